@@ -1,0 +1,110 @@
+"""What is left of one call's tokens, iterations, sources and seconds. Pure: a clock is passed in.
+
+Tokens are reserved before a model is called and committed after it, so that concurrent calls together can never
+spend what is not there. Safe under threads and tasks.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from marchwarden.contract import Constraints
+from marchwarden.errors import BudgetExhausted, Limit
+
+
+@dataclass(frozen=True)
+class Reservation:
+    stage: str
+    tokens: int
+    number: int
+
+
+class Budget:
+    def __init__(
+        self, constraints: Constraints, max_seconds: float, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.token_budget = constraints.token_budget
+        self.max_iterations = constraints.max_iterations
+        self.max_sources = constraints.max_sources
+        self.max_seconds = max_seconds
+        self.tokens_used = 0
+        self.iterations_run = 0
+        self.sources_used = 0
+        self.exhausted: list[Limit] = []
+        """Which limits cut something short, in the order in which they did."""
+        self._clock = clock
+        self._started = clock()
+        self._held: dict[int, Reservation] = {}
+        self._set_aside: dict[str, int] = {}
+        self._count = 0
+        self._lock = threading.Lock()
+
+    # Tokens
+
+    def set_aside(self, stage: str, tokens: int) -> None:
+        """Keep `tokens` for `stage`: no other stage can reserve them. 0 gives them back."""
+        with self._lock:
+            self._set_aside[stage] = tokens
+
+    def tokens_left(self, stage: str) -> int:
+        """What `stage` may still reserve: not used, not held by a running call, not set aside for another stage."""
+        with self._lock:
+            return self._left(stage)
+
+    def reserve(self, stage: str, tokens: int) -> Reservation:
+        """Hold `tokens`; raises BudgetExhausted where they are not there. Commit or release it afterwards."""
+        with self._lock:
+            if tokens > (left := self._left(stage)):
+                raise BudgetExhausted("tokens", f"{stage} needs {tokens} tokens, {max(left, 0)} are left for it")
+            self._count += 1
+            reservation = Reservation(stage, tokens, self._count)
+            self._held[reservation.number] = reservation
+            return reservation
+
+    def commit(self, reservation: Reservation, tokens: int) -> int:
+        """Turn the hold into use and return what was charged.
+
+        That is `tokens`, or, where a provider reports more than the hold, as much of it as nobody else holds: the hold
+        was a bound on what the call can have cost, so that only a wrong report goes beyond it, and the total stays
+        within the budget whatever is reported.
+        """
+        with self._lock:
+            self._held.pop(reservation.number)
+            others = sum(held.tokens for held in self._held.values())
+            charged = min(max(tokens, 0), self.token_budget - self.tokens_used - others)
+            self.tokens_used += charged
+            return charged
+
+    def _left(self, stage: str) -> int:
+        held = sum(each.tokens for each in self._held.values())
+        aside = sum(tokens for name, tokens in self._set_aside.items() if name != stage)
+        return self.token_budget - self.tokens_used - held - aside
+
+    # Iterations, sources, seconds
+
+    def take_iteration(self) -> bool:
+        """Count one more turn of the loop; False where the limit is reached."""
+        if self.iterations_run >= self.max_iterations:
+            return False
+        self.iterations_run += 1
+        return True
+
+    def take_sources(self, wanted: int) -> int:
+        """Count up to `wanted` more pages; returns how many may be fetched."""
+        granted = min(wanted, self.max_sources - self.sources_used)
+        self.sources_used += granted
+        return granted
+
+    def seconds_used(self) -> float:
+        return self._clock() - self._started
+
+    def seconds_left(self) -> float:
+        return self.max_seconds - self.seconds_used()
+
+    def ran_out(self, limit: Limit) -> None:
+        """Remember that `limit` cut something short: the result is then `budget_exhausted`."""
+        if limit not in self.exhausted:
+            self.exhausted.append(limit)

@@ -1,0 +1,298 @@
+"""The research contract, v1, as types: what a caller may ask, and what every researcher answers.
+
+Every limit of docs/wiki/ResearchContract.md is enforced here and nowhere else. Imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from enum import Enum
+from typing import Annotated, Any, Literal, TypeAlias
+from uuid import UUID
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from typing_extensions import Self
+
+CONTRACT_VERSION: Literal["v1"] = "v1"
+EXCERPT_LIMIT = 500
+EXCERPT_CUT = "[...]"
+NON_TEXT_SOURCE = "[non-text source]"
+
+_MARKER = re.compile(r"\[(\d{1,3})\]")
+
+
+class Depth(str, Enum):
+    """How far to go: a target for the planner, not a limit."""
+
+    SHALLOW = "shallow"
+    BALANCED = "balanced"
+    DEEP = "deep"
+
+
+class GapCategory(str, Enum):
+    """Why something stayed open; each asks something else of the caller."""
+
+    SOURCE_NOT_FOUND = "source_not_found"
+    ACCESS_DENIED = "access_denied"
+    BUDGET_EXHAUSTED = "budget_exhausted"
+    CONTRADICTORY_SOURCES = "contradictory_sources"
+    SCOPE_EXCEEDED = "scope_exceeded"
+
+
+class DiscoveryType(str, Enum):
+    RELATED_RESEARCH = "related_research"
+    NEW_SOURCE = "new_source"
+    CONTRADICTION = "contradiction"
+
+
+class Priority(str, Enum):
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class SourceAuthority(str, Enum):
+    """`high`: .gov, .edu, peer-reviewed · `medium`: established organisations · `low`: blogs, forums."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Recency(str, Enum):
+    """Age of the newest evidence: under 1 year · 1 to 3 years · over 3 years."""
+
+    CURRENT = "current"
+    RECENT = "recent"
+    DATED = "dated"
+
+
+class SourceFilter:
+    """Which hosts may be searched and fetched: `usu.edu, *.gov, -pinterest.com`.
+
+    A name covers itself and its subdomains (`*.gov` and `gov` are the same); a leading `-` excludes, and an
+    exclusion wins. With no inclusion at all, every host that is not excluded is allowed.
+    """
+
+    _DOMAIN = re.compile(r"^(\*\.)?([a-z0-9_](-*[a-z0-9_])*\.)*[a-z0-9](-*[a-z0-9])*$")
+
+    def __init__(self, text: str | None) -> None:
+        """Raises ValueError, naming the entry, where one is not a domain."""
+        self.include: list[str] = []
+        self.exclude: list[str] = []
+        for entry in (part.strip() for part in (text or "").split(",")):
+            if entry:
+                chosen = self.exclude if entry.startswith("-") else self.include
+                chosen.append(self._domain(entry.removeprefix("-").strip()))
+
+    def _domain(self, entry: str) -> str:
+        wildcard, name = ("*.", entry[2:]) if entry.startswith("*.") else ("", entry)
+        name = ascii_host(name)
+        if not self._DOMAIN.match(wildcard + name):
+            raise ValueError(f"{entry!r} is not a domain; write domains such as usu.edu, *.gov, -pinterest.com")
+        return name
+
+    def allows(self, host: str) -> bool:
+        host = ascii_host(host)
+        if any(_is_within(host, domain) for domain in self.exclude):
+            return False
+        return not self.include or any(_is_within(host, domain) for domain in self.include)
+
+
+def ascii_host(host: str) -> str:
+    """A host name as it goes over the wire: lower case, IDNA 2008 where it is not ASCII (RFC 5891)."""
+    host = host.strip().rstrip(".").lower()
+    if host.isascii():
+        return host
+    import idna
+
+    try:
+        return idna.encode(host, uts46=True).decode("ascii")
+    except idna.IDNAError:
+        return host
+
+
+def _is_within(host: str, domain: str) -> bool:
+    return host == domain or host.endswith("." + domain)
+
+
+def _valid_filter(text: str | None) -> str | None:
+    SourceFilter(text)
+    return text
+
+
+def _valid_utf8(text: str) -> str:
+    text.encode("utf-8")  # a lone surrogate is not valid UTF-8: UnicodeEncodeError is a ValueError
+    return text
+
+
+class _Asked(BaseModel):
+    """What a caller sends: unknown fields are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Answered(BaseModel):
+    """What a researcher sends: a reader tolerates fields that it does not know."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Constraints(_Asked):
+    max_iterations: int = Field(5, ge=1, le=20, strict=True, description="Turns of the loop, at most.")
+    token_budget: int = Field(
+        20_000,
+        ge=500,
+        le=1_000_000,
+        strict=True,
+        description="Model tokens, input and output: never exceeded.",
+    )
+    max_sources: int = Field(10, ge=1, le=50, strict=True, description="Pages fetched, at most.")
+    source_filter: Annotated[str, AfterValidator(_valid_filter)] | None = Field(
+        None, description="Domains separated by commas; a leading - excludes: usu.edu, *.gov, -pinterest.com"
+    )
+
+
+class ResearchRequest(_Asked):
+    question: Annotated[
+        str,
+        AfterValidator(_valid_utf8),
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
+    ] = Field(description="The question to investigate.")
+    context: Annotated[str, AfterValidator(_valid_utf8), StringConstraints(max_length=2000)] | None = Field(
+        None, description="What the caller already knows; it is not researched again."
+    )
+    depth: Depth = Field(Depth.BALANCED, description="How thoroughly to research: a target, not a limit.")
+    constraints: Constraints = Field(default_factory=Constraints, description="Hard limits of this call.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _deep_gets_more(cls, data: Any) -> Any:
+        """The token budget of a deep call is 25000 where none is given; null constraints mean none."""
+        if not isinstance(data, dict):
+            return data
+        given = data.get("constraints")
+        if given is None:
+            data = {k: v for k, v in data.items() if k != "constraints"}
+            given = {}
+        if data.get("depth") == Depth.DEEP.value and isinstance(given, dict) and "token_budget" not in given:
+            return {**data, "constraints": {**given, "token_budget": 25_000}}
+        return data
+
+
+class Citation(_Answered):
+    source: str = Field(min_length=1, description='"web", "file", "arxiv", "database" …')
+    locator: str = Field(min_length=1, description="URL, path or row id that a person can follow.")
+    title: str | None = None
+    snippet: Annotated[str, StringConstraints(min_length=50, max_length=200)] | None = Field(
+        None, description="The researcher's own summary."
+    )
+    raw_excerpt: Annotated[str, StringConstraints(min_length=1, max_length=EXCERPT_LIMIT)] = Field(
+        description="An exact run of characters of the text extracted from the fetched content."
+    )
+    confidence: float = Field(ge=0, le=1, description="In this source's accuracy.")
+    content_hash: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
+    published: date | None = None
+
+    @model_validator(mode="after")
+    def _excerpt_is_text(self) -> Self:
+        if not self.raw_excerpt.removesuffix(EXCERPT_CUT).strip(" .…[]"):
+            raise ValueError("raw_excerpt holds no text")
+        return self
+
+
+class Gap(_Answered):
+    topic: str = Field(min_length=1)
+    category: GapCategory
+    detail: str = Field(min_length=1)
+
+
+class DiscoveryEvent(_Answered):
+    type: DiscoveryType
+    suggested_researcher: str | None = None
+    query: str = Field(min_length=1)
+    reason: str = Field(min_length=1)
+    source_locator: str | None = None
+
+
+class OpenQuestion(_Answered):
+    question: str = Field(min_length=1)
+    context: str = Field(min_length=1, description="The evidence that raised it.")
+    priority: Priority
+    source_locator: str | None = None
+
+
+class ConfidenceFactors(_Answered):
+    num_corroborating_sources: int = Field(ge=0)
+    source_authority: SourceAuthority
+    contradiction_detected: bool
+    query_specificity_match: float = Field(ge=0, le=1)
+    budget_exhausted: bool
+    recency: Recency | None = None
+
+
+class CostMetadata(_Answered):
+    tokens_used: int = Field(ge=0)
+    iterations_run: int = Field(ge=0)
+    wall_time_sec: float = Field(ge=0)
+    budget_exhausted: bool
+    model_id: str = Field(min_length=1)
+
+
+def _valid_uuid(text: str) -> str:
+    return str(UUID(text))
+
+
+class ResearchResult(_Answered):
+    answer: str = Field(min_length=1)
+    citations: list[Citation]
+    gaps: list[Gap]
+    discovery_events: list[DiscoveryEvent]
+    open_questions: list[OpenQuestion]
+    confidence: float = Field(ge=0, le=1)
+    confidence_factors: ConfidenceFactors
+    cost_metadata: CostMetadata
+    trace_id: Annotated[str, AfterValidator(_valid_uuid)]
+    contract_version: str | None = CONTRACT_VERSION
+
+    @model_validator(mode="after")
+    def _markers_have_citations(self) -> Self:
+        """Every `[n]` of the answer names a citation; an answer with citations carries at least one marker."""
+        markers = set(markers_of(self.answer))
+        if wrong := sorted(n for n in markers if not 1 <= n <= len(self.citations)):
+            raise ValueError(f"answer cites {wrong}, but there are {len(self.citations)} citations")
+        if self.citations and not markers:
+            raise ValueError("answer has citations but no marker [n]")
+        return self
+
+
+ConfidenceBand: TypeAlias = Literal["high", "moderate", "low", "very low"]
+
+
+def confidence_band(confidence: float) -> ConfidenceBand:
+    """The contract's words for a score: ≥0.9 high · ≥0.7 moderate · ≥0.5 low · else very low."""
+    if confidence >= 0.9:
+        return "high"
+    if confidence >= 0.7:
+        return "moderate"
+    return "low" if confidence >= 0.5 else "very low"
+
+
+def markers_of(answer: str) -> list[int]:
+    """The citation numbers in an answer, in order of appearance, with repeats."""
+    return [int(number) for number in _MARKER.findall(answer)]
+
+
+def cut_excerpt(text: str) -> str:
+    """`text` as a raw_excerpt: whole where it fits, else its start and `[...]`, 500 characters in all."""
+    if len(text) <= EXCERPT_LIMIT:
+        return text
+    return text[: EXCERPT_LIMIT - len(EXCERPT_CUT)] + EXCERPT_CUT
+
+
+def json_schema(which: Literal["request", "result"]) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a call's arguments, or of its result."""
+    if which == "request":
+        return ResearchRequest.model_json_schema()
+    return ResearchResult.model_json_schema(mode="serialization")

@@ -1,0 +1,150 @@
+"""What the tools bring back: search hits, fetched pages with their passages, and failures. Plain data, no I/O.
+
+A tool never raises for what the world does to it: it returns an outcome, and a failure is part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
+from typing import Literal, NewType
+
+ContentHash = NewType("ContentHash", str)
+"""`sha256:` and 64 hexadecimal digits, of bytes as they were fetched (or of a text's UTF-8 bytes)."""
+
+
+def content_hash(body: bytes) -> ContentHash:
+    return ContentHash("sha256:" + hashlib.sha256(body).hexdigest())
+
+
+class FailureKind(str, Enum):
+    """What went wrong with a search or a fetch."""
+
+    # the source is there, but closed to us
+    FORBIDDEN = "forbidden"  # 401, 403, 407, 451
+    PAYWALL = "paywall"  # 402, or a teaser that says so
+    LOGIN_REQUIRED = "login_required"
+    ROBOTS_DISALLOWED = "robots_disallowed"
+    BOT_WALL = "bot_wall"
+    RATE_LIMITED = "rate_limited"  # 429
+    # the search service itself
+    BAD_KEY = "bad_key"
+    SERVICE_DOWN = "service_down"
+    # the source is not there, or not readable
+    NOT_FOUND = "not_found"  # 404, 410, or a page that says so
+    SERVER_ERROR = "server_error"
+    TIMEOUT = "timeout"
+    NETWORK = "network"  # no such host, connection refused, broken TLS
+    REFUSED_ADDRESS = "refused_address"  # private, loopback, other scheme or port
+    REDIRECT_LOOP = "redirect_loop"
+    NO_TEXT = "no_text"  # read, but there is nothing to quote
+    BAD_REQUEST = "bad_request"  # not a URL, or a query that the service will not take
+
+    @property
+    def closed(self) -> bool:
+        """Whether the contract calls it `access_denied`."""
+        return self in _CLOSED
+
+
+_CLOSED = frozenset(
+    {
+        FailureKind.FORBIDDEN,
+        FailureKind.PAYWALL,
+        FailureKind.LOGIN_REQUIRED,
+        FailureKind.ROBOTS_DISALLOWED,
+        FailureKind.BOT_WALL,
+        FailureKind.RATE_LIMITED,
+        FailureKind.BAD_KEY,
+        FailureKind.SERVICE_DOWN,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Failure:
+    kind: FailureKind
+    detail: str
+    """One sentence for a person: what happened, without secrets."""
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    url: str
+    title: str
+    snippet: str = ""
+    score: float = 0.0
+    """The provider's own, higher is better; comparable within one outcome only."""
+    published: date | None = None
+
+
+@dataclass(frozen=True)
+class SearchOutcome:
+    query: str
+    provider: str
+    hits: tuple[SearchHit, ...] = ()
+    failure: Failure | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A numbered slice of a page's text: `page.text[start:end] == text`."""
+
+    number: int
+    """1-based, in reading order; what a model points at."""
+    start: int
+    end: int
+    text: str
+    heading: str | None = None
+    """The nearest heading above it, where the page has one."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A fetched page as it is read, quoted and stored: one text, and passages that are slices of it."""
+
+    url: str
+    """Where it was finally read, after redirects."""
+    content_hash: ContentHash
+    text: str
+    text_hash: ContentHash
+    passages: tuple[Passage, ...]
+    media_type: str = "text/html"
+    title: str | None = None
+    site: str | None = None
+    author: str | None = None
+    published: date | None = None
+    modified: date | None = None
+    language: str | None = None
+    canonical_url: str | None = None
+    links: tuple[str, ...] = ()
+    """Absolute URLs in its main text, in order, without duplicates."""
+    standing: Literal["retracted", "superseded"] | None = None
+    """Where the page says of itself that it no longer stands."""
+
+    @property
+    def dated(self) -> date | None:
+        """The day that its content is as of: modified, else published."""
+        return self.modified or self.published
+
+
+@dataclass(frozen=True)
+class FetchOutcome:
+    """One fetch. `page` is there exactly if `failure` is None; a page without text has none of either's passages."""
+
+    url: str
+    """As asked for, normalised."""
+    final_url: str
+    status: int | None = None
+    """None where no answer came."""
+    content_type: str | None = None
+    content_hash: ContentHash | None = None
+    """Of `body`, whenever any body arrived, failures included."""
+    content_length: int | None = None
+    body: bytes = field(default=b"", repr=False)
+    page: Page | None = None
+    failure: Failure | None = None
+    redirects: tuple[str, ...] = ()
+    seconds: float = 0.0

@@ -1,0 +1,131 @@
+"""Every setting: its variable, its default and a sentence. The only reader of the environment and of `.env`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from marchwarden.contract import Depth
+from marchwarden.errors import ConfigurationError
+
+EXTRACTIVE = "extractive"
+"""The model id of the model-free researcher."""
+
+SECONDS_BY_DEPTH = {Depth.SHALLOW: 30.0, Depth.BALANCED: 55.0, Depth.DEEP: 180.0}
+"""Wall clock of one call: desktop clients drop a call at about a minute."""
+
+
+class Settings(BaseSettings):
+    """Read once, in one place, and passed down; variables are `MARCHWARDEN_` and the field's name in capitals."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MARCHWARDEN_",
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+    )
+
+    model: str | None = None
+    """The model: `anthropic/claude-…`, any other id that DSPy knows, or `extractive` for none.
+    Default: Claude where ANTHROPIC_API_KEY is set, else `extractive`."""
+    api_base: str | None = None
+    """Address of an OpenAI-compatible server (`http://127.0.0.1:8101/v1`), or of another Anthropic endpoint."""
+    api_key: SecretStr | None = None
+    """Key for that server, where it wants one."""
+    anthropic_api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("ANTHROPIC_API_KEY"))
+    """Key for Claude."""
+    tavily_api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("TAVILY_API_KEY"))
+    """Key for web search; without it `ask` uses the frozen web and says so."""
+    tavily_base_url: str | None = None
+    """Another address of the search service (a proxy, a recorder)."""
+    source: Literal["web", "snapshot"] | None = None
+    """Where to look: the live web, or the frozen one. Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""
+    web: Path | None = None
+    """Folder of another frozen web to use instead of the shipped one."""
+    trace_dir: Path = Path("~/.marchwarden/traces")
+    """Where traces go, and the content store (`store/`) with the pages that they name."""
+    cache_dir: Path | None = None
+    """Where search indexes are kept; they can be deleted at any time. Default: the system's cache folder."""
+    max_seconds: float | None = Field(None, gt=0)
+    """Wall clock of one call. Default by depth: 30, 55, 180."""
+    allow_private_addresses: bool = False
+    """Whether fetch may read private and loopback addresses."""
+    fetch_timeout: float = Field(10.0, gt=0)
+    """Seconds for one page, redirects included."""
+    max_page_bytes: int = Field(10_000_000, gt=0)
+    """A page's size; a longer body is cut while it streams."""
+    contact: str | None = None
+    """An address or URL that the User-Agent names, so that site owners can reach you."""
+    worker_memory_mb: int | None = Field(None, gt=0)
+    """Memory of one research call's process, in MB; a call that needs more fails alone."""
+    debug: bool = False
+    """Log to stderr."""
+
+    @property
+    def model_id(self) -> str:
+        """The model in force, with the default resolved."""
+        if self.model:
+            return self.model
+        return "anthropic/claude-sonnet-5-5" if self.anthropic_api_key else EXTRACTIVE
+
+    @property
+    def source_name(self) -> Literal["web", "snapshot"]:
+        """The source in force, with the default resolved."""
+        return self.source or ("web" if self.tavily_api_key else "snapshot")
+
+    @property
+    def traces(self) -> Path:
+        return self.trace_dir.expanduser()
+
+    @property
+    def store(self) -> Path:
+        return self.traces / "store"
+
+    @property
+    def caches(self) -> Path:
+        if self.cache_dir is not None:
+            return self.cache_dir.expanduser()
+        from platformdirs import user_cache_path
+
+        return user_cache_path("marchwarden")
+
+    @property
+    def frozen_web(self) -> Path:
+        """The folder of the frozen web: the one set, else the shipped one."""
+        return self.web.expanduser() if self.web else shipped("web")
+
+    def seconds_for(self, depth: Depth) -> float:
+        return self.max_seconds if self.max_seconds is not None else SECONDS_BY_DEPTH[depth]
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Settings from the environment and `.env`, with `overrides` (None means: not given) on top.
+
+    Raises ConfigurationError, naming the variable, where a value is not of its kind.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+    try:
+        return Settings(**given)  # type: ignore[arg-type]
+    except ValidationError as error:
+        lines = [f"{_variable(str(each['loc'][0]))}: {each['msg']}" for each in error.errors()]
+        raise ConfigurationError("\n".join(lines), hint="Correct it in the environment or in .env.") from None
+
+
+def _variable(field: str) -> str:
+    return field if field.isupper() else f"MARCHWARDEN_{field.upper()}"
+
+
+def shipped(name: Literal["web", "programs", "questions"]) -> Path:
+    """A folder that comes with the package: inside an installed wheel, or in a checkout beside the package."""
+    package = Path(__file__).parent
+    in_wheel = package / "_data" / name
+    if in_wheel.is_dir():
+        return in_wheel
+    in_checkout = {"web": "data/web", "programs": "programs", "questions": "evals/questions"}[name]
+    return package.parent / in_checkout

@@ -1,0 +1,229 @@
+"""What a trace says: one frozen model for each kind of event, told apart by `action`.
+
+A writer adds `step` and `timestamp` to each (see trace/writer.py). Nothing here may hold a key.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from marchwarden.contract import Constraints, Depth, DiscoveryEvent, Gap, OpenQuestion, ResearchResult
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    decision: str
+    """Why, in words."""
+
+
+class FailureRecord(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    detail: str
+
+
+class Started(_Event):
+    action: Literal["start"] = "start"
+    question: str
+    context: str | None
+    depth: Depth
+    constraints: Constraints
+    max_seconds: float
+    model_id: str
+    source: str
+    """The researcher in force: web, snapshot."""
+    program: str | None = None
+    """The compiled program in force, with its fingerprint; None where the stages run uncompiled."""
+    version: str
+    """Marchwarden's own."""
+
+
+class Planned(_Event):
+    action: Literal["plan"] = "plan"
+    iteration: int
+    aspects: list[str]
+    queries: list[str]
+    read: list[str]
+    """URLs chosen to be read next."""
+    done: bool
+    stage_form: Literal["model", "model_free"]
+
+
+class HitRecord(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    url: str
+    title: str
+
+
+class Searched(_Event):
+    action: Literal["search"] = "search"
+    query: str
+    provider: str
+    hits: list[HitRecord]
+    failure: FailureRecord | None = None
+    duration_sec: float
+
+
+class Fetched(_Event):
+    action: Literal["fetch_url"] = "fetch_url"
+    url: str
+    final_url: str
+    status: int | None
+    content_type: str | None
+    content_hash: str | None
+    content_length: int | None
+    text_hash: str | None = None
+    """Of the extracted text, which the store holds under this hash; every excerpt is a slice of it."""
+    locator: str | None = None
+    """How the page is cited: its canonical URL where it has one of its own host, else the final URL."""
+    title: str | None = None
+    published: date | None = None
+    redirects: list[str] = []
+    failure: FailureRecord | None = None
+    duration_sec: float
+
+
+class PickRecord(BaseModel):
+    """One excerpt: characters `start` to `end` of the text under the page's `text_hash`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    start: int
+    end: int
+    excerpt: str
+    aspect: str
+    stance: str
+
+
+class Extracted(_Event):
+    action: Literal["extract"] = "extract"
+    url: str
+    passages: int
+    """How many passages the stage was shown."""
+    picks: list[PickRecord]
+    stage_form: Literal["model", "model_free"]
+
+
+class ModelCalled(_Event):
+    """One attempt that went out to the model, failed ones included."""
+
+    action: Literal["model_call"] = "model_call"
+    stage: str
+    model_id: str
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    """Part of `input_tokens` that the provider read from its prompt cache."""
+    reserved_tokens: int
+    charged_tokens: int
+    tokens_used: int
+    """Of the whole call so far, this one included."""
+    duration_sec: float
+    error: str | None = None
+
+
+class FellBack(_Event):
+    """A stage's model gave nothing usable; its model-free form ran instead."""
+
+    action: Literal["fallback"] = "fallback"
+    stage: str
+    reason: str
+
+
+class Dropped(_Event):
+    """Something that a model wrote and that is not carried by what was read: it does not reach the result."""
+
+    action: Literal["drop"] = "drop"
+    what: Literal["claim", "excerpt", "locator", "discovery", "gap", "open_question", "query"]
+    text: str
+
+
+class Stopped(_Event):
+    """Why the loop ended."""
+
+    action: Literal["stop"] = "stop"
+    reason: Literal["covered", "no_new_leads", "tokens", "iterations", "sources", "seconds"]
+    iterations_run: int
+
+
+class Synthesized(_Event):
+    action: Literal["synthesize"] = "synthesize"
+    claims: int
+    dropped: int
+    stage_form: Literal["model", "model_free"]
+
+
+class Assessed(_Event):
+    action: Literal["assess"] = "assess"
+    gaps: list[Gap]
+    discovery_events: list[DiscoveryEvent]
+    open_questions: list[OpenQuestion]
+    confidence: float
+
+
+class WasCancelled(_Event):
+    action: Literal["cancelled"] = "cancelled"
+
+
+class WasKilled(_Event):
+    """The call's process did not stop in time, or died, and the result was finished outside of it."""
+
+    action: Literal["killed"] = "killed"
+    reason: Literal["seconds", "tokens", "crash"]
+
+
+class Failed(_Event):
+    action: Literal["failed"] = "failed"
+    error: str
+    """The exception's type; never its traceback or a secret."""
+
+
+class Finished(_Event):
+    """The last line of a finished call: the whole result."""
+
+    action: Literal["result"] = "result"
+    result: ResearchResult
+
+
+Event: TypeAlias = (
+    Started
+    | Planned
+    | Searched
+    | Fetched
+    | Extracted
+    | ModelCalled
+    | FellBack
+    | Dropped
+    | Stopped
+    | Synthesized
+    | Assessed
+    | WasCancelled
+    | WasKilled
+    | Failed
+    | Finished
+)
+
+_ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="action")])
+
+
+def parse_event(data: dict[str, Any]) -> Event:
+    """An event from one line of a trace; raises pydantic.ValidationError on an action that is not known."""
+    return _ADAPTER.validate_python(data)
+
+
+class Recorder(Protocol):
+    """Where a running call tells what it does; the only channel out of it besides its result."""
+
+    def record(self, event: Event) -> None:
+        """Keep the event; returns once it is written (or handed on)."""
+        ...
+
+    def progress(self, message: str) -> None:
+        """What is happening now, for a person who waits; not kept."""
+        ...
