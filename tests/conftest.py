@@ -1,0 +1,26 @@
+"""Every test runs in a folder of its own, with no keys, no settings of the machine, and no network but loopback."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def _isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(("MARCHWARDEN_", "TAVILY_", "ANTHROPIC_", "OPENAI_")) and name != "MARCHWARDEN_TEST_LM":
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", str(tmp_path / "traces"))
+    monkeypatch.setenv("MARCHWARDEN_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(home)
