@@ -67,8 +67,8 @@ class Budget:
     def commit(self, reservation: Reservation, tokens: int) -> int:
         """Turn the hold into use and return what was charged.
 
-        That is `tokens`, or, where a provider reports more than the hold, as much of it as nobody else holds: the hold
-        was a bound on what the call can have cost, so that only a wrong report goes beyond it, and the total stays
+        That is `tokens`, or, where a provider reports more than the hold, as much of it as nobody else holds: the
+        hold was a bound on what the call can have cost, so only a wrong report goes beyond it, and the total stays
         within the budget whatever is reported.
         """
         with self._lock:

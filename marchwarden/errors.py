@@ -36,7 +36,7 @@ ModelErrorKind: TypeAlias = Literal[
 
 
 class MarchwardenError(Exception):
-    """Base of all: `str(error)` is one sentence for a person; `hint` says what to do next, where there is something."""
+    """Base of all: `str(error)` is one sentence for a person; `hint` says what to do next, if anything."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
