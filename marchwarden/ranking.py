@@ -1,0 +1,204 @@
+"""Which texts answer a query best, how much of it they carry, and which texts are copies of each other.
+
+Pure functions on strings; what is cut off, quoted or stored is the callers'. Nothing here changes a text: it is
+normalised for matching only.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import bm25s
+import bm25s.stopwords
+import Stemmer
+
+SHINGLE_WORDS = 4
+"""Words in a shingle: short enough to survive an edited sentence, long enough that common phrases don't match."""
+SAME_JACCARD = 0.5
+"""Two texts with at least this share of their shingles in common are copies."""
+SAME_CONTAINMENT = 0.75
+"""So are they where the shorter one is inside the longer one by this share: a copy with teasers or comments."""
+SAME_LENGTH_RATIO = 0.25
+"""But not where the shorter one has fewer than this share of the other's shingles: then it is a quotation."""
+LEAST_SHINGLES = 8
+"""Texts with fewer shingles are copies only where they are the same, word by word."""
+
+_STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french",
+    "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian",
+    "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese",
+    "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+_STOP_LISTS: dict[str, Sequence[str]] = {
+    "da": bm25s.stopwords.STOPWORDS_DANISH,
+    "de": bm25s.stopwords.STOPWORDS_GERMAN,
+    "en": (*bm25s.stopwords.STOPWORDS_EN_PLUS, "also", "could", "may", "might", "would"),
+    "es": bm25s.stopwords.STOPWORDS_SPANISH,
+    "fr": bm25s.stopwords.STOPWORDS_FRENCH,
+    "it": bm25s.stopwords.STOPWORDS_ITALIAN,
+    "nl": bm25s.stopwords.STOPWORDS_DUTCH,
+    "no": bm25s.stopwords.STOPWORDS_NORWEGIAN,
+    "pt": bm25s.stopwords.STOPWORDS_PORTUGUESE,
+    "ru": bm25s.stopwords.STOPWORDS_RUSSIAN,
+    "sv": bm25s.stopwords.STOPWORDS_SWEDISH,
+    "tr": bm25s.stopwords.STOPWORDS_TURKISH,
+}
+_STOP_WORDS = {code: frozenset(word.casefold() for word in words) for code, words in _STOP_LISTS.items()}
+
+# Python's \w leaves out combining vowel signs, without which words of Indic and related scripts fall to pieces:
+# their blocks are taken whole (without the dandas ।॥), as are the combining marks of Latin, Hebrew and Arabic.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0eff\u1000-\u109f\u1780-\u17d3"
+)
+_WORD = re.compile(rf"\d+(?:[.,]\d+)+(?!\w)|[\w{_MARKS}]+(?:'[\w{_MARKS}]+)*")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+# Scripts written without spaces: Thai, Lao, Khmer, Myanmar, kana, Han.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
+_APOSTROPHES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u00b4": "'", "`": "'"})
+_ACCENTS = re.compile("[\u0300-\u036f]")
+
+
+def terms(text: str, language: str = "en") -> list[str]:
+    """The words of `text` as they are matched, in order, with repeats: stems, without stop words.
+
+    `language` is an ISO 639-1 code (or a tag such as `en-GB`); words of one without stemmer or stop words stay
+    whole. Numbers are kept (`10,000` is `10000`); scripts without spaces give pairs of characters.
+    """
+    return terms_of([text], language)[0]
+
+
+def terms_of(texts: Iterable[str], language: str = "en") -> list[list[str]]:
+    """`terms` of each text; five times as fast as one by one, since stems are remembered meanwhile."""
+    code = _code(language)
+    stop = _STOP_WORDS.get(code, frozenset())
+    stem = Stemmer.Stemmer(_STEMMERS[code]).stemWords if code in _STEMMERS else list
+    return [_unaccented(stem([word for word in _words(text, code) if word not in stop])) for text in texts]
+
+
+def rank(query: str, texts: Sequence[str], *, language: str = "en") -> list[float]:
+    """The BM25 score of each text for `query`, aligned with `texts`; 0 where they share no term."""
+    asked, *read = terms_of([query, *texts], language)
+    return rank_terms(asked, read)
+
+
+def rank_terms(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[float]:
+    """As `rank`, for what `terms` has already been taken from."""
+    asked = {term: number for number, term in enumerate(dict.fromkeys(query), start=1)}
+    ids = [[asked.get(term, 0) for term in text] for text in texts]  # 0: counts for a text's length only
+    if not any(map(any, ids)):
+        return [0.0] * len(texts)
+    index = bm25s.BM25(method="lucene")
+    index.index((ids, {"": 0, **asked}), create_empty_token=False, show_progress=False)
+    return [float(score) for score in index.get_scores(list(asked.values()))]
+
+
+def term_weights(texts: Iterable[Collection[str]]) -> dict[str, float]:
+    """How telling each term is among these texts (lists of terms): BM25's inverse document frequency, always > 0."""
+    frequencies: Counter[str] = Counter()
+    count = 0
+    for text in texts:
+        frequencies.update(set(text))
+        count += 1
+    return {term: math.log(1 + (count - n + 0.5) / (n + 0.5)) for term, n in frequencies.items()}
+
+
+def coverage(query_terms: Iterable[str], text_terms: Iterable[str], weights: Mapping[str, float]) -> float:
+    """The share (0–1) of the query's terms that the text carries, each counted once and by its weight.
+
+    A term without weight was met nowhere, so it weighs as much as the heaviest. 0 for a query without terms.
+    """
+    asked = set(query_terms)
+    unknown = max(weights.values(), default=1.0)
+    total = sum(weights.get(term, unknown) for term in asked)
+    if total <= 0:
+        return 0.0
+    return sum(weights.get(term, unknown) for term in asked.intersection(text_terms)) / total
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A text reduced to what tells whether another is a copy of it (w-shingling, Broder 1997)."""
+
+    shingles: frozenset[int]
+    whole: int
+    """Checksum of all its words."""
+
+
+def signature(text: str) -> Signature:
+    words = [word.encode() for word in _words(text, "")]
+    runs = zip(*(words[start:] for start in range(SHINGLE_WORDS)), strict=False)
+    return Signature(frozenset(crc32(b" ".join(run)) for run in runs), crc32(b" ".join(words)))
+
+
+def near_duplicate(a: str | Signature, b: str | Signature) -> bool:
+    """Whether one text is a copy of the other, give or take typography, boilerplate and an edited sentence.
+
+    Texts, or their signatures where each is compared with many. Two empty texts are no copies.
+    """
+    one, other = (each if isinstance(each, Signature) else signature(each) for each in (a, b))
+    smaller, larger = sorted((len(one.shingles), len(other.shingles)))
+    if smaller < LEAST_SHINGLES:
+        return one.whole == other.whole and one.whole != crc32(b"")
+    shared = len(one.shingles & other.shingles)
+    if shared / (smaller + larger - shared) >= SAME_JACCARD:
+        return True
+    return smaller / larger >= SAME_LENGTH_RATIO and shared / smaller >= SAME_CONTAINMENT
+
+
+def _code(language: str) -> str:
+    code = language.partition("-")[0].partition("_")[0].lower()
+    return "no" if code in ("nb", "nn") else code
+
+
+def _words(text: str, code: str) -> list[str]:
+    """Casefolded words, composed by compatibility (NFKC): ligatures, no-break spaces and full-width forms vanish."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text).translate(_APOSTROPHES))
+    words: list[str] = []
+    for word in _WORD.findall(text.casefold().replace("_", " ")):
+        if word.isalpha() and word.isascii():
+            words.append(word)
+        else:
+            words.extend(_split(word, code))
+    return words
+
+
+def _split(word: str, code: str) -> Iterable[str]:
+    if word[0].isdigit() and _THOUSANDS.fullmatch(word):
+        return [word.replace(",", "")]
+    if "'" in word and code != "en":  # elsewhere it joins words: l'eau, dell'acqua
+        return word.split("'")
+    return [word] if word.isascii() else _pairs(word)
+
+
+def _pairs(word: str) -> Iterable[str]:
+    """Overlapping pairs for each run of an unspaced script; the rest as it is."""
+    end = 0
+    for run in _UNSPACED.finditer(word):
+        if run.start() > end:
+            yield word[end : run.start()]
+        characters = run.group()
+        yield from (characters[i : i + 2] for i in range(max(1, len(characters) - 1)))
+        end = run.end()
+    if end < len(word):
+        yield word[end:]
+
+
+def _unaccented(words: list[str]) -> list[str]:
+    """The words without Latin accents; what was nothing but accents vanishes."""
+    plain = (word if word.isascii() else _without_accents(word) for word in words)
+    return [word for word in plain if word]
+
+
+def _without_accents(word: str) -> str:
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", word)))
