@@ -1,0 +1,186 @@
+"""Finds, lists and reads traces. Tolerates what a crash leaves: a torn last line, a missing end, unknown actions."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TypeAlias
+
+from pydantic import ValidationError
+
+from marchwarden.contract import ResearchResult
+from marchwarden.errors import TraceError
+from marchwarden.trace.events import Event, Finished, parse_event
+
+Outcome: TypeAlias = Literal["finished", "cancelled", "failed", "unfinished"]
+
+_TRACE_ID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+_ENDINGS: dict[str, Outcome] = {"result": "finished", "cancelled": "cancelled", "failed": "failed"}
+_TAIL_BYTES = 65_536
+
+
+@dataclass(frozen=True)
+class TraceSummary:
+    """A trace as a list shows it; None where the file does not say."""
+
+    trace_id: str
+    path: Path
+    started: datetime | None
+    question: str | None
+    model_id: str | None
+    outcome: Outcome
+    confidence: float | None
+    size: int
+    """Bytes."""
+
+
+class Trace:
+    """One call's trace. `raw` holds every whole line as it stands; `events` what of them this version understands."""
+
+    def __init__(self, path: Path, raw: list[dict[str, Any]]) -> None:
+        self.path = path
+        self.trace_id = path.stem
+        self.raw = raw
+
+    @cached_property
+    def events(self) -> list[tuple[int, datetime, Event]]:
+        """(step, timestamp, event), in the order in which they were written."""
+        return [parsed for line in self.raw if (parsed := _parsed(line))]
+
+    @property
+    def started(self) -> datetime | None:
+        return instant(self.raw[0].get("timestamp")) if self.raw else None
+
+    @cached_property
+    def result(self) -> ResearchResult | None:
+        """What the call answered; None where it never came to that."""
+        for line in reversed(self.raw):
+            if line.get("action") == "result" and (parsed := _parsed(line)):
+                event = parsed[2]
+                return event.result if isinstance(event, Finished) else None
+        return None
+
+    @property
+    def outcome(self) -> Outcome:
+        return _outcome(self.raw)
+
+
+def list_traces(folder: Path) -> list[TraceSummary]:
+    """Every trace of the folder, newest first; none where the folder does not exist."""
+    summaries = [_summary(path) for path in _trace_files(folder)]
+    return sorted(summaries, key=lambda each: each.started.timestamp() if each.started else 0.0, reverse=True)
+
+
+def find_trace(folder: Path, prefix: str | None = None) -> Path:
+    """The trace whose id begins with `prefix`; the latest where none is given.
+
+    Raises TraceError, with a hint, where there is no such trace or more than one.
+    """
+    if prefix is None:
+        return _latest(folder)
+    wanted = prefix.strip().lower()
+    found = [path for path in _trace_files(folder) if wanted and path.stem.startswith(wanted)]
+    if not found:
+        raise TraceError(f"no trace begins with {prefix!r} in {folder}", hint="`marchwarden traces` lists them.")
+    if len(found) > 1:
+        some = ", ".join(path.stem for path in found[:5])
+        raise TraceError(f"{len(found)} traces begin with {prefix!r}: {some}", hint="Give more of the id.")
+    return found[0]
+
+
+def read_trace(path: Path) -> Trace:
+    """Raises TraceError where the file can't be read or holds no trace."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise TraceError(f"{path} can't be read: {error.strerror or error}") from error
+    raw = [whole for line in lines if (whole := _whole(line))]
+    if not raw:
+        raise TraceError(f"{path} holds no trace", hint="The process was stopped before its first step was written.")
+    return Trace(path, raw)
+
+
+def instant(timestamp: object) -> datetime | None:
+    """The time of a trace line; None where it is none."""
+    if not isinstance(timestamp, str):
+        return None
+    try:
+        return datetime.fromisoformat(timestamp.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+
+
+def _trace_files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.glob("*.jsonl") if _TRACE_ID.match(path.stem))
+
+
+def _latest(folder: Path) -> Path:
+    traces = list_traces(folder)
+    if not traces:
+        raise TraceError(f"there are no traces in {folder}", hint='Ask something first: marchwarden ask "…"')
+    return traces[0].path
+
+
+def _whole(line: bytes) -> dict[str, Any] | None:
+    """A line as it was written; None for a torn or an empty one."""
+    try:
+        data = json.loads(line)
+    except ValueError:
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _parsed(line: dict[str, Any]) -> tuple[int, datetime, Event] | None:
+    time = instant(line.get("timestamp"))
+    if time is None:
+        return None
+    try:
+        return int(line.get("step", 0)), time, parse_event(line)
+    except ValidationError:
+        return None
+
+
+def _outcome(raw: list[dict[str, Any]]) -> Outcome:
+    endings = [_ENDINGS[line["action"]] for line in raw if line.get("action") in _ENDINGS]
+    if "finished" in endings:
+        return "finished"
+    return endings[-1] if endings else "unfinished"
+
+
+def _summary(path: Path) -> TraceSummary:
+    """Reads the first line and the end of the file only."""
+    try:
+        with path.open("rb") as file:
+            first = _whole(file.readline()) or {}
+            size = file.seek(0, 2)
+            ending = _last_lines(file, size)
+    except OSError:
+        first, ending, size = {}, [], 0
+    result: dict[str, Any] = next((line["result"] for line in ending if isinstance(line.get("result"), dict)), {})
+    return TraceSummary(
+        trace_id=path.stem,
+        path=path,
+        started=instant(first.get("timestamp")),
+        question=first.get("question"),
+        model_id=first.get("model_id"),
+        outcome=_outcome(ending),
+        confidence=result.get("confidence"),
+        size=size,
+    )
+
+
+def _last_lines(file: BinaryIO, size: int) -> list[dict[str, Any]]:
+    """The last two whole lines (one may be torn); reads further back where the last one is long."""
+    length = _TAIL_BYTES
+    while True:
+        file.seek(max(0, size - length))
+        lines = [line for line in file.read(length).split(b"\n") if line]
+        if len(lines) > 2 or length >= size:
+            return [whole for line in lines[-2:] if (whole := _whole(line))]
+        length *= 4

@@ -1,0 +1,77 @@
+"""The content store: bytes under their SHA-256, compressed, written whole, shared between traces."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import zstandard
+
+from marchwarden.errors import StorageError, TraceError
+from marchwarden.observations import ContentHash, content_hash
+
+_HASH = re.compile(r"^sha256:([0-9a-f]{2})([0-9a-f]{62})$")
+
+
+class Store:
+    """Pages and texts in `folder`. Safe under threads and processes: a file appears whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, body: bytes) -> ContentHash:
+        """Keep `body`; doing it again changes nothing, and mends a file that was damaged. Raises StorageError."""
+        key = content_hash(body)
+        if self._read(key) != body:
+            self._write(self._path(key), zstandard.ZstdCompressor().compress(body))
+        return key
+
+    def get(self, key: str) -> bytes:
+        """What was kept under `key`; raises TraceError where it is missing, or no longer what it was."""
+        body = self._read(key)
+        if body is None:
+            state = "damaged" if self.has(key) else "missing"
+            raise TraceError(
+                f"{key} is {state} in {self.folder}", hint="The page can be fetched again, from its URL."
+            )
+        return body
+
+    def has(self, key: str) -> bool:
+        return self._path(key).is_file()
+
+    def _path(self, key: str) -> Path:
+        parts = _HASH.match(key)
+        if not parts:
+            raise TraceError(f"{key!r} is not a content hash", hint="They look like sha256:… with 64 digits.")
+        return self.folder / parts[1] / f"{parts[2]}.zst"
+
+    def _read(self, key: str) -> bytes | None:
+        """The body under `key`; None where it is missing or damaged."""
+        try:
+            body = zstandard.ZstdDecompressor().decompress(self._path(key).read_bytes())
+        except (OSError, zstandard.ZstdError):
+            return None
+        return body if content_hash(body) == key else None
+
+    def _write(self, path: Path, packed: bytes) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write_whole(path, packed)
+        except OSError as error:
+            raise StorageError(
+                f"{path} can't be written: {error.strerror or error}",
+                hint="Free some space, or set MARCHWARDEN_TRACE_DIR to a folder that can be written.",
+            ) from error
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".draft-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(draft).replace(path)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise

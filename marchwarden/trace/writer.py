@@ -1,0 +1,122 @@
+"""Writes one call's trace: a JSON line for each event, whole and at once, so a killed process leaves it readable.
+
+Nothing is created before the first event; known secrets are blotted out of every line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable
+from datetime import datetime, timezone
+from pathlib import Path
+from types import TracebackType
+from urllib.parse import quote
+
+from pydantic import SecretStr
+from typing_extensions import Self
+
+from marchwarden.errors import StorageError
+from marchwarden.settings import Settings
+from marchwarden.trace.events import Event
+
+BLOTTED = "[secret]"
+_SHORTEST_SECRET = 8
+"""Shorter values are placeholders (`none`, `local`), and blotting them would spoil ordinary words."""
+
+
+class TraceWriter:
+    """`{folder}/{trace_id}.jsonl`, appended to. A trace.events.Recorder; safe under threads.
+
+    `secrets` are values that must never be written, see `secrets_of`. `on_progress` receives what is happening now.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        trace_id: str,
+        *,
+        secrets: Iterable[str] = (),
+        on_progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self.path = folder / f"{trace_id}.jsonl"
+        self.steps = 0
+        """How many lines have been written."""
+        self._blots = _blots(secrets)
+        self._on_progress = on_progress
+        self._file: int | None = None
+        self._torn = False  # whether the last line was cut short, by a full disk
+        self._lock = threading.Lock()
+
+    def record(self, event: Event) -> None:
+        """Append the event; raises StorageError where the disk is full or the folder can't be written."""
+        with self._lock:
+            line = self._line(event, self.steps + 1)
+            try:
+                self._append(line)
+            except OSError as error:
+                raise _unwritable(self.path, error) from error
+            self.steps += 1
+
+    def progress(self, message: str) -> None:
+        if self._on_progress:
+            self._on_progress(message)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._file is not None:
+                os.close(self._file)
+                self._file = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _line(self, event: Event, step: int) -> bytes:
+        fields = event.model_dump(mode="json")
+        head = {"step": step, "action": fields.pop("action"), "timestamp": _now(), "decision": fields.pop("decision")}
+        line = json.dumps(head | fields, ensure_ascii=False)
+        for blot in self._blots:
+            line = line.replace(blot, BLOTTED)
+        return line.encode("utf-8", "replace") + b"\n"
+
+    def _append(self, line: bytes) -> None:
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(
+                self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600
+            )
+        rest = b"\n" + line if self._torn else line
+        self._torn = True
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
+        self._torn = False
+
+
+def secrets_of(settings: Settings) -> tuple[str, ...]:
+    """The values of every secret setting."""
+    values = (getattr(settings, name) for name in type(settings).model_fields)
+    return tuple(value.get_secret_value() for value in values if isinstance(value, SecretStr))
+
+
+def _blots(secrets: Iterable[str]) -> tuple[str, ...]:
+    """Each secret as it can stand in a line of JSON: plain, escaped, and as a part of a URL."""
+    long_enough = [secret.strip() for secret in secrets if len(secret.strip()) >= _SHORTEST_SECRET]
+    forms = {form for secret in long_enough for form in (json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret))}
+    return tuple(sorted(forms, key=len, reverse=True))
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _unwritable(path: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"{path} can't be written: {error.strerror or error}",
+        hint="Free some space or correct the folder's permissions, or set MARCHWARDEN_TRACE_DIR to another folder.",
+    )

@@ -1,0 +1,178 @@
+"""One event of each kind, as a real call has them, and the page that they speak of."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from marchwarden.contract import (
+    Citation,
+    ConfidenceFactors,
+    Constraints,
+    CostMetadata,
+    Depth,
+    DiscoveryEvent,
+    DiscoveryType,
+    Gap,
+    GapCategory,
+    OpenQuestion,
+    Priority,
+    ResearchResult,
+    SourceAuthority,
+)
+from marchwarden.observations import content_hash
+from marchwarden.trace.events import (
+    Assessed,
+    Dropped,
+    Event,
+    Extracted,
+    FailureRecord,
+    FellBack,
+    Fetched,
+    Finished,
+    HitRecord,
+    ModelCalled,
+    PickRecord,
+    Planned,
+    Searched,
+    Started,
+    Stopped,
+    Synthesized,
+)
+
+TRACE_ID = "3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f"
+URL = "https://extension.usu.edu/garden"
+BODY = b"<p>Tomatoes grow well in Utah.</p>"
+TEXT = "Tomatoes grow well in Utah. Peas like cool springs."
+GAP = Gap(topic="soil", category=GapCategory.SOURCE_NOT_FOUND, detail="nothing found")
+
+
+def a_citation(**changes: Any) -> Citation:
+    given = {
+        "source": "web",
+        "locator": URL,
+        "raw_excerpt": "Tomatoes grow well in Utah.",
+        "confidence": 0.9,
+        "content_hash": content_hash(BODY),
+    }
+    return Citation(**(given | changes))
+
+
+def a_result(**changes: Any) -> ResearchResult:
+    given = {
+        "answer": "Tomatoes grow well [1].",
+        "citations": [a_citation()],
+        "gaps": [GAP],
+        "discovery_events": [],
+        "open_questions": [],
+        "confidence": 0.75,
+        "confidence_factors": ConfidenceFactors(
+            num_corroborating_sources=1,
+            source_authority=SourceAuthority.HIGH,
+            contradiction_detected=False,
+            query_specificity_match=0.8,
+            budget_exhausted=False,
+        ),
+        "cost_metadata": CostMetadata(
+            tokens_used=120, iterations_run=1, wall_time_sec=1.5, budget_exhausted=False, model_id="extractive"
+        ),
+        "trace_id": TRACE_ID,
+    }
+    return ResearchResult(**(given | changes))
+
+
+def started(question: str = "What grows in Utah?") -> Started:
+    return Started(
+        decision="a new question",
+        question=question,
+        context="raised beds",
+        depth=Depth.BALANCED,
+        constraints=Constraints(),
+        max_seconds=55,
+        model_id="extractive",
+        source="snapshot",
+        version="0.1.0",
+    )
+
+
+def fetched(**changes: Any) -> Fetched:
+    given: dict[str, Any] = {
+        "decision": "the best hit",
+        "url": URL,
+        "final_url": URL,
+        "status": 200,
+        "content_type": "text/html",
+        "content_hash": content_hash(BODY),
+        "content_length": len(BODY),
+        "text_hash": content_hash(TEXT.encode()),
+        "locator": URL,
+        "title": "Gardens",
+        "published": date(2025, 3, 1),
+        "redirects": ["http://usu.edu/g"],
+        "duration_sec": 0.2,
+    }
+    return Fetched(**(given | changes))
+
+
+def a_whole_call() -> list[Event]:
+    return [
+        started(),
+        Planned(
+            decision="start broad",
+            iteration=1,
+            aspects=["crops"],
+            queries=["utah crops"],
+            read=[],
+            done=False,
+            stage_form="model_free",
+        ),
+        Searched(
+            decision="open aspect",
+            query="utah crops",
+            provider="snapshot",
+            hits=[HitRecord(url=URL, title="Gardens")],
+            duration_sec=0.1,
+        ),
+        fetched(),
+        fetched(
+            url="https://closed.example/",
+            final_url="https://closed.example/",
+            status=None,
+            content_hash=None,
+            failure=FailureRecord(kind="timeout", detail="no answer in 10 s"),
+        ),
+        Extracted(
+            decision="it speaks of crops",
+            url=URL,
+            passages=2,
+            picks=[PickRecord(start=0, end=27, excerpt=TEXT[:27], aspect="crops", stance="supports")],
+            stage_form="model",
+        ),
+        ModelCalled(
+            decision="extract",
+            stage="extract",
+            model_id="m",
+            input_tokens=100,
+            output_tokens=20,
+            cached_tokens=50,
+            reserved_tokens=300,
+            charged_tokens=120,
+            tokens_used=120,
+            duration_sec=0.7,
+            error="ReadTimeout",
+        ),
+        FellBack(decision="go on", stage="plan", reason="unusable output"),
+        Dropped(decision="not carried", what="open_question", text="Why?"),
+        Stopped(decision="enough", reason="covered", iterations_run=1),
+        Synthesized(decision="write", claims=1, dropped=0, stage_form="model"),
+        Assessed(
+            decision="look back",
+            gaps=[GAP],
+            discovery_events=[
+                DiscoveryEvent(type=DiscoveryType.NEW_SOURCE, query="soil maps", reason="it is linked")
+            ],
+            open_questions=[OpenQuestion(question="Which soil?", context="the page", priority=Priority.LOW)],
+            confidence=0.75,
+        ),
+        Finished(decision="done", result=a_result()),
+    ]
