@@ -35,6 +35,8 @@ class FrozenPage:
 
     url: str
     """Normalised, as fetch asks for it."""
+    spelling: str
+    """As the manifest has it; of two spellings of one address, the normalised one is served."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     file: Path | None = None
@@ -82,13 +84,16 @@ class FrozenWeb:
         except OSError as error:
             raise ConfigurationError(f"{manifest}: {error.strerror or error}", hint=_HINT) from None
         pages: dict[str, FrozenPage] = {}
+        spellings: set[str] = set()
         seen = hashlib.sha256(lines)
         for number, line in enumerate(lines.splitlines(), start=1):
             if line.strip():
                 page = _read_line(line, folder, f"{manifest}, line {number}", seen)
-                if page.url in pages:
-                    raise _broken(f"{manifest}, line {number}", f"{page.url} is there a second time")
-                pages[page.url] = page
+                if page.spelling in spellings:
+                    raise _broken(f"{manifest}, line {number}", f"{page.spelling} is there a second time")
+                spellings.add(page.spelling)
+                if page.url not in pages or page.spelling == page.url:
+                    pages[page.url] = page
         if not pages:
             raise _broken(str(manifest), "it names no page")
         return cls(folder, pages, seen.hexdigest())
@@ -129,8 +134,10 @@ def _read_line(line: bytes, folder: Path, where: str, seen: hashlib._Hash) -> Fr
 def _page(fields: dict[str, Any], folder: Path) -> FrozenPage:
     """Raises KeyError, ValueError or TypeError with what is wrong."""
     published = _text(fields, "published")
+    spelling = _text(fields, "url") or _missing("url")
     page = FrozenPage(
-        url=normalise_url(_text(fields, "url") or _missing("url")),
+        url=normalise_url(spelling),
+        spelling=spelling,
         status=_number(fields, "status", int, 200),
         headers=_headers(fields.get("headers")),
         file=_inside(folder, _text(fields, "file")),
