@@ -1,4 +1,7 @@
-"""Finds, lists and reads traces. Tolerates what a crash leaves: a torn last line, a missing end, unknown actions."""
+"""Finds, lists and reads traces. Tolerates what a crash leaves: a torn last line, a missing end, unknown actions.
+
+The models of events are imported only where events are asked for: they take longer than `traces` and `replay` may.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
-from pydantic import ValidationError
-
-from marchwarden.contract import ResearchResult
 from marchwarden.errors import TraceError
-from marchwarden.trace.events import Event, Finished, parse_event
+
+if TYPE_CHECKING:
+    from marchwarden.contract import ResearchResult
+    from marchwarden.trace.events import Event
 
 Outcome: TypeAlias = Literal["finished", "cancelled", "failed", "unfinished"]
 
@@ -59,9 +62,9 @@ class Trace:
     def result(self) -> ResearchResult | None:
         """What the call answered; None where it never came to that."""
         for line in reversed(self.raw):
-            if line.get("action") == "result" and (parsed := _parsed(line)):
-                event = parsed[2]
-                return event.result if isinstance(event, Finished) else None
+            if line.get("action") == "result":
+                parsed = _parsed(line)
+                return parsed[2].result if parsed and parsed[2].action == "result" else None
         return None
 
     @property
@@ -137,6 +140,10 @@ def _whole(line: bytes) -> dict[str, Any] | None:
 
 
 def _parsed(line: dict[str, Any]) -> tuple[int, datetime, Event] | None:
+    from pydantic import ValidationError
+
+    from marchwarden.trace.events import parse_event
+
     time = instant(line.get("timestamp"))
     if time is None:
         return None

@@ -1,17 +1,20 @@
-"""A trace as a timeline that a person can read: what was done, when, and why. Pure: prints nothing, opens nothing."""
+"""A trace as a timeline that a person can read: what was done, when, and why. Pure: prints nothing, opens nothing.
+
+Reads the lines as they stand in the file, not as models: building the models takes longer than a whole `replay` may.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-from typing_extensions import assert_never
-
-from marchwarden.contract import confidence_band
-from marchwarden.trace import events
-from marchwarden.trace.events import Event, parse_event
 from marchwarden.trace.reader import Trace, instant
+
+if TYPE_CHECKING:
+    from marchwarden.trace import events
 
 
 @dataclass(frozen=True)
@@ -32,69 +35,18 @@ class Entry:
 
 
 def timeline(trace: Trace) -> list[Entry]:
-    """Every step of a trace; one of an action that this version does not know is shown by its name."""
-    return [_entry(line, trace) for line in trace.raw]
+    """Every step of a trace; one that this version does not know is shown by its name."""
+    return [_entry(line, trace.started) for line in trace.raw]
 
 
-def describe(event: Event) -> str:
+def describe(event: events.Event) -> str:
     """What happened, on one line."""
-    match event:
-        case events.Started():
-            return f'asked "{_one_line(event.question)}" ({event.depth.value}, {event.model_id}, {event.source})'
-        case events.Planned():
-            return _plan_line(event)
-        case events.Searched():
-            return f'searched "{_one_line(event.query)}": {_found(event)}'
-        case events.Fetched():
-            return f"read {event.final_url}: {_page_state(event)}"
-        case events.Extracted():
-            return f"picked {_count(len(event.picks), 'excerpt')} from {event.url}"
-        case events.ModelCalled():
-            return _model_line(event)
-        case events.FellBack():
-            return f"{event.stage} went on without the model: {_one_line(event.reason)}"
-        case events.Dropped():
-            return f'dropped a {event.what.replace("_", " ")}: "{_one_line(event.text)}"'
-        case events.Stopped():
-            return f"stopped after {_count(event.iterations_run, 'iteration')}: {_STOPS[event.reason]}"
-        case events.Synthesized():
-            return f"wrote {_count(event.claims, 'claim')}, dropped {event.dropped}{_form(event.stage_form)}"
-        case events.Assessed():
-            return _assessment_line(event)
-        case events.WasCancelled():
-            return "cancelled by the caller"
-        case events.WasKilled():
-            return f"stopped from outside: {_KILLS[event.reason]}"
-        case events.Failed():
-            return f"failed: {event.error}"
-        case events.Finished():
-            return _result_line(event)
-        case _:
-            assert_never(event)
+    return _LINES[event.action](_view(event.model_dump(mode="json")))
 
 
-def details_of(event: Event) -> tuple[tuple[str, str], ...]:
+def details_of(event: events.Event) -> tuple[tuple[str, str], ...]:
     """What else there is to know of an event, as (label, value)."""
-    match event:
-        case events.Started():
-            limits = (f"{name} {value}" for name, value in event.constraints if value is not None)
-            given = (("context", _one_line(event.context)),) if event.context else ()
-            return (*given, ("limits", f"{', '.join(limits)}, {event.max_seconds:g} s"), *_program(event))
-        case events.Planned():
-            return (*_each("aspect", event.aspects), *_each("query", event.queries), *_each("read", event.read))
-        case events.Searched():
-            return _each("hit", [f"{_one_line(hit.title)} {hit.url}" for hit in event.hits])
-        case events.Fetched():
-            return _page_details(event)
-        case events.Extracted():
-            return _each("excerpt", [f"{_one_line(pick.excerpt)} ({pick.stance})" for pick in event.picks])
-        case events.Assessed():
-            gaps = [f"{gap.category.value}: {_one_line(gap.topic)}" for gap in event.gaps]
-            leads = [f"{lead.type.value}: {_one_line(lead.query)}" for lead in event.discovery_events]
-            asks = [_one_line(ask.question) for ask in event.open_questions]
-            return (*_each("gap", gaps), *_each("discovery", leads), *_each("open question", asks))
-        case _:
-            return ()
+    return _details(_view(event.model_dump(mode="json")))
 
 
 _STOPS = {
@@ -112,16 +64,41 @@ _KILLS = {
 }
 
 
-def _entry(line: dict[str, Any], trace: Trace) -> Entry:
-    time, start = instant(line.get("timestamp")), trace.started
+def _entry(line: dict[str, Any], start: datetime | None) -> Entry:
+    time = instant(line.get("timestamp"))
     offset = (time - start).total_seconds() if time and start else 0.0
     head = (_number(line.get("step")), max(0.0, offset), str(line.get("action", "?")))
     decision = str(line.get("decision", ""))
     try:
-        event = parse_event(line)
-    except ValidationError:
+        event = _view(line)
+        return Entry(*head, _LINES[event.action](event), decision, _details(event))
+    except (AttributeError, KeyError, TypeError, ValueError):
         return Entry(*head, "(a step that this version does not know)", decision)
-    return Entry(*head, describe(event), decision, details_of(event))
+
+
+def _view(value: Any) -> Any:
+    """A JSON value whose objects have attributes, under the names that the event's model has."""
+    if isinstance(value, dict):
+        return SimpleNamespace(**{name: _view(each) for name, each in value.items()})
+    return [_view(each) for each in value] if isinstance(value, list) else value
+
+
+def _details(event: Any) -> tuple[tuple[str, str], ...]:
+    return _DETAILS[event.action](event) if event.action in _DETAILS else ()
+
+
+def _start_line(event: events.Started) -> str:
+    return f'asked "{_one_line(event.question)}" ({event.depth}, {event.model_id}, {event.source})'
+
+
+def _start_details(event: events.Started) -> tuple[tuple[str, str], ...]:
+    given = {"context": _one_line(event.context or ""), "limits": _limits(event), "program": event.program or ""}
+    return (*((label, value) for label, value in given.items() if value), ("version", event.version))
+
+
+def _limits(event: events.Started) -> str:
+    limits = (f"{name} {value}" for name, value in vars(event.constraints).items() if value is not None)
+    return f"{', '.join(limits)}, max_seconds {event.max_seconds:g}"
 
 
 def _plan_line(event: events.Planned) -> str:
@@ -131,10 +108,26 @@ def _plan_line(event: events.Planned) -> str:
     return f"planned turn {event.iteration}: {', '.join(parts)}{_form(event.stage_form)}"
 
 
+def _plan_details(event: events.Planned) -> tuple[tuple[str, str], ...]:
+    return (*_each("aspect", event.aspects), *_each("query", event.queries), *_each("read", event.read))
+
+
+def _search_line(event: events.Searched) -> str:
+    return f'searched "{_one_line(event.query)}": {_found(event)}'
+
+
+def _search_details(event: events.Searched) -> tuple[tuple[str, str], ...]:
+    return _each("hit", [f"{_one_line(hit.title)} {hit.url}" for hit in event.hits])
+
+
 def _found(event: events.Searched) -> str:
     if event.failure:
         return f"{event.failure.kind}, {_one_line(event.failure.detail)}"
     return f"{_count(len(event.hits), 'hit')} from {event.provider} in {event.duration_sec:.1f} s"
+
+
+def _page_line(event: events.Fetched) -> str:
+    return f"read {event.final_url}: {_page_state(event)}"
 
 
 def _page_state(event: events.Fetched) -> str:
@@ -152,9 +145,17 @@ def _page_details(event: events.Fetched) -> tuple[tuple[str, str], ...]:
         "cited as": event.locator if event.locator and event.locator != event.final_url else "",
         "type": event.content_type or "",
         "hash": event.content_hash or "",
-        "published": event.published.isoformat() if event.published else "",
+        "published": str(event.published or ""),
     }
     return (*((label, value) for label, value in known.items() if value), *_each("redirect", event.redirects))
+
+
+def _extract_line(event: events.Extracted) -> str:
+    return f"picked {_count(len(event.picks), 'excerpt')} from {event.url}{_form(event.stage_form)}"
+
+
+def _extract_details(event: events.Extracted) -> tuple[tuple[str, str], ...]:
+    return _each("excerpt", [f"{_one_line(pick.excerpt)} ({pick.stance})" for pick in event.picks])
 
 
 def _model_line(event: events.ModelCalled) -> str:
@@ -162,6 +163,22 @@ def _model_line(event: events.ModelCalled) -> str:
     cost = f"{event.input_tokens}{cached} + {event.output_tokens} tokens in {event.duration_sec:.1f} s"
     failure = f", {_one_line(event.error)}" if event.error else ""
     return f"{event.stage} asked {event.model_id}: {cost}, {event.tokens_used} so far{failure}"
+
+
+def _fallback_line(event: events.FellBack) -> str:
+    return f"{event.stage} went on without the model: {_one_line(event.reason)}"
+
+
+def _drop_line(event: events.Dropped) -> str:
+    return f'dropped a {event.what.replace("_", " ")}: "{_one_line(event.text)}"'
+
+
+def _stop_line(event: events.Stopped) -> str:
+    return f"stopped after {_count(event.iterations_run, 'iteration')}: {_STOPS.get(event.reason, event.reason)}"
+
+
+def _synthesis_line(event: events.Synthesized) -> str:
+    return f"wrote {_count(event.claims, 'claim')}, dropped {event.dropped}{_form(event.stage_form)}"
 
 
 def _assessment_line(event: events.Assessed) -> str:
@@ -173,15 +190,30 @@ def _assessment_line(event: events.Assessed) -> str:
     return f"assessed: {', '.join(parts)}, confidence {event.confidence:.2f}"
 
 
+def _assessment_details(event: events.Assessed) -> tuple[tuple[str, str], ...]:
+    gaps = [f"{gap.category}: {_one_line(gap.topic)}" for gap in event.gaps]
+    leads = [f"{lead.type}: {_one_line(lead.query)}" for lead in event.discovery_events]
+    asks = [_one_line(ask.question) for ask in event.open_questions]
+    return (*_each("gap", gaps), *_each("discovery", leads), *_each("open question", asks))
+
+
+def _cancelled_line(event: events.WasCancelled) -> str:
+    return "cancelled by the caller"
+
+
+def _killed_line(event: events.WasKilled) -> str:
+    return f"stopped from outside: {_KILLS.get(event.reason, event.reason)}"
+
+
+def _failed_line(event: events.Failed) -> str:
+    return f"failed: {event.error}"
+
+
 def _result_line(event: events.Finished) -> str:
-    result = event.result
-    confidence = f"confidence {result.confidence:.2f} ({confidence_band(result.confidence)})"
-    cost = f"{result.cost_metadata.tokens_used} tokens, {result.cost_metadata.wall_time_sec:.1f} s"
-    return f"answered with {_count(len(result.citations), 'citation')}, {confidence}, {cost}"
-
-
-def _program(event: events.Started) -> tuple[tuple[str, str], ...]:
-    return (("program", event.program or "uncompiled"), ("version", event.version))
+    result, cost = event.result, event.result.cost_metadata
+    cited = _count(len(result.citations), "citation")
+    spent = f"{cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s"
+    return f"answered with {cited}, confidence {result.confidence:.2f}, {spent}"
 
 
 def _each(label: str, values: list[str]) -> tuple[tuple[str, str], ...]:
@@ -202,3 +234,30 @@ def _one_line(text: str) -> str:
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
+
+
+_LINES: dict[str, Callable[[Any], str]] = {
+    "start": _start_line,
+    "plan": _plan_line,
+    "search": _search_line,
+    "fetch_url": _page_line,
+    "extract": _extract_line,
+    "model_call": _model_line,
+    "fallback": _fallback_line,
+    "drop": _drop_line,
+    "stop": _stop_line,
+    "synthesize": _synthesis_line,
+    "assess": _assessment_line,
+    "cancelled": _cancelled_line,
+    "killed": _killed_line,
+    "failed": _failed_line,
+    "result": _result_line,
+}
+_DETAILS: dict[str, Callable[[Any], tuple[tuple[str, str], ...]]] = {
+    "start": _start_details,
+    "plan": _plan_details,
+    "search": _search_details,
+    "fetch_url": _page_details,
+    "extract": _extract_details,
+    "assess": _assessment_details,
+}
