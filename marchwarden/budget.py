@@ -54,6 +54,11 @@ class Budget:
         with self._lock:
             return self._left(stage)
 
+    def tokens_held(self) -> int:
+        """What running calls hold; each gives back what it did not need."""
+        with self._lock:
+            return sum(held.tokens for held in self._held.values())
+
     def reserve(self, stage: str, tokens: int) -> Reservation:
         """Hold `tokens`; raises BudgetExhausted where they are not there. Commit or release it afterwards."""
         with self._lock:

@@ -14,6 +14,8 @@ MarchwardenError
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -96,3 +98,109 @@ class ResearchFailed(MarchwardenError):
     def __init__(self, message: str, *, trace_id: str, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.trace_id = trace_id
+
+
+# What a model call can raise, translated. Nothing is imported for it before a model call has failed.
+
+_KINDS: dict[str, ModelErrorKind] = {
+    # dspy.lm15, which engines raise
+    "AuthError": "bad_key",
+    "BillingError": "bad_key",
+    "NotConfiguredError": "bad_key",
+    "RateLimitError": "rate_limited",
+    "ServerError": "server_error",
+    "TimeoutError": "timeout",
+    "LockTimeoutError": "timeout",
+    "TransportError": "network",
+    "StreamAssemblyError": "network",
+    "ContextLengthError": "context_overflow",
+    "CollectionLimitError": "unknown",
+    "InvalidRequestError": "unknown",
+    "UnsupportedModelError": "unknown",
+    "ProviderError": "unknown",
+    "ConfigurationError": "unknown",
+    "UnknownModelError": "unknown",
+    "AmbiguousModelError": "unknown",
+    "CapabilityError": "unknown",
+    "UnsupportedFeatureError": "unknown",
+    "MissingCredentialError": "bad_key",
+    "ToolDerivationError": "unknown",
+    "LM15Error": "unknown",
+    # dspy, which its modules raise
+    "LMAuthError": "bad_key",
+    "LMBillingError": "bad_key",
+    "LMNotConfiguredError": "bad_key",
+    "LMRateLimitError": "rate_limited",
+    "LMServerError": "server_error",
+    "LMTimeoutError": "timeout",
+    "LMLockTimeoutError": "timeout",
+    "LMTransportError": "network",
+    "LMStreamAssemblyError": "network",
+    "ContextWindowExceededError": "context_overflow",
+    "AdapterParseError": "unusable_output",
+    "ValidationError": "unusable_output",
+    "LMCollectionLimitError": "unknown",
+    "LMInvalidRequestError": "unknown",
+    "LMUnsupportedModelError": "unknown",
+    "LMUnsupportedFeatureError": "unknown",
+    "LMConfigurationError": "unknown",
+    "LMProviderError": "unknown",
+    "LMUnexpectedError": "unknown",
+    "LMError": "unknown",
+}
+
+_SENTENCES: dict[ModelErrorKind, tuple[str, str | None]] = {
+    "bad_key": ("the model service refuses the key or the account", "Check the key and its credit."),
+    "rate_limited": ("the model service limits the rate of calls", "Wait a little and ask again."),
+    "overloaded": ("the model service is overloaded", "Ask again later."),
+    "server_error": ("the model service failed", "Ask again later."),
+    "timeout": ("the model did not answer in time", None),
+    "network": ("the model service could not be reached", "Check the network and MARCHWARDEN_API_BASE."),
+    "context_overflow": ("the prompt is longer than the model can read", "Use a model with a longer context."),
+    "refused": ("the model declined to answer", None),
+    "truncated": ("the model's answer was cut off at its cap", None),
+    "unusable_output": ("the model's answer could not be read", None),
+    "unknown": ("the model call failed", "Check MARCHWARDEN_MODEL."),
+}
+
+_KEY = re.compile(r"(?i)\b((?:sk|pk|rk|tvly|gsk|xai|key)[-_][\w*.-]{6,}|(?<=bearer )\S+)")
+
+
+def model_error(error: BaseException) -> MarchwardenError:
+    """What a failed model call means, in our tree: ours where one stands in the chain of causes, else a ModelError.
+
+    DSPy wraps what an engine raises, so that a refusal of the budget arrives as the cause of something else.
+    """
+    chain = list(_causes(error))
+    for each in chain:
+        if isinstance(each, MarchwardenError):
+            return each
+    kinds = [(kind, each) for each in chain if (kind := _model_error_kind(each)) is not None]
+    kind, source = next(((k, e) for k, e in kinds if k != "unknown"), kinds[0] if kinds else ("unknown", error))
+    sentence, hint = _SENTENCES[kind]
+    detail = _first_line(source)
+    return ModelError(kind, f"{sentence}: {detail}" if detail else sentence, hint=hint)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__
+
+
+def _model_error_kind(error: BaseException) -> ModelErrorKind | None:
+    """By the class or the nearest parent that is known; None for what no model library raises."""
+    if getattr(error, "status", None) == 529 or getattr(error, "provider_code", None) == "overloaded_error":
+        return "overloaded"
+    for each in type(error).__mro__:
+        if each.__module__.partition(".")[0] in ("dspy", "pydantic", "pydantic_core") and each.__name__ in _KINDS:
+            return _KINDS[each.__name__]
+    return None
+
+
+def _first_line(error: BaseException, limit: int = 300) -> str:
+    text = str(getattr(error, "message", None) or error).strip()
+    line = text.split("\n", 1)[0].strip()
+    return _KEY.sub("[key]", line[:limit])

@@ -1,0 +1,221 @@
+"""Claude, through the official SDK: streaming, prompt caching, token counting, structured output.
+
+The SDK's own retries are off, its errors become lm15 errors, so that DSPy's retry policy holds and the meter above
+sees every attempt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anthropic
+import httpx2
+from dspy import lm15
+
+from marchwarden.lm.anthropic_errors import to_lm15
+from marchwarden.lm.engine import Capabilities
+
+TIMEOUT = httpx2.Timeout(180.0, connect=10.0)
+
+_WITHOUT_SCHEMA = re.compile(r"claude-(?:instant|[123][-.]|(?:opus|sonnet)-4-(?:0|2025))")
+_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_call",
+    "refusal": "content_filter",
+}
+
+
+def capabilities_of(model: str) -> Capabilities:
+    """Structured output came with Claude 4.1; older models answer in prose that the adapter reads."""
+    return Capabilities() if _WITHOUT_SCHEMA.search(model) else Capabilities.with_schema()
+
+
+class AnthropicEngine:
+    """One model behind the Messages API. `base_url` None is Anthropic's own address."""
+
+    def __init__(
+        self, model: str, api_key: str, *, base_url: str | None = None, http_client: httpx2.Client | None = None
+    ) -> None:
+        self.capabilities = capabilities_of(model)
+        self._model = model
+        self._client = anthropic.Anthropic(
+            api_key=api_key, base_url=_root(base_url), max_retries=0, timeout=TIMEOUT, http_client=http_client
+        )
+
+    def stream(self, request: Any) -> Iterator[Any]:
+        """One attempt as lm15 events; raises lm15 errors."""
+        reading = _Reading()
+        with (
+            _translated(reading),
+            self._client.messages.create(**message_arguments(self._model, request), stream=True) as events,
+        ):
+            for event in events:
+                yield from reading.events(event)
+
+    def count_tokens(self, request: Any) -> int | None:
+        """The provider's own count, free of charge; None where the endpoint has none."""
+        try:
+            return self._client.messages.count_tokens(**count_arguments(self._model, request)).input_tokens
+        except (anthropic.AnthropicError, httpx2.HTTPError):
+            return None
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class AsyncAnthropicEngine:
+    """As AnthropicEngine, for tasks."""
+
+    def __init__(
+        self, model: str, api_key: str, *, base_url: str | None = None, http_client: httpx2.AsyncClient | None = None
+    ) -> None:
+        self.capabilities = capabilities_of(model)
+        self._model = model
+        self._client = anthropic.AsyncAnthropic(
+            api_key=api_key, base_url=_root(base_url), max_retries=0, timeout=TIMEOUT, http_client=http_client
+        )
+
+    async def stream(self, request: Any) -> AsyncIterator[Any]:
+        reading = _Reading()
+        with _translated(reading):
+            arguments = message_arguments(self._model, request)
+            async with await self._client.messages.create(**arguments, stream=True) as events:
+                async for event in events:
+                    for each in reading.events(event):
+                        yield each
+
+    async def count_tokens(self, request: Any) -> int | None:
+        try:
+            counted = await self._client.messages.count_tokens(**count_arguments(self._model, request))
+        except (anthropic.AnthropicError, httpx2.HTTPError):
+            return None
+        return counted.input_tokens
+
+    async def aclose(self) -> None:
+        await self._client.close()
+
+
+def _root(base_url: str | None) -> str | None:
+    """The SDK appends `/v1` itself; OpenAI-style addresses end with it."""
+    return base_url.rstrip("/").removesuffix("/v1") if base_url else None
+
+
+# Request → arguments
+
+
+def message_arguments(model: str, request: Any) -> dict[str, Any]:
+    """Arguments of `messages.create` for an lm15 Request; sampling parameters only where they were asked for."""
+    config = request.config
+    arguments = {**count_arguments(model, request), "max_tokens": config.max_tokens}
+    if config.stop:
+        arguments["stop_sequences"] = list(config.stop)
+    if sampling := _sampling(config):
+        arguments["extra_body"] = sampling
+    return arguments
+
+
+def count_arguments(model: str, request: Any) -> dict[str, Any]:
+    """The part of a call that makes up its prompt."""
+    arguments: dict[str, Any] = {"model": model, "messages": [_message(each) for each in request.messages]}
+    if request.system:
+        arguments["system"] = [{"type": "text", "text": _system(request), "cache_control": {"type": "ephemeral"}}]
+    response_format = request.config.response_format or {}
+    if response_format.get("type") == "json_schema" and capabilities_of(model).response_schema:
+        schema = anthropic.transform_schema(response_format["schema"])
+        arguments["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+    return arguments
+
+
+def _sampling(config: Any) -> dict[str, Any]:
+    """Current models refuse temperature and top_p together, and the SDK no longer names either."""
+    if config.temperature is not None:
+        return {"temperature": min(config.temperature, 1.0)}
+    return {"top_p": config.top_p} if config.top_p is not None else {}
+
+
+def _system(request: Any) -> str:
+    if isinstance(request.system, str):
+        return request.system
+    return "\n\n".join(part.text for part in request.system)
+
+
+def _message(message: Any) -> dict[str, Any]:
+    if message.role not in ("user", "assistant") or message.text is None:
+        raise lm15.UnsupportedFeatureError("this engine sends text messages of users and assistants only")
+    return {"role": message.role, "content": message.text}
+
+
+# Answer → events
+
+
+class _Reading:
+    """Turns the SDK's events into lm15 events and keeps what has been billed so far."""
+
+    def __init__(self) -> None:
+        self._reported: dict[str, int] = {}
+        self._finish: str | None = None
+
+    def events(self, event: Any) -> Iterator[Any]:
+        if event.type == "message_start":
+            self._report(event.message.usage)
+            yield lm15.StreamStartEvent(id=event.message.id or None, model=event.message.model or None)
+        elif event.type == "content_block_delta":
+            yield from self._delta(event)
+        elif event.type == "message_delta":
+            self._report(event.usage)
+            self._finish = event.delta.stop_reason or self._finish
+        elif event.type == "message_stop":
+            yield lm15.StreamEndEvent(finish_reason=_FINISH.get(self._finish or "", "stop"), usage=self.usage())
+
+    def _delta(self, event: Any) -> Iterator[Any]:
+        if event.delta.type == "text_delta":
+            yield lm15.StreamDeltaEvent(lm15.TextDelta(text=event.delta.text, part_index=event.index))
+        elif event.delta.type == "thinking_delta":
+            yield lm15.StreamDeltaEvent(lm15.ThinkingDelta(text=event.delta.thinking, part_index=event.index))
+
+    def _report(self, usage: Any) -> None:
+        """Counts are cumulative; a later event may leave some out."""
+        names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+        for name in names:
+            if (count := getattr(usage, name, None)) is not None:
+                self._reported[name] = count
+
+    def usage(self, *, whole: bool = True) -> Any:
+        """Input with its cached part included, as everyone else counts it; the API reports them apart.
+
+        Until an answer is whole its output is not known: the count in the first event is a placeholder.
+        """
+        seen = self._reported
+        if "input_tokens" not in seen:
+            return lm15.Usage()
+        written, read = seen.get("cache_creation_input_tokens", 0), seen.get("cache_read_input_tokens", 0)
+        return lm15.Usage(
+            input_tokens=seen["input_tokens"] + written + read,
+            output_tokens=seen.get("output_tokens") if whole else None,
+            cache_read_tokens=read,
+            cache_write_tokens=written,
+        )
+
+
+@contextmanager
+def _translated(reading: _Reading) -> Iterator[None]:
+    """The SDK's errors as lm15 errors; what had been billed goes with whatever interrupts the answer."""
+    try:
+        yield
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        translated = to_lm15(error) if isinstance(error, Exception) else None
+        usage = reading.usage(whole=False)
+        if usage.input_tokens is not None:
+            setattr(translated or error, "usage", usage)  # noqa: B010 - no exception declares it
+        if translated is None or translated is error:
+            raise
+        raise translated from error

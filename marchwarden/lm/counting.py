@@ -1,0 +1,103 @@
+"""Counting a prompt's tokens by asking the server that will read it, where it has an endpoint for that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from marchwarden.lm.prompt import BASE_OVERHEAD, prompt_texts, template_overhead
+
+
+@dataclass(frozen=True)
+class _Question:
+    """One way to ask a server for a count."""
+
+    path: str
+    body: dict[str, Any]
+    extra: int
+    """What the answer leaves out: the chat template, where only text is counted."""
+
+
+def _questions(request: Any) -> list[_Question]:
+    """The Anthropic-style count, which applies the chat template; then llama.cpp's tokenizer, which does not."""
+    messages = [{"role": each.role, "content": each.text or ""} for each in request.messages]
+    system = "\n\n".join(list(prompt_texts(request))[: -len(messages)])
+    model = request.model.partition(":")[2] or request.model
+    counted = {"model": model, "messages": messages} | ({"system": system} if system else {})
+    text = "\n".join(prompt_texts(request))
+    return [
+        _Question("/v1/messages/count_tokens", counted, 0),
+        _Question("/tokenize", {"content": text}, BASE_OVERHEAD + template_overhead(request)),
+    ]
+
+
+def _counted(response: httpx.Response, question: _Question) -> int | None:
+    if response.status_code != 200:
+        return None
+    try:
+        body = response.json()
+        count = body["input_tokens"] if "input_tokens" in body else len(body["tokens"])
+        return int(count) + question.extra
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+class _Counter:
+    """Which question the server answers is found out once; -1 says none."""
+
+    def __init__(self, api_base: str, api_key: str | None) -> None:
+        self._root = api_base.rstrip("/").removesuffix("/v1")
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._answered: int | None = None
+
+    def _open_questions(self, request: Any) -> list[tuple[int, _Question]]:
+        numbered = list(enumerate(_questions(request)))
+        return numbered if self._answered is None else [each for each in numbered if each[0] == self._answered]
+
+
+class TokenCounter(_Counter):
+    """Counts a prompt's tokens by asking the server; None where it has no endpoint for that."""
+
+    def __init__(self, api_base: str, api_key: str | None) -> None:
+        super().__init__(api_base, api_key)
+        self._client = httpx.Client(headers=self._headers, timeout=10.0)
+
+    def count(self, request: Any) -> int | None:
+        for number, question in self._open_questions(request):
+            try:
+                response = self._client.post(self._root + question.path, json=question.body)
+            except httpx.HTTPError:
+                return None
+            if (count := _counted(response, question)) is not None:
+                self._answered = number
+                return count
+        self._answered = self._answered if self._answered is not None else -1
+        return None
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class AsyncTokenCounter(_Counter):
+    """As TokenCounter, for tasks."""
+
+    def __init__(self, api_base: str, api_key: str | None) -> None:
+        super().__init__(api_base, api_key)
+        self._client = httpx.AsyncClient(headers=self._headers, timeout=10.0)
+
+    async def count(self, request: Any) -> int | None:
+        for number, question in self._open_questions(request):
+            try:
+                response = await self._client.post(self._root + question.path, json=question.body)
+            except httpx.HTTPError:
+                return None
+            if (count := _counted(response, question)) is not None:
+                self._answered = number
+                return count
+        self._answered = self._answered if self._answered is not None else -1
+        return None
+
+    async def aclose(self) -> None:
+        await self._client.aclose()

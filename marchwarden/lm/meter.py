@@ -1,0 +1,249 @@
+"""Admits attempts against the budget and settles them: what they may cost before, what they did cost after.
+
+One Meter serves the engines of one research call. What may be spent is budget.py's to say.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import dspy
+from dspy import lm15
+
+from marchwarden.budget import Budget, Reservation
+from marchwarden.errors import BudgetExhausted, ModelError, model_error
+from marchwarden.trace.events import ModelCalled, Recorder
+
+CALLER = "marchwarden_caller"
+"""The key under which `dspy.context` tells the engine which stage is asking."""
+
+DEFAULT_CAP = 1024
+"""The answer's cap where a request names none."""
+
+_BYTES_OF_A_LONG_TOKEN = 32
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks, and the shortest answer that is still of use to it, in tokens."""
+
+    stage: str = "model"
+    answer_floor: int | None = None
+
+    def floor(self, cap: int) -> int:
+        """A cap is never cut below this: the caller's own floor, or a quarter of what it asked for."""
+        return min(cap, self.answer_floor if self.answer_floor is not None else max(16, cap // 4))
+
+
+def current_caller() -> Caller:
+    return getattr(dspy.settings, CALLER, None) or Caller()
+
+
+@dataclass
+class Admission:
+    """One attempt that may go out: what it may cost, and what it asks."""
+
+    caller: Caller
+    reservation: Reservation
+    prompt_bound: int
+    request: Any
+    started: float
+
+    @property
+    def cap(self) -> int:
+        return int(self.request.config.max_tokens)
+
+
+class Answer:
+    """What is seen of an answer while it streams; cuts one that goes past its cap."""
+
+    def __init__(self, cap: int) -> None:
+        self.begun = False
+        self._cap = cap
+        self._pieces = 0
+        self._bytes = 0
+
+    @property
+    def most_tokens(self) -> int:
+        """A bound on the tokens streamed so far, for a provider that keeps the cap."""
+        return min(self._cap, max(self._bytes, self._pieces))
+
+    def take(self, event: Any) -> None:
+        self.begun = True
+        if event.type == "delta":
+            piece = getattr(event.delta, "text", None) or getattr(event.delta, "input", None) or ""
+            self._pieces += bool(piece)
+            self._bytes += len(str(piece).encode("utf-8", "surrogatepass"))
+
+    @property
+    def overrun(self) -> bool:
+        """Surely more tokens than the cap: more pieces than that, or more text than so many tokens can hold."""
+        return self._pieces > self._cap + 8 or self._bytes > _BYTES_OF_A_LONG_TOKEN * self._cap + 1024
+
+
+@dataclass(frozen=True)
+class _Bill:
+    """Tokens of one attempt. `tokens` is all that is charged for; the others say what of."""
+
+    tokens: int
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class Meter:
+    """Admits attempts and settles them; shared by the sync and the async engine of one research call."""
+
+    def __init__(
+        self,
+        model_id: str,
+        budget: Budget,
+        recorder: Recorder,
+        *,
+        secrets: tuple[str, ...] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.model_id = model_id
+        self.refused = 0
+        """How many calls were refused for want of tokens: optimizers swallow the refusals themselves."""
+        self._budget = budget
+        self._recorder = recorder
+        self._secrets = secrets
+        self._clock = clock
+        self._prompt_correction = 1.0
+        self._answer_correction = 1.0
+        self._lock = threading.Lock()
+
+    def scrub(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "[key]")
+        return text
+
+    # Before
+
+    def corrected(self, bound: int) -> int:
+        """`bound`, raised by what the provider has been seen to report beyond it."""
+        with self._lock:
+            return math.ceil(bound * self._prompt_correction)
+
+    def admit(self, caller: Caller, request: Any, bound: int, *, shrink: bool) -> Admission | None:
+        """Hold what the call may cost. With `shrink` the answer's cap is cut to what is left, and where not even the
+        floor fits BudgetExhausted is raised; without, None says that the call does not fit as it is."""
+        cap = request.config.max_tokens or DEFAULT_CAP
+        while True:
+            left = self._budget.tokens_left(caller.stage) - bound
+            allowed = min(cap, int(left / self._answer_correction))
+            if allowed < (caller.floor(cap) if shrink else cap):
+                return self._refuse(caller, bound, cap, left) if shrink else None
+            try:
+                held = bound + math.ceil(allowed * self._answer_correction)
+                reservation = self._budget.reserve(caller.stage, held)
+            except BudgetExhausted:  # another call was quicker: look again
+                continue
+            capped = replace(request, config=replace(request.config, max_tokens=allowed))
+            return Admission(caller, reservation, bound, capped, self._clock())
+
+    def worth_waiting(self, caller: Caller, request: Any, bound: int) -> bool:
+        """Whether calls that still run hold what this one needs; they cost at most what they hold, mostly less."""
+        held = self._budget.tokens_held()
+        floor = caller.floor(request.config.max_tokens or DEFAULT_CAP)
+        return held > 0 and self._budget.tokens_left(caller.stage) + held >= bound + floor
+
+    def _refuse(self, caller: Caller, bound: int, cap: int, left: int) -> NoReturn:
+        with self._lock:
+            self.refused += 1
+        self._budget.ran_out("tokens")
+        raise BudgetExhausted(
+            "tokens",
+            f"{caller.stage} needs {bound} tokens for its prompt and {caller.floor(cap)} for an answer; "
+            f"{max(left + bound, 0)} are left for it",
+        )
+
+    # After
+
+    def settle(self, admission: Admission, answer: Answer, response: Any) -> Any:
+        """Commit what a whole answer cost and return it; raises ModelError for one that is refused or cut short."""
+        bill = self._bill(response.usage, admission, missing_output=admission.cap)
+        if bill.tokens == 0 and answer.begun:
+            bill = self._bill(lm15.Usage(), admission, missing_output=admission.cap)
+        error = _unusable(response)
+        self._commit(admission, bill, error)
+        if error is not None:
+            raise error
+        return response
+
+    def settle_failure(self, admission: Admission, answer: Answer, error: BaseException) -> None:
+        """Commit what a failed attempt may have cost; raises in place of `error` where a retry would be in vain."""
+        usage = _usage_of(error)
+        interrupted = answer.begun or not isinstance(error, Exception)
+        bill = _Bill(0)
+        if usage is not None or interrupted:
+            bill = self._bill(usage or lm15.Usage(), admission, missing_output=answer.most_tokens)
+        self._commit(admission, bill, error)
+        wait = getattr(error, "retry_after", None)
+        if isinstance(error, Exception) and wait is not None and wait > self._budget.seconds_left():
+            raise model_error(error) from error
+
+    def _bill(self, usage: Any, admission: Admission, *, missing_output: int) -> _Bill:
+        """The charge as the provider reports it; what it leaves out is charged as what it can have been at most."""
+        prompt = usage.input_tokens if usage.input_tokens is not None else admission.prompt_bound
+        output = usage.output_tokens if usage.output_tokens is not None else missing_output
+        tokens = max(prompt + output, usage.total_tokens or 0)
+        return _Bill(tokens, prompt, output, usage.cache_read_tokens or 0)
+
+    def _commit(self, admission: Admission, bill: _Bill, error: BaseException | None) -> None:
+        charged = self._budget.commit(admission.reservation, bill.tokens)
+        self._learn(admission, bill)
+        self._recorder.record(
+            ModelCalled(
+                decision=f"{admission.caller.stage} asks the model for at most {admission.cap} tokens",
+                stage=admission.caller.stage,
+                model_id=self.model_id,
+                input_tokens=bill.input_tokens,
+                output_tokens=bill.output_tokens,
+                cached_tokens=bill.cached_tokens,
+                reserved_tokens=admission.reservation.tokens,
+                charged_tokens=charged,
+                tokens_used=self._budget.tokens_used,
+                duration_sec=round(self._clock() - admission.started, 3),
+                error=self.scrub(_in_words(error)) if error is not None else None,
+            )
+        )
+
+    def _learn(self, admission: Admission, bill: _Bill) -> None:
+        """A provider that reports more than a bound counts in a way that the bound does not know of."""
+        with self._lock:
+            self._prompt_correction *= max(1.0, bill.input_tokens / max(admission.prompt_bound, 1))
+            beyond = (bill.tokens - bill.input_tokens) / (admission.cap * self._answer_correction)
+            self._answer_correction *= max(1.0, beyond)
+
+
+def _unusable(response: Any) -> ModelError | None:
+    if response.finish_reason == "length":
+        return ModelError("truncated", "the model's answer was cut off at its cap")
+    if response.finish_reason == "content_filter":
+        return ModelError("refused", "the model declined to answer")
+    return None
+
+
+def _usage_of(error: BaseException) -> Any:
+    """What a failed attempt was billed, where its error says so."""
+    usage = getattr(error, "usage", None)
+    if usage is None and isinstance(error, lm15.StreamAssemblyError) and error.partial is not None:
+        usage = error.partial.usage
+    if usage is None or (usage.input_tokens is None and usage.output_tokens is None):
+        return None
+    return usage
+
+
+def _in_words(error: BaseException) -> str:
+    if not isinstance(error, Exception):
+        return "cancelled"
+    translated = model_error(error)
+    kind = translated.kind if isinstance(translated, ModelError) else type(translated).__name__
+    return f"{kind}: {translated}"

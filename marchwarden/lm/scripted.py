@@ -1,0 +1,126 @@
+"""A model that answers from a script: for tests, and for trying a stage without a model.
+
+`ScriptedEngine(["first answer", Reply("second", delay=0.1), lm15.ServerError("down")])` gives its replies in order;
+a function from the request to a reply decides by what is asked.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import anyio
+import anyio.lowlevel
+from dspy import lm15
+
+from marchwarden.lm.engine import Capabilities
+from marchwarden.lm.prompt import prompt_texts
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer. `usage` None: a token for every four characters; `lm15.Usage()`: none reported."""
+
+    text: str = ""
+    usage: Any = None
+    delay: float = 0.0
+    """Seconds before the first event."""
+    error: BaseException | None = None
+    """Raised after `text` has streamed (before anything, where there is none)."""
+    finish: Literal["stop", "length", "content_filter"] = "stop"
+    piece: int = 4
+    """Characters in one event."""
+    endless: bool = False
+    """Repeat `text` for ever."""
+
+
+Line: TypeAlias = "Reply | str | BaseException"
+Script: TypeAlias = "Iterable[Line] | Callable[[Any], Line]"
+
+
+class _Script:
+    def __init__(self, script: Script) -> None:
+        self._ask = script if callable(script) else None
+        self._lines = None if callable(script) else iter(script)
+        self._lock = threading.Lock()
+
+    def reply(self, request: Any) -> Reply:
+        with self._lock:
+            line = self._ask(request) if self._ask else next(self._lines or iter(()), None)
+        if line is None:
+            line = lm15.InvalidRequestError("the script is at its end")
+        if isinstance(line, BaseException):
+            return Reply(error=line)
+        return Reply(line) if isinstance(line, str) else line
+
+
+class ScriptedEngine:
+    """The script as a synchronous engine. `requests` holds what was asked, in order."""
+
+    def __init__(
+        self, script: Script, *, capabilities: Capabilities | None = None, count: Callable[[Any], int] | None = None
+    ) -> None:
+        self.capabilities = capabilities or Capabilities.with_schema()
+        self.requests: list[Any] = []
+        self._script = _Script(script)
+        self._count = count
+
+    def stream(self, request: Any) -> Iterator[Any]:
+        self.requests.append(request)
+        reply = self._script.reply(request)
+        time.sleep(reply.delay)
+        yield from _events(request, reply)
+
+    def count_tokens(self, request: Any) -> int | None:
+        return self._count(request) if self._count else None
+
+    def close(self) -> None:
+        pass
+
+
+class AsyncScriptedEngine:
+    """The same script for tasks: `AsyncScriptedEngine(ScriptedEngine(…))`."""
+
+    def __init__(self, engine: ScriptedEngine) -> None:
+        self.capabilities = engine.capabilities
+        self._engine = engine
+
+    async def stream(self, request: Any) -> AsyncIterator[Any]:
+        self._engine.requests.append(request)
+        reply = self._engine._script.reply(request)
+        await anyio.sleep(reply.delay)
+        for event in _events(request, reply):
+            await anyio.lowlevel.checkpoint()
+            yield event
+
+    async def count_tokens(self, request: Any) -> int | None:
+        return self._engine.count_tokens(request)
+
+    async def aclose(self) -> None:
+        pass
+
+
+def _events(request: Any, reply: Reply) -> Iterator[Any]:
+    if reply.error is None or reply.text:
+        yield lm15.StreamStartEvent(id="scripted", model=request.model)
+    yield from _pieces(reply)
+    if reply.error is not None:
+        raise reply.error
+    yield lm15.StreamEndEvent(finish_reason=reply.finish, usage=reply.usage or _plain_usage(request, reply))
+
+
+def _pieces(reply: Reply) -> Iterator[Any]:
+    while True:
+        for start in range(0, len(reply.text), reply.piece):
+            yield lm15.StreamDeltaEvent(lm15.TextDelta(text=reply.text[start : start + reply.piece]))
+        if not reply.endless:
+            return
+
+
+def _plain_usage(request: Any, reply: Reply) -> Any:
+    asked = sum(len(text) for text in prompt_texts(request))
+    cap = request.config.max_tokens or len(reply.text)
+    return lm15.Usage(input_tokens=asked // 4 + 1, output_tokens=min(len(reply.text) // 4 + 1, cap))
