@@ -1,0 +1,297 @@
+"""What is known and what failed, beside the aspect of the question that it was for. Pure: no I/O, no model.
+
+Everything that a result says besides its answer's wording is read off this ledger: which aspects are open and why,
+what was met on the way, what disagrees. It is JSON, so that a call can be finished from outside its process.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, Field
+
+from marchwarden.contract import Recency, SourceAuthority
+from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome
+from marchwarden.ranking import Signature, near_duplicate, signature
+
+Stance: TypeAlias = Literal["supports", "contradicts"]
+LeadState: TypeAlias = Literal["unread", "read", "failed", "duplicate"]
+PointerKind: TypeAlias = Literal["doi", "arxiv", "trial", "dataset", "case"]
+
+
+class Aspect(BaseModel):
+    number: int
+    text: str
+
+
+class Lead(BaseModel):
+    """A page that a search named, or that a read page linked to."""
+
+    url: str
+    title: str
+    snippet: str
+    published: date | None
+    aspect: int
+    rank: float
+    """1/(60 + position), summed over the searches that named it (reciprocal rank fusion, Cormack et al. 2009)."""
+    state: LeadState = "unread"
+
+
+class Source(BaseModel):
+    """A page that was read."""
+
+    locator: str
+    organisation: str
+    title: str | None
+    published: date | None
+    modified: date | None
+    content_hash: str
+    text_hash: str
+    authority: SourceAuthority
+    standing: Literal["retracted", "superseded"] | None
+    language: str | None
+    has_text: bool
+    copy_of: str | None = None
+    """The locator of the source that this one is a copy of."""
+    shingles: list[int] = Field(repr=False)
+    shingle_total: int = Field(repr=False)
+
+    @property
+    def dated(self) -> date | None:
+        return self.modified or self.published
+
+
+class Excerpt(BaseModel):
+    """A slice of a source's text that bears on an aspect. `number` is how stages point at it."""
+
+    number: int
+    locator: str
+    aspect: int
+    start: int
+    end: int
+    text: str
+    says: str | None = None
+    """What it says, in the words of whoever picked it; None where nobody put it in words."""
+    stance: Stance = "supports"
+    relevance: float = 0.0
+    """0–1: how much of the aspect it carries."""
+
+
+class Pointer(BaseModel):
+    """Something named on a read page that another kind of researcher could look up."""
+
+    kind: PointerKind
+    value: str
+    sentence: str
+    locator: str
+    relevance: float
+
+
+class Attempt(BaseModel):
+    """A search or a fetch that failed."""
+
+    service: Literal["search", "fetch"]
+    target: str
+    """The query, or the URL."""
+    title: str | None
+    kind: FailureKind
+    detail: str
+    aspect: int
+    relevance: float = 0.0
+    """0–1: how much of its aspect the hit's title and snippet carry; 1 for a search."""
+
+
+class Conflict(BaseModel):
+    """Two excerpts, by number, that can't both be right."""
+
+    about: str
+    sides: tuple[int, int]
+    resolved: str | None
+    """Why one side stands, where that could be settled."""
+    preferred: int | None = None
+    """The number of the side that stands."""
+
+
+class Ledger(BaseModel):
+    question: str
+    context: str | None = None
+    aspects: list[Aspect] = []
+    queries: list[str] = []
+    leads: list[Lead] = []
+    sources: list[Source] = []
+    excerpts: list[Excerpt] = []
+    pointers: list[Pointer] = []
+    failures: list[Attempt] = []
+    conflicts: list[Conflict] = []
+
+    # What a turn of the loop adds
+
+    def set_aspects(self, texts: list[str]) -> None:
+        """Take the first plan's aspects; later plans may add to them, but not rename them."""
+        known = {aspect.text.casefold() for aspect in self.aspects}
+        for text in texts:
+            if text.casefold() not in known:
+                known.add(text.casefold())
+                self.aspects.append(Aspect(number=len(self.aspects) + 1, text=text))
+
+    def is_new_query(self, query: str) -> bool:
+        return _same_words(query) not in {_same_words(asked) for asked in self.queries}
+
+    def add_search(self, outcome: SearchOutcome, aspect: int) -> int:
+        """Keep the hits as leads; returns how many were not known before."""
+        self.queries.append(outcome.query)
+        if outcome.failure:
+            self._failed("search", outcome.query, None, outcome.failure, aspect, 1.0)
+        known = {lead.url: lead for lead in self.leads}
+        before = len(known)
+        for position, hit in enumerate(outcome.hits, start=1):
+            rank = 1 / (60 + position)
+            if lead := known.get(hit.url):
+                lead.rank += rank
+                continue
+            known[hit.url] = Lead(
+                url=hit.url,
+                title=hit.title,
+                snippet=hit.snippet,
+                published=hit.published,
+                aspect=aspect,
+                rank=rank,
+            )
+        self.leads = list(known.values())
+        return len(known) - before
+
+    def add_failure(self, lead: Lead, failure: Failure, relevance: float) -> None:
+        lead.state = "failed"
+        self._failed("fetch", lead.url, lead.title, failure, lead.aspect, relevance)
+
+    def _failed(
+        self,
+        service: Literal["search", "fetch"],
+        target: str,
+        title: str | None,
+        failure: Failure,
+        aspect: int,
+        relevance: float,
+    ) -> None:
+        self.failures.append(
+            Attempt(
+                service=service,
+                target=target,
+                title=title,
+                kind=failure.kind,
+                detail=failure.detail,
+                aspect=aspect,
+                relevance=relevance,
+            )
+        )
+
+    def add_page(
+        self, lead: Lead, outcome: FetchOutcome, page: Page, organisation: str, authority: SourceAuthority
+    ) -> Source | None:
+        """Keep a page that was read; None where this very text was read before under another address."""
+        if any(source.text_hash == page.text_hash and page.text for source in self.sources) or any(
+            source.locator == page.url for source in self.sources
+        ):
+            lead.state = "duplicate"
+            return None
+        lead.state = "read"
+        print_ = signature(page.text)
+        source = Source(
+            locator=page.url,
+            organisation=organisation,
+            title=page.title,
+            published=page.published,
+            modified=page.modified,
+            content_hash=page.content_hash,
+            text_hash=page.text_hash,
+            authority=authority,
+            standing=page.standing,
+            language=page.language,
+            has_text=bool(page.passages),
+            copy_of=self._original_of(print_, page.canonical_url),
+            shingles=sorted(print_.shingles),
+            shingle_total=print_.whole,
+        )
+        self.sources.append(source)
+        return source
+
+    def _original_of(self, print_: Signature, canonical_url: str | None) -> str | None:
+        for source in self.sources:
+            if source.locator == canonical_url or (
+                source.has_text
+                and near_duplicate(print_, Signature(frozenset(source.shingles), source.shingle_total))
+            ):
+                return source.copy_of or source.locator
+        return None
+
+    def add_excerpt(self, excerpt: Excerpt) -> bool:
+        """Number and keep it; False where this slice is already kept for this aspect."""
+        if any(
+            (known.locator, known.start, known.aspect) == (excerpt.locator, excerpt.start, excerpt.aspect)
+            for known in self.excerpts
+        ):
+            return False
+        excerpt.number = len(self.excerpts) + 1
+        self.excerpts.append(excerpt)
+        return True
+
+    def add_pointers(self, pointers: list[Pointer]) -> None:
+        known = {(pointer.kind, pointer.value) for pointer in self.pointers}
+        self.pointers += [pointer for pointer in pointers if (pointer.kind, pointer.value) not in known]
+
+    # What is read off it
+
+    def aspect(self, number: int) -> Aspect:
+        return self.aspects[number - 1]
+
+    def source(self, locator: str) -> Source:
+        return next(source for source in self.sources if source.locator == locator)
+
+    def excerpts_for(self, aspect: int) -> list[Excerpt]:
+        return [excerpt for excerpt in self.excerpts if excerpt.aspect == aspect]
+
+    def organisations(self, excerpts: list[Excerpt]) -> set[str]:
+        """Who independently says it: copies of one text, and pages of one organisation, count once; what was
+        retracted does not count."""
+        found = set()
+        for excerpt in excerpts:
+            source = self.source(excerpt.locator)
+            if source.standing == "retracted":
+                continue
+            original = self.source(source.copy_of) if source.copy_of else source
+            found.add(original.organisation)
+        return found
+
+    def open_aspects(self, sources_wanted: int) -> list[Aspect]:
+        """Aspects that fewer than `sources_wanted` independent sources speak to."""
+        return [
+            aspect
+            for aspect in self.aspects
+            if len(self.organisations(self.excerpts_for(aspect.number))) < sources_wanted
+        ]
+
+    def unanswered(self) -> list[Aspect]:
+        """Aspects that nothing speaks to."""
+        return self.open_aspects(1)
+
+    def unread(self) -> list[Lead]:
+        """Leads not tried yet, most promising first."""
+        return sorted((lead for lead in self.leads if lead.state == "unread"), key=lambda lead: -lead.rank)
+
+    def lead(self, url: str) -> Lead | None:
+        return next((lead for lead in self.leads if lead.url == url), None)
+
+    def recency(self, locators: list[str], today: date) -> Recency | None:
+        """How old the newest of these sources is."""
+        days = [(today - dated).days for locator in locators if (dated := self.source(locator).dated)]
+        if not days:
+            return None
+        years = min(days) / 365.25
+        if years < 1:
+            return Recency.CURRENT
+        return Recency.RECENT if years <= 3 else Recency.DATED
+
+
+def _same_words(query: str) -> str:
+    return " ".join(query.casefold().split())

@@ -1,0 +1,104 @@
+"""What the stages share: a stage is a typed DSPy signature, a check of what the model gave, and a model-free form.
+
+A stage whose output does not pass its check is asked once more, with what was wrong; then its model-free form runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from marchwarden.budget import Budget
+from marchwarden.errors import BudgetExhausted, ModelError
+from marchwarden.trace.events import FellBack, Recorder
+
+if TYPE_CHECKING:
+    import dspy
+
+    from marchwarden.lm import Model
+
+Given = TypeVar("Given")
+Output = TypeVar("Output")
+Form = Literal["model", "model_free"]
+
+_ASK_AGAIN: tuple[str, ...] = ("unusable_output", "truncated")
+"""What a second attempt can mend; anything else DSPy has already retried, or will not change."""
+
+
+@dataclass(frozen=True)
+class Stage(Generic[Given, Output]):
+    name: str
+    max_tokens: int
+    """Cap of one answer."""
+    signature: Callable[[], type[dspy.Signature]]
+    """Built on first use: a researcher without a model never imports DSPy."""
+    show: Callable[[Given], dict[str, Any]]
+    """The signature's input fields."""
+    read: Callable[[Given, dspy.Prediction], Output]
+    """The model's fields as the stage's output; raises ValueError, saying what is wrong, where they are unusable."""
+    model_free: Callable[[Given], Output]
+    essential: bool = True
+    """Whether going without the model here for lack of tokens makes the result `budget_exhausted`."""
+
+    @cached_property
+    def predictor(self) -> dspy.Module:
+        import dspy
+
+        return dspy.Predict(self.signature())
+
+
+class StageRunner:
+    """Runs stages for one call, with its model or without one."""
+
+    def __init__(self, model: Model | None, budget: Budget, recorder: Recorder) -> None:
+        self.model = model
+        self._budget = budget
+        self._recorder = recorder
+
+    async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
+        if self.model is None:
+            return stage.model_free(given), "model_free"
+        try:
+            return await self._ask(self.model, stage, given), "model"
+        except BudgetExhausted as error:
+            if stage.essential:
+                self._budget.ran_out("tokens")
+            reason = str(error)
+        except ModelError as error:
+            reason = f"{error.kind}: {error}"
+        self._recorder.record(
+            FellBack(stage=stage.name, reason=reason, decision=f"{stage.name} goes on without the model")
+        )
+        return stage.model_free(given), "model_free"
+
+    async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
+        shown = stage.show(given)
+        try:
+            return await self._predict(model, stage, stage.predictor, given, shown)
+        except ModelError as error:
+            if error.kind not in _ASK_AGAIN:
+                raise
+            return await self._predict(model, stage, _told_what_was_wrong(stage, str(error)), given, shown)
+
+    async def _predict(
+        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Module, given: Given, shown: dict[str, Any]
+    ) -> Output:
+        prediction = await model.predict(stage.name, predictor, max_tokens=stage.max_tokens, **shown)
+        try:
+            return stage.read(given, prediction)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ModelError("unusable_output", _first_line(error)) from error
+
+
+def _told_what_was_wrong(stage: Stage[Any, Any], problem: str) -> dspy.Module:
+    import dspy
+
+    signature = stage.signature()
+    told = f"{signature.instructions}\n\nYour previous answer could not be used: {problem}"
+    return dspy.Predict(signature.with_instructions(told))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]

@@ -1,0 +1,108 @@
+"""How sure the answer is, by a rubric over what happened: no model is asked how it feels.
+
+    base      0.55 · 0.70 · 0.80 · 0.86 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
+    authority +0.08 high · 0 medium · −0.12 low
+    recency   −0.05 where everything is over three years old
+    conflict  −0.15 where sources disagree and nothing settled it, −0.03 where something did
+    budget    −0.15 where a limit cut the research short, and then never over 0.69
+    fit       the sum is scaled by 0.5 + 0.5 × query_specificity_match, and by the share of aspects answered
+
+The numbers are a first guess, to be fitted to labels (see `marchwarden calibrate` once it is there).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from urllib.parse import urlsplit
+
+from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority
+from marchwarden.ledger import Excerpt, Ledger, Source
+
+_BASE = (0.05, 0.55, 0.70, 0.80, 0.86)
+_AUTHORITY = {SourceAuthority.HIGH: 0.08, SourceAuthority.MEDIUM: 0.0, SourceAuthority.LOW: -0.12}
+_ORDER = (SourceAuthority.LOW, SourceAuthority.MEDIUM, SourceAuthority.HIGH)
+_OFFICIAL = re.compile(
+    r"(^|\.)(gov|edu|mil|int)(\.[a-z]{2})?$|(^|\.)(ac|gouv|gob|govt|gc)\.[a-z]{2}$|(^|\.)europa\.eu$"
+)
+_SCHOLARLY = re.compile(r"(^|[.-])(journal|journals|nature|science|pubmed|nejm|lancet|proceedings|arxiv)([.-]|$)")
+_PERSONAL = re.compile(
+    r"(^|[.-])(blog|blogs|forum|forums|community|notes|diary|wordpress|blogspot|tumblr|medium|substack|reddit|quora|"
+    r"stackexchange|boards?|talk)([.-]|$)|^\w*(blog|forum)\w*\."
+)
+
+
+@dataclass(frozen=True)
+class Assessment:
+    confidence: float
+    factors: ConfidenceFactors
+
+
+def authority_of(url: str) -> SourceAuthority:
+    """`high` for governments, universities and journals, `low` for blogs and forums, else `medium`, by address."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    if _PERSONAL.search(host) or re.search(
+        r"/(blog|forum|forums|thread|community|comments)(/|$)", parts.path.lower()
+    ):
+        return SourceAuthority.LOW
+    if _OFFICIAL.search(host) or _SCHOLARLY.search(host):
+        return SourceAuthority.HIGH
+    return SourceAuthority.MEDIUM
+
+
+def source_confidence(source: Source, corroborated: bool, today: date) -> float:
+    """How far this source's accuracy is trusted, 0–1: by authority and standing, a little by company and by age."""
+    if source.standing == "retracted":
+        return 0.1
+    score = {SourceAuthority.HIGH: 0.88, SourceAuthority.MEDIUM: 0.75, SourceAuthority.LOW: 0.5}[source.authority]
+    score += 0.07 if corroborated else 0.0
+    if source.dated and (today - source.dated).days > 3 * 365.25:
+        score -= 0.05
+    return round(score * (0.5 if source.standing == "superseded" else 1.0), 2)
+
+
+def assess(ledger: Ledger, cited: list[Excerpt], *, budget_exhausted: bool, today: date) -> Assessment:
+    """Factors read off what was cited, and the score that the rubric above gives them."""
+    locators = list(dict.fromkeys(excerpt.locator for excerpt in cited))
+    factors = ConfidenceFactors(
+        num_corroborating_sources=len(ledger.organisations(cited)),
+        source_authority=_authority(ledger, locators),
+        contradiction_detected=bool(ledger.conflicts),
+        query_specificity_match=_specificity(ledger, cited),
+        budget_exhausted=budget_exhausted,
+        recency=ledger.recency(locators, today),
+    )
+    answered = {excerpt.aspect for excerpt in cited}
+    share = len(answered) / max(1, len(ledger.aspects))
+    unresolved = any(not conflict.resolved for conflict in ledger.conflicts)
+    return Assessment(_score(factors, share, unresolved=unresolved), factors)
+
+
+def _score(factors: ConfidenceFactors, share_answered: float, *, unresolved: bool) -> float:
+    sources = factors.num_corroborating_sources
+    score = _BASE[min(sources, len(_BASE) - 1)]
+    if sources:
+        score += _AUTHORITY[factors.source_authority]
+        score -= 0.05 if factors.recency is Recency.DATED else 0.0
+        score -= 0.15 if unresolved else 0.03 if factors.contradiction_detected else 0.0
+    if factors.budget_exhausted:
+        score = min(score - 0.15, 0.69)
+    score *= (0.5 + 0.5 * factors.query_specificity_match) * share_answered
+    return round(min(max(score, 0.0), 0.97), 2)
+
+
+def _authority(ledger: Ledger, locators: list[str]) -> SourceAuthority:
+    """The median of the cited sources' authority, the higher of the two middle ones; low where there is none."""
+    ranked = sorted(_ORDER.index(ledger.source(locator).authority) for locator in locators)
+    return _ORDER[ranked[len(ranked) // 2]] if ranked else SourceAuthority.LOW
+
+
+def _specificity(ledger: Ledger, cited: list[Excerpt]) -> float:
+    """How well the best excerpt of each aspect fits it, on average; an aspect without one counts 0."""
+    best = [
+        max((excerpt.relevance for excerpt in cited if excerpt.aspect == aspect.number), default=0.0)
+        for aspect in ledger.aspects
+    ]
+    return round(sum(best) / len(best), 2) if best else 0.0

@@ -1,0 +1,145 @@
+"""Which excerpts can't both be right, and whether one stands. Code: the same thing, with other numbers or denied.
+
+A conflict is resolved where one side's page was retracted or superseded, or where both state a value that changes
+with time and one is clearly newer; else it stays open, for a person.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import combinations
+
+from marchwarden.ledger import Conflict, Excerpt, Ledger
+from marchwarden.ranking import terms
+
+SAME_THING = 0.45
+"""The least share of the shorter excerpt's content words that two excerpts on one thing have in common."""
+DIFFERENT = 0.02
+"""Two values that differ by no more than this share are the same, rounded."""
+NEWER = timedelta(days=270)
+"""How much later one side must be dated for the newer one to stand."""
+
+_QUANTITY = re.compile(
+    r"(?P<low>\d[\d,]*(?:\.\d+)?|\d+(?::\d\d)+)(?:\s?(?:to|[-–—])\s?(?P<high>\d[\d,]*(?:\.\d+)?))?"
+    r"[\s\u00a0\u202f]?(?P<unit>%|°\s?[CF]|[^\W\d_]+)?"
+)
+_NEGATION = re.compile(
+    r"\b(not|no|never|cannot|rarely|seldom|fails? to|too short|myth|false)\b|n['’]t\b", re.IGNORECASE
+)
+_CHANGES = re.compile(
+    r"\b(current|currently|now|today|record|latest|fastest|population|price|holds?|as of|still|recent|estimated)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    low: float
+    high: float
+    unit: str
+
+    def disagrees(self, other: Quantity) -> bool:
+        """The same unit, and ranges that don't meet by more than rounding."""
+        if self.unit != other.unit:
+            return False
+        gap = max(self.low, other.low) - min(self.high, other.high)
+        return gap > DIFFERENT * max(abs(self.high), abs(other.high))
+
+
+def find_conflicts(ledger: Ledger) -> list[Conflict]:
+    """Pairs of excerpts on one aspect, from different organisations, that state other values or deny each other."""
+    found = []
+    for aspect in ledger.aspects:
+        for one, other in combinations(ledger.excerpts_for(aspect.number), 2):
+            if len(ledger.organisations([one, other])) < 2 and not _standing_differs(ledger, one, other):
+                continue
+            if about := disagreement(one, other):
+                found.append(_settled(ledger, one, other, about))
+    return _one_for_each_pair_of_pages(ledger, found)
+
+
+def disagreement(one: Excerpt, other: Excerpt) -> str | None:
+    """What two excerpts disagree about, in words; None where they don't."""
+    ours, theirs = set(terms(one.text)), set(terms(other.text))
+    shared = {term for term in ours & theirs if not term[0].isdigit()}
+    fewer = min(len([term for term in words if not term[0].isdigit()]) for words in (ours, theirs))
+    if fewer < 3 or len(shared) / fewer < SAME_THING:
+        return None
+    if pair := _different_values(one.text, other.text):
+        return f"{pair[0]} against {pair[1]}"
+    if (one.stance != other.stance) or (
+        bool(_NEGATION.search(one.text)) != bool(_NEGATION.search(other.text)) and len(shared) / fewer >= 0.6
+    ):
+        return "one affirms what the other denies"
+    return None
+
+
+def quantities(text: str) -> list[tuple[Quantity, str]]:
+    """The values with a unit that a text states, and how it writes them. Years are no values."""
+    found = []
+    for match in _QUANTITY.finditer(text):
+        unit = (match["unit"] or "").casefold().replace(" ", "")
+        low = _value(match["low"])
+        if ":" in match["low"]:
+            unit = "time"
+        elif not unit or unit in _NO_UNIT or (1000 <= low <= 2100 and "," not in match["low"] and not match["high"]):
+            continue
+        high = _value(match["high"]) if match["high"] else low
+        found.append((Quantity(min(low, high), max(low, high), unit.rstrip("s")), match[0].strip()))
+    return found
+
+
+_NO_UNIT = frozenset(
+    ("and", "or", "to", "in", "of", "on", "at", "by", "for", "the", "a", "an", "is", "was", "are", "were", "with", "from")
+    + ("as", "but", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october")
+    + ("november", "december")
+)  # fmt: skip
+
+
+def _value(written: str) -> float:
+    if ":" in written:
+        total = 0.0
+        for part in written.split(":"):
+            total = total * 60 + float(part)
+        return total
+    return float(written.replace(",", ""))
+
+
+def _different_values(one: str, other: str) -> tuple[str, str] | None:
+    """Values of one unit that differ, where neither text also states the other's value."""
+    ours, theirs = quantities(one), quantities(other)
+    for quantity, written in ours:
+        same_unit = [(each, text) for each, text in theirs if each.unit == quantity.unit]
+        own_unit = [each for each, _ in ours if each.unit == quantity.unit]
+        if same_unit and all(each.disagrees(own) for each, _ in same_unit for own in own_unit):
+            return written, same_unit[0][1]
+    return None
+
+
+def _standing_differs(ledger: Ledger, one: Excerpt, other: Excerpt) -> bool:
+    return ledger.source(one.locator).standing != ledger.source(other.locator).standing
+
+
+def _settled(ledger: Ledger, one: Excerpt, other: Excerpt, about: str) -> Conflict:
+    conflict = Conflict(about=about, sides=(one.number, other.number), resolved=None)
+    first, second = ledger.source(one.locator), ledger.source(other.locator)
+    for stale, fresh, stands in ((first, second, other), (second, first, one)):
+        if stale.standing and not fresh.standing:
+            return conflict.model_copy(
+                update={"resolved": f"{stale.locator} says that it was {stale.standing}", "preferred": stands.number}
+            )
+        changes = _CHANGES.search(ledger.question) or (_CHANGES.search(one.text) and _CHANGES.search(other.text))
+        if changes and stale.dated and fresh.dated and fresh.dated - stale.dated >= NEWER:
+            reason = f"{fresh.locator} is newer ({fresh.dated}) than {stale.locator} ({stale.dated})"
+            return conflict.model_copy(update={"resolved": reason, "preferred": stands.number})
+    return conflict
+
+
+def _one_for_each_pair_of_pages(ledger: Ledger, conflicts: list[Conflict]) -> list[Conflict]:
+    kept: dict[frozenset[str], Conflict] = {}
+    for conflict in conflicts:
+        pages = frozenset(ledger.excerpts[number - 1].locator for number in conflict.sides)
+        kept.setdefault(pages, conflict)
+    return list(kept.values())

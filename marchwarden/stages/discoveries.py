@@ -1,0 +1,199 @@
+"""What another researcher should look at: papers, trials, data sets, cases that read pages name; disagreements.
+
+Identifiers are found by pattern, so that none can be invented; a model only words the query and the reason.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field, RootModel
+
+from marchwarden.contract import DiscoveryEvent, DiscoveryType
+from marchwarden.ledger import Ledger, Pointer, PointerKind
+from marchwarden.observations import Page
+from marchwarden.ranking import coverage, terms
+from marchwarden.stages import Stage
+from marchwarden.stages.shapes import keep_valid
+
+if TYPE_CHECKING:
+    import dspy
+
+MOST_EVENTS = 6
+RELEVANT_POINTER = 0.2
+"""What a pointer's sentence and page title must carry of the question to be worth telling."""
+
+RESEARCHERS: dict[PointerKind, str] = {
+    "doi": "academic",
+    "arxiv": "arxiv",
+    "trial": "database",
+    "dataset": "database",
+    "case": "legal",
+}
+POINTER_NAMES: dict[PointerKind, str] = {
+    "doi": "a published paper",
+    "arxiv": "a preprint",
+    "trial": "a trial register",
+    "dataset": "a data set",
+    "case": "a court file",
+}
+
+_PATTERNS: tuple[tuple[PointerKind, re.Pattern[str]], ...] = (
+    ("arxiv", re.compile(r"\barxiv[:\s.]*(?:org/(?:abs|pdf)/)?(\d{4}\.\d{4,5}(?:v\d+)?)", re.IGNORECASE)),
+    ("doi", re.compile(r"\b(10\.\d{4,9}/[^\s\"<>)\],;]*[^\s\"<>)\],;.])")),
+    ("trial", re.compile(r"\b(NCT\d{8}|ISRCTN\d{8})\b")),
+    ("case", re.compile(r"\b([CT][-‑–]\d{1,4}/\d{2}|No\.\s?\d{2}-\d{2,5}|\d{1,3} (?:U\.S\.|F\.[23]d) \d{1,4})\b")),
+    (
+        "dataset",
+        re.compile(
+            r"\b((?:[A-Z][\w-]+ ){1,6}(?:Data ?[Ss]et|Database|Data Archive|Data Repository|Data Portal)"
+            r"|(?:data ?set|database) [“\"‘][^”\"’]{4,80}[”\"’])"
+        ),
+    ),
+)
+_ASKING: dict[PointerKind, tuple[str, ...]] = {
+    "trial": (
+        r"\bNCT\d{8}\b",
+        r"\bclinicaltrials",
+        r"\b(clinical )?trials? (status|results?|register|registry|data|record)\b",
+        r"\b(recruitment|enrol\w*) status\b",
+    ),
+    "arxiv": (r"\barxiv\b", r"\bpreprints?\b"),
+    "doi": (
+        r"\b10\.\d{4,9}/",
+        r"\b(full text|methods?|tables?|figures?|appendix|abstract) (of|in) the (paper|study|article)\b",
+        r"\b(peer[- ]reviewed )?(paper|study|article)('s)? (data|results|methods|say|report|find)",
+    ),
+    "case": (
+        r"\b(court (file|filing|record|opinion|docket)s?|docket|judgment text|case file|legal filing)\b",
+        r"\b[CT][-‑–]\d+/\d\d\b",
+    ),
+    "dataset": (r"\b(data ?sets?|databases?|raw (data|outcomes)|row-level|records? in the)\b",),
+}
+_ASKS_FOR = {kind: re.compile("|".join(patterns), re.IGNORECASE) for kind, patterns in _ASKING.items()}
+
+
+@dataclass(frozen=True)
+class DiscoveriesGiven:
+    ledger: Ledger
+
+    @property
+    def pointers(self) -> list[Pointer]:
+        """The pointers worth telling, most relevant first."""
+        worth = [pointer for pointer in self.ledger.pointers if pointer.relevance >= RELEVANT_POINTER]
+        return sorted(worth, key=lambda pointer: -pointer.relevance)[:MOST_EVENTS]
+
+
+class Worded(BaseModel):
+    pointer: int
+    query: str = Field(min_length=3, max_length=200)
+    reason: str = Field(min_length=3, max_length=300)
+
+
+class WordedEvents(RootModel[Annotated[list[Worded], BeforeValidator(keep_valid(Worded, 6)), Field(max_length=6)]]):
+    pass
+
+
+def find_pointers(page: Page, question: str) -> list[Pointer]:
+    """The identifiers that a page's passages name, with the sentence that names each."""
+    asked = set(terms(question))
+    title = set(terms(page.title or ""))
+    found: dict[str, Pointer] = {}
+    for passage in page.passages:
+        for kind, pattern in _PATTERNS:
+            for match in pattern.finditer(passage.text):
+                value = match[1].strip()
+                if kind == "doi" and value.casefold().startswith("10.48550/arxiv."):
+                    continue
+                relevance = coverage(asked, title | set(terms(passage.text)), {})
+                found.setdefault(
+                    value,
+                    Pointer(kind=kind, value=value, sentence=passage.text, locator=page.url, relevance=relevance),
+                )
+    return list(found.values())
+
+
+def asks_for(aspect: str) -> PointerKind | None:
+    """What another researcher's material the wording of an aspect asks for."""
+    return next((kind for kind, pattern in _ASKS_FOR.items() if pattern.search(aspect)), None)
+
+
+def signature() -> "type[dspy.Signature]":
+    import dspy
+
+    class DescribeDiscoveries(dspy.Signature):
+        """For each numbered pointer, write the query that another researcher should run, and why it matters to the
+        question, from its sentence alone."""
+
+        question: str = dspy.InputField()
+        pointers: str = dspy.InputField(desc="numbered, each with the sentence that names it")
+        events: WordedEvents = dspy.OutputField()
+
+    return DescribeDiscoveries
+
+
+def show(given: DiscoveriesGiven) -> dict[str, Any]:
+    return {
+        "question": given.ledger.question,
+        "pointers": "\n".join(
+            f"{number}. {pointer.value}: {pointer.sentence}" for number, pointer in enumerate(given.pointers, start=1)
+        ),
+    }
+
+
+def read(given: DiscoveriesGiven, prediction: "dspy.Prediction") -> list[DiscoveryEvent]:
+    """Every pointer becomes an event; the model's words are used for those that it worded."""
+    worded = {event.pointer: event for event in prediction.events.root}
+    return [
+        _event(pointer, said.query, said.reason) if (said := worded.get(number)) else _plain(given, pointer)
+        for number, pointer in enumerate(given.pointers, start=1)
+    ]
+
+
+def model_free(given: DiscoveriesGiven) -> list[DiscoveryEvent]:
+    return [_plain(given, pointer) for pointer in given.pointers]
+
+
+def contradictions(ledger: Ledger) -> list[DiscoveryEvent]:
+    """An event for each disagreement that was met, settled or not."""
+    events = []
+    for conflict in ledger.conflicts:
+        one, other = (ledger.excerpts[number - 1] for number in conflict.sides)
+        outcome = f" Settled: {conflict.resolved}." if conflict.resolved else ""
+        events.append(
+            DiscoveryEvent(
+                type=DiscoveryType.CONTRADICTION,
+                query=ledger.aspect(one.aspect).text,
+                reason=f"{one.locator} and {other.locator} disagree: {conflict.about}.{outcome}",
+                source_locator=one.locator,
+            )
+        )
+    return events
+
+
+def _plain(given: DiscoveriesGiven, pointer: Pointer) -> DiscoveryEvent:
+    sentence = pointer.sentence if len(pointer.sentence) <= 200 else pointer.sentence[:197] + "…"
+    query = f"{pointer.value} {' '.join(given.ledger.question.rstrip('?').split())}"[:200]
+    return _event(pointer, query, f"The page names {POINTER_NAMES[pointer.kind]}: “{sentence}”")
+
+
+def _event(pointer: Pointer, query: str, reason: str) -> DiscoveryEvent:
+    query = query if pointer.value in query else f"{pointer.value} {query}"
+    return DiscoveryEvent(
+        type=DiscoveryType.RELATED_RESEARCH,
+        suggested_researcher=RESEARCHERS[pointer.kind],
+        query=query,
+        reason=reason,
+        source_locator=pointer.locator,
+    )
+
+
+DISCOVERIES: Stage[DiscoveriesGiven, list[DiscoveryEvent]] = Stage(
+    name="discoveries",
+    max_tokens=350,
+    signature=signature,
+    show=show,
+    read=read,
+    model_free=model_free,
+    essential=False,
+)

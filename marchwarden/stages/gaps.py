@@ -1,0 +1,218 @@
+"""What stayed open, and why. Facts settle most of it; a model is asked only about aspects that they leave open."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, RootModel
+
+from marchwarden.contract import Gap, GapCategory
+from marchwarden.errors import Limit
+from marchwarden.ledger import Aspect, Attempt, Ledger
+from marchwarden.stages import Stage
+from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
+from marchwarden.stages.shapes import keep_valid
+
+if TYPE_CHECKING:
+    import dspy
+
+RELEVANT_CLOSED = 0.55
+"""A closed page whose hit carries this share of its aspect is a gap, even where other pages answered."""
+MOST_CLOSED = 3
+LIMIT_NAMES: dict[Limit, str] = {
+    "tokens": "the token budget",
+    "iterations": "the number of iterations",
+    "sources": "the number of pages",
+    "seconds": "the time",
+}
+
+
+@dataclass(frozen=True)
+class GapsGiven:
+    ledger: Ledger
+    exhausted: list[Limit]
+    claimed: frozenset[int]
+    """Aspects that the answer says something about."""
+
+    @property
+    def open_aspects(self) -> list[Aspect]:
+        return [aspect for aspect in self.ledger.aspects if aspect.number not in self.claimed]
+
+
+class Judged(BaseModel):
+    aspect: int
+    category: Literal["source_not_found", "scope_exceeded"]
+    detail: str = Field(min_length=1, max_length=400)
+
+
+class JudgedGaps(RootModel[Annotated[list[Judged], BeforeValidator(keep_valid(Judged, 4)), Field(max_length=4)]]):
+    pass
+
+
+def settled(given: GapsGiven) -> list[Gap]:
+    """The gaps that recorded facts decide: what ran out, what is closed, what disagrees."""
+    gaps = [gap for aspect in given.open_aspects if (gap := _settled_aspect(given, aspect))]
+    gaps += _contradictions(given.ledger)
+    named = {gap.topic for gap in gaps}
+    gaps += [gap for gap in _closed_pages(given) if gap.topic not in named]
+    if given.exhausted and not any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in gaps):
+        gaps.append(_cut_short(given))
+    return gaps
+
+
+def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
+    ledger = given.ledger
+    failures = [failure for failure in ledger.failures if failure.aspect == aspect.number]
+    if down := [each for each in failures if each.service == "search" and each.kind.closed]:
+        return Gap(topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=f"Search: {down[-1].detail}")
+    if given.exhausted and (ledger.unread() or not ledger.queries or ledger.excerpts_for(aspect.number)):
+        return Gap(
+            topic=aspect.text,
+            category=GapCategory.BUDGET_EXHAUSTED,
+            detail=f"{_what_ran_out(given.exhausted)} ran out; {len(ledger.unread())} pages found stay unread.",
+        )
+    closed = [each for each in failures if each.service == "fetch" and each.kind.closed]
+    if closed := [each for each in closed if each.relevance >= RELEVANT_CLOSED]:
+        return Gap(
+            topic=aspect.text,
+            category=GapCategory.ACCESS_DENIED,
+            detail=" ".join(f"{each.target}: {each.detail}" for each in closed[:MOST_CLOSED]),
+        )
+    return None
+
+
+def _closed_pages(given: GapsGiven) -> list[Gap]:
+    """Pages that promised to bear on an aspect that others answered, and could not be read."""
+    closed = [
+        failure
+        for failure in given.ledger.failures
+        if failure.service == "fetch"
+        and failure.kind.closed
+        and failure.relevance >= RELEVANT_CLOSED
+        and failure.aspect in given.claimed
+    ]
+    best = sorted(closed, key=lambda failure: -failure.relevance)[:MOST_CLOSED]
+    return [
+        Gap(
+            topic=failure.title or failure.target,
+            category=GapCategory.ACCESS_DENIED,
+            detail=f"{failure.target}: {failure.detail}",
+        )
+        for failure in best
+    ]
+
+
+def _contradictions(ledger: Ledger) -> list[Gap]:
+    gaps = []
+    for conflict in ledger.conflicts:
+        if conflict.resolved:
+            continue
+        one, other = (ledger.excerpts[number - 1] for number in conflict.sides)
+        gaps.append(
+            Gap(
+                topic=ledger.aspect(one.aspect).text,
+                category=GapCategory.CONTRADICTORY_SOURCES,
+                detail=f"{conflict.about}: {one.locator} and {other.locator} disagree, and nothing read settles it.",
+            )
+        )
+    return gaps
+
+
+def _cut_short(given: GapsGiven) -> Gap:
+    return Gap(
+        topic=given.ledger.question,
+        category=GapCategory.BUDGET_EXHAUSTED,
+        detail=f"{_what_ran_out(given.exhausted)} ran out before the research was done.",
+    )
+
+
+def _what_ran_out(exhausted: list[Limit]) -> str:
+    names = " and ".join(LIMIT_NAMES[limit] for limit in exhausted)
+    return names[:1].upper() + names[1:]
+
+
+def undecided(given: GapsGiven) -> list[Aspect]:
+    """Open aspects that no fact settles."""
+    return [aspect for aspect in given.open_aspects if _settled_aspect(given, aspect) is None]
+
+
+def signature() -> "type[dspy.Signature]":
+    import dspy
+
+    class CategorizeGaps(dspy.Signature):
+        """For each open aspect, say why it stayed open. scope_exceeded: it needs another kind of researcher (a paper
+        behind a DOI, a database, a court file). source_not_found: the web holds no source on it."""
+
+        question: str = dspy.InputField()
+        open_aspects: str = dspy.InputField(desc="numbered, with what happened to each")
+        pointers: str = dspy.InputField(desc="papers, trials, data sets and cases that the pages name")
+        gaps: JudgedGaps = dspy.OutputField()
+
+    return CategorizeGaps
+
+
+def show(given: GapsGiven) -> dict[str, Any]:
+    ledger = given.ledger
+    pages = len(ledger.sources)
+    return {
+        "question": ledger.question,
+        "open_aspects": "\n".join(
+            f"{aspect.number}. {aspect.text} ({pages} pages read, none answers)" for aspect in undecided(given)
+        ),
+        "pointers": "\n".join(f"{pointer.kind} {pointer.value}" for pointer in ledger.pointers[:8]) or "none",
+    }
+
+
+def read(given: GapsGiven, prediction: "dspy.Prediction") -> list[Gap]:
+    """A gap for each undecided aspect: as the model says, else as the facts suggest."""
+    judged = {gap.aspect: gap for gap in prediction.gaps.root}
+    gaps = []
+    for aspect in undecided(given):
+        said = judged.get(aspect.number)
+        gaps.append(
+            Gap(topic=aspect.text, category=GapCategory(said.category), detail=said.detail)
+            if said
+            else _by_the_facts(given.ledger, aspect)
+        )
+    return gaps
+
+
+def model_free(given: GapsGiven) -> list[Gap]:
+    return [_by_the_facts(given.ledger, aspect) for aspect in undecided(given)]
+
+
+def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
+    """`scope_exceeded` where the aspect asks for what a paper, a register or a court file holds; else nothing was
+    found."""
+    wanted = asks_for(aspect.text)
+    pointed = [
+        pointer for pointer in ledger.pointers if pointer.kind == wanted or pointer.relevance >= RELEVANT_CLOSED
+    ]
+    if wanted and (pointed or not ledger.excerpts_for(aspect.number)):
+        where = f" ({pointed[0].value}, named by {pointed[0].locator})" if pointed else ""
+        return Gap(
+            topic=aspect.text,
+            category=GapCategory.SCOPE_EXCEEDED,
+            detail=f"It asks for what {POINTER_NAMES[wanted]} holds{where}; a web researcher can't look that up.",
+        )
+    broken = [failure for failure in ledger.failures if failure.aspect == aspect.number]
+    return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=_what_was_tried(ledger, broken))
+
+
+def _what_was_tried(ledger: Ledger, broken: list[Attempt]) -> str:
+    searches = len(ledger.queries)
+    text = f"{searches} {'search' if searches == 1 else 'searches'} ran and {len(ledger.sources)} pages were read"
+    unreadable = [failure for failure in broken if failure.service == "fetch"]
+    if unreadable:
+        text += f", {len(unreadable)} could not be ({unreadable[0].target}: {unreadable[0].detail.rstrip('.')})"
+    return text + "; none of them answers this."
+
+
+GAPS: Stage[GapsGiven, list[Gap]] = Stage(
+    name="gaps",
+    max_tokens=300,
+    signature=signature,
+    show=show,
+    read=read,
+    model_free=model_free,
+    essential=False,
+)

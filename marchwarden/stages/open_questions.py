@@ -1,0 +1,142 @@
+"""What the findings make worth asking next. Never answered here; each names the evidence that raised it."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field, RootModel
+
+from marchwarden.contract import Gap, OpenQuestion, Priority
+from marchwarden.ledger import Excerpt, Ledger
+from marchwarden.stages import Stage
+from marchwarden.stages.discoveries import POINTER_NAMES
+from marchwarden.stages.shapes import keep_valid
+
+if TYPE_CHECKING:
+    import dspy
+
+MOST_QUESTIONS = 4
+OLD_YEARS = 3
+
+
+@dataclass(frozen=True)
+class OpenQuestionsGiven:
+    ledger: Ledger
+    cited: list[Excerpt]
+    gaps: list[Gap]
+    today: date
+
+
+class Asked(BaseModel):
+    question: str = Field(min_length=8, max_length=300)
+    excerpt: int
+    priority: Priority = Priority.MEDIUM
+
+
+class AskedQuestions(RootModel[Annotated[list[Asked], BeforeValidator(keep_valid(Asked, 4)), Field(max_length=4)]]):
+    pass
+
+
+def signature() -> "type[dspy.Signature]":
+    import dspy
+
+    class AskNext(dspy.Signature):
+        """Write specific questions that these findings make worth researching next, each raised by one excerpt,
+        pointed at by number. Do not repeat the question itself or what is listed as open, and do not answer."""
+
+        question: str = dspy.InputField()
+        excerpts: str = dspy.InputField(desc="numbered")
+        already_open: list[str] = dspy.InputField()
+        questions: AskedQuestions = dspy.OutputField()
+
+    return AskNext
+
+
+def show(given: OpenQuestionsGiven) -> dict[str, Any]:
+    return {
+        "question": given.ledger.question,
+        "excerpts": "\n".join(f"<{excerpt.number}> {excerpt.text}" for excerpt in given.cited[:8]),
+        "already_open": [gap.topic for gap in given.gaps],
+    }
+
+
+def read(given: OpenQuestionsGiven, prediction: "dspy.Prediction") -> list[OpenQuestion]:
+    """Questions that point at an excerpt that was shown; others are left out. Raises ValueError where none does."""
+    shown = {excerpt.number: excerpt for excerpt in given.cited[:8]}
+    kept = [
+        OpenQuestion(
+            question=asked.question.strip(),
+            context=excerpt.text,
+            priority=asked.priority,
+            source_locator=excerpt.locator,
+        )
+        for asked in prediction.questions.root
+        if (excerpt := shown.get(asked.excerpt)) and asked.question.strip().endswith("?")
+    ]
+    if not kept:
+        raise ValueError("no question points at an excerpt that was shown")
+    return kept
+
+
+def model_free(given: OpenQuestionsGiven) -> list[OpenQuestion]:
+    """What disagreements, pointers and the age of the evidence raise."""
+    return (_about_conflicts(given) + _about_pointers(given) + _about_age(given))[:MOST_QUESTIONS]
+
+
+def _about_conflicts(given: OpenQuestionsGiven) -> list[OpenQuestion]:
+    questions = []
+    for conflict in given.ledger.conflicts:
+        if conflict.resolved:
+            continue
+        one, other = (given.ledger.excerpts[number - 1] for number in conflict.sides)
+        names = [given.ledger.source(excerpt.locator).organisation for excerpt in (one, other)]
+        questions.append(
+            OpenQuestion(
+                question=f"Why do {names[0]} and {names[1]} disagree ({conflict.about})?",
+                context=f"“{one.text}” against “{other.text}”",
+                priority=Priority.HIGH,
+                source_locator=one.locator,
+            )
+        )
+    return questions
+
+
+def _about_pointers(given: OpenQuestionsGiven) -> list[OpenQuestion]:
+    cited = {excerpt.locator for excerpt in given.cited}
+    pointers = sorted(given.ledger.pointers, key=lambda pointer: -pointer.relevance)
+    return [
+        OpenQuestion(
+            question=f"What does {POINTER_NAMES[pointer.kind]} ({pointer.value}) report on this?",
+            context=pointer.sentence,
+            priority=Priority.MEDIUM,
+            source_locator=pointer.locator,
+        )
+        for pointer in pointers
+        if pointer.locator in cited
+    ][:2]
+
+
+def _about_age(given: OpenQuestionsGiven) -> list[OpenQuestion]:
+    for excerpt in given.cited:
+        source = given.ledger.source(excerpt.locator)
+        if source.dated and (given.today - source.dated).days > OLD_YEARS * 365.25:
+            return [
+                OpenQuestion(
+                    question=f"Does what {source.organisation} stated in {source.dated.year} still hold?",
+                    context=excerpt.text,
+                    priority=Priority.LOW,
+                    source_locator=excerpt.locator,
+                )
+            ]
+    return []
+
+
+OPEN_QUESTIONS: Stage[OpenQuestionsGiven, list[OpenQuestion]] = Stage(
+    name="open_questions",
+    max_tokens=300,
+    signature=signature,
+    show=show,
+    read=read,
+    model_free=model_free,
+    essential=False,
+)

@@ -1,0 +1,185 @@
+"""Plan the next turn: what the question asks, what to search for, which pages to read, whether it is done."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from marchwarden.contract import Depth
+from marchwarden.ledger import Aspect, Ledger
+from marchwarden.ranking import terms
+from marchwarden.stages import Stage
+from marchwarden.stages.shapes import UpTo3Texts, UpTo4Texts, UpTo6Numbers
+
+if TYPE_CHECKING:
+    import dspy
+
+CANDIDATES_SHOWN = 12
+QUERY_LIMIT = 400
+"""Characters of a query: what the search service takes."""
+MOST_ASPECTS = 6
+
+_NEW_CLAUSE = re.compile(
+    r"(?:[;?]\s+|,?\s+and\s+(?:also\s+)?|,\s+but\s+)"
+    r"(?=(?:in |at |by |for |to )?"
+    r"(?:what|who|whom|whose|when|where|which|how|why|is|are|does|do|did|was|were|can|should)\b)",
+    re.IGNORECASE,
+)
+_BACKWARD = re.compile(
+    r"\b(it|its|they|them|their|he|his|him|she|her|this|that|these|those|there|one)\b", re.IGNORECASE
+)
+_FOCUS = re.compile(
+    r"(?:focus(?:ing)? on|interested in|looking for|need to know|want to know|tell me about|concentrate on)"
+    r"\s+([^.;!?]+)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class PlanGiven:
+    ledger: Ledger
+    depth: Depth
+    open_aspects: list[Aspect]
+
+
+class Plan(BaseModel):
+    thought: str
+    aspects: list[str]
+    queries: list[str]
+    read: list[str]
+    """URLs out of the ledger's unread leads."""
+    done: bool
+
+
+def signature() -> "type[dspy.Signature]":
+    import dspy
+
+    class PlanNextStep(dspy.Signature):
+        """Plan the next step of web research. First name the distinct aspects that the question asks for. Then
+        write short keyword queries for the aspects that are still open, different from those asked before, and choose
+        the numbers of the candidate pages that are most likely to settle an open aspect. Say done only if nothing is
+        open. What the caller already knows is not to be researched again."""
+
+        question: str = dspy.InputField()
+        already_known: str = dspy.InputField(desc="what the caller knows")
+        depth: str = dspy.InputField()
+        findings: str = dspy.InputField(desc="each aspect so far, and what was found for it")
+        queries_asked: list[str] = dspy.InputField()
+        candidates: str = dspy.InputField(desc="numbered pages that were found but not read")
+        thought: str = dspy.OutputField(desc="one sentence")
+        aspects: UpTo4Texts = dspy.OutputField(desc="what the question asks for, as short phrases")
+        queries: UpTo3Texts = dspy.OutputField()
+        read: UpTo6Numbers = dspy.OutputField(desc="numbers of candidates")
+        done: bool = dspy.OutputField()
+
+    return PlanNextStep
+
+
+def show(given: PlanGiven) -> dict[str, Any]:
+    ledger = given.ledger
+    findings = [
+        f"{aspect.text}: {len(ledger.excerpts_for(aspect.number))} excerpts"
+        f"{' (open)' if aspect in given.open_aspects else ''}"
+        for aspect in ledger.aspects
+    ]
+    candidates = [
+        f"{number}. {lead.title} - {lead.snippet[:160]}"
+        for number, lead in enumerate(ledger.unread()[:CANDIDATES_SHOWN], start=1)
+    ]
+    return {
+        "question": ledger.question,
+        "already_known": ledger.context or "nothing",
+        "depth": given.depth.value,
+        "findings": "\n".join(findings) or "nothing yet",
+        "queries_asked": ledger.queries,
+        "candidates": "\n".join(candidates) or "none",
+    }
+
+
+def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
+    """Numbers outside the list point at nothing and are left out; a plan without queries asks the question itself."""
+    leads = given.ledger.unread()[:CANDIDATES_SHOWN]
+    queries = [query.strip()[:QUERY_LIMIT] for query in prediction.queries.root if query.strip()]
+    aspects = [aspect.strip() for aspect in prediction.aspects.root if aspect.strip()]
+    return Plan(
+        thought=str(prediction.thought or "").strip()[:500],
+        aspects=aspects or [given.ledger.question],
+        queries=queries or ([] if given.ledger.queries else [as_query(given.ledger.question)]),
+        read=[leads[number - 1].url for number in prediction.read.root if 1 <= number <= len(leads)],
+        done=bool(prediction.done) and bool(given.ledger.queries),
+    )
+
+
+def model_free(given: PlanGiven) -> Plan:
+    ledger = given.ledger
+    if not ledger.queries:
+        aspects = split_question(ledger.question)
+        queries = [as_query(f"{aspect} {_focus(ledger.context)}") for aspect in aspects]
+        return Plan(thought="Ask what the question asks.", aspects=aspects, queries=queries, read=[], done=False)
+    queries = [query for aspect in given.open_aspects for query in _rephrased(aspect, ledger)]
+    return Plan(
+        thought=f"{len(given.open_aspects)} aspects are open.",
+        aspects=[],
+        queries=queries[:3],
+        read=[],
+        done=not given.open_aspects,
+    )
+
+
+def split_question(question: str) -> list[str]:
+    """The aspects of a question: its clauses that ask something of their own.
+
+    A clause that refers back ("and who founded it?") takes the names of the first clause with it, so that it can be
+    searched for alone.
+    """
+    clauses = [clause.strip(" ?,;") for clause in _NEW_CLAUSE.split(question)]
+    clauses = [clause for clause in clauses if len(terms(clause)) > 0][:MOST_ASPECTS] or [question]
+    names = names_in(clauses[0])
+    return [clauses[0]] + [
+        f"{clause} ({' '.join(names)})" if names and _BACKWARD.search(clause) else clause for clause in clauses[1:]
+    ]
+
+
+def names_in(text: str) -> list[str]:
+    """Words of a question that name something: capitalised beyond its first word, or carrying a digit."""
+    words = re.findall(r"[^\s,;:()?!\"“”]+", text)
+    return [
+        word.strip(".'’")
+        for position, word in enumerate(words)
+        if re.search(r"\d", word) or (position > 0 and word[0].isupper() and word not in ("I", "I'm", "I’m"))
+    ]
+
+
+def as_query(text: str) -> str:
+    """`text` as a query of at most 400 characters, cut between words."""
+    text = " ".join(text.split())
+    return text if len(text) <= QUERY_LIMIT else text[: QUERY_LIMIT + 1].rsplit(" ", 1)[0][:QUERY_LIMIT]
+
+
+def _focus(context: str | None) -> str:
+    """What the caller's context asks to concentrate on, if it says so."""
+    return " ".join(match.strip() for match in _FOCUS.findall(context or ""))
+
+
+def _rephrased(aspect: Aspect, ledger: Ledger) -> list[str]:
+    """The aspect's key words, with what the titles of the pages read for it share (pseudo-relevance feedback)."""
+    asked = set(terms(aspect.text))
+    words = [word for word in re.findall(r"\w[\w'’-]*", aspect.text) if terms(word)]
+    titles = [lead.title for lead in ledger.leads if lead.aspect == aspect.number and lead.state == "read"]
+    common = Counter(
+        word.casefold() for title in titles for word in re.findall(r"[^\W\d_]{4,}", title) if set(terms(word)) - asked
+    )
+    more = [word for word, count in common.most_common(2) if count > 1]
+    return [query for query in (as_query(" ".join(words + more)), as_query(" ".join(words))) if query][:1]
+
+
+PLAN: Stage[PlanGiven, Plan] = Stage(
+    name="plan",
+    max_tokens=400,
+    signature=signature,
+    show=show,
+    read=read,
+    model_free=model_free,
+)
