@@ -157,10 +157,10 @@ class Constraints(_Asked):
 class ResearchRequest(_Asked):
     question: Annotated[
         str,
-        AfterValidator(_valid_utf8),
         StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
+        AfterValidator(_valid_utf8),
     ] = Field(description="The question to investigate.")
-    context: Annotated[str, AfterValidator(_valid_utf8), StringConstraints(max_length=2000)] | None = Field(
+    context: Annotated[str, StringConstraints(max_length=2000), AfterValidator(_valid_utf8)] | None = Field(
         None, description="What the caller already knows; it is not researched again."
     )
     depth: Depth = Field(Depth.BALANCED, description="How thoroughly to research: a target, not a limit.")

@@ -84,18 +84,17 @@ def quantities(text: str) -> list[tuple[Quantity, str]]:
         low = _value(match["low"])
         if ":" in match["low"]:
             unit = "time"
-        elif not unit or unit in _NO_UNIT or (1000 <= low <= 2100 and "," not in match["low"] and not match["high"]):
+        elif _NO_UNIT.fullmatch(unit) or (1000 <= low <= 2100 and "," not in match["low"] and not match["high"]):
             continue
         high = _value(match["high"]) if match["high"] else low
         found.append((Quantity(min(low, high), max(low, high), unit.rstrip("s")), match[0].strip()))
     return found
 
 
-_NO_UNIT = frozenset(
-    ("and", "or", "to", "in", "of", "on", "at", "by", "for", "the", "a", "an", "is", "was", "are", "were", "with", "from")
-    + ("as", "but", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october")
-    + ("november", "december")
-)  # fmt: skip
+_NO_UNIT = re.compile(
+    r"(and|or|to|in|of|on|at|by|for|the|a|an|is|was|are|were|with|from|as|but|january|february|march|april|may|june|"
+    r"july|august|september|october|november|december)?"
+)
 
 
 def _value(written: str) -> float:

@@ -1,0 +1,45 @@
+# Two commands are all that a newcomer needs: `make ask Q="…"` and `make test`. Each sets up what it needs first.
+
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+Q ?= What are ideal crops for a garden in Utah?
+
+.PHONY: ask test lint format bench clean
+
+# Installed again whenever the pins or the package's own metadata change.
+$(VENV)/run.stamp: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Marchwarden needs Python 3.10 or newer; set PYTHON=…")'
+	@echo "Setting up in $(VENV) (once; about a minute)…" >&2
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.txt
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.txt
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+ask: $(VENV)/run.stamp
+	@$(BIN)/marchwarden ask "$(Q)"
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	@$(BIN)/coverage combine -q
+	$(BIN)/coverage report --skip-covered --fail-under=90
+
+format: $(VENV)/dev.stamp
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/run.stamp
+	@for each in evals/benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each || exit 1; done
+
+clean:
+	rm -rf $(VENV) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
