@@ -122,11 +122,6 @@ def _valid_filter(text: str | None) -> str | None:
     return text
 
 
-def _valid_utf8(text: str) -> str:
-    text.encode("utf-8")  # a lone surrogate is not valid UTF-8: UnicodeEncodeError is a ValueError
-    return text
-
-
 class _Asked(BaseModel):
     """What a caller sends: unknown fields are errors."""
 
@@ -158,9 +153,8 @@ class ResearchRequest(_Asked):
     question: Annotated[
         str,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
-        AfterValidator(_valid_utf8),
     ] = Field(description="The question to investigate.")
-    context: Annotated[str, StringConstraints(max_length=2000), AfterValidator(_valid_utf8)] | None = Field(
+    context: Annotated[str, StringConstraints(max_length=2000)] | None = Field(
         None, description="What the caller already knows; it is not researched again."
     )
     depth: Depth = Field(Depth.BALANCED, description="How thoroughly to research: a target, not a limit.")

@@ -85,6 +85,14 @@ def terms_of(texts: Iterable[str], language: str = "en") -> list[list[str]]:
     return [_unaccented(stem([word for word in _words(text, code) if word not in stop])) for text in texts]
 
 
+def languages_of(query: str, among: Iterable[str]) -> list[str]:
+    """Which of these languages (ISO 639-1) a query may be in, judged by its stop words; all where it has none."""
+    words = set(_words(query, ""))
+    hits = {code: len(words & _STOP_WORDS.get(_code(code), frozenset())) for code in among}
+    most = max(hits.values(), default=0)
+    return [code for code, count in hits.items() if count == most]
+
+
 def rank(query: str, texts: Sequence[str], *, language: str = "en") -> list[float]:
     """The BM25 score of each text for `query`, aligned with `texts`; 0 where they share no term."""
     asked, *read = terms_of([query, *texts], language)

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.ranking import coverage, near_duplicate, rank, rank_terms, signature, term_weights, terms, terms_of
+from marchwarden.ranking import (
+    coverage,
+    languages_of,
+    near_duplicate,
+    rank,
+    rank_terms,
+    signature,
+    term_weights,
+    terms,
+    terms_of,
+)
 
 LAKE = (
     "The Great Salt Lake fell to its lowest recorded level in November 2022. Farms divert most of the water that "
@@ -82,6 +92,19 @@ def test_thai_words_keep_their_vowel_signs_and_match_inside_a_run() -> None:
 def test_any_text_gives_terms_that_are_words(texts: list[str]) -> None:
     for found in terms_of(texts):
         assert all(term and not term.isspace() for term in found)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("What do the farms grow?", ["en"]),
+        ("Welche Pflanzen eignen sich für einen Garten?", ["de"]),
+        ("crops in Utah", ["en", "de"]),
+        ("Great Salt Lake", ["en", "de", "ja"]),
+    ],
+)
+def test_stop_words_tell_the_language_of_a_query(query: str, expected: list[str]) -> None:
+    assert languages_of(query, ["en", "de", "ja"]) == expected
 
 
 def test_the_text_that_answers_ranks_first() -> None:

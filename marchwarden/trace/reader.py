@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from marchwarden.errors import TraceError
 
 if TYPE_CHECKING:
     from marchwarden.contract import ResearchResult
-    from marchwarden.trace.events import Event
+    from marchwarden.trace.events import Event, Fetched
 
 Outcome: TypeAlias = Literal["finished", "cancelled", "failed", "unfinished"]
 
@@ -37,6 +38,9 @@ class TraceSummary:
     model_id: str | None
     outcome: Outcome
     confidence: float | None
+    tokens_used: int | None
+    seconds: float | None
+    """Wall time of the call."""
     size: int
     """Bytes."""
 
@@ -68,8 +72,33 @@ class Trace:
         return None
 
     @property
+    def written_result(self) -> ResearchResult | None:
+        """The result as it stands in the file: the attributes are those of a ResearchResult, but nothing is checked,
+        and what the file does not say is None."""
+        written = (line.get("result") for line in reversed(self.raw) if line.get("action") == "result")
+        return _Written.of(next(written, None))
+
+    @property
+    def fetches(self) -> list[Fetched]:
+        """The `fetch_url` lines as they stand in the file, unchecked likewise."""
+        return [_Written.of(line) for line in self.raw if line.get("action") == "fetch_url"]
+
+    @property
     def outcome(self) -> Outcome:
         return _outcome(self.raw)
+
+
+class _Written(SimpleNamespace):
+    """A JSON object with attributes; one that it lacks is None."""
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            return cls(**{name: cls.of(each) for name, each in value.items()})
+        return [cls.of(each) for each in value] if isinstance(value, list) else value
+
+    def __getattr__(self, name: str) -> None:
+        return None
 
 
 def list_traces(folder: Path) -> list[TraceSummary]:
@@ -170,6 +199,7 @@ def _summary(path: Path) -> TraceSummary:
     except OSError:
         first, ending, size = {}, [], 0
     result: dict[str, Any] = next((line["result"] for line in ending if isinstance(line.get("result"), dict)), {})
+    cost = result.get("cost_metadata") or {}
     return TraceSummary(
         trace_id=path.stem,
         path=path,
@@ -178,6 +208,8 @@ def _summary(path: Path) -> TraceSummary:
         model_id=first.get("model_id"),
         outcome=_outcome(ending),
         confidence=result.get("confidence"),
+        tokens_used=cost.get("tokens_used"),
+        seconds=cost.get("wall_time_sec"),
         size=size,
     )
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from marchwarden.contract import EXCERPT_CUT, NON_TEXT_SOURCE, Citation, ResearchResult
 from marchwarden.errors import TraceError
 from marchwarden.observations import FailureKind
-from marchwarden.trace.events import Fetched
 from marchwarden.trace.reader import Trace
 from marchwarden.trace.store import Store
+
+if TYPE_CHECKING:
+    from marchwarden.contract import Citation, ResearchResult
+    from marchwarden.trace.events import Fetched
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,11 @@ class Problem:
 
 
 def verify(result: ResearchResult, trace: Trace, store: Store) -> list[Problem]:
-    """What does not hold; empty where every citation was read in this call and every excerpt is in its text."""
-    fetched = [event for _, _, event in trace.events if isinstance(event, Fetched) and _was_read(event)]
+    """What does not hold; empty where every citation was read in this call and every excerpt is in its text.
+
+    `result` may be the trace's own `written_result`: nothing of it is taken on trust.
+    """
+    fetched = [event for event in trace.fetches if _was_read(event)]
     problems = []
     if result.trace_id != trace.trace_id:
         problems.append(Problem(0, result.trace_id, f"the result names another trace than {trace.trace_id}"))
@@ -44,7 +50,7 @@ def _wrong_with(citation: Citation, fetched: list[Fetched], store: Store) -> str
     same = [page for page in pages if citation.content_hash in (None, page.content_hash)]
     if not same:
         return f"its content_hash {citation.content_hash} is not what was fetched from it"
-    if citation.raw_excerpt == NON_TEXT_SOURCE and any(page.text_hash is None for page in same):
+    if any(page.text_hash is None for page in same) and _names_no_text(citation.raw_excerpt):
         return None
     reasons = [_wrong_with_excerpt(citation.raw_excerpt, page, store) for page in same]
     return None if None in reasons else reasons[0]
@@ -57,6 +63,21 @@ def _wrong_with_excerpt(excerpt: str, page: Fetched, store: Store) -> str | None
         text = store.get(page.text_hash).decode("utf-8")
     except TraceError as error:
         return f"its text can't be read: {error}"
-    if excerpt in text or (excerpt.endswith(EXCERPT_CUT) and excerpt.removesuffix(EXCERPT_CUT) in text):
+    if excerpt in text or _without_cut(excerpt) in text:
         return None
     return "its raw_excerpt is not in the text of the page"
+
+
+# The contract's words for these cases; importing it takes longer than `replay` may, and few excerpts need it.
+
+
+def _names_no_text(excerpt: str) -> bool:
+    from marchwarden.contract import NON_TEXT_SOURCE
+
+    return excerpt == NON_TEXT_SOURCE
+
+
+def _without_cut(excerpt: str) -> str:
+    from marchwarden.contract import EXCERPT_CUT
+
+    return excerpt.removesuffix(EXCERPT_CUT)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from marchwarden.contract import SourceFilter
 from marchwarden.observations import SearchOutcome
+from marchwarden.settings import Settings
 
 
 class SearchProvider(Protocol):
@@ -17,3 +19,19 @@ class SearchProvider(Protocol):
         ...
 
     async def aclose(self) -> None: ...
+
+
+def _tavily(settings: Settings) -> SearchProvider:
+    from marchwarden.tools.search.tavily import TavilySearch
+
+    return TavilySearch(settings)
+
+
+def _snapshot(settings: Settings) -> SearchProvider:
+    from marchwarden.tools.search.snapshot import SnapshotSearch
+
+    return SnapshotSearch(settings)
+
+
+PROVIDERS: dict[str, Callable[[Settings], SearchProvider]] = {"tavily": _tavily, "snapshot": _snapshot}
+"""How to make each provider; its module is imported when it is made. Raises ConfigurationError."""
