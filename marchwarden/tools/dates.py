@@ -1,0 +1,112 @@
+"""Days as pages write them: in markup, in words near the top or beside "updated", in an address."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+_MONTHS = {
+    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11,
+    "dec": 12, "jän": 1, "mär": 3, "mai": 5, "okt": 10, "dez": 12, "ene": 1, "abr": 4, "ago": 8, "dic": 12, "fév": 2,
+    "avr": 4, "juin": 6, "juil": 7, "aoû": 8, "déc": 12, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "set": 9, "ott": 10,
+    "fev": 2, "out": 10, "mrt": 3, "mei": 5,
+}  # fmt: skip
+"""First letters of month names in English, German, French, Spanish, Italian, Portuguese and Dutch."""
+
+_MONTH = r"(?P<month{n}>[A-Za-zäéû]{{3,10}})\.?"
+_DAY = r"(?P<day{n}>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?"
+_YEAR = r"(?P<year{n}>(?:19|20)\d{{2}})"
+_WRITTEN = "|".join(
+    shape.format(n=n)
+    for n, shape in enumerate(
+        [
+            r"(?P<year{n}>(?:19|20)\d{{2}})[-/.](?P<month{n}>\d{{1,2}})[-/.](?P<day{n}>\d{{1,2}})(?!\d)",
+            rf"\b{_MONTH}\s+{_DAY},?\s+{_YEAR}\b",
+            rf"\b{_DAY}\s+(?:de\s+)?{_MONTH}\s+(?:de\s+)?{_YEAR}\b",
+            rf"\b(?P<day{{n}}>\d{{{{1,2}}}})\.(?P<month{{n}}>\d{{{{1,2}}}})\.{_YEAR}\b",
+            rf"\b(?P<month{{n}}>\d{{{{1,2}}}})/(?P<day{{n}}>\d{{{{1,2}}}})/{_YEAR}\b",
+        ]
+    )
+)
+_DATE = re.compile(_WRITTEN)
+_MONTH_AND_YEAR = re.compile(rf"\b{_MONTH.format(n='')}\s+(?:de\s+)?{_YEAR.format(n='')}\b")
+_IN_ADDRESS = re.compile(r"/((?:19|20)\d{2})[/-](\d{1,2})[/-](\d{1,2})(?:/|-|$)")
+
+_LABEL_GAP = r"[\s\xa0]*(?:on|am|le|at|:|–|-)?[\s\xa0]*(?:\w{3,9},[\s\xa0]+)?"
+_UPDATED = re.compile(
+    r"\b(?:last[\s\xa0]+)?(?:updated|modified|revised|reviewed|changed)\b"
+    r"|\b(?:aktualisiert|geändert|Stand|mis à jour|modifié|actualizado|aggiornato|bijgewerkt)\b",
+    re.IGNORECASE,
+)
+_PUBLISHED = re.compile(
+    r"\b(?:published|posted|first published|issued|released|date|veröffentlicht|publié|publicado|pubblicato)\b",
+    re.IGNORECASE,
+)
+_GAP = re.compile(_LABEL_GAP, re.IGNORECASE)
+_NEAR_TOP = 400
+_LONGEST_BYLINE = 90
+
+
+def as_date(text: str) -> date | None:
+    """The day at the start of a field of markup: `2021-05-03T…`, `20210503`, `May 3, 2021`."""
+    text = text.strip()
+    if compact := re.match(r"((?:19|20)\d{2})(\d{2})(\d{2})(?!\d)", text):
+        return _day(*map(int, compact.groups()))
+    found = _DATE.search(text[:60])
+    if found:
+        return _of(found)
+    if month := re.match(r"((?:19|20)\d{2})-(\d{2})$", text):
+        return _day(int(month[1]), int(month[2]), 1)
+    return None
+
+
+def in_address(url: str) -> date | None:
+    """The day in a path such as `/2021/05/03/`."""
+    found = _IN_ADDRESS.search(url)
+    return _day(*map(int, found.groups())) if found else None
+
+
+def shown_dates(text: str) -> tuple[date | None, date | None]:
+    """The days of publication and of the last change that the visible text names: beside a label anywhere, or, for
+    publication, by itself near the top."""
+    return _labelled(_PUBLISHED, text) or _in_byline(text), _labelled(_UPDATED, text)
+
+
+def _in_byline(text: str) -> date | None:
+    for line in text[:_NEAR_TOP].split("\n"):
+        if len(line) <= _LONGEST_BYLINE and not _UPDATED.search(line) and (found := _DATE.search(line)):
+            return _of(found)
+    return None
+
+
+def _labelled(label: re.Pattern[str], text: str) -> date | None:
+    for mark in label.finditer(text):
+        gap = _GAP.match(text, mark.end())
+        at = gap.end() if gap else mark.end()
+        if found := _DATE.match(text, at):
+            return _of(found)
+        if month := _MONTH_AND_YEAR.match(text, at):
+            return _day(int(month["year"]), _month(month["month"]), 1)
+    return None
+
+
+def _of(found: re.Match[str]) -> date | None:
+    fields = {name[:-1]: value for name, value in found.groupdict().items() if value is not None}
+    month, day = _month(fields["month"]), int(fields["day"])
+    if month > 12 and "/" in found[0] and day <= 12:  # 25/12/2020
+        month, day = day, month
+    return _day(int(fields["year"]), month, day)
+
+
+def _month(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    name = text.lower()
+    return _MONTHS.get(name[:4]) or _MONTHS.get(name[:3]) or 0
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None

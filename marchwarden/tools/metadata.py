@@ -1,0 +1,252 @@
+"""What an HTML page says about itself: title, site, author, days, language, canonical address, whether it still stands.
+
+Structured data (schema.org) is believed first, then <meta>, then what a reader sees.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from marchwarden.tools.addresses import join_url
+from marchwarden.tools.dates import as_date, in_address, shown_dates
+from marchwarden.tools.passages import visible
+from marchwarden.tools.standing import Standing, standing_by_status
+
+
+@dataclass(frozen=True)
+class Metadata:
+    title: str | None = None
+    site: str | None = None
+    author: str | None = None
+    published: date | None = None
+    modified: date | None = None
+    language: str | None = None
+    canonical_url: str | None = None
+    standing: Standing | None = None
+    closed: bool = False
+    """Whether it declares that it isn't free to read (schema.org `isAccessibleForFree`)."""
+
+
+_TITLES = ("citation_title", "og:title", "dc.title", "dcterms.title", "twitter:title")
+_SITES = ("og:site_name", "citation_journal_title", "application-name", "dc.publisher", "dcterms.publisher")
+_AUTHORS = ("citation_author", "author", "article:author", "dc.creator", "dcterms.creator", "parsely-author")
+_PUBLISHED = (
+    "article:published_time", "og:published_time", "datepublished", "citation_publication_date", "citation_online_date",
+    "citation_date", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date", "dcterms.date", "pubdate",
+    "publishdate", "publish-date", "publication_date", "parsely-pub-date", "sailthru.date", "date",
+)  # fmt: skip
+_MODIFIED = (
+    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
+    "lastmod", "revised", "last-updated",
+)  # fmt: skip
+
+_LONGEST_TITLE = 300
+_SITE_SUFFIX = re.compile(r"\s+[|–—·»:-]\s+")
+
+
+def read_metadata(tree: HtmlElement, url: str) -> Metadata:
+    """From a tree as it was parsed, before anything is taken out of it; days only from markup and address."""
+    meta = _meta(tree)
+    about = _main_entity(_structured(tree))
+    site = _first(meta, _SITES) or _name(about.get("publisher")) or _name(about.get("isPartOf"))
+    return Metadata(
+        title=_title(tree, meta, about, site),
+        site=site or None,
+        author=_author(meta, about),
+        published=_day(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _time_tag(tree),
+        modified=_day(about.get("dateModified"), *_all(meta, _MODIFIED)),
+        language=_language(tree, meta),
+        canonical_url=_canonical(tree, meta, url),
+        standing=_declared_standing(meta, about),
+        closed=_says_no(about.get("isAccessibleForFree")),
+    )
+
+
+def seen_dates(metadata: Metadata, shown: str, url: str) -> tuple[date | None, date | None]:
+    """Publication and last change, completed by the days that the visible text and the address name."""
+    published, modified = shown_dates(shown)
+    return metadata.published or published or in_address(url), metadata.modified or modified
+
+
+# <meta>, <time>, <link>
+
+
+def _meta(tree: HtmlElement) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for element in tree.iter("meta"):
+        names = (element.get("property"), element.get("name"), element.get("itemprop"), element.get("http-equiv"))
+        content = " ".join(visible(element.get("content") or "").split())
+        for name in names:
+            if name and content:
+                found.setdefault(name.strip().lower(), []).append(content)
+    return found
+
+
+def _all(meta: Mapping[str, list[str]], names: Sequence[str]) -> Iterator[str]:
+    return (content for name in names for content in meta.get(name, ()))
+
+
+def _first(meta: Mapping[str, list[str]], names: Sequence[str]) -> str | None:
+    return next(_all(meta, names), None)
+
+
+def _time_tag(tree: HtmlElement) -> date | None:
+    """Of the first <time> above the second heading of the page, which is where bylines are."""
+    headings = 0
+    for element in tree.iter("time", "h2", "h3"):
+        headings += element.tag != "time"
+        if headings > 1:
+            return None
+        if element.tag == "time" and (found := as_date(element.get("datetime") or "".join(element.itertext()))):
+            return found
+    return None
+
+
+def _language(tree: HtmlElement, meta: Mapping[str, list[str]]) -> str | None:
+    declared = tree.get("lang") or tree.get("xml:lang") or _first(meta, ("content-language", "og:locale")) or ""
+    code = re.match(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})?", declared.strip())
+    return code[0].replace("_", "-") if code else None
+
+
+def _canonical(tree: HtmlElement, meta: Mapping[str, list[str]], url: str) -> str | None:
+    links = [e.get("href") for e in tree.iter("link") if "canonical" in (e.get("rel") or "").lower().split()]
+    for reference in [*links, *meta.get("og:url", ())]:
+        try:
+            return join_url(url, reference or "")
+        except ValueError:
+            continue
+    return None
+
+
+# Title and author
+
+
+def _title(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any], site: str | None) -> str | None:
+    headline = about.get("headline")
+    written = " ".join(visible(tree.findtext(".//title") or "").split())
+    first_heading = tree.find(".//h1")
+    heading = "" if first_heading is None else " ".join(visible("".join(first_heading.itertext())).split())
+    candidates = [headline if isinstance(headline, str) else None, _first(meta, _TITLES)]
+    candidates += [_without_site(written, heading, site), heading]
+    title = next((text.strip() for text in candidates if text and text.strip()), None)
+    return " ".join(visible(title).split())[:_LONGEST_TITLE] if title else None
+
+
+def _without_site(title: str, heading: str, site: str | None) -> str:
+    """A <title> without the site's name, which is known as such or stands after what the page's heading says."""
+    parts = _SITE_SUFFIX.split(title)
+    if len(parts) > 1 and (parts[-1] == site or (heading and heading in title[: -len(parts[-1])])):
+        return heading if heading and heading in title else title[: -len(parts[-1])].rstrip(" |–—·»:-")
+    return title
+
+
+def _author(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> str | None:
+    named = [_name(each) for each in _listed(about.get("author"))]
+    names = [name for name in named if name] or [n for n in _all(meta, _AUTHORS) if not n.startswith("http")]
+    return ", ".join(dict.fromkeys(names)) or None
+
+
+# schema.org
+
+_ARTICLES = re.compile(r"Article|Report|Posting|Review|ScholarlyWork|Recipe|HowTo|Dataset|Guide|Legislation|Book")
+_PAGES = re.compile(r"WebPage|QAPage|FAQPage|AboutPage|ItemPage|CreativeWork")
+
+
+def _structured(tree: HtmlElement) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for script in tree.iter("script"):
+        if "ld+json" in (script.get("type") or "").lower():
+            try:
+                found += _entities(json.loads(script.text or "", strict=False))
+            except (ValueError, RecursionError):
+                continue
+    return found
+
+
+def _entities(value: object) -> list[dict[str, Any]]:
+    if isinstance(value, list):
+        return [entity for each in value for entity in _entities(each)]
+    if isinstance(value, dict):
+        return [value, *_entities(value.get("@graph"))]
+    return []
+
+
+def _main_entity(entities: list[dict[str, Any]]) -> dict[str, Any]:
+    """The article among them, else the page, with what the page adds to it."""
+    articles = [each for each in entities if _ARTICLES.search(str(each.get("@type")))]
+    pages = [each for each in entities if _PAGES.search(str(each.get("@type")))]
+    merged: dict[str, Any] = {}
+    for entity in [*articles[:1], *pages[:1]]:
+        merged = {**entity, **merged}
+    return merged
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _name(value: object) -> str | None:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        value = value.get("name")
+    return " ".join(visible(value).split()) if isinstance(value, str) and not value.startswith("http") else None
+
+
+def _day(*values: object) -> date | None:
+    texts = (str(value) for value in values if isinstance(value, str))
+    return next((found for text in texts if (found := as_date(text))), None)
+
+
+def _says_no(value: object) -> bool:
+    return value is False or (isinstance(value, str) and value.rstrip("/").rpartition("/")[2].lower() in ("false", "no"))
+
+
+def _declared_standing(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> Standing | None:
+    if "citation_retraction" in meta:
+        return "retracted"
+    if _first(meta, ("dcterms.isreplacedby", "dc.relation.isreplacedby")):
+        return "superseded"
+    statuses = [str(each) for each in _listed(about.get("creativeWorkStatus"))]
+    return standing_by_status(" ".join([*statuses, *_all(meta, ("article:status", "dcterms.status"))]))
+
+
+def base_of(tree: HtmlElement, url: str) -> str:
+    """The address that the page's relative links start from."""
+    for element in tree.iter("base"):
+        try:
+            return join_url(url, element.get("href") or "")
+        except ValueError:
+            break
+    return url
+
+
+@dataclass(frozen=True)
+class Link:
+    url: str
+    text: str
+
+
+def links_of(element: etree._Element, base: str) -> list[Link]:
+    """The links under `element`, in order, their addresses normalised; other schemes and links within the page left
+    out."""
+    found: list[Link] = []
+    for anchor in element.iter("a"):
+        reference = (anchor.get("href") or "").strip()
+        if not reference or reference.startswith("#"):
+            continue
+        try:
+            url = join_url(base, reference)
+        except ValueError:
+            continue
+        if url != base:
+            found.append(Link(url, "".join(anchor.itertext())))
+    return found

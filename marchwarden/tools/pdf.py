@@ -1,0 +1,82 @@
+"""PDF → blocks: the text layer, page by page."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from marchwarden.observations import Failure, FailureKind
+from marchwarden.tools.passages import Block, visible
+from marchwarden.tools.plain import plain_blocks
+
+_PDFIUM = threading.Lock()  # the library is not thread-safe, in no two documents either
+_MOST_CHARACTERS = 2_000_000
+
+_BROKEN_WORD = re.compile("[\ufffe\u0002]\\s*|(?<=[a-zà-ÿ])[\u00ad]\r?\n")
+_PAGE_NUMBER = re.compile(r"(?:page )?\d{1,4}(?: (?:of|/) \d{1,4})?", re.IGNORECASE)
+_PDF_DATE = re.compile(r"D?:?(\d{4})(\d{2})(\d{2})")
+
+
+@dataclass(frozen=True)
+class PdfContent:
+    blocks: tuple[Block, ...]
+    title: str | None
+    author: str | None
+    published: date | None
+    modified: date | None
+
+
+def read_pdf(body: bytes) -> PdfContent | Failure:
+    """The text of a PDF; no blocks where it has only pictures. Words broken at a line's end are put together."""
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    with _PDFIUM:
+        try:
+            document = PdfDocument(body)
+        except PdfiumError as error:
+            return _unreadable(str(error))
+        try:
+            pages = list(_page_texts(document))
+            facts = document.get_metadata_dict(skip_empty=True)
+        except PdfiumError as error:
+            return _unreadable(str(error))
+        finally:
+            document.close()
+    blocks = tuple(block for text in pages for block in plain_blocks(text) if not _PAGE_NUMBER.fullmatch(block.text))
+    return PdfContent(
+        blocks,
+        title=visible(facts.get("Title", "")).strip() or None,
+        author=visible(facts.get("Author", "")).strip() or None,
+        published=_date(facts.get("CreationDate", "")),
+        modified=_date(facts.get("ModDate", "")),
+    )
+
+
+def _unreadable(reason: str) -> Failure:
+    if "password" in reason.lower():
+        return Failure(FailureKind.FORBIDDEN, "the PDF opens only with a password")
+    return Failure(FailureKind.NO_TEXT, "the PDF is broken and cannot be opened")
+
+
+def _page_texts(document: object) -> Iterator[str]:
+    left = _MOST_CHARACTERS
+    for page in document:  # type: ignore[attr-defined]
+        text_page = page.get_textpage()
+        text = _BROKEN_WORD.sub("", text_page.get_text_range(errors="ignore"))
+        text_page.close()
+        page.close()
+        yield text[:left]
+        left -= len(text)
+        if left <= 0:
+            return
+
+
+def _date(text: str) -> date | None:
+    found = _PDF_DATE.match(text)
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3])) if found else None
+    except ValueError:
+        return None

@@ -1,0 +1,59 @@
+"""Whether a page says of itself that it no longer stands: retracted, or superseded by a newer one.
+
+Only its own words about itself count, in its title or on a line of its own at its top: not a page about retractions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+Standing: TypeAlias = Literal["retracted", "superseded"]
+
+_NOUN = (
+    r"(?:article|paper|study|page|publication|document|guid(?:e|ance|eline)s?|fact ?sheet|bulletin|standard|version"
+    r"|edition|report|notice|statement|recommendations?|advisory|content|draft|preprint|specification|rfc|policy|plan)"
+)
+_RETRACTED_TITLE = re.compile(r"^\W*(?:retracted|withdrawn)(?:\W+(?:article|paper|study|chapter))?\s*[:\]\)–—-]", re.I)
+_NOTE = r"^\W*(?:(?:important|please|editorial|update|archived?)\W+)?(?:(?:note|notice|retraction|warning)\W+)?(?:that\W+)?"
+_RETRACTED = re.compile(
+    rf"{_NOTE}this {_NOUN} (?:has been|was|is) (?:formally |since |now )?"
+    r"(?:retracted|withdrawn by (?:the|its) (?:authors?|editors?|journal|publisher))"
+    r"|^\W*retracted(?: article)?\s*(?:[:.]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SUPERSEDED_TITLE = re.compile(
+    r"^\W*(?:superseded|archived|obsolete|outdated|rescinded)(?:\W+\w+)?\s*[:\]\)–—-]"
+    r"|[\[(](?:superseded|archived|obsolete|outdated|rescinded|withdrawn)[\])]",
+    re.IGNORECASE,
+)
+_SUPERSEDED = re.compile(
+    rf"{_NOTE}(?:this|these) (?:[\w-]+ ){{0,3}}?{_NOUN} (?:of [\w ,]{{1,40}} )?(?:has|have|is|was|are)(?: been| now| therefore)*"
+    r" (?:superseded|replaced|rescinded|withdrawn|archived|obsolete|obsoleted|out[- ]of[- ]date|outdated"
+    r"|no longer (?:current|maintained|updated|valid|in force|in effect))"
+    r"|^\W*superseded(?: by\b|\s*(?:[:.]|$))"
+    rf"|{_NOTE}(?:you are (?:viewing|reading)|this is) an? "
+    rf"(?:older|old|archived|outdated|out[- ]of[- ]date|superseded|previous) {_NOUN}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ITS_TOP = 700
+_QUOTED = re.compile(r"[“\"„«][^“”\"„«»]{0,200}[”\"“»]")
+
+
+def standing_of(title: str | None, top: str) -> Standing | None:
+    """Whether a page says of itself, in its title or at the top of its text, that it no longer stands."""
+    top = _QUOTED.sub(" ", top[:_ITS_TOP])
+    if _RETRACTED_TITLE.search(title or "") or _RETRACTED.search(top):
+        return "retracted"
+    if _SUPERSEDED_TITLE.search(title or "") or _SUPERSEDED.search(top):
+        return "superseded"
+    return None
+
+
+def standing_by_status(status: str) -> Standing | None:
+    """What a status in structured data (schema.org `creativeWorkStatus`) amounts to."""
+    if re.search(r"retracted", status, re.IGNORECASE):
+        return "retracted"
+    if re.search(r"superseded|obsolete|archived|withdrawn|replaced", status, re.IGNORECASE):
+        return "superseded"
+    return None

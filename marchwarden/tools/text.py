@@ -1,0 +1,203 @@
+"""Bytes → a Page: one text with numbered passages, and what the page says about itself; or why there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from lxml.html import HtmlElement
+
+from marchwarden.observations import Failure, FailureKind, Page, content_hash
+from marchwarden.tools.addresses import join_url
+from marchwarden.tools.dates import as_date
+from marchwarden.tools.decoding import decode, media_type
+from marchwarden.tools.html import drop_hidden, main_blocks, parse, region_blocks, shown_text
+from marchwarden.tools.metadata import Link, base_of, links_of, read_metadata, seen_dates
+from marchwarden.tools.passages import Block, lay_out
+from marchwarden.tools.pdf import read_pdf
+from marchwarden.tools.plain import json_blocks, markdown_markup, plain_blocks
+from marchwarden.tools.standing import standing_of
+from marchwarden.tools.walls import Impression, wall_of_page, wall_of_status
+
+
+def read_page(body: bytes, *, url: str, content_type: str | None, status: int = 200) -> Page | Failure:
+    """The page that `body` is, read at `url` (normalised), with the Content-Type header and status it came with.
+
+    A page of a kind without text (an image, a PDF of pictures) has an empty text and no passages. A Failure where the
+    status says so, where the page is a wall or a "not found" in disguise, or where nothing in it can be quoted.
+    """
+    kind = media_type(body, content_type, url)
+    refused = wall_of_status(status)
+    if refused is not None:
+        return _bot_check(body, url, content_type, status, kind) or refused
+    if not body.strip():
+        return _nothing_to_quote("the server answered with an empty page")
+    page = Page(url, content_hash(body), "", content_hash(b""), (), media_type=kind)
+    read = _READERS.get(kind)
+    return read(page, body, content_type) if read else page
+
+
+def _nothing_to_quote(detail: str) -> Failure:
+    return Failure(FailureKind.NO_TEXT, detail)
+
+
+def _with_text(page: Page, blocks: Iterable[Block]) -> Page:
+    text, passages = lay_out(blocks, page.language)
+    return replace(page, text=text, text_hash=content_hash(text.encode("utf-8")), passages=passages)
+
+
+# HTML
+
+
+def _read_html(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
+    markup = decode(body, content_type)
+    tree = parse(markup)
+    if tree is None:
+        return _nothing_to_quote("the page holds no text")
+    metadata = read_metadata(tree, page.url)
+    title_tag = _title_tag(tree)
+    asks_password = tree.find(".//input[@type='password']") is not None
+    drop_hidden(tree)
+    links = links_of(tree, base_of(tree, page.url))
+    shown = shown_text(tree)
+    page = _with_text(replace(page, language=metadata.language), main_blocks(tree))
+    impression = Impression(
+        url=page.url,
+        titles=tuple(title for title in (title_tag, metadata.title, shown.partition("\n")[0]) if title),
+        shown=shown,
+        main=page.text,
+        markup=markup[:20_000],
+        asks_password=asks_password,
+        declared_closed=metadata.closed,
+    )
+    if wall := wall_of_page(impression):
+        return wall
+    if not page.passages:
+        return _nothing_to_quote("the page holds no text")
+    published, modified = seen_dates(metadata, shown, page.url)
+    return replace(
+        page,
+        title=metadata.title,
+        site=metadata.site,
+        author=metadata.author,
+        published=published,
+        modified=modified,
+        canonical_url=metadata.canonical_url,
+        links=_within(links, page.text),
+        standing=metadata.standing or standing_of(metadata.title, shown) or standing_of(None, page.text),
+    )
+
+
+def _title_tag(tree: HtmlElement) -> str:
+    return " ".join((tree.findtext(".//title") or "").split())
+
+
+def _within(links: list[Link], text: str) -> tuple[str, ...]:
+    """Addresses of the links whose words are in the main text."""
+    flat = " ".join(text.split())
+    texts = ((link.url, " ".join(link.text.split())) for link in links)
+    return tuple(dict.fromkeys(url for url, words in texts if len(words) > 1 and words in flat))
+
+
+def _bot_check(body: bytes, url: str, content_type: str | None, status: int, kind: str) -> Failure | None:
+    """Whether a refusing status is a bot check's."""
+    if status not in (403, 429, 503) or kind != "text/html":
+        return None
+    markup = decode(body, content_type)
+    tree = parse(markup)
+    if tree is None:
+        return None
+    title = _title_tag(tree)
+    drop_hidden(tree)
+    shown = shown_text(tree)
+    page = Impression(url, (title, shown.partition("\n")[0]), shown, shown, markup[:20_000])
+    return wall_of_page(page, status)
+
+
+_REFRESH = re.compile(rb"<meta[^>]+http-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)
+_REFRESH_TARGET = re.compile(r"\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+_AT_ONCE = 5
+
+
+def refresh_target(body: bytes, *, url: str, content_type: str | None) -> str | None:
+    """Where an HTML page sends its reader at once (<meta http-equiv="refresh">, within 5 seconds), normalised."""
+    if not _REFRESH.search(body[:20_000]) or media_type(body, content_type, url) != "text/html":
+        return None
+    tree = parse(decode(body[:20_000], content_type))
+    for element in () if tree is None else tree.iter("meta"):
+        unseen = any(above.tag in ("noscript", "template") for above in element.iterancestors())
+        if (element.get("http-equiv") or "").strip().lower() == "refresh" and not unseen:
+            target = _REFRESH_TARGET.match(element.get("content") or "")
+            if target and int(target[1]) <= _AT_ONCE:
+                return _elsewhere(url, target[2])
+    return None
+
+
+def _elsewhere(url: str, reference: str) -> str | None:
+    try:
+        target = join_url(url, reference)
+    except ValueError:
+        return None
+    return target if target != url else None
+
+
+# Other kinds
+
+
+def _read_pdf(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
+    content = read_pdf(body)
+    if isinstance(content, Failure):
+        return content
+    title, author, published = content.title, content.author, content.published
+    page = replace(page, title=title, author=author, published=published, modified=content.modified)
+    page = _with_text(page, content.blocks)
+    return replace(page, standing=standing_of(page.title, page.text))
+
+
+def _read_plain(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
+    page = _with_text(page, plain_blocks(decode(body, content_type)))
+    if not page.passages:
+        return _nothing_to_quote("the page holds no text")
+    return replace(page, title=_first_line(page), standing=standing_of(_first_line(page), page.text))
+
+
+def _first_line(page: Page) -> str | None:
+    line = page.text.partition("\n")[0].strip()
+    return line if len(line) <= 120 and not line.endswith(".") else None
+
+
+def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
+    markup, fields = markdown_markup(decode(body, content_type))
+    tree = parse(markup)
+    if tree is None:
+        return _nothing_to_quote("the page holds no text")
+    drop_hidden(tree)
+    blocks = region_blocks(tree)
+    page = _with_text(replace(page, language=fields.get("lang") or fields.get("language")), blocks)
+    if not page.passages:
+        return _nothing_to_quote("the page holds no text")
+    title = fields.get("title") or next((block.text for block in blocks if block.kind == "heading"), None)
+    return replace(
+        page,
+        title=title,
+        author=fields.get("author"),
+        published=as_date(fields.get("date", "")),
+        modified=as_date(fields.get("updated", fields.get("lastmod", ""))),
+        links=tuple(dict.fromkeys(link.url for link in links_of(tree, page.url))),
+        standing=standing_of(title, page.text),
+    )
+
+
+def _read_json(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
+    page = _with_text(page, json_blocks(decode(body, content_type)))
+    return page if page.passages else _nothing_to_quote("the data holds no text")
+
+
+_READERS: Mapping[str, Callable[[Page, bytes, str | None], Page | Failure]] = {
+    "text/html": _read_html,
+    "application/pdf": _read_pdf,
+    "text/plain": _read_plain,
+    "text/markdown": _read_markdown,
+    "application/json": _read_json,
+}
