@@ -85,12 +85,27 @@ def terms_of(texts: Iterable[str], language: str = "en") -> list[list[str]]:
     return [_unaccented(stem([word for word in _words(text, code) if word not in stop])) for text in texts]
 
 
-def languages_of(query: str, among: Iterable[str]) -> list[str]:
-    """Which of these languages (ISO 639-1) a query may be in, judged by its stop words; all where it has none."""
-    words = set(_words(query, ""))
-    hits = {code: len(words & _STOP_WORDS.get(_code(code), frozenset())) for code in among}
-    most = max(hits.values(), default=0)
-    return [code for code, count in hits.items() if count == most]
+def query_terms(query: str, languages: Iterable[str]) -> list[str]:
+    """The terms of a query over texts in several languages, each once.
+
+    A query whose stop words tell its language is read in that one; else, English first, in all of them.
+    """
+    words = _words(query, "en")
+    known = {_code(language) for language in languages} | {"en"}
+    hits = {code: len(_STOP_WORDS.get(code, frozenset()).intersection(words)) for code in sorted(known)}
+    likeliest = max(hits, key=hits.__getitem__)
+    if hits["en"] >= hits[likeliest] - 1:  # one may be chance: "AI" is a French stop word
+        likeliest = "en"
+    told = " ".join(word for word in words if word not in _STOP_WORDS.get(likeliest, frozenset()))
+    readings = [likeliest] if hits[likeliest] > 1 else sorted(known, key=lambda code: code != likeliest)
+    return list(dict.fromkeys(term for code in readings for term in terms(told, code)))
+
+
+def guess_language(text: str) -> str:
+    """The language (ISO 639-1) whose stop words `text` uses most; English where there are none."""
+    words = Counter(_words(text, "en"))
+    uses = {code: sum(words[word] for word in stop) for code, stop in _STOP_WORDS.items()}
+    return max(uses, key=lambda code: (uses[code], code == "en"))
 
 
 def rank(query: str, texts: Sequence[str], *, language: str = "en") -> list[float]:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from marchwarden.ranking import (
     coverage,
-    languages_of,
+    guess_language,
     near_duplicate,
+    query_terms,
     rank,
     rank_terms,
     signature,
@@ -97,14 +98,31 @@ def test_any_text_gives_terms_that_are_words(texts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ("What do the farms grow?", ["en"]),
-        ("Welche Pflanzen eignen sich für einen Garten?", ["de"]),
-        ("crops in Utah", ["en", "de"]),
-        ("Great Salt Lake", ["en", "de", "ja"]),
+        ("What do the farms grow?", ["farm", "grow"]),
+        ("Welche Fristen gelten für die Verordnung?", ["frist", "gelt", "verordn"]),
+        ("crops in Utah", ["crop", "utah", "crops"]),
+        ("first AI winter", ["first", "ai", "winter", "wint"]),
+        ("水質", ["水質"]),
+        ("the", []),
+    ],
+    ids=["English", "German", "either", "a stop word by chance", "no stop words", "nothing else"],
+)
+def test_a_query_is_read_in_its_language_or_in_all(query: str, expected: list[str]) -> None:
+    assert query_terms(query, ["de", "ja"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (LAKE, "en"),
+        ("Die Mauer stand bis 1989, und sie war lang.", "de"),
+        ("Это было не так, как он думал, но и не хуже.", "ru"),
+        ("東京の水道水", "en"),
+        ("", "en"),
     ],
 )
-def test_stop_words_tell_the_language_of_a_query(query: str, expected: list[str]) -> None:
-    assert languages_of(query, ["en", "de", "ja"]) == expected
+def test_stop_words_tell_the_language_of_a_text(text: str, language: str) -> None:
+    assert guess_language(text) == language
 
 
 def test_the_text_that_answers_ranks_first() -> None:
