@@ -43,7 +43,7 @@ class TavilySearch:
 
     name = "tavily"
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, timeout: float = TIMEOUT) -> None:
         if settings.tavily_api_key is None:
             raise ConfigurationError(
                 "Searching the web needs TAVILY_API_KEY, which is not set",
@@ -56,6 +56,7 @@ class TavilySearch:
                 f"MARCHWARDEN_TAVILY_BASE_URL: {self._address} is not a web address",
                 hint=f"Leave it unset for {_ADDRESS}.",
             )
+        self._timeout = timeout
         self._http: httpx.AsyncClient | None = None
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
@@ -88,7 +89,7 @@ class TavilySearch:
                 max_results=max_results,
                 include_domains=_domains(source_filter.include),
                 exclude_domains=_domains(source_filter.exclude),
-                timeout=TIMEOUT,
+                timeout=self._timeout,
             )
             return list(_hits(answer["results"]))
         except Exception as error:  # the client lets through what httpx, json and its own slips raise
@@ -110,7 +111,7 @@ class TavilySearch:
             case errors.BadRequestError():
                 return Failure(FailureKind.BAD_REQUEST, f"The search service does not take the query{says}")
             case errors.TimeoutError():
-                return Failure(FailureKind.TIMEOUT, f"The search service did not answer within {TIMEOUT:g} s")
+                return Failure(FailureKind.TIMEOUT, f"The search service did not answer within {self._timeout:g} s")
             case httpx.HTTPStatusError():
                 return _of_status(error.response.status_code)
             case httpx.LocalProtocolError() | UnicodeEncodeError():
