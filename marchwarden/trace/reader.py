@@ -76,7 +76,8 @@ class Trace:
         """The result as it stands in the file: the attributes are those of a ResearchResult, but nothing is checked,
         and what the file does not say is None."""
         written = (line.get("result") for line in reversed(self.raw) if line.get("action") == "result")
-        return _Written.of(next(written, None))
+        result: ResearchResult | None = _Written.of(next(written, None))
+        return result
 
     @property
     def fetches(self) -> list[Fetched]:

@@ -1,0 +1,5 @@
+"""`python -m marchwarden`: the command line."""
+
+from marchwarden.cli import main
+
+main()

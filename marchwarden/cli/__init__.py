@@ -1,0 +1,90 @@
+"""The command line: one file a command, render.py for what they print, and the one place where errors end.
+
+Commands import what is heavy when they run, so that help, completion, `replay` and `traces` start fast.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from marchwarden import logs
+from marchwarden.cli import ask, doctor, replay, serve, traces
+from marchwarden.cli.early import debugging
+from marchwarden.cli.quick import QuickCommand, QuickGroup
+from marchwarden.errors import MarchwardenError
+
+FAILURE, INTERRUPTED = 1, 130
+
+_EXIT_CODES = """Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found · 130 interrupted.
+
+Settings come from MARCHWARDEN_* variables and from .env; MARCHWARDEN_DEBUG=1 logs to stderr.
+Results go to stdout, everything else to stderr."""
+
+app = typer.Typer(
+    name="marchwarden",
+    cls=QuickGroup,
+    help="Ask a question, get an answer whose every claim can be checked.",
+    epilog=_EXIT_CODES,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("ask", epilog=ask.EPILOGUE)(ask.command)
+app.command("replay", epilog=replay.EPILOGUE, cls=QuickCommand)(replay.command)
+app.command("traces", epilog=traces.EPILOGUE, cls=QuickCommand)(traces.command)
+app.command("doctor", epilog=doctor.EPILOGUE)(doctor.command)
+app.command("serve", epilog=serve.EPILOGUE)(serve.command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from marchwarden import __version__
+        from marchwarden.cli import render
+
+        render.line(f"marchwarden {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command that the arguments name and exit with its code."""
+    _bear_any_encoding()
+    logs.configure(debug=debugging())
+    try:
+        app(prog_name="marchwarden")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        _report(error)
+        sys.exit(FAILURE)
+
+
+def _bear_any_encoding() -> None:
+    """Characters that the terminal's encoding lacks become `?` instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+
+
+def _report(error: Exception) -> None:
+    from marchwarden.cli import render
+
+    if debugging():
+        render.traceback()
+    if isinstance(error, MarchwardenError):
+        render.error(str(error), error.hint)
+    else:
+        hint = None if debugging() else "Set MARCHWARDEN_DEBUG=1 for details."
+        render.error(f"unexpected {type(error).__name__}: {error}", hint)

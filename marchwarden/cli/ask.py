@@ -1,0 +1,206 @@
+"""`marchwarden ask`: a question to the research server, and its answer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from marchwarden.cli.conversation import Conversation
+    from marchwarden.contract import ResearchRequest, ResearchResult
+    from marchwarden.errors import InvalidRequest
+
+NOTHING_FOUND, INTERRUPTED = 3, 130
+
+EPILOGUE = """Examples:
+
+marchwarden ask "What are ideal crops for a garden in Utah?"
+marchwarden ask "Who founded CERN?" --depth shallow --budget 5000 --output cern.md
+marchwarden ask "Which herbs grow in shade?" --source-filter "*.edu, -pinterest.com"
+echo "What is a persimmon?" | marchwarden ask - --json | jq .confidence
+marchwarden ask "What is a persimmon?" --server http://127.0.0.1:8111/mcp
+
+Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found (no citation) · 130 interrupted."""
+
+_OPTIONS = {
+    "question": "QUESTION",
+    "context": "--context",
+    "depth": "--depth",
+    "constraints.token_budget": "--budget",
+    "constraints.max_iterations": "--max-iterations",
+    "constraints.max_sources": "--max-sources",
+    "constraints.source_filter": "--source-filter",
+}
+_STDIN_LIMIT = 100_000
+
+
+def command(
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="What to find out, 1–500 characters; - reads it from stdin.")
+    ],
+    context: Annotated[str | None, typer.Option(help="What you know already: it is not researched again.")] = None,
+    depth: Annotated[
+        Literal["shallow", "balanced", "deep"], typer.Option(help="How thoroughly: a target, not a limit.")
+    ] = "balanced",
+    budget: Annotated[
+        int | None,
+        typer.Option(metavar="TOKENS", help="Model tokens at most, 500–1000000. Default: 20000, deep 25000."),
+    ] = None,
+    max_iterations: Annotated[
+        int | None, typer.Option(metavar="N", help="Turns of the loop at most, 1–20. Default: 5.")
+    ] = None,
+    max_sources: Annotated[
+        int | None, typer.Option(metavar="N", help="Pages read at most, 1–50. Default: 10.")
+    ] = None,
+    source_filter: Annotated[
+        str | None, typer.Option(metavar="DOMAINS", help="Domains separated by commas; a leading - excludes.")
+    ] = None,
+    source: Annotated[
+        Literal["web", "snapshot"] | None,
+        typer.Option(help="The live web, or the frozen one. Default: web where TAVILY_API_KEY is set."),
+    ] = None,
+    web: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(metavar="ID", help="Model id; extractive for none.")] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="The result as JSON on stdout, and nothing else there.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Also write it to a file: JSON for .json, else Markdown."
+        ),
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show the call's timeline.")] = False,
+    server: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="A running server, http://127.0.0.1:8111/mcp, instead of an own one."),
+    ] = None,
+) -> None:
+    """Research a question and show the answer with its evidence."""
+    constraints = {
+        "token_budget": budget,
+        "max_iterations": max_iterations,
+        "max_sources": max_sources,
+        "source_filter": source_filter,
+    }
+    request = _request(_question(question), context, depth, constraints)
+    _check_server(server, {"--model": model, "--source": source, "--web": web})
+    _check_output(output)
+
+    from marchwarden.cli.conversation import Conversation
+
+    overrides = {"model": model, "source": source or ("snapshot" if web else None), "web": web and web.absolute()}
+    conversation = Conversation(request, server, overrides)
+    result = _converse(conversation)
+    _deliver(result, request, json=json, output=output)
+    if verbose:
+        _show_timeline(conversation, result, stderr=json)
+    _mention_frozen_web(conversation)
+    if not result.citations:
+        raise typer.Exit(NOTHING_FOUND)
+
+
+def _question(given: str) -> str:
+    if given != "-":
+        return given
+    return sys.stdin.buffer.read(_STDIN_LIMIT).decode("utf-8-sig", "surrogateescape")
+
+
+def _request(question: str, context: str | None, depth: str, constraints: dict[str, Any]) -> ResearchRequest:
+    """Raises a usage error that names option and limit."""
+    from pydantic import ValidationError
+
+    from marchwarden.contract import ResearchRequest
+    from marchwarden.errors import InvalidRequest
+
+    given = {name: value for name, value in constraints.items() if value is not None}
+    try:
+        return ResearchRequest.model_validate(
+            {"question": question, "context": context, "depth": depth, "constraints": given}
+        )
+    except ValidationError as error:
+        raise typer.BadParameter("\n".join(_lines(InvalidRequest.of(error)))) from None
+
+
+def _lines(invalid: InvalidRequest) -> list[str]:
+    return [
+        f"{_OPTIONS.get(field, field)}: {problem.removeprefix('Value error, ')}"
+        for field, problem in invalid.problems
+    ]
+
+
+def _check_server(server: str | None, own: dict[str, object]) -> None:
+    if server is None:
+        return
+    if not server.startswith(("http://", "https://")):
+        raise typer.BadParameter("--server takes the URL of a server, such as http://127.0.0.1:8111/mcp")
+    if given := [option for option, value in own.items() if value is not None]:
+        raise typer.BadParameter(
+            f"{' and '.join(given)} can't go with --server: a running server has settings of its own; "
+            "give it to `marchwarden serve`"
+        )
+
+
+def _check_output(output: Path | None) -> None:
+    """Before anything is paid for."""
+    if output is None:
+        return
+    if output.is_dir():
+        raise typer.BadParameter(f"--output {output} is a folder; name a file")
+    if not output.absolute().parent.is_dir():
+        raise typer.BadParameter(f"--output {output}: there is no folder {output.parent}")
+
+
+def _converse(conversation: Conversation) -> ResearchResult:
+    from marchwarden.cli import render
+    from marchwarden.cli.conversation import Interrupted
+
+    try:
+        with render.progress() as tell:
+            return conversation.hold(tell)
+    except Interrupted as interruption:
+        render.notice(str(interruption), interruption.hint)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _deliver(result: ResearchResult, request: ResearchRequest, *, json: bool, output: Path | None) -> None:
+    from marchwarden.cli import render
+
+    if json:
+        render.data(result.model_dump_json(indent=2).encode("utf-8") + b"\n")
+    else:
+        render.result(result)
+    if output is not None:
+        from marchwarden.cli.report import write_report
+
+        write_report(result, request.question, output)
+        render.done(f"Written to {output}")
+
+
+def _show_timeline(conversation: Conversation, result: ResearchResult, *, stderr: bool) -> None:
+    from marchwarden.cli import render
+    from marchwarden.errors import TraceError
+    from marchwarden.trace.reader import read_trace
+    from marchwarden.trace.replay import timeline
+
+    try:
+        trace = read_trace(conversation.traces / f"{result.trace_id}.jsonl")
+    except TraceError:
+        render.notice("The timeline can't be shown: the trace is where the server keeps it.")
+    else:
+        render.timeline(trace, timeline(trace), stderr=stderr)
+
+
+def _mention_frozen_web(conversation: Conversation) -> None:
+    from marchwarden.cli import render
+
+    if conversation.fell_back_to_frozen_web:
+        render.notice(
+            "Searched the frozen web that comes with Marchwarden, since TAVILY_API_KEY is not set.",
+            "For the real web: get a key at https://app.tavily.com and set TAVILY_API_KEY, or put it into .env.",
+        )

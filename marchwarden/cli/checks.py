@@ -1,0 +1,217 @@
+"""What `doctor` looks at: each check is a function from the settings to a Check. None prints, none raises."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from marchwarden.errors import MarchwardenError
+
+if TYPE_CHECKING:
+    from marchwarden.settings import Settings
+
+OLDEST_PYTHON = (3, 10)
+LEAST_FREE_MB = 200
+"""A trace with its pages takes a few MB."""
+DEPENDENCIES = ("dspy", "anthropic", "tavily-python", "mcp", "httpx", "trafilatura", "tantivy", "pydantic", "typer")
+_ONLINE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    state: Literal["ok", "note", "broken"]
+    """`note`: works, but is worth knowing; `broken`: nothing works until it is mended."""
+    detail: str
+    advice: str | None = None
+    """What to do about it."""
+
+
+def environment_checks() -> Iterator[Check]:
+    """Python and the libraries: what can be said without settings."""
+    yield _python()
+    yield _dependencies()
+
+
+def settings_checks(settings: Settings) -> Iterator[Check]:
+    """Model, search and folders, without a network."""
+    yield _model(settings)
+    yield _model_key(settings)
+    yield _search(settings)
+    yield _frozen_web(settings)
+    yield _folder("traces", settings.traces, "MARCHWARDEN_TRACE_DIR")
+    yield _folder("caches", settings.caches, "MARCHWARDEN_CACHE_DIR")
+
+
+def online_checks(settings: Settings) -> Iterator[Check]:
+    """Whether model and search answer: one small paid call each."""
+    yield _answering("model answers", _ask_model, settings)
+    yield _answering("search answers", _ask_search, settings)
+
+
+def _python() -> Check:
+    running = f"{platform.python_implementation()} {platform.python_version()} on {platform.system()}"
+    if sys.version_info < OLDEST_PYTHON:
+        return Check("python", "broken", running, "Use Python 3.10 or later.")
+    return Check("python", "ok", running)
+
+
+def _dependencies() -> Check:
+    versions = {name: installed(name) for name in DEPENDENCIES}
+    if missing := [name for name, version in versions.items() if version is None]:
+        return Check("libraries", "broken", f"missing: {', '.join(missing)}", "Install them: pip install marchwarden")
+    return Check("libraries", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
+
+
+def installed(distribution: str) -> str | None:
+    """The version of an installed distribution; None where there is none."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _model(settings: Settings) -> Check:
+    from marchwarden.settings import EXTRACTIVE
+
+    if settings.model_id == EXTRACTIVE:
+        advice = "Set ANTHROPIC_API_KEY, or MARCHWARDEN_MODEL for another model, to have one write."
+        return Check("model", "note", "none: answers are put together from sentences of pages", advice)
+    try:
+        _connect(settings)
+    except MarchwardenError as error:
+        return Check("model", "broken", str(error), error.hint or "Set MARCHWARDEN_MODEL to a model id.")
+    except Exception as error:
+        return Check("model", "broken", f"{settings.model_id}: {type(error).__name__}: {error}")
+    return Check("model", "ok", settings.model_id)
+
+
+def _connect(settings: Settings) -> object:
+    from marchwarden.budget import Budget
+    from marchwarden.contract import Constraints
+    from marchwarden.lm import connect
+
+    return connect(settings, Budget(Constraints(), _ONLINE_SECONDS), _Silent())
+
+
+class _Silent:
+    """A trace.events.Recorder that keeps nothing."""
+
+    def record(self, event: object) -> None:
+        pass
+
+    def progress(self, message: str) -> None:
+        pass
+
+
+def _model_key(settings: Settings) -> Check:
+    present = [
+        name
+        for name, key in (
+            ("ANTHROPIC_API_KEY", settings.anthropic_api_key),
+            ("MARCHWARDEN_API_KEY", settings.api_key),
+        )
+        if key is not None
+    ]
+    if present:
+        return Check("model key", "ok", f"{' and '.join(present)} set")
+    if settings.model_id.startswith("anthropic/") and not settings.api_base:
+        return Check("model key", "broken", f"{settings.model_id} needs one", "Set ANTHROPIC_API_KEY.")
+    return Check("model key", "ok", "none set, none needed here")
+
+
+def _search(settings: Settings) -> Check:
+    if settings.source_name == "web" and settings.tavily_api_key is None:
+        advice = "Set TAVILY_API_KEY (https://app.tavily.com), or MARCHWARDEN_SOURCE=snapshot."
+        return Check("search", "broken", "the live web needs a key of the search service", advice)
+    if settings.source_name == "web":
+        return Check("search", "ok", "the live web, through Tavily; TAVILY_API_KEY is set")
+    advice = "Set TAVILY_API_KEY (https://app.tavily.com) to search the live web."
+    return Check("search", "note", "the frozen web", None if settings.source else advice)
+
+
+def _frozen_web(settings: Settings) -> Check:
+    from marchwarden.tools.frozen_web import FrozenWeb
+
+    try:
+        web = FrozenWeb.load(settings.frozen_web)
+    except MarchwardenError as error:
+        state: Literal["note", "broken"] = "broken" if settings.source_name == "snapshot" else "note"
+        return Check("frozen web", state, str(error), error.hint)
+    return Check("frozen web", "ok", f"{len(web.pages)} pages on {len(web.hosts)} hosts in {settings.frozen_web}")
+
+
+def _folder(name: str, folder: Path, variable: str) -> Check:
+    advice = f"Set {variable} to a folder that can be written."
+    try:
+        free = _free_megabytes(folder)
+    except OSError as error:
+        return Check(name, "broken", f"{folder} can't be written: {error.strerror or error}", advice)
+    if free < LEAST_FREE_MB:
+        return Check(name, "broken", f"{folder} has {free:,} MB left", f"Free some space, or set {variable}.")
+    return Check(name, "ok", f"{folder}, {free:,} MB free")
+
+
+def _free_megabytes(folder: Path) -> int:
+    """Raises OSError where no file can be made in it, or, while it doesn't exist, in its nearest parent."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    with tempfile.TemporaryFile(dir=folder):
+        return shutil.disk_usage(folder).free // 1_000_000
+
+
+def _answering(name: str, ask: Callable[[Settings], object], settings: Settings) -> Check:
+    try:
+        return Check(name, "ok", str(ask(settings)))
+    except MarchwardenError as error:
+        return Check(name, "broken", str(error), error.hint)
+    except asyncio.TimeoutError:
+        return Check(name, "broken", f"no answer within {_ONLINE_SECONDS:.0f} s", "Check the network.")
+    except Exception as error:
+        return Check(name, "broken", f"{type(error).__name__}: {error}", "Check the network and the key.")
+
+
+def _ask_model(settings: Settings) -> str:
+    return asyncio.run(asyncio.wait_for(_model_says(settings), _ONLINE_SECONDS))
+
+
+async def _model_says(settings: Settings) -> str:
+    from marchwarden.lm import Model
+
+    model = _connect(settings)
+    if not isinstance(model, Model):
+        return "no model is set"
+
+    import dspy
+
+    try:
+        await model.predict("doctor", dspy.Predict("question -> answer"), max_tokens=64, question="Are you there?")
+    finally:
+        await model.aclose()
+    return f"{settings.model_id} answers"
+
+
+def _ask_search(settings: Settings) -> str:
+    return asyncio.run(asyncio.wait_for(_search_says(settings), _ONLINE_SECONDS))
+
+
+async def _search_says(settings: Settings) -> str:
+    from marchwarden.contract import SourceFilter
+    from marchwarden.tools.search import PROVIDERS
+
+    provider = PROVIDERS["tavily" if settings.source_name == "web" else "snapshot"](settings)
+    try:
+        outcome = await provider.search("vegetables", max_results=1, source_filter=SourceFilter(None))
+    finally:
+        await provider.aclose()
+    if outcome.failure is not None:
+        raise MarchwardenError(outcome.failure.detail, hint="Check TAVILY_API_KEY and the network.")
+    return f"{outcome.provider} answers in {outcome.seconds:.1f} s"

@@ -1,0 +1,55 @@
+"""`marchwarden doctor`: is everything there that research needs, and what to do where it isn't."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from marchwarden.cli.checks import Check
+
+EPILOGUE = """Examples:
+
+marchwarden doctor
+marchwarden doctor --online
+    also asks the model and the search service for an answer, which may cost a little
+marchwarden doctor --json | jq -r '.[] | select(.state == "broken") | .advice'"""
+
+
+def command(
+    online: Annotated[
+        bool, typer.Option("--online", help="Also try whether the keys work: a small call each.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Check settings, keys, model, search, folders and libraries, and say what to do."""
+    from marchwarden.cli import render
+
+    checks = list(_checks(online))
+    if json:
+        render.json([asdict(check) for check in checks])
+    else:
+        render.checks(checks)
+    if any(check.state == "broken" for check in checks):
+        raise typer.Exit(1)
+
+
+def _checks(online: bool) -> Iterator[Check]:
+    from marchwarden.cli.checks import Check, environment_checks, online_checks, settings_checks
+    from marchwarden.errors import ConfigurationError
+    from marchwarden.settings import load_settings
+
+    yield from environment_checks()
+    try:
+        settings = load_settings()
+    except ConfigurationError as error:
+        yield Check("settings", "broken", str(error), error.hint)
+        return
+    yield Check("settings", "ok", "read from the environment and .env")
+    yield from settings_checks(settings)
+    if online:
+        yield from online_checks(settings)

@@ -1,0 +1,142 @@
+"""Everything that the commands print: results to stdout, all else to stderr. No other module prints."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from marchwarden.cli.plain import one_line, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from marchwarden.cli.checks import Check
+    from marchwarden.contract import ResearchResult
+    from marchwarden.trace.reader import Trace, TraceSummary
+    from marchwarden.trace.replay import Entry
+    from marchwarden.trace.verify import Problem
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that takes text as it is: no markup, no emoji codes, no guessing at what to colour."""
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+def show(view: Iterable[RenderableType], out: Console | None = None) -> None:
+    """Print what a view consists of, to stdout unless another console is given."""
+    out = out or console()
+    for each in view:
+        out.print(each)
+
+
+def result(research: ResearchResult) -> None:
+    """A result for people."""
+    from marchwarden.cli.result_view import result_view
+
+    out = console()
+    show(result_view(research, out.width), out)
+
+
+def timeline(trace: Trace, entries: Sequence[Entry], *, stderr: bool = False) -> None:
+    """What a call did, step by step."""
+    from marchwarden.cli.trace_view import timeline_view
+
+    show(timeline_view(trace, entries), console(stderr=stderr))
+
+
+def verification(citations: int, problems: Sequence[Problem]) -> None:
+    """Whether what a result quotes stands in the stored pages."""
+    from marchwarden.cli.trace_view import verification_view
+
+    show(verification_view(citations, problems))
+
+
+def trace_list(summaries: Sequence[TraceSummary]) -> None:
+    """Traces as a table."""
+    from marchwarden.cli.trace_view import trace_list_view
+
+    out = console()
+    show(trace_list_view(summaries, out.width), out)
+
+
+def checks(found: Sequence[Check]) -> None:
+    """What doctor found: a line a check, with what to do beneath it."""
+    marks = {"ok": ("ok", "green"), "note": ("note", "yellow"), "broken": ("broken", "bold red")}
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for check in found:
+        word, style = marks[check.state]
+        advice = (f"\n→ {visible(check.advice)}", "dim") if check.advice else ""
+        grid.add_row(Text(word, style=style), check.name, Text.assemble(visible(check.detail), advice))
+    show([grid])
+
+
+def line(text: str) -> None:
+    """One line on stdout."""
+    console().print(Text(visible(text)), soft_wrap=True)
+
+
+def data(body: bytes) -> None:
+    """Bytes for machines, exactly as they are, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(body)
+    sys.stdout.buffer.flush()
+
+
+def json(value: Any) -> None:
+    """A plain value as indented JSON in UTF-8, with a line end."""
+    import json as codec
+
+    data(codec.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n")
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Something that tells what is happening, with the seconds passed, on a terminal; to a pipe it tells nothing."""
+    out = console(stderr=True)
+    if not out.is_terminal or out.is_dumb_terminal:
+        yield lambda message: None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    spinner = SpinnerColumn("dots" if out.encoding.startswith("utf") else "line")
+    columns = (spinner, TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=out, transient=True) as shown:
+        task = shown.add_task("", total=None)
+        yield lambda message: shown.update(task, description=one_line(message, max(10, out.width - 15)))
+
+
+def notice(message: str, hint: str | None = None) -> None:
+    """Something that the user should know beside the result."""
+    console(stderr=True).print(_with_hint(Text(visible(message), style="yellow"), hint))
+
+
+def done(message: str) -> None:
+    """What was done beside the result, in a line on stderr."""
+    console(stderr=True).print(Text(visible(message), style="dim"), soft_wrap=True)
+
+
+def error(message: str, hint: str | None = None) -> None:
+    """What went wrong, and what to do about it."""
+    text = Text.assemble(("Error: ", "bold red"), visible(message))
+    console(stderr=True).print(_with_hint(text, hint))
+
+
+def traceback() -> None:
+    """The exception being handled, in full: for debugging only."""
+    import traceback as frames
+
+    sys.stderr.write(visible(frames.format_exc()))
+
+
+def _with_hint(text: Text, hint: str | None) -> Text:
+    return text.append(f"\n{visible(hint)}", style="dim") if hint else text

@@ -1,0 +1,76 @@
+"""`marchwarden replay`: one call again, from its trace, offline, with every excerpt verified."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from marchwarden.cli.early import trace_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from marchwarden.trace.reader import Trace
+
+EPILOGUE = """Examples:
+
+marchwarden replay
+    the latest call
+marchwarden replay 3f2a
+    the one whose id begins so; `marchwarden traces` lists them
+marchwarden replay 3f2a --json | jq -r 'select(.action == "fetch_url") | .final_url'"""
+
+
+def _complete(incomplete: str) -> list[str]:
+    return sorted(path.stem for path in trace_folder().glob("*.jsonl") if path.stem.startswith(incomplete))
+
+
+def command(
+    trace_id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TRACE_ID]",
+            help="The trace's id or the start of it; the latest without.",
+            autocompletion=_complete,
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="The trace's own lines, byte for byte.")] = False,
+) -> None:
+    """Show what a call did, step by step, and verify what it quotes."""
+    from marchwarden.cli import render
+    from marchwarden.trace.reader import find_trace, read_trace
+
+    path = find_trace(trace_folder(), trace_id)
+    if json:
+        render.data(_lines(path))
+    else:
+        show(read_trace(path))
+
+
+def show(trace: Trace) -> None:
+    """The timeline, the result where there is one, and whether its excerpts stand in the stored pages."""
+    from marchwarden.cli import render
+    from marchwarden.trace.replay import timeline
+    from marchwarden.trace.store import Store
+    from marchwarden.trace.verify import verify
+
+    render.timeline(trace, timeline(trace))
+    result = trace.written_result
+    if result is None:
+        return
+    try:
+        render.result(result)
+        problems = verify(result, trace, Store(trace.path.parent / "store"))
+        render.verification(len(result.citations), problems)
+    except (AttributeError, TypeError, ValueError):
+        render.notice("The result in this trace can't be read: its file is damaged, or of another contract.")
+
+
+def _lines(path: Path) -> bytes:
+    from marchwarden.errors import TraceError
+
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise TraceError(f"{path} can't be read: {error.strerror or error}") from error

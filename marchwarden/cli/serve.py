@@ -1,0 +1,33 @@
+"""`marchwarden serve`: the MCP server, over stdio or HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+EPILOGUE = """Examples:
+
+marchwarden serve
+    for a client that starts its server itself, over stdio
+marchwarden serve --transport http --port 8111
+    at http://127.0.0.1:8111/mcp, for `marchwarden ask --server` and others"""
+
+
+def command(
+    transport: Annotated[Literal["stdio", "http"], typer.Option(help="How clients reach it.")] = "stdio",
+    host: Annotated[str, typer.Option(help="Address to listen on, for http.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on, for http.")] = 8111,
+    model: Annotated[str | None, typer.Option(help="Model id; `extractive` for none.")] = None,
+    source: Annotated[Literal["web", "snapshot"] | None, typer.Option(help="Where to look.")] = None,
+    web: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web.")] = None,
+) -> None:
+    """Serve the research tool over MCP."""
+    from marchwarden.settings import load_settings
+
+    settings = load_settings(model=model, source=source, web=web)
+
+    from marchwarden.server import serve
+
+    serve(settings, transport=transport, host=host, port=port)
