@@ -50,10 +50,12 @@ TURNS_BY_DEPTH = {Depth.SHALLOW: 2, Depth.BALANCED: 4, Depth.DEEP: 20}
 """The most turns that a depth aims at; `max_iterations` is the hard limit."""
 SOURCES_WANTED = {Depth.SHALLOW: 1, Depth.BALANCED: 2, Depth.DEEP: 3}
 """An aspect is covered when this many independent sources speak to it."""
-PAGES_PER_TURN = {Depth.SHALLOW: 4, Depth.BALANCED: 6, Depth.DEEP: 8}
+PAGES_PER_TURN = {Depth.SHALLOW: 4, Depth.BALANCED: 8, Depth.DEEP: 10}
 HITS_PER_QUERY = 10
-RELEVANT_HIT = 0.25
+RELEVANT_HIT = 0.34
 """A page is worth reading where its hit carries this share of an open aspect."""
+PAGES_ON_TRUST = 3
+"""Where no hit's words promise anything, so many are read all the same: the search may know better."""
 SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.35, 4000
 """What is kept for the answer before anything else is spent: this share of the tokens, at most so many."""
 FINISH_SECONDS = 2.0
@@ -187,7 +189,10 @@ class ResearchCall:
         """The leads to read this turn: those that the plan points at, then the most promising for an open aspect,
         with organisations that were not read yet first."""
         chosen = [lead for url in wanted if (lead := self.ledger.lead(url)) and lead.state == "unread"]
-        rest = [lead for lead in self.ledger.unread() if lead not in chosen and self._promise(lead) >= RELEVANT_HIT]
+        unread = [lead for lead in self.ledger.unread() if lead not in chosen]
+        rest = [lead for lead in unread if self._promise(lead) >= RELEVANT_HIT]
+        if not rest and not self.ledger.sources:
+            rest = unread[:PAGES_ON_TRUST]
         read = {source.organisation for source in self.ledger.sources}
         seen: dict[str, int] = {}
         while rest and len(chosen) < PAGES_PER_TURN[self.request.depth]:

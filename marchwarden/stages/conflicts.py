@@ -1,7 +1,7 @@
 """Which excerpts can't both be right, and whether one stands. Code: the same thing, with other numbers or denied.
 
-A conflict is resolved where one side's page was retracted or superseded, or where both state a value that changes
-with time and one is clearly newer; else it stays open, for a person.
+A conflict is resolved where one side's page was retracted or superseded, or where the question or the older side is
+about a value that changes with time, and one side is clearly newer; else it stays open, for a person.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import combinations
 
 from marchwarden.ledger import Conflict, Excerpt, Ledger
 from marchwarden.ranking import terms
+from marchwarden.stages.grounding import SMALL_NUMBERS
 
 SAME_THING = 0.45
 """The least share of the shorter excerpt's content words that two excerpts on one thing have in common."""
@@ -25,11 +26,17 @@ _QUANTITY = re.compile(
     r"(?P<low>\d[\d,]*(?:\.\d+)?|\d+(?::\d\d)+)(?:\s?(?:to|[-–—])\s?(?P<high>\d[\d,]*(?:\.\d+)?))?"
     r"[\s\u00a0\u202f]?(?P<unit>%|°\s?[CF]|[^\W\d_]+)?"
 )
+_LIMIT = re.compile(
+    r"\b(more than|at most|at least|up to|maximum|minimum|upper|highest|lowest|fewer|less than|beyond|over|under|"
+    r"exceed\w*)\b[^.;,]*$",
+    re.IGNORECASE,
+)
 _NEGATION = re.compile(
     r"\b(not|no|never|cannot|rarely|seldom|fails? to|too short|myth|false)\b|n['’]t\b", re.IGNORECASE
 )
 _CHANGES = re.compile(
-    r"\b(current|currently|now|today|record|latest|fastest|population|price|holds?|as of|still|recent|estimated)\b",
+    r"\b(current|currently|now|today|record|latest|fastest|population|price|holds?|as of|so far|still|recent|estimated|"
+    r"how many people|apply|applies|deadline)\b",
     re.IGNORECASE,
 )
 
@@ -79,6 +86,7 @@ def disagreement(one: Excerpt, other: Excerpt) -> str | None:
 def quantities(text: str) -> list[tuple[Quantity, str]]:
     """The values with a unit that a text states, and how it writes them. Years are no values."""
     found = []
+    text = _NUMBER_WORD.sub(lambda word: str(SMALL_NUMBERS.index(word[0].casefold())), text)
     for match in _QUANTITY.finditer(text):
         unit = (match["unit"] or "").casefold().replace(" ", "")
         low = _value(match["low"])
@@ -87,10 +95,29 @@ def quantities(text: str) -> list[tuple[Quantity, str]]:
         elif _NO_UNIT.fullmatch(unit) or (1000 <= low <= 2100 and "," not in match["low"] and not match["high"]):
             continue
         high = _value(match["high"]) if match["high"] else low
-        found.append((Quantity(min(low, high), max(low, high), unit.rstrip("s")), match[0].strip()))
+        unit = unit.rstrip("s")
+        if _LIMIT.search(text[: match.start()]):
+            unit += " (limit)"  # what is allowed is no other value of what is usual
+        found.append((Quantity(min(low, high), max(low, high), unit), match[0].strip()))
     return found
 
 
+_NUMBER_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
+_NUMBER_WORD = re.compile(rf"\b({'|'.join(_NUMBER_WORDS[2:])})\b", re.IGNORECASE)
 _NO_UNIT = re.compile(
     r"(and|or|to|in|of|on|at|by|for|the|a|an|is|was|are|were|with|from|as|but|january|february|march|april|may|june|"
     r"july|august|september|october|november|december)?"
@@ -129,8 +156,13 @@ def _settled(ledger: Ledger, one: Excerpt, other: Excerpt, about: str) -> Confli
             return conflict.model_copy(
                 update={"resolved": f"{stale.locator} says that it was {stale.standing}", "preferred": stands.number}
             )
-        changes = _CHANGES.search(ledger.question) or (_CHANGES.search(one.text) and _CHANGES.search(other.text))
-        if changes and stale.dated and fresh.dated and fresh.dated - stale.dated >= NEWER:
+        lost = one if stands is other else other
+        if (
+            (_CHANGES.search(ledger.question) or _CHANGES.search(lost.text))
+            and stale.dated
+            and fresh.dated
+            and fresh.dated - stale.dated >= NEWER
+        ):
             reason = f"{fresh.locator} is newer ({fresh.dated}) than {stale.locator} ({stale.dated})"
             return conflict.model_copy(update={"resolved": reason, "preferred": stands.number})
     return conflict

@@ -19,9 +19,13 @@ from marchwarden.stages.shapes import keep_valid
 if TYPE_CHECKING:
     import dspy
 
-MOST_EVENTS = 6
+MOST_EVENTS = 5
+MOST_CONFLICTS = 3
 RELEVANT_POINTER = 0.2
 """What a pointer's sentence and page title must carry of the question to be worth telling."""
+
+RELEVANT_ALONE = 0.5
+"""The same for a pointer of a page that gave no evidence."""
 
 RESEARCHERS: dict[PointerKind, str] = {
     "doi": "academic",
@@ -51,6 +55,8 @@ _PATTERNS: tuple[tuple[PointerKind, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_OWN = re.compile(r"\b(published|received|accepted|cite this)\b.{0,40}10\.\d{4,9}/", re.IGNORECASE)
+"""The identifier of the page itself points nowhere else."""
 _ASKING: dict[PointerKind, tuple[str, ...]] = {
     "trial": (
         r"\bNCT\d{8}\b",
@@ -80,7 +86,12 @@ class DiscoveriesGiven:
     @property
     def pointers(self) -> list[Pointer]:
         """The pointers worth telling, most relevant first."""
-        worth = [pointer for pointer in self.ledger.pointers if pointer.relevance >= RELEVANT_POINTER]
+        used = {excerpt.locator for excerpt in self.ledger.excerpts}
+        worth = [
+            pointer
+            for pointer in self.ledger.pointers
+            if pointer.relevance >= (RELEVANT_POINTER if pointer.locator in used else RELEVANT_ALONE)
+        ]
         return sorted(worth, key=lambda pointer: -pointer.relevance)[:MOST_EVENTS]
 
 
@@ -103,7 +114,7 @@ def find_pointers(page: Page, question: str) -> list[Pointer]:
         for kind, pattern in _PATTERNS:
             for match in pattern.finditer(passage.text):
                 value = match[1].strip()
-                if kind == "doi" and value.casefold().startswith("10.48550/arxiv."):
+                if kind == "doi" and (value.casefold().startswith("10.48550/arxiv.") or _OWN.search(passage.text)):
                     continue
                 relevance = coverage(asked, title | set(terms(passage.text)), {})
                 found.setdefault(
@@ -157,7 +168,7 @@ def model_free(given: DiscoveriesGiven) -> list[DiscoveryEvent]:
 def contradictions(ledger: Ledger) -> list[DiscoveryEvent]:
     """An event for each disagreement that was met, settled or not."""
     events = []
-    for conflict in ledger.conflicts:
+    for conflict in ledger.conflicts[:MOST_CONFLICTS]:
         one, other = (ledger.excerpts[number - 1] for number in conflict.sides)
         outcome = f" Settled: {conflict.resolved}." if conflict.resolved else ""
         events.append(

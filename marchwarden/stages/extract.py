@@ -10,7 +10,7 @@ from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
 from marchwarden.ranking import coverage, rank_terms, terms
 from marchwarden.stages import Stage
-from marchwarden.stages.plan import names_in
+from marchwarden.stages.plan import VAGUE_TERMS, names_in
 from marchwarden.stages.shapes import keep_valid
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ RELEVANT = 0.5
 """A passage is evidence where it carries at least this share of its aspect (`relevance`)."""
 CONTEXT_SHARE = 0.75
 """What a term counts that stands in the page's title or the passage's heading instead of in the passage."""
+NAMES_SHARE = 0.6
+"""A passage that carries, with its title and heading, a smaller share of the aspect's names is on something else."""
 KNOWN_ALREADY = 0.85
 """A passage of whose terms the caller's context holds this share says nothing new."""
 
@@ -48,6 +50,15 @@ _NOT_A_STATEMENT = re.compile(
     r"originally published|posted|last updated|updated|published|copyright|©|all rights)\b",
     re.IGNORECASE,
 )
+
+
+_WEAK = (
+    (_DANGLING, 0.85),  # it can't be quoted alone
+    (re.compile(r" \| "), 0.85),  # a table's row: true, but hard to read alone
+    (re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE), 0.5),
+    (re.compile(r"\bet al\b|\bdoi\b|https?://|\b\d{4};\d+|\b(vol|pp?)\. ?\d|\bJournal of\b", re.IGNORECASE), 0.55),
+)
+"""What makes a passage a worse answer, and by how much; the last is a bibliography's entry."""
 
 
 @dataclass(frozen=True)
@@ -165,10 +176,11 @@ class Relevance:
         carried = asked.share(own) + CONTEXT_SHARE * asked.share((around & asked.terms) - own)
         if not own & asked.terms or _NOT_A_STATEMENT.search(passage.text):
             return 0.0
-        if asked.names and not asked.names & (own | around):
+        if asked.names and len(asked.names & (own | around)) < NAMES_SHARE * len(asked.names):
             carried *= 0.5
-        if _DANGLING.search(passage.text):
-            carried *= 0.85
+        for pattern, factor in _WEAK:
+            if pattern.search(passage.text):
+                carried *= factor
         if len(own) < 4:
             carried *= 0.7
         return round(min(1.0, carried * asked.fit(passage.text)), 4)
@@ -187,8 +199,7 @@ class AskedFor:
     def of(cls, text: str, language: str) -> "AskedFor":
         words = set(terms(text, language))
         names = {term for name in names_in(text) for term in terms(name, language)}
-        vague = {term for word in _VAGUE for term in terms(word, language)} & words
-        weights = {term: 1.6 if term in names else 0.35 if term in vague else 1.0 for term in words}
+        weights = {term: 1.6 if term in names else 0.35 if term in VAGUE_TERMS else 1.0 for term in words}
         return cls(words, names, weights, _kind_of_answer(text))
 
     def share(self, found: set[str]) -> float:
@@ -199,54 +210,6 @@ class AskedFor:
         if self.kind is None:
             return 1.0
         return 1.15 if self.kind.search(text) else 0.75
-
-
-_VAGUE = [
-    "best",
-    "ideal",
-    "good",
-    "main",
-    "major",
-    "common",
-    "many",
-    "much",
-    "most",
-    "important",
-    "different",
-    "kind",
-    "type",
-    "way",
-    "thing",
-    "make",
-    "use",
-    "used",
-    "using",
-    "get",
-    "give",
-    "know",
-    "people",
-    "tell",
-    "explain",
-    "describe",
-    "list",
-    "name",
-    "current",
-    "currently",
-    "today",
-    "recent",
-    "latest",
-    "work",
-    "works",
-    "happen",
-    "happened",
-    "long",
-    "far",
-    "big",
-    "large",
-    "year",
-    "time",
-    "there",
-]
 
 
 def _kind_of_answer(question: str) -> re.Pattern[str] | None:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 RELEVANT_CLOSED = 0.55
 """A closed page whose hit carries this share of its aspect is a gap, even where other pages answered."""
+RELEVANT_LEAD = 0.4
+"""The same where nothing answered: the closed page may have."""
 MOST_CLOSED = 3
+MOST_PAIRS = 3
 LIMIT_NAMES: dict[Limit, str] = {
     "tokens": "the token budget",
     "iterations": "the number of iterations",
@@ -71,7 +74,7 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             detail=f"{_what_ran_out(given.exhausted)} ran out; {len(ledger.unread())} pages found stay unread.",
         )
     closed = [each for each in failures if each.service == "fetch" and each.kind.closed]
-    if closed := [each for each in closed if each.relevance >= RELEVANT_CLOSED]:
+    if closed := [each for each in closed if each.relevance >= RELEVANT_LEAD]:
         return Gap(
             topic=aspect.text,
             category=GapCategory.ACCESS_DENIED,
@@ -102,19 +105,20 @@ def _closed_pages(given: GapsGiven) -> list[Gap]:
 
 
 def _contradictions(ledger: Ledger) -> list[Gap]:
-    gaps = []
+    """One gap for each aspect on which sources disagree and nothing settles it."""
+    by_aspect: dict[int, list[str]] = {}
     for conflict in ledger.conflicts:
-        if conflict.resolved:
-            continue
         one, other = (ledger.excerpts[number - 1] for number in conflict.sides)
-        gaps.append(
-            Gap(
-                topic=ledger.aspect(one.aspect).text,
-                category=GapCategory.CONTRADICTORY_SOURCES,
-                detail=f"{conflict.about}: {one.locator} and {other.locator} disagree, and nothing read settles it.",
-            )
+        if not conflict.resolved:
+            by_aspect.setdefault(one.aspect, []).append(f"{one.locator} and {other.locator}: {conflict.about}.")
+    return [
+        Gap(
+            topic=ledger.aspect(aspect).text,
+            category=GapCategory.CONTRADICTORY_SOURCES,
+            detail="Sources disagree and nothing read settles it. " + " ".join(pairs[:MOST_PAIRS]),
         )
-    return gaps
+        for aspect, pairs in by_aspect.items()
+    ]
 
 
 def _cut_short(given: GapsGiven) -> Gap:

@@ -17,7 +17,7 @@ CARRIED = 0.6
 _NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
 _CAPITALISED = re.compile(r"(?<![.!?:“\"'‘(] )(?<!^)\b[A-ZÀ-Þ][\w’'-]+")
 _NEGATION = re.compile(r"\b(not|no|never|none|neither|nor|cannot|without|hardly|fails? to)\b|n['’]t\b", re.IGNORECASE)
-_SMALL_NUMBERS = [
+SMALL_NUMBERS = [
     "zero",
     "one",
     "two",
@@ -86,7 +86,7 @@ def numbers_in(text: str) -> set[str]:
     """The numbers of a text, comparable: thousands separators dropped, small number words as digits."""
     found = {number.replace(",", "").rstrip(".:") for number in _NUMBER.findall(text)}
     words = set(re.findall(r"[a-z]+", text.casefold()))
-    return found | {str(value) for value, word in enumerate(_SMALL_NUMBERS) if word in words and word != "one"}
+    return found | {str(value) for value, word in enumerate(SMALL_NUMBERS) if word in words and word != "one"}
 
 
 def _names(claim: str) -> list[str]:

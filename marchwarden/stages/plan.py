@@ -24,7 +24,8 @@ MOST_ASPECTS = 6
 _NEW_CLAUSE = re.compile(
     r"(?:[;?]\s+|,?\s+and\s+(?:also\s+)?|,\s+but\s+)"
     r"(?=(?:in |at |by |for |to )?"
-    r"(?:what|who|whom|whose|when|where|which|how|why|is|are|does|do|did|was|were|can|should)\b)",
+    r"(?:what|who|whom|whose|when|where|which|how|why|is|are|does|do|did|was|were|can|should)\b)"
+    r"|,\s+(?=(?:how|what|why|when (?:did|do|does|is|are|was|were))\b)",
     re.IGNORECASE,
 )
 _BACKWARD = re.compile(
@@ -35,6 +36,16 @@ _FOCUS = re.compile(
     r"\s+([^.;!?]+)",
     re.IGNORECASE,
 )
+
+
+VAGUE_TERMS = frozenset(
+    terms(
+        "best ideal good main major common many much most important different kind type way thing make use used "
+        "using get give know people tell explain describe list name current currently today recent latest work "
+        "works happen happened long far big large year time"
+    )
+)
+"""Words of a question that say little about what a page must hold."""
 
 
 @dataclass(frozen=True)
@@ -131,15 +142,24 @@ def model_free(given: PlanGiven) -> Plan:
 def split_question(question: str) -> list[str]:
     """The aspects of a question: its clauses that ask something of their own.
 
-    A clause that refers back ("and who founded it?") takes the names of the first clause with it, so that it can be
-    searched for alone.
+    A clause that leans on the first ("and who founded it?", "and how high are the fines?") takes its names with it,
+    so that it can be searched for alone.
     """
-    clauses = [clause.strip(" ?,;") for clause in _NEW_CLAUSE.split(question)]
-    clauses = [clause for clause in clauses if len(terms(clause)) > 0][:MOST_ASPECTS] or [question]
+    clauses: list[str] = []
+    for clause in (part.strip(" ?,;") for part in _NEW_CLAUSE.split(question)):
+        if clauses and not (set(terms(clause)) - VAGUE_TERMS):
+            clauses[-1] = f"{clauses[-1]}, {clause}"  # "and why?" asks about what stands before it
+        elif clause:
+            clauses.append(clause)
+    clauses = clauses[:MOST_ASPECTS] or [question]
     names = names_in(clauses[0])
     return [clauses[0]] + [
-        f"{clause} ({' '.join(names)})" if names and _BACKWARD.search(clause) else clause for clause in clauses[1:]
+        f"{clause} ({' '.join(names)})" if names and _leans_back(clause) else clause for clause in clauses[1:]
     ]
+
+
+def _leans_back(clause: str) -> bool:
+    return bool(_BACKWARD.search(clause)) or (len(set(terms(clause)) - VAGUE_TERMS) < 3 and not names_in(clause))
 
 
 def names_in(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
-from marchwarden.contract import Depth
+from marchwarden.contract import Depth, SourceAuthority
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.ranking import near_duplicate, terms
 from marchwarden.stages import Stage
@@ -21,6 +21,12 @@ EXCERPTS_SHOWN = 16
 CLAIMS_BY_DEPTH = {Depth.SHALLOW: 4, Depth.BALANCED: 7, Depth.DEEP: 10}
 """How many claims the model-free answer makes at most."""
 CLAIMS_PER_SOURCE = 2
+MOST_DISAGREEMENTS = 2
+FRESH_SOURCE = 0.3
+"""How much less relevant a sentence of a source without one in the answer may be than a source's second one."""
+AUTHORITY_COUNTS = {SourceAuthority.HIGH: 0.1, SourceAuthority.MEDIUM: 0.0, SourceAuthority.LOW: -0.15}
+CLOSE_TO_BEST = 0.65
+"""A sentence is left out where it carries less than this share of what the best one for its aspect carries."""
 NOTHING_FOUND = "No source that could be read answers this question."
 
 _MARKER = re.compile(r"\s*\[\d{1,3}\]")
@@ -111,28 +117,46 @@ def read(given: SynthesizeGiven, prediction: "dspy.Prediction") -> list[Claim]:
 
 def model_free(given: SynthesizeGiven) -> list[Claim]:
     """The picked sentences themselves: those that carry most of an aspect, different sources first, copies joined."""
+    ledger = given.ledger
     claims: list[Claim] = []
     most = CLAIMS_BY_DEPTH[given.depth]
-    share = max(2, most // max(1, len(given.ledger.aspects)))
-    usable = usable_excerpts(given.ledger)
-    for aspect in given.ledger.aspects:
+    share = max(2, most // max(1, len(ledger.aspects)))
+    usable = usable_excerpts(ledger)
+    for aspect in ledger.aspects:
         excerpts = [excerpt for excerpt in usable if excerpt.aspect == aspect.number]
-        claims += _of_one_aspect(excerpts, share, claims)
+        # A copy of a page that was read adds its locator to a sentence, never a sentence of its own.
+        own = [excerpt for excerpt in excerpts if not ledger.source(excerpt.locator).copy_of]
+        claims += _best(ledger, own or excerpts, share, claims)
+    for excerpt in usable:
+        _join_twin(claims, excerpt)
     return claims[:most]
 
 
-def _of_one_aspect(excerpts: list[Excerpt], most: int, before: list[Claim]) -> list[Claim]:
+def _best(ledger: Ledger, excerpts: list[Excerpt], most: int, before: list[Claim]) -> list[Claim]:
+    """A sentence of each source in turn, the most relevant and most authoritative first, none that says the same as
+    another, none that falls far behind the best."""
+    worth = {
+        each.number: each.relevance + AUTHORITY_COUNTS[ledger.source(each.locator).authority] for each in excerpts
+    }
+    least = CLOSE_TO_BEST * max((excerpt.relevance for excerpt in excerpts), default=0.0)
+    rest = [excerpt for excerpt in excerpts if excerpt.relevance >= least]
     claims: list[Claim] = []
     taken: dict[str, int] = {}
-    for excerpt in sorted(excerpts, key=lambda each: (taken.get(each.locator, 0), -each.relevance)):
-        twin = next((claim for claim in before + claims if _says_the_same(claim.text, excerpt.text)), None)
-        if twin:
-            if excerpt.number not in twin.excerpts:
-                twin.excerpts.append(excerpt.number)
-        elif len(claims) < most and taken.get(excerpt.locator, 0) < CLAIMS_PER_SOURCE:
+    while rest and len(claims) < most:
+        excerpt = max(rest, key=lambda each: worth[each.number] - FRESH_SOURCE * taken.get(each.locator, 0))
+        rest.remove(excerpt)
+        if taken.get(excerpt.locator, 0) < CLAIMS_PER_SOURCE and not _join_twin(before + claims, excerpt):
             taken[excerpt.locator] = taken.get(excerpt.locator, 0) + 1
             claims.append(Claim(text=excerpt.text, excerpts=[excerpt.number]))
     return claims
+
+
+def _join_twin(claims: list[Claim], excerpt: Excerpt) -> bool:
+    """Add the excerpt to the claim that already says the same; whether there is one."""
+    twin = next((claim for claim in claims if _says_the_same(claim.text, excerpt.text)), None)
+    if twin and excerpt.number not in twin.excerpts:
+        twin.excerpts.append(excerpt.number)
+    return twin is not None
 
 
 def _says_the_same(one: str, other: str) -> bool:
@@ -188,7 +212,17 @@ def render_answer(ledger: Ledger, claims: list[Claim]) -> tuple[str, list[Excerp
         if len(by_aspect) > 1:
             lines.append(f"{ledger.aspect(number).text}:")
         lines += [f"- {sentence}" for sentence in sentences] if len(claims) > 1 else sentences
+    lines += _disagreements(ledger, cited)
     return "\n".join(lines), [ledger.excerpts[number - 1] for number in cited]
+
+
+def _disagreements(ledger: Ledger, cited: dict[int, int]) -> list[str]:
+    """A line for each open conflict of which the answer cites both sides."""
+    return [
+        f"Sources disagree, and nothing read settles it: {conflict.about} [{cited[one]}][{cited[other]}]."
+        for conflict in ledger.conflicts
+        if not conflict.resolved and (one := conflict.sides[0]) in cited and (other := conflict.sides[1]) in cited
+    ][:MOST_DISAGREEMENTS]
 
 
 def _marked(sentence: str, markers: str) -> str:
