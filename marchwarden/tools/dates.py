@@ -9,11 +9,12 @@ _MONTHS = {
     "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11,
     "dec": 12, "jän": 1, "mär": 3, "mai": 5, "okt": 10, "dez": 12, "ene": 1, "abr": 4, "ago": 8, "dic": 12, "fév": 2,
     "avr": 4, "juin": 6, "juil": 7, "aoû": 8, "déc": 12, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "set": 9, "ott": 10,
-    "fev": 2, "out": 10, "mrt": 3, "mei": 5,
+    "fev": 2, "out": 10, "mrt": 3, "mei": 5, "янв": 1, "фев": 2, "мар": 3, "апр": 4, "мая": 5, "май": 5, "июн": 6,
+    "июл": 7, "авг": 8, "сен": 9, "окт": 10, "ноя": 11, "дек": 12,
 }  # fmt: skip
-"""First letters of month names in English, German, French, Spanish, Italian, Portuguese and Dutch."""
+"""First letters of month names in English, German, French, Spanish, Italian, Portuguese, Dutch and Russian."""
 
-_MONTH = r"(?P<month{n}>[A-Za-zäéû]{{3,10}})\.?"
+_MONTH = r"(?P<month{n}>[A-Za-zäéûа-я]{{3,10}})\.?"
 _DAY = r"(?P<day{n}>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?"
 _YEAR = r"(?P<year{n}>(?:19|20)\d{{2}})"
 _WRITTEN = "|".join(
@@ -24,6 +25,7 @@ _WRITTEN = "|".join(
             rf"\b{_MONTH}\s+{_DAY},?\s+{_YEAR}\b",
             rf"\b{_DAY}\s+(?:de\s+)?{_MONTH}\s+(?:de\s+)?{_YEAR}\b",
             rf"\b(?P<day{{n}}>\d{{{{1,2}}}})\.(?P<month{{n}}>\d{{{{1,2}}}})\.{_YEAR}\b",
+            r"(?P<year{n}>(?:19|20)\d{{2}})年(?P<month{n}>\d{{1,2}})月(?P<day{n}>\d{{1,2}})日",
             rf"\b(?P<month{{n}}>\d{{{{1,2}}}})/(?P<day{{n}}>\d{{{{1,2}}}})/{_YEAR}\b",
         ]
     )
@@ -35,11 +37,11 @@ _IN_ADDRESS = re.compile(r"/((?:19|20)\d{2})[/-](\d{1,2})[/-](\d{1,2})(?:/|-|$)"
 _LABEL_GAP = r"[\s\xa0]*(?:on|am|le|at|:|–|-)?[\s\xa0]*(?:\w{3,9},[\s\xa0]+)?"
 _UPDATED = re.compile(
     r"\b(?:last[\s\xa0]+)?(?:updated|modified|revised|reviewed|changed)\b"
-    r"|\b(?:aktualisiert|geändert|Stand|mis à jour|modifié|actualizado|aggiornato|bijgewerkt)\b",
+    r"|\b(?:aktualisiert|geändert|Stand|mis à jour|modifié|actualizado|aggiornato|bijgewerkt|Обновлено|更新)\b",
     re.IGNORECASE,
 )
 _PUBLISHED = re.compile(
-    r"\b(?:published|posted|first published|issued|released|date|veröffentlicht|publié|publicado|pubblicato)\b",
+    r"\b(?:published|posted|first published|issued|released|date|veröffentlicht|publié|publicado|pubblicato|Опубликовано|公開)\b",
     re.IGNORECASE,
 )
 _GAP = re.compile(_LABEL_GAP, re.IGNORECASE)

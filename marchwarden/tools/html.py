@@ -6,6 +6,7 @@ main region is walked instead. Metadata and walls are read elsewhere, from the s
 
 from __future__ import annotations
 
+import logging
 import re
 
 from lxml import etree
@@ -13,6 +14,8 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from marchwarden.tools.blocks import read_blocks
 from marchwarden.tools.passages import Block, visible
+
+_log = logging.getLogger(__name__)
 
 _UNSEEN = {"script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "canvas", "svg", "math"}
 _UNSEEN |= {"audio", "video", "select", "datalist", "textarea", "button", "input", "img", "picture", "map"}
@@ -28,15 +31,18 @@ _SIMPLE_SELECTOR = re.compile(r"[a-z0-9]*([.#])([\w-]+)", re.IGNORECASE)
 
 _ENCODING_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>", re.IGNORECASE)
 
-TOO_LARGE_TO_WEIGH = 3_000_000
-"""Characters of markup beyond which the main region is taken as it is: weighing it would take seconds."""
+MOST_ELEMENTS = 15_000
+"""A larger page's main region is taken as it is: weighing each part of it would take seconds."""
+
+MOST_MARKUP = 3_000_000
+"""Characters of markup that are read; beyond it, even walking would take too long."""
 
 _SHORT = 250
 
 
 def parse(markup: str) -> HtmlElement | None:
     """The document's tree, comments and processing instructions left out; None where there is nothing in it."""
-    markup = _ENCODING_DECLARATION.sub("", markup.replace("\0", ""), count=1)
+    markup = _ENCODING_DECLARATION.sub("", markup[:MOST_MARKUP].replace("\0", ""), count=1)
     parser = HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
     try:
         return document_fromstring(markup.encode("utf-8", "replace"), parser=parser)
@@ -97,7 +103,7 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
     """The main text of a tree from which `drop_hidden` took what isn't seen. Changes `tree`."""
     back = _put_stand_ins(tree)
     own = list(read_blocks(_region(tree), skip=_FURNITURE, translate=back))
-    if _amount(own) > TOO_LARGE_TO_WEIGH:
+    if sum(1 for _ in tree.iter()) > MOST_ELEMENTS:
         return own
     chosen = _chosen_blocks(tree, back)
     return own if _takes_too_little(chosen, own) else chosen
@@ -135,8 +141,9 @@ def _chosen_blocks(tree: HtmlElement, back: dict[int, str]) -> list[Block]:
 
     try:
         document = bare_extraction(tree, include_comments=False, with_metadata=False)
-    except (ValueError, TypeError, AttributeError, RecursionError, etree.LxmlError):
-        return []  # a tree of a shape that it has not met: our own walk reads it
+    except Exception:  # a tree of a shape that it has not met: our own walk reads it
+        _log.debug("trafilatura failed", exc_info=True)
+        return []
     body = getattr(document, "body", None)
     return [] if body is None else list(read_blocks(body, translate=back))
 
@@ -146,6 +153,11 @@ def shown_text(tree: HtmlElement) -> str:
     body = tree.find("body")
     skip = frozenset({"nav", "footer", "head"})
     return "\n".join(block.text for block in read_blocks(tree if body is None else body, skip=skip))
+
+
+def footer_text(tree: HtmlElement) -> str:
+    """The page's footers, where many pages say when they were last changed."""
+    return "\n".join(" ".join("".join(footer.itertext()).split()) for footer in tree.iter("footer"))
 
 
 # trafilatura makes every kind of blank a plain one; the page's own come through as characters that it leaves alone.

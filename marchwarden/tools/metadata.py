@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from html import unescape
 from typing import Any
 
 from lxml import etree
@@ -129,7 +130,9 @@ def _canonical(tree: HtmlElement, meta: Mapping[str, list[str]], url: str) -> st
 # Title and author
 
 
-def _title(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any], site: str | None) -> str | None:
+def _title(
+    tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any], site: str | None
+) -> str | None:
     headline = about.get("headline")
     written = " ".join(visible(tree.findtext(".//title") or "").split())
     first_heading = tree.find(".//h1")
@@ -137,7 +140,7 @@ def _title(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str,
     candidates = [headline if isinstance(headline, str) else None, _first(meta, _TITLES)]
     candidates += [_without_site(written, heading, site), heading]
     title = next((text.strip() for text in candidates if text and text.strip()), None)
-    return " ".join(visible(title).split())[:_LONGEST_TITLE] if title else None
+    return _plain(title)[:_LONGEST_TITLE] if title else None
 
 
 def _without_site(title: str, heading: str, site: str | None) -> str:
@@ -198,7 +201,11 @@ def _name(value: object) -> str | None:
         value = value[0] if value else None
     if isinstance(value, dict):
         value = value.get("name")
-    return " ".join(visible(value).split()) if isinstance(value, str) and not value.startswith("http") else None
+    return _plain(value) if isinstance(value, str) and not value.startswith("http") else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(visible(unescape(text)).split())  # JSON-LD is often escaped as if it were markup
 
 
 def _day(*values: object) -> date | None:
@@ -207,7 +214,9 @@ def _day(*values: object) -> date | None:
 
 
 def _says_no(value: object) -> bool:
-    return value is False or (isinstance(value, str) and value.rstrip("/").rpartition("/")[2].lower() in ("false", "no"))
+    return value is False or (
+        isinstance(value, str) and value.rstrip("/").rpartition("/")[2].lower() in ("false", "no")
+    )
 
 
 def _declared_standing(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> Standing | None:

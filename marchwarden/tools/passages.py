@@ -95,7 +95,7 @@ def _spans(block: Block, language: str | None) -> Iterator[Span]:
     for sentence in [(0, len(text))] if whole else sentences(text, language):
         for start, end in _within_limit(text, *sentence):
             start, end = _trimmed(text, start, end)
-            if end - start <= EXCERPT_LIMIT and any(map(str.isalnum, text[start:end])):
+            if end - start <= EXCERPT_LIMIT and any(map(str.isalpha, text[start:end])):
                 yield start, end
 
 

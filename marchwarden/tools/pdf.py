@@ -16,7 +16,10 @@ _PDFIUM = threading.Lock()  # the library is not thread-safe, in no two document
 _MOST_CHARACTERS = 2_000_000
 
 _BROKEN_WORD = re.compile("[\ufffe\u0002]\\s*|(?<=[a-zà-ÿ])[\u00ad]\r?\n")
-_PAGE_NUMBER = re.compile(r"(?:page )?\d{1,4}(?: (?:of|/) \d{1,4})?", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(
+    r"^[ \t–-]*(?:page )?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?[ \t–-]*$\n?", re.IGNORECASE | re.MULTILINE
+)
+_DEFAULT_DAYS = frozenset({date(1970, 1, 1), date(1980, 1, 1), date(2000, 1, 1)})
 _PDF_DATE = re.compile(r"D?:?(\d{4})(\d{2})(\d{2})")
 
 
@@ -25,8 +28,8 @@ class PdfContent:
     blocks: tuple[Block, ...]
     title: str | None
     author: str | None
-    published: date | None
-    modified: date | None
+    created: date | None
+    """When the file was made: near the day of publication, if nothing better is known."""
 
 
 def read_pdf(body: bytes) -> PdfContent | Failure:
@@ -45,13 +48,12 @@ def read_pdf(body: bytes) -> PdfContent | Failure:
             return _unreadable(str(error))
         finally:
             document.close()
-    blocks = tuple(block for text in pages for block in plain_blocks(text) if not _PAGE_NUMBER.fullmatch(block.text))
+    blocks = [block for text in pages for block in plain_blocks(_PAGE_NUMBER.sub("", text))]
     return PdfContent(
-        blocks,
+        tuple(blocks),
         title=visible(facts.get("Title", "")).strip() or None,
         author=visible(facts.get("Author", "")).strip() or None,
-        published=_date(facts.get("CreationDate", "")),
-        modified=_date(facts.get("ModDate", "")),
+        created=_date(facts.get("CreationDate", "")),
     )
 
 
@@ -65,7 +67,7 @@ def _page_texts(document: object) -> Iterator[str]:
     left = _MOST_CHARACTERS
     for page in document:  # type: ignore[attr-defined]
         text_page = page.get_textpage()
-        text = _BROKEN_WORD.sub("", text_page.get_text_range(errors="ignore"))
+        text = visible(_BROKEN_WORD.sub("", text_page.get_text_range(errors="ignore")))
         text_page.close()
         page.close()
         yield text[:left]
@@ -77,6 +79,7 @@ def _page_texts(document: object) -> Iterator[str]:
 def _date(text: str) -> date | None:
     found = _PDF_DATE.match(text)
     try:
-        return date(int(found[1]), int(found[2]), int(found[3])) if found else None
+        day = date(int(found[1]), int(found[2]), int(found[3])) if found else None
     except ValueError:
         return None
+    return None if day in _DEFAULT_DAYS else day

@@ -5,36 +5,58 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from marchwarden.tools.passages import Block, visible
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•‣·]|\(?\d{1,3}[.)])[ \t]+\S")
+_COLUMNS = re.compile(r"\S(?: {3,}|\t+)\S")
+_UNDERLINE = re.compile(r"[=~^-]{3,}")
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
 
 
 def plain_blocks(text: str) -> Iterator[Block]:
-    """Paragraphs between blank lines; a wrapped line goes on in the next one, list items stand alone."""
-    for paragraph in _PARAGRAPH_END.split(visible(text).expandtabs(4)):
-        lines: list[str] = []
-        for line in paragraph.split("\n"):
-            if lines and _goes_on(lines, line):
-                lines[-1] += "\n" + line.strip()
-            elif line.strip():
-                lines.append(line.strip())
-        for line in lines:
-            yield Block("item" if _LIST_ITEM.match(line) else "paragraph", line)
+    """Paragraphs between blank lines; a wrapped line goes on in the next one; list items and the rows of a table set
+    in columns stand alone; an underlined line is a heading."""
+    text = visible(text)
+    margin = _margin(text)
+    for paragraph in _PARAGRAPH_END.split(text):
+        blocks: list[Block] = []
+        for line in filter(None, map(str.strip, paragraph.split("\n"))):
+            if _UNDERLINE.fullmatch(line):
+                blocks[-1:] = [_underlined(block) for block in blocks[-1:]]
+            elif blocks and _goes_on(blocks[-1].text, line, margin):
+                blocks[-1] = replace(blocks[-1], text=f"{blocks[-1].text}\n{line}")
+            else:
+                blocks.append(_plain_block(line, blocks))
+        yield from blocks
 
 
-_WRAPPED_AT = 50
+def _plain_block(line: str, above: list[Block]) -> Block:
+    if _COLUMNS.search(line):
+        names = next((block.text for block in reversed(above) if block.kind == "row" and not block.shown), None)
+        return Block("row", line, header=" ".join(names.split()) if names else None)
+    return Block("item" if _LIST_ITEM.match(line) else "paragraph", line)
 
 
-def _goes_on(lines: list[str], line: str) -> bool:
+def _underlined(block: Block) -> Block:
+    """A heading, or the row that names a table's columns."""
+    return replace(block, shown=False) if block.kind == "row" else replace(block, kind="heading")
+
+
+def _margin(text: str) -> int:
+    """The length that most lines are filled up to, in characters."""
+    lengths = sorted(len(line) for line in text.split("\n") if line.strip())
+    return lengths[len(lengths) * 3 // 4] if lengths else 0
+
+
+def _goes_on(block: str, line: str, margin: int) -> bool:
     """Whether `line` belongs to the one above: that was filled to the margin, or this begins in the middle."""
-    if _LIST_ITEM.match(line):
+    above = block.rpartition("\n")[2]
+    if _LIST_ITEM.match(line) or _COLUMNS.search(line) or _COLUMNS.search(above):
         return False
-    above = lines[-1].rpartition("\n")[2]
-    return len(above) >= _WRAPPED_AT or line.lstrip()[:1].islower()
+    return len(above) >= margin * 0.7 or line[0].islower()
 
 
 def markdown_markup(text: str) -> tuple[str, dict[str, str]]:
@@ -56,7 +78,8 @@ def _fields(front_matter: str) -> Iterator[tuple[str, str]]:
 
 
 def json_blocks(text: str) -> Iterator[Block]:
-    """One line a value, with its name, below the path that leads to it; plain text where it isn't JSON after all."""
+    """One line a value, with its name, below the path that leads to it, and one line a record of a few plain values;
+    plain text where it isn't JSON after all."""
     try:
         value = json.loads(visible(text))
     except (ValueError, RecursionError):
@@ -64,30 +87,46 @@ def json_blocks(text: str) -> Iterator[Block]:
         return
     above = ""
     for path, line in _values(value, ()):
-        if path != above:
-            above = path
+        if path and path != above:
             yield Block("heading", path)
+        above = path
         yield Block("line", line)
 
 
 _DEEPEST = 50
+_LONGEST_RECORD = 400
+_PATH = " › "
+_FIELD_GAP = " · "
 
 
 def _values(value: object, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict) and len(path) < _DEEPEST:
-        named = value.items()
-    elif isinstance(value, list) and len(path) < _DEEPEST:
-        named = {str(number): each for number, each in enumerate(value, 1)}.items()
-    else:
-        named = {"": value}.items()
-    for name, each in named:
-        if isinstance(each, dict | list) and each and name:
-            yield from _values(each, (*path, visible(str(name))))
-        elif line := _line(str(name) if isinstance(value, dict) else "", each):
-            yield " › ".join(path), line
+    if record := _record(value) if path else None:
+        yield _PATH.join(path[:-1] if path[-1].isdigit() else path), record
+        return
+    for name, each in _members(value, path):
+        if isinstance(each, dict | list) and each and len(path) < _DEEPEST:
+            yield from _values(each, (*path, name))
+        elif line := _line(name if isinstance(value, dict) else "", each):
+            yield _PATH.join(path), line
+
+
+def _members(value: object, path: tuple[str, ...]) -> list[tuple[str, object]]:
+    if isinstance(value, dict):
+        return [(visible(str(name)).strip(), each) for name, each in value.items()]
+    if isinstance(value, list):
+        return [(str(number), each) for number, each in enumerate(value, 1)]
+    return [("", value)]
+
+
+def _record(value: object) -> str | None:
+    """A dict of plain values as one line, where that is short enough to be quoted."""
+    if not isinstance(value, dict) or any(isinstance(each, dict | list) for each in value.values()):
+        return None
+    line = _FIELD_GAP.join(_line(visible(str(name)).strip(), each) for name, each in value.items())
+    return line if len(line) <= _LONGEST_RECORD else None
 
 
 def _line(name: str, value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = " ".join(visible(text).split("\n")).strip()
-    return f"{visible(name).strip()}: {text}" if name.strip() and text else text
+    return f"{name}: {text}" if name and text else text

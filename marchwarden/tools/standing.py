@@ -14,7 +14,9 @@ _NOUN = (
     r"(?:article|paper|study|page|publication|document|guid(?:e|ance|eline)s?|fact ?sheet|bulletin|standard|version"
     r"|edition|report|notice|statement|recommendations?|advisory|content|draft|preprint|specification|rfc|policy|plan)"
 )
-_RETRACTED_TITLE = re.compile(r"^\W*(?:retracted|withdrawn)(?:\W+(?:article|paper|study|chapter))?\s*[:\]\)–—-]", re.I)
+_RETRACTED_TITLE = re.compile(
+    r"^\W*(?:retracted|withdrawn)(?:\W+(?:article|paper|study|chapter))?\s*[:\]\)–—-]", re.I
+)
 _NOTE = r"^\W*(?:(?:important|please|editorial|update|archived?)\W+)?(?:(?:note|notice|retraction|warning)\W+)?(?:that\W+)?"
 _RETRACTED = re.compile(
     rf"{_NOTE}this {_NOUN} (?:has been|was|is) (?:formally |since |now )?"

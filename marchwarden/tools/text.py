@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -10,15 +11,19 @@ from lxml.html import HtmlElement
 
 from marchwarden.observations import Failure, FailureKind, Page, content_hash
 from marchwarden.tools.addresses import join_url
-from marchwarden.tools.dates import as_date
+from marchwarden.tools.dates import as_date, shown_dates
 from marchwarden.tools.decoding import decode, media_type
-from marchwarden.tools.html import drop_hidden, main_blocks, parse, region_blocks, shown_text
+from marchwarden.tools.html import drop_hidden, footer_text, main_blocks, parse, region_blocks, shown_text
 from marchwarden.tools.metadata import Link, base_of, links_of, read_metadata, seen_dates
 from marchwarden.tools.passages import Block, lay_out
 from marchwarden.tools.pdf import read_pdf
 from marchwarden.tools.plain import json_blocks, markdown_markup, plain_blocks
 from marchwarden.tools.standing import standing_of
 from marchwarden.tools.walls import Impression, wall_of_page, wall_of_status
+
+
+for _name in ("trafilatura", "htmldate", "courlan", "charset_normalizer", "pypdfium2", "markdown_it", "protego"):
+    logging.getLogger(_name).addHandler(logging.NullHandler())  # else what they warn of would go to stderr
 
 
 def read_page(body: bytes, *, url: str, content_type: str | None, status: int = 200) -> Page | Failure:
@@ -73,9 +78,9 @@ def _read_html(page: Page, body: bytes, content_type: str | None) -> Page | Fail
     )
     if wall := wall_of_page(impression):
         return wall
-    if not page.passages:
+    if not page.passages or _is_menu(page, links):
         return _nothing_to_quote("the page holds no text")
-    published, modified = seen_dates(metadata, shown, page.url)
+    published, modified = seen_dates(metadata, f"{shown}\n{footer_text(tree)}", page.url)
     return replace(
         page,
         title=metadata.title,
@@ -91,6 +96,12 @@ def _read_html(page: Page, body: bytes, content_type: str | None) -> Page | Fail
 
 def _title_tag(tree: HtmlElement) -> str:
     return " ".join((tree.findtext(".//title") or "").split())
+
+
+def _is_menu(page: Page, links: list[Link]) -> bool:
+    """Whether nearly all that could be quoted is the words of links."""
+    linked = sum(len(link.text) for link in links if link.text.strip() and link.text in page.text)
+    return len(page.text) < 1000 and linked > 0.8 * len(page.text)
 
 
 def _within(links: list[Link], text: str) -> tuple[str, ...]:
@@ -149,21 +160,26 @@ def _read_pdf(page: Page, body: bytes, content_type: str | None) -> Page | Failu
     content = read_pdf(body)
     if isinstance(content, Failure):
         return content
-    title, author, published = content.title, content.author, content.published
-    page = replace(page, title=title, author=author, published=published, modified=content.modified)
-    page = _with_text(page, content.blocks)
-    return replace(page, standing=standing_of(page.title, page.text))
+    page = _with_text(replace(page, title=content.title, author=content.author), content.blocks)
+    published, modified = shown_dates(page.text)
+    standing = standing_of(page.title, page.text)
+    if not page.passages:
+        return page
+    return replace(page, published=published or content.created, modified=modified, standing=standing)
 
 
 def _read_plain(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
     page = _with_text(page, plain_blocks(decode(body, content_type)))
     if not page.passages:
         return _nothing_to_quote("the page holds no text")
-    return replace(page, title=_first_line(page), standing=standing_of(_first_line(page), page.text))
+    title = _first_line(page.text)
+    published, modified = shown_dates(page.text)
+    standing = standing_of(title, page.text)
+    return replace(page, title=title, published=published, modified=modified, standing=standing)
 
 
-def _first_line(page: Page) -> str | None:
-    line = page.text.partition("\n")[0].strip()
+def _first_line(text: str) -> str | None:
+    line = " ".join(text.partition("\n")[0].split())
     return line if len(line) <= 120 and not line.endswith(".") else None
 
 
@@ -191,7 +207,9 @@ def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | 
 
 def _read_json(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
     page = _with_text(page, json_blocks(decode(body, content_type)))
-    return page if page.passages else _nothing_to_quote("the data holds no text")
+    published, modified = shown_dates(page.text)
+    dated = replace(page, published=published, modified=modified)
+    return dated if page.passages else _nothing_to_quote("the data holds no text")
 
 
 _READERS: Mapping[str, Callable[[Page, bytes, str | None], Page | Failure]] = {

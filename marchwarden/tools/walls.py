@@ -68,7 +68,9 @@ def wall_of_page(page: Impression, status: int = 200) -> Failure | None:
     """What closes or replaces the page, None where it is the page itself. With status 403, 429 or 503 only a bot check
     is looked for: it says more than the status does."""
     if is_bot_check(page):
-        return Failure(FailureKind.BOT_WALL, "the site wants a check that a person is reading before it shows the page")
+        return Failure(
+            FailureKind.BOT_WALL, "the site wants a check that a person is reading before it shows the page"
+        )
     if status != 200:
         return None
     if is_sign_in(page):
@@ -138,7 +140,9 @@ _SIGN_IN_WORDS = re.compile(
     r" (?:logged|signed) in|(?:log|sign) ?in)|(?:login|sign-?in) required|members? only|registered (?:users|members) only",
     re.IGNORECASE,
 )
-_SIGN_IN_TITLE = re.compile(r"(?:please )?(?:log|sign)[ -]?(?:in|on)(?: required)?(?: to .*)?|login required|anmelden|connexion", re.I)
+_SIGN_IN_TITLE = re.compile(
+    r"(?:please )?(?:log|sign)[ -]?(?:in|on)(?: required)?(?: to .*)?|login required|anmelden|connexion", re.I
+)
 
 
 def is_sign_in(page: Impression) -> bool:
@@ -162,7 +166,7 @@ _PAY_WORDS = re.compile(
     r"|(?:subscribers|members)[- ]only (?:article|content|story)|you(?:'|’)?(?:ve| have) (?:reached|read|used) (?:your|all)"
     r"|become a (?:member|subscriber) to (?:read|continue|access|unlock)|unlock (?:this|the full) (?:article|story|report)"
     r"|purchase (?:access|this article|instant access)|(?:buy|rent) this article|get (?:full|unlimited|digital) access"
-    r"|start your (?:free )?trial|access through your institution|jetzt abonnieren|réservé aux abonnés|para suscriptores",
+    r"|start your (?:free )?trial|access through your institution|jetzt abonnieren|bereits abonnent|pur-abo|déjà abonné|ya eres suscriptor|réservé aux abonnés|para suscriptores",
     re.IGNORECASE,
 )
 

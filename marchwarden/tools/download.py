@@ -1,0 +1,153 @@
+"""One GET: an answer whose body is cut at a limit while it streams, compressed or not; or one sentence for why not."""
+
+from __future__ import annotations
+
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+import httpx
+
+from marchwarden.observations import Failure, FailureKind
+from marchwarden.tools.addresses import host_of
+from marchwarden.tools.connection import AddressRefused
+
+ENCODINGS = "gzip, deflate"
+"""What we take: decompressed piece by piece, so that a small body can't become a huge one."""
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_LONGEST_WAIT = 2.0
+"""Seconds that a server may ask us to wait before the one further try."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: bytes
+    cut: bool = False
+    """Whether there was more of the body than the limit."""
+
+    @property
+    def content_type(self) -> str | None:
+        return self.headers.get("content-type")
+
+    @property
+    def location(self) -> str | None:
+        """Where the answer sends us instead."""
+        return self.headers.get("location") if self.status in _REDIRECTS else None
+
+    @property
+    def try_again_in(self) -> float | None:
+        """Seconds after which one further try is worth it: a gateway's hiccup, unless it asks for a longer wait."""
+        if self.status not in (502, 503, 504):
+            return None
+        asked = self.headers.get("retry-after")
+        if asked is None:
+            return 0.0
+        seconds = float(asked) if asked.strip().isdigit() else _seconds_until(asked, self.headers.get("date"))
+        return seconds if seconds is not None and seconds <= _LONGEST_WAIT else None
+
+
+def _seconds_until(moment: str, now: str | None) -> float | None:
+    try:
+        return max(0.0, (parsedate_to_datetime(moment) - parsedate_to_datetime(now or "")).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+class Unreadable(Exception):
+    """The body came in an encoding that we didn't ask for, or is broken."""
+
+
+async def download(client: httpx.AsyncClient, request: httpx.Request, limit: int) -> tuple[Answer, httpx.Response]:
+    """Raises what httpx raises, AddressRefused and Unreadable. `limit` counts bytes after decompression."""
+    response = await client.send(request, stream=True)
+    try:
+        body = bytearray()
+        async for piece in _decoded(response, limit + 1):
+            body += piece
+            if len(body) > limit:
+                break
+    finally:
+        await response.aclose()
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(response.status_code, headers, bytes(body[:limit]), cut=len(body) > limit), response
+
+
+async def _decoded(response: httpx.Response, limit: int) -> AsyncIterator[bytes]:
+    """At most about `limit` bytes of the body, decompressed."""
+    if response.is_stream_consumed:  # a transport in memory that built its response from content
+        yield response.content[:limit]
+        return
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding in ("identity", ""):
+        async for piece in response.aiter_raw():
+            yield piece
+    elif encoding in ("gzip", "x-gzip", "deflate"):
+        inflater = _Inflater(limit)
+        async for piece in response.aiter_raw():
+            yield inflater.feed(piece)
+    else:
+        raise Unreadable(f"the page is compressed as {encoding!r}, which was not asked for")
+
+
+class _Inflater:
+    def __init__(self, limit: int) -> None:
+        self._left = limit
+        self._stream = zlib.decompressobj(wbits=47)  # gzip or zlib, whichever it is
+        self._begun = False
+
+    def feed(self, piece: bytes) -> bytes:
+        if self._left <= 0:
+            return b""
+        try:
+            found = self._inflated(piece)
+        except zlib.error:
+            raise Unreadable("the page is compressed, and broken") from None
+        self._begun = True
+        self._left -= len(found)
+        return found
+
+    def _inflated(self, piece: bytes) -> bytes:
+        try:
+            return self._stream.decompress(piece, self._left)
+        except zlib.error:
+            if self._begun:
+                raise
+            self._stream = zlib.decompressobj(wbits=-15)  # "deflate" without its header, as some servers send it
+            return self._stream.decompress(piece, self._left)
+
+
+def failure_of(error: Exception, url: str) -> Failure:
+    """One sentence for what kept an answer from coming."""
+    host = host_of(url)
+    if isinstance(error, AddressRefused):
+        return Failure(FailureKind.REFUSED_ADDRESS, str(error))
+    if isinstance(error, Unreadable):
+        return Failure(FailureKind.SERVER_ERROR, str(error))
+    if isinstance(error, httpx.TimeoutException):
+        return Failure(FailureKind.TIMEOUT, f"{host} did not answer in time")
+    if isinstance(error, httpx.InvalidURL):
+        return Failure(FailureKind.BAD_REQUEST, f"{host} is not a host that can be asked")
+    if _caused_by(error, ssl.SSLCertVerificationError):
+        return Failure(FailureKind.NETWORK, f"the certificate of {host} is not valid")
+    if isinstance(error, httpx.ConnectError):
+        return Failure(FailureKind.NETWORK, f"no connection to {host}: {_shortened(error)}")
+    return Failure(FailureKind.NETWORK, f"the connection to {host} broke")
+
+
+def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
+    while error is not None:
+        if isinstance(error, kind):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _shortened(error: Exception) -> str:
+    text = str(error) or "it does not accept one"
+    return text if len(text) <= 150 else text[:149] + "…"
