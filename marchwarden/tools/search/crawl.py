@@ -53,14 +53,14 @@ class _Reading:
 
 def crawl(web: FrozenWeb) -> list[Listing]:
     """One listing for each page that can be found; of near-identical addresses the canonical one."""
-    chosen: dict[str, tuple[bool, Listing]] = {}
+    chosen: dict[str, tuple[int, Listing]] = {}
     for entry in web.pages.values():
         reading = _read(entry)
         if _is_listed(entry, reading):
-            canonical = _canonical(entry.url, reading.canonical_url if reading else None)
-            key, is_canonical = _key(canonical), canonical == entry.url
-            if key not in chosen or (is_canonical and not chosen[key][0]):
-                chosen[key] = is_canonical, _listing(entry, reading or _Reading())
+            declared = _declared(entry.url, reading)
+            key, claim = _key(declared or entry.url), _claim(entry.url, declared)
+            if key not in chosen or claim > chosen[key][0]:
+                chosen[key] = claim, _listing(entry, reading or _Reading())
     return [listing for _, listing in chosen.values()]
 
 
@@ -131,13 +131,22 @@ def words_of(url: str) -> str:
     return " ".join(word for word in words if not word.isdecimal() or len(word) == 4)
 
 
-def _canonical(url: str, declared: str | None) -> str:
-    """The address that the page declares for itself, where it is one of the same site."""
+def _declared(url: str, reading: _Reading | None) -> str | None:
+    """The canonical address that the page declares for itself, where it is one of the same site."""
+    if reading is None or reading.canonical_url is None:
+        return None
     try:
-        canonical = normalise_url(declared) if declared else url
+        declared = normalise_url(reading.canonical_url)
     except ValueError:
-        return url
-    return canonical if _site(canonical) == _site(url) else url
+        return None
+    return declared if _site(declared) == _site(url) else None
+
+
+def _claim(url: str, declared: str | None) -> int:
+    """How good the claim of `url` is to stand for the page: it says so itself, nothing speaks against it, it says no."""
+    if declared is None:
+        return 1
+    return 2 if declared == url else 0
 
 
 def _site(url: str) -> str:
