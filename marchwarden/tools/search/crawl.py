@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from marchwarden.observations import FailureKind, Page, Passage
 from marchwarden.ranking import guess_language
-from marchwarden.tools.addresses import host_of, normalise_url
+from marchwarden.tools.addresses import host_of
 from marchwarden.tools.frozen_web import FrozenPage, FrozenWeb
 
 if TYPE_CHECKING:
@@ -133,17 +133,12 @@ def words_of(url: str) -> str:
 
 def _declared(url: str, reading: _Reading | None) -> str | None:
     """The canonical address that the page declares for itself, where it is one of the same site."""
-    if reading is None or reading.canonical_url is None:
-        return None
-    try:
-        declared = normalise_url(reading.canonical_url)
-    except ValueError:
-        return None
-    return declared if _site(declared) == _site(url) else None
+    declared = reading.canonical_url if reading else None
+    return declared if declared and _site(declared) == _site(url) else None
 
 
 def _claim(url: str, declared: str | None) -> int:
-    """How good the claim of `url` is to stand for the page: it says so itself, nothing speaks against it, it says no."""
+    """How good the claim of `url` is to stand for the page: the page says so, says nothing, names another."""
     if declared is None:
         return 1
     return 2 if declared == url else 0

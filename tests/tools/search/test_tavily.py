@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -136,6 +137,23 @@ async def test_hits_that_the_filter_excludes_are_dropped_whatever_the_service_se
     assert [hit.url for hit in outcome.hits] == [
         "https://extension.wasatchvalley-state.edu/gardening/what-to-grow-in-utah"
     ]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("written", "day"),
+    [
+        ("2024-05-01", date(2024, 5, 1)),
+        ("2024-05-01T10:00:00", date(2024, 5, 1)),
+        ("last week", None),
+        (20240501, None),
+    ],
+)
+async def test_a_day_that_cannot_be_read_is_unknown(service: Service, written: object, day: date | None) -> None:
+    body = json.dumps({"results": [{"url": "https://example.org/", "published_date": written}]}).encode()
+    service.first = [(200, {"content-type": "application/json"}, body)]
+    (hit,) = (await search(service.address, "crops")).hits
+    assert (hit.published, hit.title, hit.snippet, hit.score) == (day, "https://example.org/", "", 0.0)
 
 
 @pytest.mark.anyio
