@@ -13,7 +13,7 @@ _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL |
 _DECODER = json.JSONDecoder(strict=False)
 
 
-class JSONAnswers(dspy.JSONAdapter):  # type: ignore[misc]
+class JSONAnswers(dspy.JSONAdapter):
     """DSPy's JSONAdapter, for models that think aloud, fence their JSON, or write on after it.
 
     Of several objects in an answer, the last of those that hold the most fields counts: drafts come first.

@@ -16,8 +16,10 @@ class _Question:
 
     path: str
     body: dict[str, Any]
-    extra: int
-    """What the answer leaves out: the chat template, where only text is counted."""
+    answer: str
+    """The field of the answer: a count, or a list to be counted."""
+    left_out: int
+    """Tokens that the answer leaves out: the chat template's, where only text is counted."""
 
 
 def _questions(request: Any) -> list[_Question]:
@@ -28,8 +30,8 @@ def _questions(request: Any) -> list[_Question]:
     counted = {"model": model, "messages": messages} | ({"system": system} if system else {})
     text = "\n".join(prompt_texts(request))
     return [
-        _Question("/v1/messages/count_tokens", counted, 0),
-        _Question("/tokenize", {"content": text}, BASE_OVERHEAD + template_overhead(request)),
+        _Question("/v1/messages/count_tokens", counted, "input_tokens", 0),
+        _Question("/tokenize", {"content": text}, "tokens", BASE_OVERHEAD + template_overhead(request)),
     ]
 
 
@@ -37,9 +39,8 @@ def _counted(response: httpx.Response, question: _Question) -> int | None:
     if response.status_code != 200:
         return None
     try:
-        body = response.json()
-        count = body["input_tokens"] if "input_tokens" in body else len(body["tokens"])
-        return int(count) + question.extra
+        found = response.json()[question.answer]
+        return (len(found) if isinstance(found, list) else int(found)) + question.left_out
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -37,8 +37,10 @@ class Resolved:
 
 def resolve(settings: Settings) -> Resolved:
     """Raises ConfigurationError, with a hint, for a missing key or a model that nobody knows."""
-    provider, _, name = settings.model_id.partition("/")
-    if provider == "anthropic" and name:
+    provider, slash, name = settings.model_id.partition("/")
+    if slash and not name:
+        raise _unknown(settings.model_id)
+    if provider == "anthropic":
         return _claude(settings, name)
     if settings.api_base and name:
         return _own_server(settings, settings.api_base, name)
@@ -100,22 +102,26 @@ def _known_to_dspy(settings: Settings) -> Resolved:
 def _through_litellm(settings: Settings) -> Resolved:
     """Providers that only LiteLLM knows, where it is installed."""
     model, key = settings.model_id, _secret(settings.api_key)
+    if "/" not in model:
+        raise _unknown(model)
     try:
         import litellm
 
         litellm.get_llm_provider(model)
     except ImportError:
-        raise ConfigurationError(
-            f"no model is known as {model!r}", hint=f"{MODELS_HINT} Or install litellm, which knows more."
-        ) from None
+        raise _unknown(model, " Or install litellm, which knows more providers.") from None
     except Exception:  # LiteLLM's own errors share no base of their own
-        raise ConfigurationError(f"no model is known as {model!r}", hint=MODELS_HINT) from None
+        raise _unknown(model) from None
     route = Route(model, _capabilities(model))
     return Resolved(
         NativeEngine(LiteLLMEngine(api_key=key, timeout=READ_TIMEOUT), route),
         AsyncNativeEngine(AsyncLiteLLMEngine(api_key=key, timeout=READ_TIMEOUT), route),
         _secrets(settings),
     )
+
+
+def _unknown(model: str, more: str = "") -> ConfigurationError:
+    return ConfigurationError(f"no model is known as {model!r}", hint=MODELS_HINT + more)
 
 
 def _require_key(engine: LM15Engine, routed: str, model: str) -> None:

@@ -1,0 +1,70 @@
+"""Answers parse as models really write them: thinking aloud, fenced, with prose around them, or a draft first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dspy
+import pytest
+from dspy.utils.exceptions import AdapterParseError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.lm.adapter import JSONAnswers, json_objects, without_thinking
+
+
+class Plan(dspy.Signature):  # type: ignore[misc]
+    """Plan."""
+
+    question: str = dspy.InputField()
+    queries: list[str] = dspy.OutputField()
+    done: bool = dspy.OutputField()
+
+
+WANTED = {"queries": ["ideal crops Utah"], "done": False}
+JSON = '{"queries": ["ideal crops Utah"], "done": false}'
+
+
+def parse(text: str) -> dict[str, Any]:
+    return JSONAnswers().parse(Plan, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        JSON,
+        f"```json\n{JSON}\n```",
+        f"Sure! Here is the plan:\n\n```\n{JSON}\n```\nI hope that this helps {{smile}}.",
+        f'<think>Maybe {{\'queries\': []}}? or {{"queries": ["x"], "done": true}}</think>\n{JSON}',
+        f"<thinking>\nHm.\n</thinking>{JSON}",
+        f"The template opened the block itself.</think>{JSON}",
+        f'{JSON}\n\nNote: {{"done": true}} would be too early.',
+        f'A draft: {{"queries": ["a"], "done": true}}. Better: {JSON}',
+        '{"queries": ["ideal crops Utah"], "done": false,}',
+        "{'queries': ['ideal crops Utah'], 'done': False}",
+        '{"queries": ["ideal crops Utah"], "done": false, "extra": {"a": 1}}',
+        '{"queries": ["ideal crops\u0020Utah"],\n "done": "false"}',
+    ],
+)
+def test_an_answer_parses(text: str) -> None:
+    assert parse(text) == WANTED
+
+
+@pytest.mark.parametrize("text", ["", "I don't know.", "<think>never ends", '{"queries": 3, "done": false}', "[]"])
+def test_an_answer_without_the_fields_is_an_error(text: str) -> None:
+    with pytest.raises(AdapterParseError):
+        parse(text)
+
+
+def test_braces_without_end_are_no_object() -> None:
+    assert list(json_objects("{" * 50 + "text")) == []
+    assert list(json_objects('{"a": 1} {broken {"b": {"c": 2}}')) == [{"b": {"c": 2}}, {"a": 1}]
+
+
+def test_an_answer_that_is_all_thinking_is_kept() -> None:
+    assert without_thinking("<think>only this") == "<think>only this"
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="{}<>")), st.text(alphabet="abc .\n"))
+def test_prose_around_an_object_never_hides_it(before: str, after: str) -> None:
+    assert parse(before + JSON + after) == WANTED

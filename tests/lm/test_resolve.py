@@ -1,0 +1,89 @@
+"""From settings to a model: which engine, and what is said where a key or a model is missing."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from marchwarden.errors import ConfigurationError
+from marchwarden.lm import connect
+from marchwarden.lm.anthropic import AnthropicEngine
+from marchwarden.lm.native import NativeEngine
+from marchwarden.lm.resolve import resolve
+from marchwarden.settings import Settings
+
+from .conftest import MemoryRecorder, budget_of
+
+
+def settings(**values: Any) -> Settings:
+    return Settings(**values)
+
+
+@pytest.fixture(autouse=True)
+def _no_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+
+
+def test_extractive_is_no_model(recorder: MemoryRecorder) -> None:
+    assert connect(settings(), budget_of(500), recorder) is None
+    assert connect(settings(model="extractive", anthropic_api_key="k" * 10), budget_of(500), recorder) is None
+
+
+def test_a_key_for_claude_makes_claude_the_default(recorder: MemoryRecorder) -> None:
+    model = connect(settings(anthropic_api_key="sk-ant-0000000"), budget_of(500), recorder)
+    assert model is not None
+    assert model.model_id.startswith("anthropic/claude")
+    assert "sk-ant" not in repr(model)
+
+
+def test_claude_without_a_key_says_which_one(recorder: MemoryRecorder) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        connect(settings(model="anthropic/claude-sonnet-5-5"), budget_of(500), recorder)
+    assert "ANTHROPIC_API_KEY" in str(refused.value.hint)
+
+
+def test_another_address_for_claude_needs_no_key() -> None:
+    resolved = resolve(settings(model="anthropic/smollm2", api_base="http://127.0.0.1:1/v1"))
+    assert isinstance(resolved.engine, AnthropicEngine)
+    resolved.engine.close()
+
+
+def test_a_server_of_ones_own_needs_no_key() -> None:
+    resolved = resolve(settings(model="openai/smollm2", api_base="http://127.0.0.1:1/v1"))
+    assert isinstance(resolved.engine, NativeEngine)
+    assert resolved.engine.capabilities.response_schema
+    resolved.engine.close()
+
+
+def test_openai_without_a_key_says_which_one() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        resolve(settings(model="openai/gpt-4o-mini"))
+    assert "OPENAI_API_KEY" in str(refused.value.hint)
+
+
+def test_openai_with_a_key_takes_what_the_catalogue_knows() -> None:
+    resolved = resolve(settings(model="openai/gpt-4o-mini", api_key="sk-proj-0123456789"))
+    assert resolved.engine.capabilities.response_schema
+    assert resolved.secrets == ("sk-proj-0123456789",)
+    resolved.engine.close()
+
+
+def test_a_local_ollama_needs_no_key() -> None:
+    resolved = resolve(settings(model="ollama_chat/llama3.2"))
+    resolved.engine.close()
+
+
+@pytest.mark.parametrize("model", ["nonsense", "nobody/nothing", "anthropic/", "openai/"])
+def test_a_model_that_nobody_knows_is_a_wrong_setting(model: str, recorder: MemoryRecorder) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        connect(settings(model=model), budget_of(500), recorder)
+    assert model in str(refused.value)
+    assert refused.value.hint
+
+
+def test_no_price_list_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LITELLM_LOCAL_MODEL_COST_MAP")
+    resolve(settings(model="ollama_chat/llama3.2")).engine.close()
+    assert os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"
