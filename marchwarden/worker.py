@@ -29,7 +29,7 @@ from marchwarden.worker_process import PASSED_ON, Frame, FrameReader, Job, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from multiprocessing.context import BaseContext
+    from multiprocessing.context import ForkServerContext, SpawnContext
     from multiprocessing.process import BaseProcess
 
 RESEARCH = "marchwarden.researcher:research"
@@ -79,7 +79,7 @@ def warm_up(settings: Settings) -> None:
             ensure_running()
 
 
-def _context(settings: Settings) -> BaseContext:
+def _context(settings: Settings) -> ForkServerContext | SpawnContext:
     """How processes are started here: forked from one that has the imports done, where the system can."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
@@ -107,13 +107,15 @@ class _Worker:
         self._job = job
         self._channel = channel
         self._process: BaseProcess | None = None
-        self._unwanted = False
+        self._begun = self._unwanted = False
 
     def start(self) -> None:
-        """Blocks until the process exists; one that was killed before that is killed then."""
+        """Blocks until the process exists. One that was killed before is killed then, or not started at all."""
+        self._begun = True
         with self._channel, _starting, _without_main():
-            context = _context(self._job.settings)
-            process = context.Process(target=run, args=(self._job, self._channel), daemon=True)
+            if self._unwanted:
+                return
+            process = _context(self._job.settings).Process(target=run, args=(self._job, self._channel), daemon=True)
             process.start()
         self._process = process
         if self._unwanted:
@@ -123,6 +125,8 @@ class _Worker:
         self._unwanted = True
         if self._process is not None:
             self._process.kill()
+        elif not self._begun:
+            self._channel.close()
 
     def exit_reason(self) -> str:
         """How the process ended, as one word: a signal's name, or its exit status. Waits for its end, shortly."""

@@ -1,4 +1,4 @@
-"""What runs inside the process of one research call, and the frames in which it reports to the process that started it.
+"""What runs inside the process of one research call, and the frames in which it reports to its parent.
 
 A frame is `kind length\\n` and that many bytes of JSON, so a frame that was cut short is known as such.
 """
@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing import connection, parent_process
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from marchwarden import logs
 from marchwarden.contract import ResearchRequest
@@ -72,13 +72,13 @@ class FrameReader:
     def feed(self, received: bytes) -> Iterator[Frame]:
         """The frames that are now whole; raises FrameError where the bytes are none."""
         self._buffer += received
-        while header := _HEADER.match(self._buffer):
-            start, length = header.end(), int(header[2])
-            if len(self._buffer) < start + length:
+        while header := _HEADER.match(bytes(self._buffer[:_LONGEST_HEADER])):
+            start, end = header.end(), header.end() + int(header[2])
+            if len(self._buffer) < end:
                 return
-            body = bytes(self._buffer[start : start + length])
-            del self._buffer[: start + length]
-            yield Frame(header[1].decode(), body)  # type: ignore[arg-type]
+            body = bytes(self._buffer[start:end])
+            del self._buffer[:end]
+            yield Frame(cast(FrameKind, header[1].decode()), body)
         if b"\n" in self._buffer or len(self._buffer) > _LONGEST_HEADER:
             raise FrameError(f"not a frame: {bytes(self._buffer[:_LONGEST_HEADER])!r}")
 

@@ -1,0 +1,179 @@
+"""Research functions that misbehave in one way each, run by real workers in place of marchwarden.researcher:research."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from marchwarden.conclusion import Checkpoint
+from marchwarden.contract import ConfidenceFactors, CostMetadata, ResearchRequest, ResearchResult, SourceAuthority
+from marchwarden.errors import ConfigurationError
+from marchwarden.ledger import Ledger
+from marchwarden.settings import Settings
+from marchwarden.trace.events import Finished, ModelCalled, Recorder, Started
+
+Keep = Callable[[Checkpoint], None] | None
+
+
+def a_result(trace_id: str, answer: str = "Nothing could be found.", tokens_used: int = 0) -> ResearchResult:
+    return ResearchResult(
+        answer=answer,
+        citations=[],
+        gaps=[],
+        discovery_events=[],
+        open_questions=[],
+        confidence=0.1,
+        confidence_factors=ConfidenceFactors(
+            num_corroborating_sources=0,
+            source_authority=SourceAuthority.LOW,
+            contradiction_detected=False,
+            query_specificity_match=0,
+            budget_exhausted=False,
+        ),
+        cost_metadata=CostMetadata(
+            tokens_used=tokens_used, iterations_run=1, wall_time_sec=0, budget_exhausted=False, model_id="standin"
+        ),
+        trace_id=trace_id,
+    )
+
+
+def started(request: ResearchRequest, settings: Settings) -> Started:
+    return Started(
+        decision="a stand-in",
+        question=request.question,
+        context=request.context,
+        depth=request.depth,
+        constraints=request.constraints,
+        max_seconds=settings.seconds_for(request.depth),
+        model_id="standin",
+        source="snapshot",
+        version="0",
+    )
+
+
+def model_called(tokens_used: int) -> ModelCalled:
+    return ModelCalled(
+        decision="ask",
+        stage="plan",
+        model_id="standin",
+        input_tokens=tokens_used,
+        output_tokens=0,
+        reserved_tokens=tokens_used,
+        charged_tokens=tokens_used,
+        tokens_used=tokens_used,
+        duration_sec=0.1,
+    )
+
+
+async def research(
+    request: ResearchRequest, *, settings: Settings, recorder: Recorder, trace_id: str, checkpoint: Keep = None
+) -> ResearchResult:
+    """Does what the question's first word names: a function of this module."""
+    recorder.record(started(request, settings))
+    recorder.progress(f"doing: {request.question}")
+    act = globals()[f"_{request.question.split()[0]}"]
+    result: ResearchResult = await act(request, recorder, trace_id, checkpoint or (lambda _: None))
+    recorder.record(Finished(decision="done", result=result))
+    return result
+
+
+def _a_checkpoint(request: ResearchRequest) -> Checkpoint:
+    return Checkpoint(
+        request=request,
+        ledger=Ledger(question=request.question, queries=["a query that was sent"]),
+        tokens_used=7,
+        iterations_run=3,
+        exhausted=[],
+        model_id="standin",
+        kind="web",
+    )
+
+
+async def _answer(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    return a_result(trace_id, f"process {os.getpid()} says: {request.question}")
+
+
+async def _sleep(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    await asyncio.sleep(600)
+    return a_result(trace_id)
+
+
+async def _save_and_sleep(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    assert keep
+    keep(_a_checkpoint(request))
+    time.sleep(600)  # noqa: ASYNC251  a blocked loop is the point
+    return a_result(trace_id)
+
+
+async def _hold_the_gil(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Catastrophic backtracking: no other thread of the process runs, for longer than anybody waits."""
+    re.match(r"(a+)+$", "a" * 60 + "b")
+    return a_result(trace_id)
+
+
+async def _overspend(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    assert keep
+    keep(_a_checkpoint(request))
+    recorder.record(model_called(400))
+    recorder.record(model_called(501))
+    return a_result(trace_id, tokens_used=501)
+
+
+async def _segfault(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    ctypes.string_at(0)
+    return a_result(trace_id)
+
+
+async def _exit(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    os._exit(3)
+
+
+async def _eat_memory(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    _ = bytearray(1 << 40)
+    return a_result(trace_id)
+
+
+async def _raise(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    raise KeyError("sk-secret-in-a-message")
+
+
+async def _misconfigured(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    raise ConfigurationError("the model has no key", hint="Set ANTHROPIC_API_KEY.")
+
+
+async def _print(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Write to stdout in every way there is, and read from stdin."""
+    print("from Python", flush=True)
+    os.write(1, b"from the descriptor\n")
+    ctypes.CDLL(None).puts(b"from C")
+    subprocess.run(["echo", "from a child"], check=True)  # noqa: ASYNC221
+    logging.getLogger("x").critical("from logging")
+    return a_result(trace_id, f"stdin holds {sys.stdin.read()!r}")
+
+
+async def _garble(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Write what is not a frame to the parent."""
+    channel = recorder._channel  # type: ignore[attr-defined]
+    channel.sendall(b"result of nothing\n{}")
+    await asyncio.sleep(600)
+    return a_result(trace_id)
+
+
+async def _tell_pid(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Leave the process's id in the file that the question names, then hold the GIL."""
+    Path(request.question.split()[1]).write_text(str(os.getpid()))  # noqa: ASYNC240
+    return await _hold_the_gil(request, recorder, trace_id, keep)
+
+
+async def _kill_itself(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return a_result(trace_id)
