@@ -218,7 +218,8 @@ class ResearchCall:
                 self.ledger.add_excerpt(excerpt)
 
     async def _fetch(self, lead: Lead) -> FetchOutcome:
-        left = self.budget.seconds_left() - 2 * self._finish_seconds()
+        # Half of what is left: a page that never comes must leave time for those that came.
+        left = (self.budget.seconds_left() - 2 * self._finish_seconds()) / 2
         outcome = await self.tools.fetcher.fetch(lead.url, timeout=max(0.1, min(self.settings.fetch_timeout, left)))
         if outcome.page and not self.filter.allows(host_of(outcome.page.url)):
             failure = Failure(FailureKind.REFUSED_ADDRESS, "It redirects to a site that the source filter excludes.")

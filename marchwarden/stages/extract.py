@@ -23,7 +23,7 @@ RELEVANT = 0.5
 """A passage is evidence where it carries at least this share of its aspect (`relevance`)."""
 CONTEXT_SHARE = 0.75
 """What a term counts that stands in the page's title or the passage's heading instead of in the passage."""
-NAMES_SHARE = 0.6
+NAMES_SHARE = 0.5
 """A passage that carries, with its title and heading, a smaller share of the aspect's names is on something else."""
 KNOWN_ALREADY = 0.85
 """A passage of whose terms the caller's context holds this share says nothing new."""
@@ -178,6 +178,8 @@ class Relevance:
             return 0.0
         if asked.names and len(asked.names & (own | around)) < NAMES_SHARE * len(asked.names):
             carried *= 0.5
+        if asked.matters and not asked.matters & (own | around):
+            carried *= 0.6
         for pattern, factor in _WEAK:
             if pattern.search(passage.text):
                 carried *= factor
@@ -188,19 +190,23 @@ class Relevance:
 
 @dataclass(frozen=True)
 class AskedFor:
-    """An aspect as it is matched: its terms, the names among them, their weights, and the kind of answer it wants."""
+    """An aspect as it is matched: its terms, the names among them that a page on it must carry (numbers weigh as much,
+    but are no names), what is asked about them, the terms' weights, and the kind of answer it wants."""
 
     terms: set[str]
     names: set[str]
+    matters: set[str]
     weights: dict[str, float]
     kind: re.Pattern[str] | None
 
     @classmethod
     def of(cls, text: str, language: str) -> "AskedFor":
         words = set(terms(text, language))
-        names = {term for name in names_in(text) for term in terms(name, language)}
-        weights = {term: 1.6 if term in names else 0.35 if term in VAGUE_TERMS else 1.0 for term in words}
-        return cls(words, names, weights, _kind_of_answer(text))
+        named = {term for name in names_in(text) for term in terms(name, language)}
+        weights = {term: 1.6 if term in named else 0.35 if term in VAGUE_TERMS else 1.0 for term in words}
+        names = {term for term in named if not term[0].isdigit()}
+        matters = words - named - VAGUE_TERMS
+        return cls(words, names, matters, weights, _kind_of_answer(text))
 
     def share(self, found: set[str]) -> float:
         return coverage(self.terms, found, self.weights)
@@ -209,7 +215,9 @@ class AskedFor:
         """Above 1 where the passage holds the kind of thing that is asked for, below where it does not."""
         if self.kind is None:
             return 1.0
-        return 1.15 if self.kind.search(text) else 0.75
+        if not self.kind.search(text):
+            return 0.75
+        return 1.0 if self.kind is _NAME else 1.15  # almost every sentence names something
 
 
 def _kind_of_answer(question: str) -> re.Pattern[str] | None:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
-from marchwarden.ledger import Aspect, Attempt, Ledger
+from marchwarden.ledger import Aspect, Attempt, Ledger, PointerKind
 from marchwarden.stages import Stage
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
 from marchwarden.stages.shapes import keep_valid
@@ -19,6 +19,8 @@ RELEVANT_CLOSED = 0.55
 """A closed page whose hit carries this share of its aspect is a gap, even where other pages answered."""
 RELEVANT_LEAD = 0.4
 """The same where nothing answered: the closed page may have."""
+ANSWERED_WHOLE = 0.9
+"""An excerpt that carries this share of an aspect answers it, whatever else it asks for."""
 MOST_CLOSED = 3
 MOST_PAIRS = 3
 LIMIT_NAMES: dict[Limit, str] = {
@@ -54,6 +56,7 @@ class JudgedGaps(RootModel[Annotated[list[Judged], BeforeValidator(keep_valid(Ju
 def settled(given: GapsGiven) -> list[Gap]:
     """The gaps that recorded facts decide: what ran out, what is closed, what disagrees."""
     gaps = [gap for aspect in given.open_aspects if (gap := _settled_aspect(given, aspect))]
+    gaps += _for_others(given)
     gaps += _contradictions(given.ledger)
     named = {gap.topic for gap in gaps}
     gaps += [gap for gap in _closed_pages(given) if gap.topic not in named]
@@ -81,6 +84,19 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             detail=" ".join(f"{each.target}: {each.detail}" for each in closed[:MOST_CLOSED]),
         )
     return None
+
+
+def _for_others(given: GapsGiven) -> list[Gap]:
+    """Aspects that ask for what a register, a paper or a court file holds, where a read page points there and what was
+    found answers them only in part."""
+    gaps = []
+    for aspect in given.ledger.aspects:
+        wanted = asks_for(aspect.text)
+        best = max((excerpt.relevance for excerpt in given.ledger.excerpts_for(aspect.number)), default=0.0)
+        pointed = any(pointer.kind == wanted for pointer in given.ledger.pointers)
+        if aspect.number in given.claimed and wanted and pointed and best < ANSWERED_WHOLE:
+            gaps.append(_out_of_scope(given.ledger, aspect, wanted))
+    return gaps
 
 
 def _closed_pages(given: GapsGiven) -> list[Gap]:
@@ -187,19 +203,20 @@ def model_free(given: GapsGiven) -> list[Gap]:
 def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     """`scope_exceeded` where the aspect asks for what a paper, a register or a court file holds; else nothing was
     found."""
-    wanted = asks_for(aspect.text)
-    pointed = [
-        pointer for pointer in ledger.pointers if pointer.kind == wanted or pointer.relevance >= RELEVANT_CLOSED
-    ]
-    if wanted and (pointed or not ledger.excerpts_for(aspect.number)):
-        where = f" ({pointed[0].value}, named by {pointed[0].locator})" if pointed else ""
-        return Gap(
-            topic=aspect.text,
-            category=GapCategory.SCOPE_EXCEEDED,
-            detail=f"It asks for what {POINTER_NAMES[wanted]} holds{where}; a web researcher can't look that up.",
-        )
+    if wanted := asks_for(aspect.text):
+        return _out_of_scope(ledger, aspect, wanted)
     broken = [failure for failure in ledger.failures if failure.aspect == aspect.number]
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=_what_was_tried(ledger, broken))
+
+
+def _out_of_scope(ledger: Ledger, aspect: Aspect, wanted: PointerKind) -> Gap:
+    pointed = [pointer for pointer in ledger.pointers if pointer.kind == wanted]
+    where = f" ({pointed[0].value}, named by {pointed[0].locator})" if pointed else ""
+    return Gap(
+        topic=aspect.text,
+        category=GapCategory.SCOPE_EXCEEDED,
+        detail=f"It asks for what {POINTER_NAMES[wanted]} holds{where}; a web researcher can't look that up.",
+    )
 
 
 def _what_was_tried(ledger: Ledger, broken: list[Attempt]) -> str:
