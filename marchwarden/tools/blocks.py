@@ -1,4 +1,7 @@
-"""An element tree → blocks: headings, paragraphs, list items, table rows, lines. Knows HTML and trafilatura's output."""
+"""An element tree → blocks: headings, paragraphs, list items, table rows, lines.
+
+Knows the elements of HTML and of trafilatura's output.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,12 @@ _ITEMS = frozenset({"li", "item", "dd"})
 _ROWS = frozenset({"tr", "row"})
 _CELLS = frozenset({"td", "th", "cell"})
 _BREAKS = frozenset({"br", "lb"})
-_OTHER_BLOCKS = frozenset(
-    "p div section article main header footer nav aside form fieldset ul ol dl list dt table thead tbody tfoot caption "
-    "blockquote quote pre figure figcaption details summary address hr body center dir menu legend hgroup search".split()
-)
+_SECTIONS = frozenset({"body", "main", "article", "section", "header", "footer", "nav", "aside", "div", "center"})
+_TABLE_PARTS = frozenset({"table", "thead", "tbody", "tfoot", "caption"})
+_LISTS = frozenset({"ul", "ol", "dl", "list", "dir", "menu", "dt"})
+_TEXTS = frozenset({"p", "pre", "blockquote", "quote", "figure", "figcaption", "details", "summary", "address", "hr"})
+_FORMS = frozenset({"form", "fieldset", "legend"})
+_BLOCKS = _HEADINGS | _ITEMS | _ROWS | _CELLS | _SECTIONS | _TABLE_PARTS | _LISTS | _TEXTS | _FORMS
 _NEVER = frozenset({"script", "style", "title", "noscript", "template"})
 
 _CELL_GAP = " | "
@@ -140,7 +145,6 @@ def _kind(tag: str, around: BlockKind) -> BlockKind:
     return around if around == "item" and tag in ("p", "div") else "paragraph"
 
 
-_BLOCKS = _HEADINGS | _ITEMS | _ROWS | _CELLS | _OTHER_BLOCKS
 
 
 class _Table:
@@ -163,7 +167,7 @@ class _Table:
 
 
 def _names_columns(cell: etree._Element) -> bool:
-    return cell.tag == "th" or cell.get("role") == "head"
+    return bool(cell.tag == "th") or cell.get("role") == "head"
 
 
 def _holds_data(table: etree._Element) -> bool:

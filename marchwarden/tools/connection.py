@@ -12,7 +12,6 @@ from collections.abc import Iterable
 import anyio
 import httpcore
 import httpx
-
 from httpcore import SOCKET_OPTION
 
 from marchwarden.tools.addresses import is_public, literal_address

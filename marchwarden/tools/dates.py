@@ -41,7 +41,7 @@ _UPDATED = re.compile(
     re.IGNORECASE,
 )
 _PUBLISHED = re.compile(
-    r"\b(?:published|posted|first published|issued|released|date|veröffentlicht|publié|publicado|pubblicato|Опубликовано|公開)\b",
+    r"\b(?:published|posted|issued|released|date|veröffentlicht|publié|publicado|pubblicato|Опубликовано|公開)\b",
     re.IGNORECASE,
 )
 _GAP = re.compile(_LABEL_GAP, re.IGNORECASE)

@@ -128,7 +128,7 @@ _SAMPLE = 50_000
 
 
 def decode(body: bytes, content_type: str | None) -> str:
-    """The characters of `body`: by byte order mark, header, <meta>, as UTF-8, or as detected, whichever first fits."""
+    """The characters of `body`: by byte order mark, header, <meta>, UTF-8, or as detected, whichever fits first."""
     if marked := _byte_order_mark(body):
         mark, encoding = marked
         return body[len(mark) :].decode(encoding, "replace")

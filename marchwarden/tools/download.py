@@ -1,4 +1,4 @@
-"""One GET: an answer whose body is cut at a limit while it streams, compressed or not; or one sentence for why not."""
+"""One GET: an answer whose body is cut at a limit while it streams, or one sentence for why there is none."""
 
 from __future__ import annotations
 

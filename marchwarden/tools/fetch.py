@@ -216,7 +216,7 @@ def _not_an_address(url: str, error: ValueError) -> Failure:
 def _headers(contact: str | None) -> dict[str, str]:
     return {
         "User-Agent": user_agent(contact),
-        "Accept": "text/html,application/xhtml+xml,application/pdf,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5",
+        "Accept": "text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,application/json;q=0.9,*/*;q=0.5",
         "Accept-Language": "en;q=0.9,*;q=0.5",
         "Accept-Encoding": ENCODINGS,
     }

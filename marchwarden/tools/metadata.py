@@ -1,4 +1,4 @@
-"""What an HTML page says about itself: title, site, author, days, language, canonical address, whether it still stands.
+"""What an HTML page says about itself: title, site, author, days, language, canonical address, standing.
 
 Structured data (schema.org) is believed first, then <meta>, then what a reader sees.
 """
@@ -40,13 +40,14 @@ _TITLES = ("citation_title", "og:title", "dc.title", "dcterms.title", "twitter:t
 _SITES = ("og:site_name", "citation_journal_title", "application-name", "dc.publisher", "dcterms.publisher")
 _AUTHORS = ("citation_author", "author", "article:author", "dc.creator", "dcterms.creator", "parsely-author")
 _PUBLISHED = (
-    "article:published_time", "og:published_time", "datepublished", "citation_publication_date", "citation_online_date",
-    "citation_date", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date", "dcterms.date", "pubdate",
-    "publishdate", "publish-date", "publication_date", "parsely-pub-date", "sailthru.date", "date",
+    "article:published_time", "og:published_time", "datepublished", "citation_publication_date",
+    "citation_online_date", "citation_date", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date",
+    "dcterms.date", "pubdate", "publishdate", "publish-date", "publication_date", "parsely-pub-date", "sailthru.date",
+    "date",
 )  # fmt: skip
 _MODIFIED = (
-    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
-    "lastmod", "revised", "last-updated",
+    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified",
+    "last-modified", "lastmod", "revised", "last-updated",
 )  # fmt: skip
 
 _LONGEST_TITLE = 300

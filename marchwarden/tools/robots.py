@@ -42,8 +42,8 @@ class Robots:
     async def refusal(self, url: str) -> Failure | None:
         """Why `url`, normalised, may not be read; None where it may.
 
-        An origin whose robots.txt can't be reached is closed as a whole (section 2.3.1.4): the failure then says what
-        happened to it, and the next call asks again.
+        An origin whose robots.txt can't be reached is closed as a whole (section 2.3.1.4): the failure then says
+        what happened to it, and the next call asks again.
         """
         origin = origin_of(url)
         async with self._asking.setdefault(origin, asyncio.Lock()):
@@ -61,7 +61,7 @@ class Robots:
 
 
 def rules_of(answer: RobotsFile) -> Protego | Failure | None:
-    """The rules in an answer: None where everything is allowed (a status of 4xx), a Failure where nothing is (5xx)."""
+    """The rules in an answer: None where everything is allowed (a status of 4xx), a Failure where nothing (5xx)."""
     if answer.status >= 500:
         detail = f"robots.txt answers with HTTP status {answer.status}, so nothing there may be read"
         return Failure(FailureKind.ROBOTS_DISALLOWED, detail)

@@ -17,7 +17,10 @@ _NOUN = (
 _RETRACTED_TITLE = re.compile(
     r"^\W*(?:retracted|withdrawn)(?:\W+(?:article|paper|study|chapter))?\s*[:\]\)–—-]", re.I
 )
-_NOTE = r"^\W*(?:(?:important|please|editorial|update|archived?)\W+)?(?:(?:note|notice|retraction|warning)\W+)?(?:that\W+)?"
+_NOTE = (
+    r"^\W*(?:(?:important|please|editorial|update|archived?)\W+)?"
+    r"(?:(?:note|notice|retraction|warning)\W+)?(?:that\W+)?"
+)
 _RETRACTED = re.compile(
     rf"{_NOTE}this {_NOUN} (?:has been|was|is) (?:formally |since |now )?"
     r"(?:retracted|withdrawn by (?:the|its) (?:authors?|editors?|journal|publisher))"
@@ -30,7 +33,8 @@ _SUPERSEDED_TITLE = re.compile(
     re.IGNORECASE,
 )
 _SUPERSEDED = re.compile(
-    rf"{_NOTE}(?:this|these) (?:[\w-]+ ){{0,3}}?{_NOUN} (?:of [\w ,]{{1,40}} )?(?:has|have|is|was|are)(?: been| now| therefore)*"
+    rf"{_NOTE}(?:this|these) (?:[\w-]+ ){{0,3}}?{_NOUN} (?:of [\w ,]{{1,40}} )?"
+    r"(?:has|have|is|was|are)(?: been| now| therefore)*"
     r" (?:superseded|replaced|rescinded|withdrawn|archived|obsolete|obsoleted|out[- ]of[- ]date|outdated"
     r"|no longer (?:current|maintained|updated|valid|in force|in effect))"
     r"|^\W*superseded(?: by\b|\s*(?:[:.]|$))"

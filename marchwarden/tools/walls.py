@@ -65,8 +65,10 @@ _BY_KIND = {
 
 
 def wall_of_page(page: Impression, status: int = 200) -> Failure | None:
-    """What closes or replaces the page, None where it is the page itself. With status 403, 429 or 503 only a bot check
-    is looked for: it says more than the status does."""
+    """What closes or replaces the page, None where it is the page itself.
+
+    With another status than 200 only a bot check is looked for: it says more than the status does.
+    """
     if is_bot_check(page):
         return Failure(
             FailureKind.BOT_WALL, "the site wants a check that a person is reading before it shows the page"
@@ -90,27 +92,59 @@ def _said(text: str) -> str:
     return _QUOTED.sub(" ", text)
 
 
+def _any(*phrases: str) -> re.Pattern[str]:
+    return re.compile("|".join(phrases), re.IGNORECASE)
+
+
+_ARE = r"(?:'|’| a)re"  # you're, you are
+_A_PERSON = r"(?:not a (?:ro)?bot|(?:a )?human)"
+
+
 # Bot checks
 
-_BOT_TITLE = re.compile(
-    r"just a moment(?:\.\.\.|…)?|attention required!?(?: \| cloudflare)?|pardon our interruption|robot check|bot check"
-    r"|are you (?:a )?(?:robot|human)\??|(?:checking|verifying) your browser.*|security (?:check|verification)|ddos-guard"
-    r"|(?:please )?verify (?:that )?you are (?:a )?human|human verification|one more step|captcha|access (?:denied|blocked)"
-    r"|please wait(?:\.\.\.|…)?|you have been blocked|sorry, you have been blocked|un momento(?:\.\.\.|…)|einen moment.*",
-    re.IGNORECASE,
+_BOT_TITLE = _any(
+    r"just a moment(?:\.\.\.|…)?",
+    r"attention required!?",
+    r"pardon our interruption",
+    r"(?:ro)?bot check",
+    r"are you (?:a )?(?:robot|human)\??",
+    r"(?:checking|verifying) your browser.*",
+    r"security (?:check|verification)",
+    r"ddos-guard",
+    r"(?:please )?verify (?:that )?you are (?:a )?human",
+    r"human verification",
+    r"one more step",
+    r"captcha",
+    r"access (?:denied|blocked)",
+    r"please wait(?:\.\.\.|…)?",
+    r"(?:sorry, )?you have been blocked",
+    r"einen moment.*",
 )
-_BOT_WORDS = re.compile(
-    r"checking (?:if the site connection is secure|your browser)|verify(?:ing)? (?:that )?you(?:'|’)?(?: a)?re (?:not a robot|(?:a )?human)"
-    r"|enable javascript and cookies to continue|confirm (?:that )?you(?:'|’| a)re (?:not a robot|(?:a )?human)"
-    r"|unusual (?:traffic|activity) from your|complete the (?:captcha|security check)|prove (?:that )?you(?:'|’| a)re (?:not a robot|human)"
-    r"|needs to review the security of your connection|ddos protection by|made us think (?:that )?you are a bot"
-    r"|press (?:&|and) hold to confirm|automated (?:access|requests?|queries) (?:to|from)",
-    re.IGNORECASE,
+_BOT_WORDS = _any(
+    r"checking (?:if the site connection is secure|your browser)",
+    rf"verify(?:ing)? (?:that )?you{_ARE} {_A_PERSON}",
+    rf"confirm (?:that )?you{_ARE} {_A_PERSON}",
+    rf"prove (?:that )?you{_ARE} {_A_PERSON}",
+    r"enable javascript and cookies to continue",
+    r"unusual (?:traffic|activity) from your",
+    r"complete the (?:captcha|security check)",
+    r"needs to review the security of your connection",
+    r"ddos protection by",
+    r"made us think (?:that )?you are a bot",
+    r"press (?:&|and) hold to confirm",
+    r"automated (?:access|requests?|queries) (?:to|from)",
 )
-_BOT_MARKS = re.compile(
-    r"_cf_chl_opt|cf-browser-verification|/cdn-cgi/challenge-platform|px-captcha|captcha-delivery\.com|g-recaptcha|h-captcha"
-    r"|hcaptcha\.com|cf-turnstile|awswafcookiedomainlist|distil_r_|_incapsula_resource",
-    re.IGNORECASE,
+_BOT_MARKS = _any(
+    r"_cf_chl_opt",
+    r"cf-browser-verification",
+    r"/cdn-cgi/challenge-platform",
+    r"px-captcha",
+    r"captcha-delivery\.com",
+    r"g-recaptcha",
+    r"h-?captcha",
+    r"cf-turnstile",
+    r"awswafcookiedomainlist",
+    r"_incapsula_resource",
 )
 
 
@@ -130,18 +164,26 @@ def _bare(title: str) -> str:
 
 # Sign-in forms
 
-_SIGN_IN_PATH = re.compile(
-    r"/(?:log|sign)[-_]?(?:in|on)\b|/(?:sso|saml|oauth2?|authorize|auth|cas|shibboleth|idp)(?:/|$)|/account/login|/session/new",
-    re.IGNORECASE,
+_SIGN_IN_PATH = _any(
+    r"/(?:log|sign)[-_]?(?:in|on)\b",
+    r"/(?:sso|saml|oauth2?|authorize|auth|cas|shibboleth|idp)(?:/|$)",
+    r"/session/new",
+    r"/anmelden\b",
 )
-_SIGN_IN_HOST = re.compile(r"^(?:login|signin|sso|auth|idp|accounts?|id)\.", re.IGNORECASE)
-_SIGN_IN_WORDS = re.compile(
-    r"\b(?:log|sign) ?in to (?:continue|view|read|see|access|your account)|please (?:log|sign) ?in|you (?:must|need to) (?:be"
-    r" (?:logged|signed) in|(?:log|sign) ?in)|(?:login|sign-?in) required|members? only|registered (?:users|members) only",
-    re.IGNORECASE,
+_SIGN_IN_HOST = re.compile(r"(?:login|signin|sso|auth|idp|accounts?|id)\.", re.IGNORECASE)
+_SIGN_IN_WORDS = _any(
+    r"\b(?:log|sign) ?in to (?:continue|view|read|see|access|your account)",
+    r"please (?:log|sign) ?in",
+    r"you (?:must|need to) (?:be (?:logged|signed) in|(?:log|sign) ?in)",
+    r"(?:login|sign-?in) required",
+    r"(?:registered )?(?:users|members) only",
 )
-_SIGN_IN_TITLE = re.compile(
-    r"(?:please )?(?:log|sign)[ -]?(?:in|on)(?: required)?(?: to .*)?|login required|anmelden|connexion", re.I
+_FORM_WORDS = _any(r"\b(?:log|sign)[ -]?in\b", r"\bpassword\b", r"passwort", r"mot de passe", r"contraseña")
+_SIGN_IN_TITLE = _any(
+    r"(?:please )?(?:log|sign)[ -]?(?:in|on)(?: required)?(?: to .*)?",
+    r"login required",
+    r"anmelden",
+    r"connexion",
 )
 
 
@@ -153,49 +195,71 @@ def is_sign_in(page: Impression) -> bool:
     titled = any(_SIGN_IN_TITLE.fullmatch(_bare(title)) for title in page.titles)
     said = bool(_SIGN_IN_WORDS.search(_said(page.shown)))
     if page.asks_password:
-        return at_door or titled or said or len(page.main) < 300
+        asked = bool(_FORM_WORDS.search(page.shown)) and len(page.shown) < 600
+        return at_door or titled or said or asked
     return at_door + titled + said >= 2
 
 
 # Paywalls
 
-_PAY_WORDS = re.compile(
-    r"subscribe (?:now |today )?to (?:continue|keep|read|unlock|access|view|get (?:full|unlimited))|to (?:continue|keep) reading,? "
-    r"|continue reading (?:with|by)|already a (?:subscriber|member)\?|(?:this|the full) (?:article|story|content|post|report|text|page)"
-    r" is (?:only |exclusively )?(?:for|available (?:only )?(?:to|for)|reserved for) (?:\w+ )?(?:subscribers|members)"
-    r"|(?:subscribers|members)[- ]only (?:article|content|story)|you(?:'|’)?(?:ve| have) (?:reached|read|used) (?:your|all)"
-    r"|become a (?:member|subscriber) to (?:read|continue|access|unlock)|unlock (?:this|the full) (?:article|story|report)"
-    r"|purchase (?:access|this article|instant access)|(?:buy|rent) this article|get (?:full|unlimited|digital) access"
-    r"|start your (?:free )?trial|access through your institution|jetzt abonnieren|bereits abonnent|pur-abo|déjà abonné|ya eres suscriptor|réservé aux abonnés|para suscriptores",
-    re.IGNORECASE,
+_THE_PIECE = r"(?:this|the full) (?:article|story|content|post|report|text|page)"
+_PAY_WORDS = _any(
+    r"subscribe (?:now |today )?to (?:continue|keep|read|unlock|access|view|get (?:full|unlimited))",
+    r"to (?:continue|keep) reading,? ",
+    r"continue reading (?:with|by)",
+    r"already a (?:subscriber|member)\?",
+    rf"{_THE_PIECE} is (?:only |exclusively )?(?:for|available (?:only )?(?:to|for)|reserved for)"
+    r" (?:\w+ )?(?:subscribers|members)",
+    r"(?:subscribers|members)[- ]only (?:article|content|story)",
+    r"you(?:'|’| ha)?ve (?:reached|read|used) (?:your|all)",
+    r"become a (?:member|subscriber) to (?:read|continue|access|unlock)",
+    rf"unlock {_THE_PIECE}",
+    r"purchase (?:access|this article|instant access)",
+    r"(?:buy|rent) this article",
+    r"get (?:full|unlimited|digital) access",
+    r"start your (?:free )?trial",
+    r"access through your institution",
+    r"jetzt abonnieren",
+    r"bereits abonnent",
+    r"pur-abo",
+    r"réservé aux abonnés",
+    r"déjà abonné",
+    r"para suscriptores",
+    r"ya eres suscriptor",
 )
 
 
 def is_paywalled(page: Impression) -> bool:
     if page.declared_closed and len(page.main) < 1500:
         return True
-    return len(page.main) < 1200 and bool(_PAY_WORDS.search(_said(page.shown)))
+    return len(page.main) < 1200 and len(page.shown) < 6000 and bool(_PAY_WORDS.search(_said(page.shown)))
 
 
 # "Not found" with status 200
 
-_GONE_TITLE = re.compile(
-    r"(?:error:? ?)?(?:404|410)(?: error)?(?:[ :.,-]+.*)?|(?:sorry,? )?(?:the |this )?(?:page|file|document|article|content|resource)"
-    r" (?:you .{3,40} )?(?:was |is |has been |could |can |can’t |can't |does |cannot |no )*(?:be )?(?:not |n’t |n't )?(?:be )?"
-    r"(?:found|exists?|removed|deleted|available|longer available|unavailable|gone)|not found|nothing (?:was )?found|oops.*"
-    r"|seite nicht gefunden|page (?:introuvable|non trouvée)|página no encontrada",
-    re.IGNORECASE,
+_A_PAGE = r"(?:page|file|document|article|content|resource|item|url|address|link)"
+_IS_GONE = (
+    r"(?:was|is|has been|could|can(?:’t|'t|not)?|does(?:n’t|n't)?|isn(?:’t|'t)|couldn(?:’t|'t)|no longer)"
+    r"(?: not| no longer| be)*(?: (?:found|exists?|removed|deleted|moved|available|unavailable|located|gone))"
 )
-_GONE_WORDS = re.compile(
-    r"(?:page|file|document|article|url|address|link|content|resource|item)s?(?: that)? (?:you(?:'|’)?(?:re| are| were| have)? "
-    r"?(?:look|request|try|search|want|ask|follow|enter|click)\w*(?: \w+){0,4}|at this address) ?(?:,? ?(?:is|was|has|does|do|may|might|could|can)"
-    r"(?:n(?:'|’)t| ?not| no| longer| have)*)"
-    r"|(?:we|i) (?:couldn(?:'|’)t|could not|can(?:'|’)t|cannot|were unable to|are unable to) (?:find|locate) (?:the|that|this|your|a) "
-    r"?(?:\w+ )?(?:page|file|document|article|address|what)|(?:this|the|that|requested) (?:page|url|document|article|resource)(?: \S+)?"
-    r" (?:was not found|could not be found|does(?:n(?:'|’)t| not) exist|cannot be found|can(?:'|’)t be found|no longer exists?"
-    r"|is no longer available|has been (?:removed|deleted)|isn(?:'|’)t available)|there is no (?:such )?page"
-    r"|nothing (?:was|could be) found",
-    re.IGNORECASE,
+_GONE_TITLE = _any(
+    r"(?:error:? ?)?(?:404|410)(?: error)?(?:[ :.,-]+.*)?",
+    rf"(?:sorry,? )?(?:the |this |that )?{_A_PAGE} (?:you .{{3,40}} )?(?:{_IS_GONE}|not found|unavailable|gone)",
+    r"not found",
+    r"nothing (?:was )?found",
+    r"oops.*",
+    r"seite nicht gefunden",
+    r"page (?:introuvable|non trouvée)",
+    r"página no encontrada",
+)
+_GONE_WORDS = _any(
+    rf"\b{_A_PAGE}s?(?: that| which)? you(?:'|’)?(?:re| are| were| have)? "
+    rf"(?:look|request|try|search|want|ask|follow|enter|click)\w*(?: \w+){{0,4}},? {_IS_GONE}",
+    rf"(?:we|i) (?:couldn(?:'|’)t|could not|can(?:'|’)t|cannot|were unable to|are unable to) (?:find|locate)"
+    rf" (?:the|that|this|your|a|what)(?: \w+)? ?(?:{_A_PAGE}|you)",
+    rf"(?:this|the|that|requested) {_A_PAGE}(?: \S+)? {_IS_GONE}",
+    r"there is (?:no such page|no page|nothing) (?:at|under|here)",
+    r"nothing (?:was|could be) found",
 )
 
 
@@ -204,4 +268,4 @@ def is_not_found(page: Impression) -> bool:
     said = bool(_GONE_WORDS.search(_said(page.main[:600] or page.shown[:1500])))
     if titled and said:
         return len(page.main) < 1200
-    return (titled and len(page.main) < 300) or (said and len(page.main) < 300)
+    return (titled or said) and len(page.main) < 300
