@@ -6,36 +6,50 @@ It is spawned before this process imports the MCP library, so that both load at 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from anyio import Event
     from typing_extensions import Self
 
+SERVE = (sys.executable, "-m", "marchwarden", "serve")
 _GRACE_SECONDS = 2.0
 """How long it may take to end after its stdin has closed, and again after SIGTERM."""
 _TAIL_BYTES = 4000
 
 
 class ChildServer:
-    """`python -m marchwarden serve` with `overrides` of settings; ends with the `with` block."""
+    """A server's process, with `overrides` of settings in its environment; ends with the `with` block."""
 
-    def __init__(self, overrides: Mapping[str, object], *, debug: bool) -> None:
+    def __init__(self, command: Sequence[str], overrides: Mapping[str, object], *, debug: bool) -> None:
         """Raises OSError where no process can be started."""
         self._stderr: IO[bytes] | None = None if debug else tempfile.TemporaryFile()  # noqa: SIM115 (closed by __exit__)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "marchwarden", "serve"],
+        try:
+            self._process = self._spawn(command, overrides)
+        except BaseException:
+            self._close_stderr()
+            raise
+
+    def _spawn(self, command: Sequence[str], overrides: Mapping[str, object]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             env=_environment(overrides),
             start_new_session=True,  # Ctrl-C is for this process, which tells the server
         )
+
+    def _close_stderr(self) -> None:
+        if self._stderr is not None:
+            self._stderr.close()
 
     def __enter__(self) -> Self:
         return self
@@ -44,24 +58,34 @@ class ChildServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-        if self._stderr is not None:
-            self._stderr.close()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._close_stderr()
 
-    def stop(self) -> None:
-        """Close its stdin, which ends it; terminate, then kill it where it goes on. Doing it again is harmless."""
+    def stop(self) -> str:
+        """Close its stdin, which ends it; terminate, then kill it where it goes on. Doing it again is harmless.
+        Returns how it ended, in words."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.close()
         for insist in (self._process.terminate, self._process.kill):
             if self._ended():
-                return
+                break
             insist()
         self._ended()
+        status = self._process.returncode
+        return f"signal {-status}" if status and status < 0 else f"exit status {status}"
 
     def _ended(self) -> bool:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_SECONDS)
         return self._process.poll() is not None
+
+    def _kill_what_it_left(self) -> None:
+        """Processes of its own that outlived it and hold its stdout: reading on would never end."""
+        if sys.platform != "win32":
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def last_words(self) -> str:
         """The end of what it wrote to stderr; empty where that went to the terminal."""
@@ -80,8 +104,9 @@ class ChildServer:
 
         to_session, from_server = anyio.create_memory_object_stream[Any](16)
         to_server, from_session = anyio.create_memory_object_stream[Any](16)
+        drained = anyio.Event()
         async with anyio.create_task_group() as group:
-            group.start_soon(self._read, to_session)
+            group.start_soon(self._read, to_session, drained)
             group.start_soon(self._write, from_session)
             try:
                 yield from_server, to_server
@@ -90,8 +115,12 @@ class ChildServer:
                     from_server.close()
                     to_server.close()
                     await run_sync(self.stop)
+                    with anyio.move_on_after(_GRACE_SECONDS):
+                        await drained.wait()
+                if not drained.is_set():
+                    self._kill_what_it_left()
 
-    async def _read(self, inbox: Any) -> None:
+    async def _read(self, inbox: Any, drained: Event) -> None:
         """One message a line; after the session is gone the rest is drained, so that the server can end."""
         import anyio
         from mcp.shared.message import SessionMessage
@@ -107,6 +136,7 @@ class ChildServer:
                         await inbox.send(error)
                     else:
                         await inbox.send(SessionMessage(message))
+        drained.set()
 
     async def _write(self, outbox: Any) -> None:
         from anyio.to_thread import run_sync

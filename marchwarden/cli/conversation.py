@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marchwarden.cli.child_server import ChildServer
+from marchwarden.cli.child_server import SERVE, ChildServer
 from marchwarden.cli.early import debugging, trace_folder
 from marchwarden.errors import MarchwardenError
 
 if TYPE_CHECKING:
     import anyio
+    from mcp import Client
 
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.settings import Settings
 
-SILENCE_SECONDS = 60.0
+SILENCE_SECONDS = 90.0
 """A server tells of its progress every 10 seconds; one that is silent for so long is given up."""
 _TRACE_SECONDS = 2.0
 """How long a cancelled call may take to write the end of its trace."""
@@ -33,15 +35,23 @@ class Interrupted(MarchwardenError):
 
 
 class Conversation:
-    """One call: `request` to the server at `url`, or to a server of one's own under `overrides` of the settings."""
+    """One call: `request` to the server at `url`, or to one of its own, that `command` starts under `overrides`."""
 
-    def __init__(self, request: ResearchRequest, url: str | None, overrides: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        request: ResearchRequest,
+        url: str | None,
+        overrides: Mapping[str, object],
+        *,
+        command: Sequence[str] = SERVE,
+    ) -> None:
         self.request = request
         self.traces: Path = trace_folder()
         self.fell_back_to_frozen_web = False
         """Whether the frozen web was searched only because there is no key for the real one."""
         self._url = url
         self._overrides = overrides
+        self._command = command
         self._began = time.time()
         self._interrupted = False
         self._scope: anyio.CancelScope | None = None
@@ -59,13 +69,11 @@ class Conversation:
 
             try:
                 return anyio.run(self._interruptibly, server, tell, silence)
-            except MarchwardenError:
-                raise
-            except BaseException as error:
-                if self._interrupted or isinstance(error, KeyboardInterrupt):
+            except KeyboardInterrupt:
+                raise self._interruption() from None
+            except Exception as error:
+                if self._interrupted:
                     raise self._interruption() from None
-                if not isinstance(error, Exception):
-                    raise
                 logger.debug("the call failed", exc_info=True)
                 raise self._explained(error, server) from error
 
@@ -73,7 +81,7 @@ class Conversation:
         if self._url is not None:
             return nullcontext()
         try:
-            return ChildServer(self._overrides, debug=debugging())
+            return ChildServer(self._command, self._overrides, debug=debugging())
         except OSError as error:
             raise MarchwardenError(f"the research server can't be started: {error.strerror or error}") from error
 
@@ -115,32 +123,40 @@ class Conversation:
     async def _call(self, server: ChildServer | None, tell: Callable[[str], None], silence: float) -> ResearchResult:
         import anyio
 
-        async with self._client(server) as client:
-            heard = 0.0
-            with anyio.CancelScope(deadline=anyio.current_time() + silence) as self._scope:
-                scope = self._scope
-
-                async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-                    nonlocal heard
-                    scope.deadline = anyio.current_time() + silence
-                    if message and progress >= heard:
-                        heard = progress
-                        tell(message)
-
-                arguments = self.request.model_dump(mode="json", exclude_none=True)
-                answer = await client.call_tool("research", arguments, progress_callback=on_progress)
-                return _result(answer)
-            if self._interrupted:
-                tell("waiting for the end of the trace")
-                await self._end_of_trace()
-                raise self._interruption()
+        with anyio.CancelScope(deadline=anyio.current_time() + silence) as connecting:
+            async with self._client(server) as client:
+                connecting.deadline = math.inf
+                with anyio.CancelScope(deadline=anyio.current_time() + silence) as self._scope:
+                    return await self._answer(client, self._scope, tell, silence)
+                if self._interrupted:
+                    tell("waiting for the end of the trace")
+                    await self._end_of_trace()
+                    raise self._interruption()
         raise MarchwardenError(
             f"the server has been silent for {silence:.0f} seconds",
             hint="Ask again; `marchwarden traces` has what was done.",
         )
 
+    async def _answer(
+        self, client: Client, patience: anyio.CancelScope, tell: Callable[[str], None], silence: float
+    ) -> ResearchResult:
+        """Every sign of life moves the deadline of `patience`."""
+        import anyio
+
+        newest = 0.0
+
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            nonlocal newest
+            patience.deadline = anyio.current_time() + silence
+            if message and progress >= newest:  # over stdio they can come out of order
+                newest = progress
+                tell(message)
+
+        arguments = self.request.model_dump(mode="json", exclude_none=True)
+        return _result(await client.call_tool("research", arguments, progress_callback=on_progress))
+
     @asynccontextmanager
-    async def _client(self, server: ChildServer | None) -> AsyncIterator[Any]:
+    async def _client(self, server: ChildServer | None) -> AsyncIterator[Client]:
         from mcp import Client
 
         async with Client(self._url if server is None else server.transport()) as client:  # type: ignore[arg-type]
@@ -177,15 +193,17 @@ class Conversation:
 
     def _explained(self, error: Exception, server: ChildServer | None) -> MarchwardenError:
         """A failure between client and server in one line, with what to do about it."""
-        cause = next(_leaves(error))
+        causes = list(_leaves(error))
+        if ours := next((cause for cause in causes if isinstance(cause, MarchwardenError)), None):
+            return ours
+        cause = causes[0]
         if server is None:
             hint = "Is it running? Start one: marchwarden serve --transport http"
             return MarchwardenError(f"no answer from {self._url}: {_sentence(cause)}", hint=hint)
-        server.stop()
-        words = server.last_words().splitlines()
-        if words:
-            return MarchwardenError("\n".join(["the research server stopped. It said:", *words[-3:]]), hint=_DOCTOR)
-        return MarchwardenError(f"the research server stopped before it answered: {_sentence(cause)}", hint=_DOCTOR)
+        ending = server.stop()
+        words = server.last_words().splitlines() or [_sentence(cause)]
+        message = "\n".join([f"the research server stopped before it answered ({ending}):", *words[-3:]])
+        return MarchwardenError(message, hint=_DOCTOR)
 
 
 _DOCTOR = "`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the server's log."

@@ -1,0 +1,71 @@
+"""The command line in this process, with its streams and its exit code."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from marchwarden.cli import main
+from marchwarden.trace.events import Event
+from marchwarden.trace.store import Store
+from marchwarden.trace.writer import TraceWriter
+from tests.trace.samples import BODY, TEXT, TRACE_ID, a_whole_call, started
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> str:
+        """stderr with its line breaks and frames taken out."""
+        return " ".join(self.err.translate({ord(char): " " for char in "│╭╮╰╯─"}).split())
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Iterator[Run]:
+    root = logging.getLogger()
+    before = (root.level, list(root.handlers))
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*arguments: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["marchwarden", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsysbinary.readouterr()
+        code = ended.value.code
+        return Ran(code if isinstance(code, int) else 0, out.decode(), err.decode())
+
+    yield call
+    root.setLevel(before[0])
+    root.handlers[:] = before[1]
+
+
+@pytest.fixture
+def a_trace(tmp_path: Path) -> str:
+    """The id of a finished call's trace in the test's folder, its page in the store."""
+    return record(tmp_path / "traces", TRACE_ID, a_call())
+
+
+def record(folder: Path, trace_id: str, events: list[Event]) -> str:
+    store = Store(folder / "store")
+    store.put(BODY)
+    store.put(TEXT.encode())
+    with TraceWriter(folder, trace_id) as writer:
+        for event in events:
+            writer.record(event)
+    return trace_id
+
+
+def a_call(question: str = "Was wächst in 日本?") -> list[Event]:
+    return [started(question), *a_whole_call()[1:]]

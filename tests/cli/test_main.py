@@ -1,0 +1,150 @@
+"""Help, version, exit codes, and where errors end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from marchwarden import __version__
+from tests.cli.conftest import Run
+from tests.cli.running import marchwarden, python
+
+HEAVY = "dspy mcp anthropic litellm trafilatura datasets tantivy numpy pydantic asyncio httpx"
+COMMANDS = ("ask", "replay", "traces", "doctor", "serve")
+
+
+def test_help_names_commands_and_exit_codes(run: Run) -> None:
+    ran = run("--help")
+    assert ran.code == 0
+    assert all(f" {command} " in ran.out for command in COMMANDS)
+    assert "0 an answer · 1 a failure · 2 wrong usage · 3 nothing found · 130 interrupted" in ran.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_examples(run: Run, command: str) -> None:
+    ran = run(command, "--help")
+    assert ran.code == 0
+    assert f"marchwarden {command}" in ran.out.split("Examples:")[1]
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").out == f"marchwarden {__version__}\n"
+
+
+def test_without_a_command_there_is_help_and_a_usage_code(run: Run) -> None:
+    ran = run()
+    assert ran.code == 2
+    assert "Commands" in ran.out + ran.err
+
+
+def test_an_unknown_option_is_a_usage_error(run: Run) -> None:
+    assert run("ask", "q", "--nope").code == 2
+
+
+def test_our_errors_are_a_message_and_a_hint(run: Run) -> None:
+    ran = run("replay")
+    assert ran.code == 1
+    assert ran.out == ""
+    message, hint = ran.err.rstrip().split("\n", 1)
+    assert message.startswith("Error: there are no traces in")
+    assert "marchwarden ask" in hint
+
+
+def test_an_unexpected_error_is_a_line_without_a_stack(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", _unreadable_as_json())
+    ran = run("replay", "3f2b")
+    assert ran.code == 1
+    assert "Traceback" not in ran.err
+    assert ran.err.startswith("Error: unexpected ")
+    assert "Set MARCHWARDEN_DEBUG=1 for details." in ran.err
+    monkeypatch.setenv("MARCHWARDEN_DEBUG", "1")
+    assert "Traceback" in run("replay", "3f2b").err
+
+
+def _unreadable_as_json() -> str:
+    """A trace whose first line has a start that no JSON of ours has: nesting past what the parser follows."""
+    folder = Path("deep").absolute()
+    folder.mkdir()
+    (folder / "3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f.jsonl").write_text("[" * 200_000)
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["replay", "3f2b"], ["traces"], ["traces", "--json"], ["ask", "--help"], ["--version"]]
+)
+def test_the_quick_commands_import_nothing_heavy(arguments: list[str], a_trace: str) -> None:
+    script = f"""
+import sys
+sys.argv = ["marchwarden"] + sys.argv[1:]
+from marchwarden.cli import main
+try:
+    main()
+except SystemExit as ended:
+    code = ended.code or 0
+print("HEAVY", code, [name for name in {HEAVY.split()!r} if name in sys.modules])
+"""
+    ran = python(script, *arguments)
+    assert ran.stdout.decode().splitlines()[-1] == "HEAVY 0 []", ran.stderr.decode()
+
+
+def test_completion_imports_nothing_heavy_and_completes_trace_ids(a_trace: str) -> None:
+    script = f"""
+import atexit, sys
+sys.argv = ["marchwarden"]
+atexit.register(lambda: print("HEAVY", [name for name in {(HEAVY + " rich").split()!r} if name in sys.modules]))
+from marchwarden.cli import main
+main()
+"""
+    ran = python(script, _MARCHWARDEN_COMPLETE="complete_bash", COMP_WORDS="marchwarden replay 3f", COMP_CWORD="2")
+    assert ran.stdout.decode().split("\n")[:2] == [a_trace, "HEAVY []"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_terminal_without_unicode_gets_what_it_can_show(encoding: str, a_trace: str) -> None:
+    for arguments in (["--help"], ["ask", "--help"], ["replay"], ["traces"]):
+        ran = marchwarden(*arguments, PYTHONIOENCODING=encoding)
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stdout.decode(encoding)
+
+
+def test_json_is_utf_8_whatever_the_terminal_speaks(a_trace: str) -> None:
+    (listed,) = json.loads(marchwarden("traces", "--json", PYTHONIOENCODING="ascii").stdout.decode("utf-8"))
+    assert listed["question"] == "Was wächst in 日本?"
+
+
+def test_no_color_means_no_escapes(a_trace: str) -> None:
+    coloured = marchwarden("replay", FORCE_COLOR="1", TERM="xterm-256color").stdout
+    plain = marchwarden("replay", FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1").stdout
+    assert b"\x1b[3" in coloured
+    assert b"\x1b[3" not in plain.replace(b"\x1b[3m", b"")
+
+
+def test_a_reader_that_goes_away_early_is_no_error(a_trace: str) -> None:
+    script = """
+import os, sys
+read, write = os.pipe()
+os.close(read)
+os.dup2(write, 1)
+sys.argv = ["marchwarden", "replay"]
+from marchwarden.cli import main
+main()
+"""
+    ran = python(script)
+    assert b"Traceback" not in ran.stderr
+
+
+def test_logs_go_to_stderr_where_debugging_is_on_and_nowhere_else() -> None:
+    script = """
+import logging, sys
+from marchwarden import logs
+logs.configure(debug=True)
+logging.getLogger("marchwarden.x").debug("loud")
+logs.configure(debug=False)
+logging.getLogger("marchwarden.x").error("silent")
+"""
+    ran = python(script)
+    assert ran.stdout == b""
+    assert b"DEBUG marchwarden.x: loud" in ran.stderr
+    assert b"silent" not in ran.stderr

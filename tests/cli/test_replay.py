@@ -1,0 +1,124 @@
+"""A call again, from its trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from marchwarden.trace.events import Dropped, Event, Failed, FellBack, Finished, WasCancelled, WasKilled
+from tests.cli.conftest import Run, a_call, record
+from tests.trace.samples import TEXT, TRACE_ID, a_citation, a_result, fetched, started
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "traces"
+
+
+def test_the_latest_call_is_shown_with_steps_reasons_result_and_verification(run: Run, a_trace: str) -> None:
+    ran = run("replay")
+    assert ran.code == 0
+    assert ran.err == ""
+    for part in (
+        f"Trace {TRACE_ID}",
+        'asked "Was wächst in 日本?"',
+        'searched "utah crops": 1 hit from snapshot',
+        "why: the best hit",
+        "read https://extension.usu.edu/garden: 200, 34 bytes",
+        "hash: sha256:89af261467f3\n",
+        "extract asked m: 100 (50 cached) + 20 tokens",
+        "went on without the model: unusable output",
+        'dropped a open question: "Why?"',
+        "steps, finished",
+        "moderate confidence (0.75)",
+        "“Tomatoes grow well in Utah.”",
+        "1 of 1 excerpt verified",
+    ):
+        assert part in ran.out
+
+
+def test_the_start_of_an_id_is_enough(run: Run, folder: Path) -> None:
+    record(folder, "aaaa8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", a_call("the first"))
+    record(folder, "aabb8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", a_call("the second"))
+    assert "the first" in run("replay", "aaaa").out
+    ambiguous = run("replay", "aa")
+    assert ambiguous.code == 1
+    assert "2 traces begin with 'aa'" in ambiguous.said
+    assert "Give more of the id." in ambiguous.said
+    unknown = run("replay", "ff")
+    assert unknown.code == 1
+    assert "`marchwarden traces` lists them." in unknown.said
+
+
+def test_json_is_the_file_byte_for_byte(run: Run, folder: Path, a_trace: str) -> None:
+    path = folder / f"{a_trace}.jsonl"
+    torn = path.read_bytes() + b'{"step": 99, "act'
+    path.write_bytes(torn)
+    assert run("replay", "--json").out.encode() == torn
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        ([], "unfinished: the call is still running, or its process was killed"),
+        ([WasCancelled(decision="the caller left")], "cancelled by the caller: there is no result"),
+        ([WasKilled(decision="x", reason="crash"), Failed(decision="x", error="RuntimeError")], "failed"),
+    ],
+)
+def test_a_call_without_an_end_says_so(run: Run, folder: Path, ending: list[Event], words: str) -> None:
+    record(folder, TRACE_ID, [started(), *ending])
+    ran = run("replay")
+    assert ran.code == 0
+    assert words in ran.out
+    assert "Citations" not in ran.out
+
+
+def test_an_excerpt_that_is_not_in_its_page_is_named(run: Run, folder: Path) -> None:
+    wrong = a_result(
+        answer="Well [1]. Cool [2].",
+        citations=[
+            a_citation(),
+            a_citation(raw_excerpt="Peas thrive in July."),
+        ],
+    )
+    record(folder, TRACE_ID, [started(), fetched(), Finished(decision="done", result=wrong)])
+    ran = run("replay")
+    assert "1 of 2 excerpts verified" in ran.out
+    assert "[2] https://extension.usu.edu/garden: its raw_excerpt is not in the text of the page" in ran.out
+
+
+def test_pages_that_are_no_longer_stored_are_named(run: Run, folder: Path, a_trace: str) -> None:
+    for path in (folder / "store").rglob("*"):
+        if path.is_file():
+            path.unlink()
+    ran = run("replay")
+    assert "0 of 1 excerpt verified" in ran.out
+    assert "missing" in ran.out
+    assert TEXT not in ran.out
+
+
+def test_a_damaged_result_does_not_hide_the_steps(run: Run, folder: Path, a_trace: str) -> None:
+    path = folder / f"{a_trace}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"confidence_factors"', b'"factors"'))
+    ran = run("replay")
+    assert ran.code == 0
+    assert "steps, finished" in ran.out
+    assert "The result in this trace can't be read" in ran.err
+
+
+def test_texts_in_a_trace_are_neither_markup_nor_commands(run: Run, folder: Path) -> None:
+    hostile = "\x1b[2J[red]x[/red]"
+    record(
+        folder,
+        TRACE_ID,
+        [
+            started(hostile),
+            FellBack(decision=hostile, stage="plan", reason=hostile),
+            Dropped(decision=hostile, what="claim", text=hostile),
+            fetched(title=hostile),
+        ],
+    )
+    ran = run("replay")
+    assert "\x1b" not in ran.out
+    assert ran.out.count("\\x1b[2J[red]x[/red]") == 6

@@ -1,0 +1,73 @@
+"""Results as files."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from marchwarden.cli.report import markdown, write_report
+from marchwarden.contract import ResearchResult
+from marchwarden.errors import StorageError
+from tests.cli.results import a_hostile_result, a_result
+
+
+def test_json_reads_back_as_the_same_result(tmp_path: Path) -> None:
+    path = tmp_path / "answer.JSON"
+    write_report(a_result(), "What grows?", path)
+    assert ResearchResult.model_validate_json(path.read_bytes()) == a_result()
+
+
+def test_any_other_name_gives_markdown_with_everything_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "answer.md"
+    write_report(a_result(), "What grows in *Utah*?", path)
+    text = path.read_text(encoding="utf-8")
+    for part in (
+        "# What grows in \\*Utah\\*?",
+        "Tomatoes do well in Utah [1]. Peas go in early [2].",
+        "[1] **Warm-season vegetables for Utah**, https://extension.usu.example/gardening/(warm-season)?a=1\\&b=2 (2025-03-01)",
+        "> 豆は早春に植えます。",
+        "- **Yields** (access denied): The trial is behind a paywall.",
+        "(related research)",
+        "- **Which cultivars stand salt?** (high): Two pages warn.",
+        "Trace 3f2a1b2c",
+    ):
+        assert part in text
+
+
+def test_what_pages_say_is_not_markdown() -> None:
+    result = a_result(
+        answer="![x](http://t.example/p.png) <img src=x> [1]\n# Heading\n- item\n1. one\n--- \n[link](u) [2]"
+    )
+    text = markdown(result, "q")
+    assert "\\!\\[x\\]" in text
+    assert "\\<img" in text
+    assert "\n\\# Heading\n\\- item\n1\\. one\n\\---" in text
+    assert "\\[link\\](u) [2]" in text
+    assert "\x1b" not in markdown(a_hostile_result(), "q")
+
+
+def test_a_file_is_replaced_as_a_whole_with_usual_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "answer.md"
+    path.write_text("old " * 10_000)
+    write_report(a_result(), "q", path)
+    assert "old" not in path.read_text(encoding="utf-8")
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["answer.md"]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="can't be written: No such file"):
+        write_report(a_result(), "q", tmp_path / "gone" / "answer.md")
+
+
+def test_a_name_that_is_taken_by_a_folder_leaves_nothing_behind(tmp_path: Path) -> None:
+    taken = tmp_path / "taken.md"
+    taken.mkdir()
+    with pytest.raises(StorageError):
+        write_report(a_result(), "q", taken)
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == []
