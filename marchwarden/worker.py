@@ -15,7 +15,7 @@ import time
 import types
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import anyio
 import anyio.to_thread
@@ -50,13 +50,16 @@ _KILLS = {
 }
 _starting = threading.Lock()
 
+Tell: TypeAlias = Callable[[str], None]
+"""Hears what is happening now, in words for a person."""
+
 
 async def research_in_worker(
     request: ResearchRequest,
     *,
     settings: Settings,
     trace_id: str,
-    on_progress: Callable[[str], None],
+    on_progress: Tell,
     research: str = RESEARCH,
 ) -> ResearchResult:
     """Run one call in a process of its own, and write its trace.
