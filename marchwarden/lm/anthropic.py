@@ -193,11 +193,9 @@ class _Reading:
         Until an answer is whole its output is not known: the count in the first event is a placeholder.
         """
         seen = self._reported
-        if "input_tokens" not in seen:
-            return lm15.Usage()
         written, read = seen.get("cache_creation_input_tokens", 0), seen.get("cache_read_input_tokens", 0)
         return lm15.Usage(
-            input_tokens=seen["input_tokens"] + written + read,
+            input_tokens=seen["input_tokens"] + written + read if "input_tokens" in seen else None,
             output_tokens=seen.get("output_tokens") if whole else None,
             cache_read_tokens=read,
             cache_write_tokens=written,

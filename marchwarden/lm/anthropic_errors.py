@@ -11,9 +11,10 @@ import anthropic
 import httpx2
 from dspy import lm15
 
+from marchwarden.lm.prompt import TOO_LONG
+
 PROVIDER = "anthropic"
 
-_TOO_LONG = re.compile(r"prompt is too long|context (?:size|length|window|limit)|exceeds? .*context", re.IGNORECASE)
 _NO_CREDIT = re.compile(r"credit balance", re.IGNORECASE)
 
 
@@ -62,7 +63,7 @@ _BY_STATUS: dict[int, Any] = {
 def _of_status(error: anthropic.APIStatusError) -> Any:
     message = error.api_message or error.message
     kind = _BY_TYPE.get(str(error.type)) or _BY_STATUS.get(error.status_code) or _by_range(error.status_code)
-    if kind is lm15.InvalidRequestError and _TOO_LONG.search(message):
+    if kind is lm15.InvalidRequestError and TOO_LONG.search(message):
         kind = lm15.ContextLengthError
     elif kind is lm15.InvalidRequestError and _NO_CREDIT.search(message):
         kind = lm15.BillingError

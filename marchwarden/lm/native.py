@@ -14,6 +14,7 @@ from dspy import lm15
 
 from marchwarden.lm.counting import AsyncTokenCounter, TokenCounter
 from marchwarden.lm.engine import Capabilities
+from marchwarden.lm.prompt import TOO_LONG
 
 DECLARED = "openai-compatible"
 """The provider under which a server at MARCHWARDEN_API_BASE is declared to lm15."""
@@ -52,10 +53,10 @@ class _Declining:
         request = replace(request, model=self._route.wire_model)
         return request if self._takes_schema else _without_schema(request)
 
-    def _declined(self, error: Exception, request: Any) -> bool:
+    def _declined(self, error: Any, request: Any) -> bool:
         """Whether to ask again without the schema: a request refused as it stands was not billed."""
         asked = self._takes_schema and request.config.response_format is not None
-        if not asked or not isinstance(error, lm15.InvalidRequestError) or isinstance(error, _FINAL):
+        if not asked or isinstance(error, lm15.ContextLengthError) or error.status not in (400, 422):
             return False
         self._takes_schema = False
         return True
@@ -70,7 +71,11 @@ class _Declining:
         return replace(event, usage=whole)
 
 
-_FINAL = (lm15.ContextLengthError, lm15.UnsupportedModelError)
+def _told_apart(error: Any) -> Any:
+    """Servers of one's own have a message of their own for a prompt that is too long."""
+    if type(error) is not lm15.InvalidRequestError or not TOO_LONG.search(error.message):
+        return error
+    return lm15.ContextLengthError(error.message, status=error.status, provider_code=error.provider_code)
 
 
 def _without_schema(request: Any) -> Any:
@@ -90,9 +95,10 @@ class NativeEngine(_Declining):
         try:
             for event in self._inner.stream(addressed):
                 yield self._normal(event)
-        except lm15.InvalidRequestError as error:
+        except lm15.InvalidRequestError as refused:
+            error = _told_apart(refused)
             if not self._declined(error, addressed):
-                raise
+                raise error from refused
             for event in self._inner.stream(_without_schema(addressed)):
                 yield self._normal(event)
 
@@ -119,9 +125,10 @@ class AsyncNativeEngine(_Declining):
             async with aclosing(self._inner.stream(addressed)) as events:
                 async for event in events:
                     yield self._normal(event)
-        except lm15.InvalidRequestError as error:
+        except lm15.InvalidRequestError as refused:
+            error = _told_apart(refused)
             if not self._declined(error, addressed):
-                raise
+                raise error from refused
             async with aclosing(self._inner.stream(_without_schema(addressed))) as events:
                 async for event in events:
                     yield self._normal(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +19,12 @@ SCHEMA_OVERHEAD = 256
 
 TOOLS_OVERHEAD = 1024
 """What a provider writes around tool declarations."""
+
+TOO_LONG = re.compile(
+    r"prompt is too long|maximum context length|context (?:size|length|window|limit)|exceeds? .*context",
+    re.IGNORECASE,
+)
+"""How services say that a prompt does not fit, where their error's type does not say it."""
 
 
 def most_tokens(request: Any) -> int:

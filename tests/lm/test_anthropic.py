@@ -187,6 +187,13 @@ def test_why_an_answer_ended(stop_reason: str, finish: str) -> None:
     assert ask(as_events(start(), *block("text"), *end(stop_reason))).finish_reason == finish
 
 
+def test_an_answer_without_its_first_event_keeps_what_it_did_report() -> None:
+    """llama.cpp leaves message_start out where an answer holds no whole character."""
+    response = ask(as_events(*end(output_tokens=1)))
+    assert response.usage.input_tokens is None
+    assert response.usage.output_tokens == 1
+
+
 def test_thinking_is_kept_apart_from_the_answer() -> None:
     thinking = block("hm", "thinking")
     response = ask(as_events(start(), *thinking, *block("Paris"), *end()))

@@ -94,6 +94,8 @@ def test_a_server_that_takes_no_schema_is_asked_without_one_from_then_on(recorde
     ("response", "kind", "attempts"),
     [
         (refused(401, "Incorrect API key provided: sk-own-0123456789"), "bad_key", 1),
+        (refused(400, "request (20030 tokens) exceeds the available context size"), "context_overflow", 1),
+        (refused(404, "no such model"), "unknown", 1),
         (refused(429, "slow down", retry_after="0"), "rate_limited", 3),
         (refused(500, "oops", retry_after="0"), "server_error", 3),
         (answer("half", finish="length"), "truncated", 1),
