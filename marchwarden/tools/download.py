@@ -28,6 +28,8 @@ class Answer:
     headers: Mapping[str, str]
     """Names in lower case."""
     body: bytes
+    cookies: httpx.Cookies
+    """That it sets."""
     cut: bool = False
     """Whether there was more of the body than the limit."""
 
@@ -63,9 +65,13 @@ class Unreadable(Exception):
     """The body came in an encoding that we didn't ask for, or is broken."""
 
 
-async def download(client: httpx.AsyncClient, request: httpx.Request, limit: int) -> tuple[Answer, httpx.Response]:
-    """Raises what httpx raises, AddressRefused and Unreadable. `limit` counts bytes after decompression."""
-    response = await client.send(request, stream=True)
+async def download(transport: httpx.AsyncBaseTransport, request: httpx.Request, limit: int) -> Answer:
+    """Raises what httpx raises, AddressRefused and Unreadable. `limit` counts bytes after decompression.
+
+    The transport is asked directly: a client would read more into an answer (redirects, cookies) than we want.
+    """
+    response = await transport.handle_async_request(request)
+    response.request = request
     try:
         body = bytearray()
         async for piece in _decoded(response, limit + 1):
@@ -75,7 +81,13 @@ async def download(client: httpx.AsyncClient, request: httpx.Request, limit: int
     finally:
         await response.aclose()
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(response.status_code, headers, bytes(body[:limit]), cut=len(body) > limit), response
+    return Answer(response.status_code, headers, bytes(body[:limit]), _cookies(response), cut=len(body) > limit)
+
+
+def _cookies(response: httpx.Response) -> httpx.Cookies:
+    cookies = httpx.Cookies()
+    cookies.extract_cookies(response)
+    return cookies
 
 
 async def _decoded(response: httpx.Response, limit: int) -> AsyncIterator[bytes]:

@@ -10,7 +10,6 @@ import re
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 
@@ -76,13 +75,8 @@ class Fetcher:
         """With `transport` given, that is the world: names are not resolved, so only what a URL itself says of its
         address can be refused."""
         self._settings = settings
-        self._client = httpx.AsyncClient(
-            transport=transport or CheckedTransport(allow_private=settings.allow_private_addresses),
-            headers=_headers(settings.contact),
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # each fetch keeps its own
-            timeout=None,  # one limit for all of a fetch is set around it
-            trust_env=False,
-        )
+        self._transport = transport or CheckedTransport(allow_private=settings.allow_private_addresses)
+        self._headers = _headers(settings.contact)
         self._robots = Robots(self._read_robots)
 
     async def __aenter__(self) -> Self:
@@ -94,7 +88,7 @@ class Fetcher:
         await self.aclose()
 
     async def aclose(self) -> None:
-        await self._client.aclose()
+        await self._transport.aclose()
 
     async def fetch(self, url: str, *, timeout: float | None = None) -> FetchOutcome:
         """The page at `url`, or what kept us from it, within `timeout` seconds (the setting fetch_timeout at most).
@@ -153,18 +147,16 @@ class Fetcher:
         return await self._get_once(url, limit, cookies)
 
     async def _get_once(self, url: str, limit: int, cookies: httpx.Cookies | None) -> Answer:
-        request = self._client.build_request("GET", url, cookies=cookies)
-        answer, response = await download(self._client, request, limit)
+        request = httpx.Request("GET", url, headers=self._headers, cookies=cookies)
+        answer = await download(self._transport, request, limit)
         if cookies is not None:
-            cookies.extract_cookies(response)
+            cookies.update(answer.cookies)
         return answer
 
     async def _read(self, visit: _Visit) -> Failure | None:
         assert visit.answer is not None
         answer = visit.answer
-        read = partial(
-            read_page, answer.body, url=visit.url, content_type=answer.content_type, status=answer.status
-        )
+        read = partial(read_page, answer.body, url=visit.url, content_type=answer.content_type, status=answer.status)
         try:
             found = await to_thread.run_sync(read, abandon_on_cancel=True)
         except Exception:  # a parser stumbled over this one page: the others are still to be read

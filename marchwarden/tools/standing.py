@@ -18,7 +18,7 @@ _RETRACTED_TITLE = re.compile(
     r"^\W*(?:retracted|withdrawn)(?:\W+(?:article|paper|study|chapter))?\s*[:\]\)–—-]", re.I
 )
 _NOTE = (
-    r"^\W*(?:(?:important|please|editorial|update|archived?)\W+)?"
+    r"^\W*(?:(?:important|please|editorial|update|archived?|retraction)\W+)?"
     r"(?:(?:note|notice|retraction|warning)\W+)?(?:that\W+)?"
 )
 _RETRACTED = re.compile(
