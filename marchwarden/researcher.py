@@ -116,7 +116,7 @@ class ResearchCall:
         self.recorder = recorder
         self.trace_id = trace_id
         self.checkpoint = checkpoint
-        self.stages = StageRunner(model, budget, recorder)
+        self.stages = StageRunner(model, budget, recorder, at_once=settings.model_calls)
         self.store = Store(settings.store)
         self.ledger = Ledger(question=request.question, context=request.context)
         self.filter = SourceFilter(request.constraints.source_filter)

@@ -44,6 +44,8 @@ class Settings(BaseSettings):
     """Key for web search; without it `ask` uses the frozen web and says so."""
     tavily_base_url: str | None = None
     """Another address of the search service (a proxy, a recorder)."""
+    model_calls: int = Field(4, ge=1)
+    """How many model calls of one research run side by side; a local server with one slot wants 1."""
     source: Literal["web", "snapshot"] | None = None
     """Where to look: the live web, or the frozen one. Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""
     web: Path | None = None

@@ -6,9 +6,10 @@ from marchwarden.researchers import Tools
 from marchwarden.settings import Settings
 from marchwarden.tools.fetch import Fetcher
 from marchwarden.tools.frozen_web import FrozenWeb, FrozenWebTransport
-from marchwarden.tools.search import PROVIDERS
+from marchwarden.tools.search.snapshot import SnapshotSearch
 
 
 def open_tools(settings: Settings) -> Tools:
-    transport = FrozenWebTransport(FrozenWeb.load(settings.frozen_web))
-    return Tools(kind="web", search=PROVIDERS["snapshot"](settings), fetcher=Fetcher(settings, transport=transport))
+    web = FrozenWeb.load(settings.frozen_web)
+    fetcher = Fetcher(settings, transport=FrozenWebTransport(web))
+    return Tools(kind="web", search=SnapshotSearch(settings, web), fetcher=fetcher)

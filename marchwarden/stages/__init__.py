@@ -5,6 +5,7 @@ A stage whose output does not pass its check is asked once more, with what was w
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,8 +53,10 @@ class Stage(Generic[Given, Output]):
 class StageRunner:
     """Runs stages for one call, with its model or without one."""
 
-    def __init__(self, model: Model | None, budget: Budget, recorder: Recorder) -> None:
+    def __init__(self, model: Model | None, budget: Budget, recorder: Recorder, *, at_once: int = 1) -> None:
+        """`at_once`: how many model calls may run side by side; more wait their turn."""
         self.model = model
+        self._turns = asyncio.Semaphore(at_once)
         self._budget = budget
         self._recorder = recorder
 
@@ -75,12 +78,13 @@ class StageRunner:
 
     async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
         shown = stage.show(given)
-        try:
-            return await self._predict(model, stage, stage.predictor, given, shown)
-        except ModelError as error:
-            if error.kind not in _ASK_AGAIN:
-                raise
-            return await self._predict(model, stage, _told_what_was_wrong(stage, str(error)), given, shown)
+        async with self._turns:
+            try:
+                return await self._predict(model, stage, stage.predictor, given, shown)
+            except ModelError as error:
+                if error.kind not in _ASK_AGAIN:
+                    raise
+                return await self._predict(model, stage, _told_what_was_wrong(stage, str(error)), given, shown)
 
     async def _predict(
         self, model: Model, stage: Stage[Given, Output], predictor: dspy.Module, given: Given, shown: dict[str, Any]

@@ -190,8 +190,8 @@ class Relevance:
 
 @dataclass(frozen=True)
 class AskedFor:
-    """An aspect as it is matched: its terms, the names among them that a page on it must carry (numbers weigh as much,
-    but are no names), what is asked about them, the terms' weights, and the kind of answer it wants."""
+    """An aspect as it is matched: its terms, the names among them that a page on it must carry (numbers weigh as
+    much, but are no names), what is asked about them, the terms' weights, and the kind of answer it wants."""
 
     terms: set[str]
     names: set[str]

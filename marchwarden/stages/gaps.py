@@ -87,8 +87,8 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
 
 
 def _for_others(given: GapsGiven) -> list[Gap]:
-    """Aspects that ask for what a register, a paper or a court file holds, where a read page points there and what was
-    found answers them only in part."""
+    """Aspects that ask for what a register, a paper or a court file holds, where a read page points there and
+    what was found answers them only in part."""
     gaps = []
     for aspect in given.ledger.aspects:
         wanted = asks_for(aspect.text)
