@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import replace
 
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
@@ -55,10 +56,10 @@ def parse(markup: str) -> HtmlElement | None:
 
 
 def drop_hidden(tree: HtmlElement) -> None:
-    """Remove what is not shown as text, and invisible characters from what is. Changes `tree`."""
+    """Remove what is not shown as text, note marks, and invisible characters from what is. Changes `tree`."""
     classes, ids = _hidden_by_style(tree)
     for element in list(tree.iter(etree.Element)):
-        if element.tag not in ("html", "body") and _is_hidden(element, classes, ids):
+        if element.tag not in ("html", "body") and (_is_hidden(element, classes, ids) or _is_note_mark(element)):
             element.drop_tree()
     for element in tree.iter(etree.Element):
         if element.text:
@@ -81,6 +82,18 @@ def _is_hidden(element: HtmlElement, classes: set[str], ids: set[str]) -> bool:
         or attributes.get("id") in ids
         or (classes and not classes.isdisjoint(attributes.get("class", "").split()))
     )
+
+
+def _is_note_mark(element: HtmlElement) -> bool:
+    """Whether it is a raised link to a footnote, which would stick to the word or number before it ("in 1977.1")."""
+    if element.tag != "sup":
+        return False
+    links = element.findall(".//a")
+    noted = len(links) == 1 and (links[0].get("href") or "").startswith("#")
+    return noted and len("".join(element.itertext()).strip()) <= _LONGEST_NOTE_MARK
+
+
+_LONGEST_NOTE_MARK = 6
 
 
 def _hidden_by_style(tree: HtmlElement) -> tuple[set[str], set[str]]:
@@ -107,7 +120,42 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
     if sum(1 for _ in tree.iter()) > MOST_ELEMENTS:
         return own
     chosen = _chosen_blocks(tree, back)
-    return own if _takes_too_little(chosen, own, _region(tree)) else chosen
+    links = {" ".join("".join(anchor.itertext()).translate(back).split()) for anchor in tree.iter("a")}
+    little = _takes_too_little(chosen, own, _region(tree))
+    blocks = own if little else with_lost_lists(chosen, own, links)
+    return [replace(block, shown=False) if _is_button(block, links) else block for block in blocks]
+
+
+def _is_button(block: Block, links: set[str]) -> bool:
+    """Whether it is a short line that is nothing but a link, as menus set in tables have them."""
+    return block.kind in ("paragraph", "line") and len(block.text) < _SHORT_LINK and block.text in links
+
+
+_SHORT_LINK = 25
+
+
+def with_lost_lists(chosen: list[Block], own: list[Block], links: set[str]) -> list[Block]:
+    """`chosen`, with the lists and tables put back that stand between two of its blocks on the page itself."""
+    places = {" ".join(block.text.split()): place for place, block in enumerate(chosen)}
+    found: dict[int, list[Block]] = {}
+    run: list[Block] = []
+    last: int | None = None
+    for block in own:
+        place = places.get(" ".join(block.text.split()))
+        if place is None:
+            run.append(block)
+            continue
+        if last is not None and place == last + 1 and _is_lost_list(run, links):
+            found[place] = run
+        run, last = [], place
+    return [block for place, each in enumerate(chosen) for block in (*found.get(place, ()), each)]
+
+
+def _is_lost_list(run: list[Block], links: set[str]) -> bool:
+    listed = [block for block in run if block.kind in ("item", "row")]
+    others = [block for block in run if block.kind not in ("item", "row", "heading")]
+    linked = [block for block in listed if block.text in links]
+    return len(listed) > 1 and not others and len(linked) * 2 < len(listed)
 
 
 _FURNITURE = frozenset({"nav", "header", "footer", "aside", "form"})

@@ -111,11 +111,12 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[“\"‘'])(?:approx|vol|vols|cv|cvs|var|subsp|ssp|sp|spp|ca|cf|vs|fig|figs|no|nos|p|pp|ed|eds|sec|ch|chap"
-    r"|art|min|max|avg|est|incl|resp|st|mt|ft|dr|mr|mrs|ms|prof|gen|col|sgt|capt|rep|sen|gov|hon|jr|al|e\.g|i\.e"
+    r"|art|min|max|avg|est|incl|resp|st|mt|ft|dr|mr|mrs|ms|prof|gen|col|sgt|capt|rep|sen|gov|hon|jr|al|e\.g|i\.e|[a-z]\.-[a-z]"
     r"|bzw|ca|z\. ?b|d\. ?h|u\. ?a|nr|bd|hrsg)\.\s*$",
     re.IGNORECASE,
 )
 _ENUMERATOR = re.compile(r"\s*[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)\]]\s*")
+_UNIT_END = re.compile(r"(?:(?<=/[A-Za-z]\.)|(?<=\d\s[mgLlhs]\.)|(?<=°[CFK]\.))\s+(?=[A-Z“\"])")
 _NOTE_MARKS = re.compile(r"(?:\[\w{1,4}\]|[¹²³⁴⁵⁶⁷⁸⁹⁰])+\s*")
 
 
@@ -133,7 +134,15 @@ def sentences(text: str, language: str | None = None) -> list[Span]:
             found[-1] = (found[-1][0], end)
         elif end > start:
             found.append((start, end))
-    return found or [(0, len(text))]
+    return [part for span in found for part in _after_units(text, *span)] or [(0, len(text))]
+
+
+def _after_units(text: str, start: int, end: int) -> Iterator[Span]:
+    """Parts that a unit's letter ends ("4 dS/m. Salty …"), which is taken for an initial."""
+    for boundary in _UNIT_END.finditer(text, start, end):
+        yield start, boundary.end()
+        start = boundary.end()
+    yield start, end
 
 
 def _marks_to_the_left(text: str, found: list[Span], start: int, end: int) -> Span:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.tools.passages import Block, lay_out, sentences, visible
@@ -91,6 +91,9 @@ def test_what_has_no_letters_is_not_quoted() -> None:
         ("Rain fell.[3] It stopped.[4][a]", ["Rain fell.[3]", "It stopped.[4][a]"]),
         ("One line\nthat goes on. Another.", ["One line\nthat goes on.", "Another."]),
         ("Wirklich? Ja.", ["Wirklich?", "Ja."]),
+        ("Beets bear 4 dS/m. Salt is leached.", ["Beets bear 4 dS/m.", "Salt is leached."]),
+        ("It is 0 °C. Cover at 5 m. Then wait.", ["It is 0 °C.", "Cover at 5 m.", "Then wait."]),
+        ("In K.-H. W. v. Germany it was so.", ["In K.-H. W. v. Germany it was so."]),
         ("第一句。第二句。", ["第一句。", "第二句。"]),
     ],
 )
