@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ SERVE = (sys.executable, "-m", "marchwarden", "serve")
 _GRACE_SECONDS = 2.0
 """How long it may take to end after its stdin has closed, and again after SIGTERM."""
 _TAIL_BYTES = 4000
+_CHECKOUT = Path(__file__).parents[2]
 
 
 class ChildServer:
@@ -154,6 +156,10 @@ class ChildServer:
 
 
 def _environment(overrides: Mapping[str, object]) -> dict[str, str]:
-    """This process's variables, handed on, with the settings that the command line overrides."""
+    """This process's variables, handed on, with the settings that the command line overrides.
+
+    `python -m` would import from the working directory first, whatever lies there; only a checkout is run from it.
+    """
     given = {f"MARCHWARDEN_{name.upper()}": str(value) for name, value in overrides.items() if value is not None}
-    return {**os.environ, **given}
+    safe = {} if Path.cwd() == _CHECKOUT else {"PYTHONSAFEPATH": "1"}
+    return {**os.environ, **safe, **given}

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import sys
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from marchwarden.cli.early import debugging
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +34,8 @@ def command(
     """Check settings, keys, model, search, folders and libraries, and say what to do."""
     from marchwarden.cli import render
 
-    checks = list(_checks(online))
+    with redirect_stdout(sys.stderr if debugging() else io.StringIO()):  # libraries print when they are asked things
+        checks = list(_checks(online))
     if json:
         render.json([asdict(check) for check in checks])
     else:

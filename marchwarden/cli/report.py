@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # What would be markup, a link, an image or HTML in Markdown is text here.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~!&])")
-_LINE_MARK = re.compile(r"^(\s*\d*)([-+=.)])(?=\s|$|[-=])", re.MULTILINE)
+_RULE = re.compile(r"^(\s*)(?=(-\s*){2,}$|=+\s*$)", re.MULTILINE)
 _MARKER = re.compile(r"\\\[(\d{1,3})\\\]")
 
 
@@ -116,7 +116,8 @@ def _list(title: str, items: list[str]) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    return _LINE_MARK.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", visible(text)))
+    """Lists stay lists; lines of dashes would make headings of what is above them."""
+    return _RULE.sub(r"\1\\", _SPECIAL.sub(r"\\\1", visible(text)))
 
 
 def _line(text: str) -> str:

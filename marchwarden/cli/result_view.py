@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich import box
+from rich.console import Group
 from rich.constrain import Constrain
 from rich.padding import Padding
 from rich.table import Table
@@ -45,7 +46,7 @@ def band(confidence: float) -> str:
 def result_view(result: ResearchResult, width: int) -> View:
     """The whole result for a terminal that is `width` cells wide."""
     yield _heading_with_confidence(result.confidence)
-    yield _prose(_with_markers(result.answer))
+    yield _prose(_answer(result.answer))
     yield from _section("Citations", _citations(result.citations, width) if result.citations else None)
     yield from _section("Gaps", *map(_gap, result.gaps))
     yield from _section("Discoveries", *map(_discovery, result.discovery_events))
@@ -70,14 +71,28 @@ def _section(title: str, *body: RenderableType | None) -> View:
         yield from shown
 
 
-def _prose(text: Text) -> RenderableType:
+def _prose(text: RenderableType) -> RenderableType:
     return Constrain(Padding(text, (0, 2)), PROSE_WIDTH)
 
 
-def _with_markers(answer: str) -> Text:
-    text = Text(visible(answer))
+def _answer(answer: str) -> Group:
+    """Line by line: the items of a list hang from their dash."""
+    return Group(*map(_answer_line, visible(answer).split("\n")))
+
+
+def _answer_line(line: str) -> RenderableType:
+    is_item = line.startswith(("- ", "* "))
+    text = Text(line[2:] if is_item else line)
     text.highlight_regex(r"\[\d{1,3}\]", "cyan")
-    return text
+    return _hanging("•", text) if is_item else text
+
+
+def _hanging(mark: str, text: Text) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(mark, text)
+    return grid
 
 
 def _citations(citations: list[Citation], width: int) -> Table:
@@ -119,11 +134,7 @@ def _excerpt(citation: Citation) -> Text:
 
 def _item(head: Text, detail: str) -> RenderableType:
     """A bullet with a line of detail beneath it."""
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row("•", Text.assemble(head, "\n", (one_line(detail), "dim")) if detail else head)
-    return Constrain(Padding(grid, (0, 0, 0, 2)), PROSE_WIDTH)
+    return _prose(_hanging("•", Text.assemble(head, "\n", (one_line(detail), "dim"))))
 
 
 def _gap(gap: Gap) -> RenderableType:

@@ -19,6 +19,9 @@ def command(
     transport: Annotated[Literal["stdio", "http"], typer.Option(help="How clients reach it.")] = "stdio",
     host: Annotated[str, typer.Option(help="Address to listen on, for http.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on, for http.")] = 8111,
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Let --host be reached from elsewhere: callers spend your keys.")
+    ] = False,
     model: Annotated[str | None, typer.Option(help="Model id; `extractive` for none.")] = None,
     source: Annotated[Literal["web", "snapshot"] | None, typer.Option(help="Where to look.")] = None,
     web: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web.")] = None,
@@ -28,6 +31,14 @@ def command(
 
     settings = load_settings(model=model, source=source, web=web)
 
+    from marchwarden.cli import render
     from marchwarden.server import serve
 
-    serve(settings, transport=transport, host=host, port=port)
+    serve(
+        settings,
+        transport=transport,
+        host=host,
+        port=port,
+        allow_remote=allow_remote,
+        announce=lambda url: render.done(f"Serving {url}"),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from marchwarden.cli import main
 from marchwarden.trace.events import Event
 from marchwarden.trace.store import Store
 from marchwarden.trace.writer import TraceWriter
+from tests.cli.running import ROOT
 from tests.trace.samples import BODY, TEXT, TRACE_ID, a_whole_call, started
 
 
@@ -37,6 +39,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[byt
     root = logging.getLogger()
     before = (root.level, list(root.handlers))
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
     def call(*arguments: str) -> Ran:
         monkeypatch.setattr(sys, "argv", ["marchwarden", *arguments])
@@ -49,6 +52,23 @@ def run(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[byt
     yield call
     root.setLevel(before[0])
     root.handlers[:] = before[1]
+
+
+PAGE = """<html><head><title>Crops of Utah</title></head><body><main><h1>Crops of Utah</h1>
+<p>Tomatoes, peppers and squash are crops that grow well in Utah when they are watered deeply.</p>
+<p>Peas and lettuce are sown in early spring, long before the last frost of the year has gone.</p>
+</main></body></html>"""
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Path:
+    """A frozen web of one page."""
+    folder = tmp_path / "web"
+    folder.mkdir()
+    (folder / "crops.html").write_text(PAGE)
+    line = {"url": "https://garden.example/crops", "file": "crops.html", "status": 200}
+    (folder / "manifest.jsonl").write_text(json.dumps({**line, "headers": {"content-type": "text/html"}}) + "\n")
+    return folder
 
 
 @pytest.fixture

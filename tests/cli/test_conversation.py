@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
-from marchwarden.cli.child_server import ChildServer
+from marchwarden.cli.child_server import SERVE, ChildServer
 from marchwarden.cli.conversation import Conversation, Interrupted
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ConfigurationError, MarchwardenError
 from tests.cli.results import a_result, an_empty_result
+from tests.cli.running import ROOT
 
 TINY = str(Path(__file__).with_name("tiny_server.py"))
 REQUEST = ResearchRequest(question="What grows in Utah?")
@@ -99,6 +100,14 @@ def test_settings_reach_the_server_as_variables(monkeypatch: pytest.MonkeyPatch)
     with ChildServer((sys.executable, "-c", script), {"model": "a/b", "web": None}, debug=False) as server:
         assert server.stop() == "exit status 0"
         assert server.last_words() == "a/b None"
+
+
+def test_the_server_imports_nothing_from_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for name in ("mcp", "typer", "email"):
+        Path(f"{name}.py").write_text("raise SystemExit('imported from where the user stands')")
+    with ChildServer((*SERVE, "--help"), {}, debug=False) as server:
+        assert server.stop() == "exit status 0", server.last_words()
 
 
 def test_a_server_that_will_not_end_is_ended() -> None:

@@ -1,0 +1,194 @@
+"""Asking on the command line: what is refused at once, and whole calls over the real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from marchwarden.contract import ResearchResult
+from tests.cli.conftest import Run
+from tests.cli.running import ROOT, marchwarden
+
+QUESTION = "Which crops grow well in Utah?"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "messages"),
+    [
+        ([""], ["QUESTION: String should have at least 1 character"]),
+        (["x" * 501], ["QUESTION: String should have at most 500 characters"]),
+        (["q\udcff"], ["QUESTION: "]),
+        (["q", "--context", "x" * 2001], ["--context: String should have at most 2000 characters"]),
+        (["q", "--budget", "499"], ["--budget: Input should be greater than or equal to 500"]),
+        (["q", "--budget", "many"], ["--budget", "integer"]),
+        (["q", "--max-iterations", "21"], ["--max-iterations: Input should be less than or equal to 20"]),
+        (
+            ["q", "--max-sources", "0", "--budget", "1"],
+            ["--max-sources: Input should be", "--budget: Input should be"],
+        ),
+        (
+            ["q", "--source-filter", "no domain"],
+            ["--source-filter: 'no domain' is not a domain; write domains such as"],
+        ),
+        (["q", "--depth", "endless"], ["--depth", "shallow"]),
+        (["q", "--source", "moon"], ["--source", "snapshot"]),
+        (["q", "--server", "127.0.0.1:8111"], ["--server takes the URL of a server"]),
+        (["q", "--server", "http://x/", "--model", "m", "--web", "w"], ["--model and --web can't go with --server"]),
+        (["q", "--output", "gone/answer.md"], ["there is no folder gone"]),
+        (["q", "--output", "."], ["is a folder; name a file"]),
+    ],
+)
+def test_bad_arguments_name_option_and_limit_and_start_nothing(
+    run: Run, arguments: list[str], messages: list[str], tmp_path: Path
+) -> None:
+    ran = run("ask", *arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert all(message in ran.said for message in messages), ran.said
+    assert not (tmp_path / "traces").exists()
+
+
+def test_an_answer_comes_with_evidence_timeline_and_file(run: Run, web: Path, tmp_path: Path) -> None:
+    ran = run("ask", QUESTION, "--web", str(web), "--verbose", "--output", "answer.json")
+    assert ran.code == 0, ran.err
+    assert "grow well in Utah" in ran.out
+    assert "https://garden.example/crops" in ran.out
+    assert "why: " in ran.out
+    assert "steps, finished" in ran.out
+    assert ran.err == "Written to answer.json\n"
+    result = ResearchResult.model_validate_json(Path("answer.json").read_bytes())
+    assert (tmp_path / "traces" / f"{result.trace_id}.jsonl").is_file()
+    count = len(result.citations)
+    assert f"{count} of {count} excerpt" in run("replay", result.trace_id[:8]).out
+
+
+def test_json_is_the_result_and_nothing_else_whatever_the_locale(web: Path) -> None:
+    Path(".env").write_text(f"MARCHWARDEN_WEB={web}\n")
+    ran = marchwarden("ask", "-", "--json", stdin=f"\ufeff {QUESTION}\n".encode(), PYTHONIOENCODING="latin-1")
+    assert ran.returncode == 0, ran.stderr
+    result = ResearchResult.model_validate_json(ran.stdout)
+    assert result.citations[0].locator == "https://garden.example/crops"
+    assert result.cost_metadata.model_id == "extractive"
+    assert ran.stderr == b""
+
+
+def test_nothing_found_has_an_exit_code_of_its_own(run: Run, web: Path) -> None:
+    ran = run("ask", "Who won the chess olympiad of 1937?", "--web", str(web))
+    assert ran.code == 3, ran.out + ran.err
+    assert "source not found" in ran.out
+
+
+def test_a_broken_web_is_an_error_in_a_few_lines(run: Run, tmp_path: Path) -> None:
+    ran = run("ask", QUESTION, "--web", str(tmp_path / "none"))
+    assert ran.code == 1
+    assert ran.err.startswith("Error: ")
+    assert "Traceback" not in ran.err
+    assert len(ran.err.splitlines()) <= 8
+
+
+def test_a_server_that_is_not_there_is_a_line_and_a_hint(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    ran = run("ask", QUESTION, "--server", "http://127.0.0.1:9/mcp")
+    assert ran.code == 1
+    message, hint = ran.err.strip().split("\n")
+    assert message.startswith("Error: no answer from http://127.0.0.1:9/mcp")
+    assert hint == "Is it running? Start one: marchwarden serve --transport http"
+
+
+def test_the_frozen_web_that_stands_in_is_mentioned_with_how_to_get_the_real_one(run: Run) -> None:
+    ran = run("ask", QUESTION, "--json", "--depth", "shallow", "--max-sources", "1")
+    assert json.loads(ran.out)["trace_id"]
+    assert "since TAVILY_API_KEY is not set" in ran.said
+    assert "https://app.tavily.com" in ran.said
+
+
+def test_a_server_that_others_could_reach_is_refused_unless_allowed(run: Run) -> None:
+    ran = run("serve", "--transport", "http", "--host", "192.0.2.1")
+    assert ran.code == 1
+    assert "can be reached from other machines" in ran.said
+
+
+class Terminal:
+    """A command on a pseudo-terminal: what it shows, and keys that are pressed."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.screen = b""
+        self._ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "marchwarden", *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLUMNS": "100"},
+        )
+        os.close(theirs)
+
+    def wait_for(self, pattern: bytes, seconds: float = 30) -> None:
+        deadline = time.monotonic() + seconds
+        while not re.search(pattern, self.screen):
+            assert time.monotonic() < deadline, self.screen
+            if not self._read():
+                break
+        assert re.search(pattern, self.screen), self.screen
+
+    def _read(self) -> bool:
+        if not select.select([self._ours], [], [], 0.1)[0]:
+            return True
+        try:
+            self.screen += os.read(self._ours, 65_536)
+        except OSError:  # the other end is closed
+            return False
+        return True
+
+    def end(self) -> int:
+        while self.process.poll() is None:
+            self._read()
+        while select.select([self._ours], [], [], 0)[0] and self._read():
+            pass
+        return self.process.returncode
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._ours)
+
+
+@pytest.fixture
+def slow_web(web: Path) -> Path:
+    """The same page, but it takes its time."""
+    manifest = web / "manifest.jsonl"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "delay_s": 8}) + "\n")
+    return web
+
+
+@pytest.fixture
+def asking(slow_web: Path) -> Iterator[Terminal]:
+    terminal = Terminal("ask", QUESTION, "--web", str(slow_web))
+    yield terminal
+    terminal.close()
+
+
+def test_on_a_terminal_there_is_progress_and_ctrl_c_keeps_the_trace(asking: Terminal, tmp_path: Path) -> None:
+    asking.wait_for(rb"starting the research server")
+    asking.wait_for(rb"0:00:\d\d\x1b\[0m reading 1 page", 60)
+    asking.process.send_signal(signal.SIGINT)
+    assert asking.end() == 130
+    (path,) = (tmp_path / "traces").glob("*.jsonl")
+    last = json.loads(path.read_text().splitlines()[-1])
+    assert last["action"] == "cancelled"
+    assert path.stem[:8].encode() in asking.screen
+    assert b"marchwarden replay" in asking.screen
+    assert b"Traceback" not in asking.screen

@@ -1,0 +1,134 @@
+"""What doctor finds, and what it advises."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+SECRET = "sk-ant-very-secret-0123456789"
+
+
+def states(run: Run, *arguments: str) -> dict[str, tuple[str, str, str]]:
+    """name → (state, detail, advice)"""
+    found = json.loads(run("doctor", "--json", *arguments).out)
+    return {each["name"]: (each["state"], each["detail"], each["advice"] or "") for each in found}
+
+
+def test_without_keys_it_works_and_says_how_to_get_more(run: Run) -> None:
+    ran = run("doctor")
+    assert ran.code == 0
+    flat = " ".join(ran.out.split())
+    assert "note model none: answers are put together from sentences of pages → Set ANTHROPIC_API_KEY" in flat
+    assert "note search the frozen web → Set TAVILY_API_KEY (https://app.tavily.com)" in flat
+    assert "ok traces" in flat
+    assert "pages on" in flat
+
+
+def test_keys_are_said_to_be_there_and_never_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    monkeypatch.setenv("TAVILY_API_KEY", "tvly-" + SECRET)
+    ran = run("doctor")
+    assert ran.code == 0
+    assert SECRET not in ran.out + ran.err
+    assert "ANTHROPIC_API_KEY set" in ran.out
+    assert "the live web, through Tavily; TAVILY_API_KEY is set" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("variables", "name", "detail", "advice"),
+    [
+        ({"MARCHWARDEN_MAX_SECONDS": "soon"}, "settings", "MARCHWARDEN_MAX_SECONDS", "environment or in .env"),
+        ({"MARCHWARDEN_MODEL": "anthropic/claude-sonnet-5-5"}, "model key", "needs one", "Set ANTHROPIC_API_KEY"),
+        ({"MARCHWARDEN_SOURCE": "web"}, "search", "needs a key", "TAVILY_API_KEY"),
+        ({"MARCHWARDEN_WEB": "nowhere"}, "frozen web", "nowhere", "MARCHWARDEN_WEB"),
+        ({"MARCHWARDEN_TRACE_DIR": "file/traces"}, "traces", "can't be written", "MARCHWARDEN_TRACE_DIR"),
+        ({"MARCHWARDEN_CACHE_DIR": "file"}, "caches", "can't be written", "MARCHWARDEN_CACHE_DIR"),
+    ],
+)
+def test_what_is_broken_is_named_with_what_to_do(
+    run: Run, variables: dict[str, str], name: str, detail: str, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file").touch()
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    state, what, hint = states(run)[name]
+    assert state == "broken"
+    assert detail in what
+    assert advice in hint
+    assert run("doctor").code == 1
+
+
+def test_a_model_that_nobody_knows_is_broken(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARCHWARDEN_MODEL", "nobody/knows-this")
+    state, detail, advice = states(run)["model"]
+    assert state == "broken"
+    assert "nobody/knows-this" in detail
+    assert advice
+
+
+def test_it_leaves_no_folder_behind(run: Run, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    states(run)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+class _Refusing(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        body = json.dumps({"error": {"message": f"bad key {SECRET}", "type": "authentication_error"}}).encode()
+        self.send_response(401)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def refusing() -> Iterator[str]:
+    """A service that refuses every key."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Refusing)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_online_a_key_that_is_refused_is_broken(run: Run, refusing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARCHWARDEN_MODEL", "openai/some-model")
+    monkeypatch.setenv("MARCHWARDEN_API_BASE", f"{refusing}/v1")
+    monkeypatch.setenv("MARCHWARDEN_API_KEY", SECRET)
+    monkeypatch.setenv("TAVILY_API_KEY", "tvly-" + SECRET)
+    monkeypatch.setenv("MARCHWARDEN_TAVILY_BASE_URL", refusing)
+    found = states(run, "--online")
+    assert found["model answers"][0] == "broken"
+    assert found["search answers"][0] == "broken"
+    assert SECRET not in json.dumps(found)
+
+
+def test_online_without_a_model_asks_the_frozen_web(run: Run, web: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARCHWARDEN_WEB", str(web))
+    found = states(run, "--online")
+    assert found["model answers"][:2] == ("ok", "no model is set")
+    assert found["search answers"][0] == "ok"
+    assert "snapshot answers" in found["search answers"][1]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_broken(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", str(closed))
+    assert states(run)["traces"][0] == "broken"
