@@ -89,6 +89,8 @@ def command(
         "source_filter": source_filter,
     }
     request = _request(_question(question), context, depth, constraints)
+    if web and source == "web":
+        raise typer.BadParameter("--web names a frozen web, --source web asks for the live one; give one of them")
     _check_server(server, {"--model": model, "--source": source, "--web": web})
     _check_output(output)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 import signal
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ SILENCE_SECONDS = 90.0
 """A server tells of its progress every 10 seconds; one that is silent for so long is given up."""
 _TRACE_SECONDS = 2.0
 """How long a cancelled call may take to write the end of its trace."""
+
+_TRACE_LINE = re.compile(r"^.*trace://([0-9a-f-]{36}).*$\n?", re.MULTILINE)
 
 logger = logging.getLogger(__name__)
 
@@ -153,7 +156,32 @@ class Conversation:
                 tell(message)
 
         arguments = self.request.model_dump(mode="json", exclude_none=True)
-        return _result(await client.call_tool("research", arguments, progress_callback=on_progress))
+        return self._result(await client.call_tool("research", arguments, progress_callback=on_progress))
+
+    def _result(self, answer: Any) -> ResearchResult:
+        """What a tool answered. Raises MarchwardenError for an error result, and for one that is no result."""
+        from pydantic import ValidationError
+
+        from marchwarden.contract import ResearchResult
+
+        if answer.is_error:
+            raise self._failure("\n".join(block.text for block in answer.content if block.type == "text"))
+        try:
+            return ResearchResult.model_validate(answer.structured_content)
+        except ValidationError as error:
+            raise MarchwardenError(
+                "the server's answer is not a research result",
+                hint="Is it a Marchwarden server, and of this version?",
+            ) from error
+
+    def _failure(self, text: str) -> MarchwardenError:
+        """What the server says of a failure; a trace that it names and that is here can be replayed."""
+        named = _TRACE_LINE.search(text)
+        if named and (self.traces / f"{named[1]}.jsonl").is_file():
+            return MarchwardenError(
+                _TRACE_LINE.sub("", text).strip(), hint=f"How far it came: marchwarden replay {named[1][:8]}"
+            )
+        return MarchwardenError(text or "the research failed")
 
     @asynccontextmanager
     async def _client(self, server: ChildServer | None) -> AsyncIterator[Client]:
@@ -207,23 +235,6 @@ class Conversation:
 
 
 _DOCTOR = "`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the server's log."
-
-
-def _result(answer: Any) -> ResearchResult:
-    """The result in a tool's answer. Raises MarchwardenError for an error result, and for one that is no result."""
-    from pydantic import ValidationError
-
-    from marchwarden.contract import ResearchResult
-
-    if answer.is_error:
-        text = "\n".join(block.text for block in answer.content if block.type == "text")
-        raise MarchwardenError(text or "the research failed", hint="`marchwarden replay` shows how far it came.")
-    try:
-        return ResearchResult.model_validate(answer.structured_content)
-    except ValidationError as error:
-        raise MarchwardenError(
-            "the server's answer is not a research result", hint="Is it a Marchwarden server, and of this version?"
-        ) from error
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

@@ -46,6 +46,7 @@ QUESTION = "Which crops grow well in Utah?"
         (["q", "--server", "127.0.0.1:8111"], ["--server takes the URL of a server"]),
         (["q", "--server", "http://x/", "--model", "m", "--web", "w"], ["--model and --web can't go with --server"]),
         (["q", "--output", "gone/answer.md"], ["there is no folder gone"]),
+        (["q", "--web", "w", "--source", "web"], ["--web names a frozen web, --source web asks for the live one"]),
         (["q", "--output", "."], ["is a folder; name a file"]),
     ],
 )
@@ -94,7 +95,8 @@ def test_a_broken_web_is_an_error_in_a_few_lines(run: Run, tmp_path: Path) -> No
     assert ran.code == 1
     assert ran.err.startswith("Error: ")
     assert "Traceback" not in ran.err
-    assert len(ran.err.splitlines()) <= 8
+    assert len(ran.err.splitlines()) <= 6
+    assert "How far it came: marchwarden replay" in ran.err
 
 
 def test_a_server_that_is_not_there_is_a_line_and_a_hint(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,10 +53,9 @@ def test_nothing_found_is_an_answer_too() -> None:
         ("dies_early", r"stopped before it answered \(exit status 1\):\nError: the disk .*is full"),
     ],
 )
-def test_a_server_that_fails_is_one_error_with_a_hint(mode: str, message: str) -> None:
-    with pytest.raises(MarchwardenError, match=message) as failed:
+def test_a_server_that_fails_is_one_error(mode: str, message: str) -> None:
+    with pytest.raises(MarchwardenError, match=message):
         conversation(mode).hold(silent)
-    assert failed.value.hint
 
 
 def test_a_server_that_says_nothing_is_given_up() -> None:
@@ -102,6 +101,7 @@ def test_settings_reach_the_server_as_variables(monkeypatch: pytest.MonkeyPatch)
         assert server.last_words() == "a/b None"
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="PYTHONSAFEPATH came with 3.11")
 def test_the_server_imports_nothing_from_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     for name in ("mcp", "typer", "email"):
