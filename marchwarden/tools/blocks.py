@@ -109,8 +109,11 @@ class _Reader:
 
     def _taken(self) -> str:
         """The text since the last edge, blanks collapsed; `\\v`, which no page's text holds, marks a line's end."""
-        text = _BLANKS.sub(" ", "".join(self._text)).translate(self._translate)
+        text = "".join(self._text)
         self._text.clear()
+        if not text or text.isspace():
+            return ""
+        text = _BLANKS.sub(" ", text).translate(self._translate)
         return "\v".join(line for line in map(str.strip, text.split("\v")) if line)
 
     def flush(self) -> Iterator[Block]:
