@@ -148,8 +148,6 @@ def _kind(tag: str, around: BlockKind) -> BlockKind:
     return around if around == "item" and tag in ("p", "div") else "paragraph"
 
 
-
-
 class _Table:
     """A table of data: a row is one block, and its cells are named by the row of column names above it."""
 
