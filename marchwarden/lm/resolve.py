@@ -106,11 +106,12 @@ def _through_litellm(settings: Settings) -> Resolved:
         raise _unknown(model)
     try:
         import litellm
-
-        litellm.get_llm_provider(model)
     except ImportError:
         raise _unknown(model, " Or install litellm, which knows more providers.") from None
-    except Exception:  # LiteLLM's own errors share no base of their own
+    litellm.suppress_debug_info = True  # it prints to stdout otherwise
+    try:
+        litellm.get_llm_provider(model)
+    except litellm.BadRequestError:
         raise _unknown(model) from None
     route = Route(model, _capabilities(model))
     return Resolved(

@@ -209,6 +209,15 @@ async def test_the_same_question_is_asked_again_not_remembered(recorder: MemoryR
 
 
 @pytest.mark.anyio
+async def test_a_reasoning_model_keeps_the_stages_cap(recorder: MemoryRecorder) -> None:
+    """DSPy refuses small caps for OpenAI's reasoning models; here the stage decides."""
+    engine = ScriptedEngine(['{"answer": "x"}'])
+    model = Model("openai/gpt-5-mini", engine, AsyncScriptedEngine(engine), budget_of(5000), recorder)
+    await ask(model)
+    assert engine.requests[0].config.max_tokens == 60
+
+
+@pytest.mark.anyio
 async def test_connections_are_given_back(recorder: MemoryRecorder) -> None:
     model, _ = scripted([], budget_of(5000), recorder)
     await model.aclose()

@@ -146,6 +146,16 @@ def test_a_count_comes_from_whichever_endpoint_there_is(counted: Answer | None, 
         resolved.engine.close()
 
 
+def test_the_synchronous_engine_asks_again_without_a_schema_too() -> None:
+    config = lm15.Config(max_tokens=9, response_format={"type": "json_schema", "schema": {"type": "object"}})
+    request = lm15.Request(model="m", messages=request_of().messages, config=config)
+    with service(refused(400, "no schemas here"), answer("{}")) as server:
+        engine = resolve(Settings(model="openai/m", api_base=server.address + "/v1")).engine
+        assert lm15.materialize_response(engine.stream(request), request).text == "{}"
+        engine.close()
+        assert ["response_format" in body for _, _, body in server.received] == [True, False]
+
+
 def test_without_a_server_there_is_no_count_and_a_network_error() -> None:
     resolved = resolve(Settings(model="openai/m", api_base="http://127.0.0.1:9/v1"))
     assert resolved.engine.count_tokens(request_of()) is None

@@ -75,12 +75,23 @@ def test_a_local_ollama_needs_no_key() -> None:
     resolved.engine.close()
 
 
+@pytest.mark.filterwarnings("ignore:Items .* ReadOnly:UserWarning")  # LiteLLM's own
+def test_what_only_litellm_knows_goes_through_it() -> None:
+    pytest.importorskip("litellm")
+    resolved = resolve(settings(model="mistral/mistral-small-latest", api_key="key-0123456789"))
+    assert isinstance(resolved.engine, NativeEngine)
+    resolved.engine.close()
+
+
 @pytest.mark.parametrize("model", ["nonsense", "nobody/nothing", "anthropic/", "openai/"])
-def test_a_model_that_nobody_knows_is_a_wrong_setting(model: str, recorder: MemoryRecorder) -> None:
+def test_a_model_that_nobody_knows_is_a_wrong_setting(
+    model: str, recorder: MemoryRecorder, capfd: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(ConfigurationError) as refused:
         connect(settings(model=model), budget_of(500), recorder)
     assert model in str(refused.value)
     assert refused.value.hint
+    assert capfd.readouterr().out == ""
 
 
 def test_no_price_list_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
