@@ -26,11 +26,12 @@ _QUANTITY = re.compile(
     r"(?P<low>\d[\d,]*(?:\.\d+)?|\d+(?::\d\d)+)(?:\s?(?:to|[-–—])\s?(?P<high>\d[\d,]*(?:\.\d+)?))?"
     r"[\s\u00a0\u202f]?(?P<unit>%|°\s?[CF]|[^\W\d_]+)?"
 )
-_LIMIT = re.compile(
+_LIMIT_WORD = (
     r"\b(more than|at most|at least|up to|maximum|minimum|upper|highest|lowest|fewer|less than|beyond|over|under|"
-    r"exceed\w*)\b[^.;,]*$",
-    re.IGNORECASE,
+    r"exceed\w*)\b"
 )
+_LIMIT = re.compile(_LIMIT_WORD, re.IGNORECASE)
+_LIMIT_BEFORE = re.compile(_LIMIT_WORD + r"[^.;,]*$", re.IGNORECASE)
 _NEGATION = re.compile(
     r"\b(not|no|never|cannot|rarely|seldom|fails? to|too short|myth|false)\b|n['’]t\b", re.IGNORECASE
 )
@@ -76,11 +77,14 @@ def disagreement(one: Excerpt, other: Excerpt) -> str | None:
         return None
     if pair := _different_values(one.text, other.text):
         return f"{pair[0]} against {pair[1]}"
-    if (one.stance != other.stance) or (
-        bool(_NEGATION.search(one.text)) != bool(_NEGATION.search(other.text)) and len(shared) / fewer >= 0.6
-    ):
+    if one.stance != other.stance or (len(shared) / fewer >= 0.6 and _denies(one.text) != _denies(other.text)):
         return "one affirms what the other denies"
     return None
+
+
+def _denies(text: str) -> bool:
+    """Whether a text says that something is not so; "not more than" is a limit, no denial."""
+    return bool(_NEGATION.search(text)) and not _LIMIT.search(text)
 
 
 def quantities(text: str) -> list[tuple[Quantity, str]]:
@@ -96,12 +100,13 @@ def quantities(text: str) -> list[tuple[Quantity, str]]:
             continue
         high = _value(match["high"]) if match["high"] else low
         unit = unit.rstrip("s")
-        if _LIMIT.search(text[: match.start()]):
+        if _LIMIT_BEFORE.search(text[: match.start()]):
             unit += " (limit)"  # what is allowed is no other value of what is usual
         found.append((Quantity(min(low, high), max(low, high), unit), match[0].strip()))
     return found
 
 
+_DIMENSION = re.compile(r"\b(long|wide|high|tall|deep|thick|old|heavy|fast)\b")
 _NUMBER_WORD = re.compile(r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
 _NO_UNIT = re.compile(
     r"(and|or|to|in|of|on|at|by|for|the|a|an|is|was|are|were|with|from|as|but|january|february|march|april|may|june|"
@@ -120,6 +125,9 @@ def _value(written: str) -> float:
 
 def _different_values(one: str, other: str) -> tuple[str, str] | None:
     """Values of one unit that differ, where neither text also states the other's value."""
+    dimensions = [set(_DIMENSION.findall(text.casefold())) for text in (one, other)]
+    if all(dimensions) and not dimensions[0] & dimensions[1]:
+        return None
     ours, theirs = quantities(one), quantities(other)
     for quantity, written in ours:
         same_unit = [(each, text) for each, text in theirs if each.unit == quantity.unit]

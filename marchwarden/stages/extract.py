@@ -1,14 +1,15 @@
 """Pick the passages of a page that bear on open aspects. A pick is a number; an excerpt is a slice of the page."""
 
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
-from marchwarden.ranking import coverage, rank_terms, terms
+from marchwarden.ranking import coverage, rank_terms, term_weights, terms, terms_of
 from marchwarden.stages import Stage
 from marchwarden.stages.plan import VAGUE_TERMS, names_in
 from marchwarden.stages.shapes import keep_valid
@@ -153,18 +154,24 @@ def model_free(given: ExtractGiven) -> list[Excerpt]:
 class Relevance:
     """How much of an aspect a passage of one page carries: 0–1.
 
-    The share of the aspect's terms that stand in the passage, weighted by how telling each is, with terms of the
-    page's title and the passage's heading counting three quarters; then adjusted for what kind of answer is asked for
-    (a date, a number, a name, a reason), for sentences that can't stand alone, and for what is no statement at all.
+    The share of the aspect's terms that stand in the passage, weighted by how telling each is in general and on
+    this page, with terms of the page's title and the passage's heading counting three quarters; then adjusted for
+    what kind of answer is asked for (a date, a number, a name, a reason), for sentences that can't stand alone, and
+    for what is no statement at all.
     """
 
     def __init__(self, given: ExtractGiven) -> None:
         page = given.page
         language = page.language or "en"
-        self._terms = {passage.number: set(terms(passage.text, language)) for passage in page.passages}
+        found = terms_of([passage.text for passage in page.passages], language)
+        self._terms = {passage.number: set(words) for passage, words in zip(page.passages, found, strict=True)}
         self._title = set(terms(f"{page.title or ''}", language))
         self._headings = {passage.number: set(terms(passage.heading or "", language)) for passage in page.passages}
-        self._asked = {aspect.number: AskedFor.of(aspect.text, language) for aspect in given.aspects}
+        telling = term_weights(self._terms.values())
+        most = math.log(1 + 2 * len(page.passages) + 1)  # what a term weighs that no passage holds
+        self._asked = {
+            aspect.number: AskedFor.of(aspect.text, language).on_page(telling, most) for aspect in given.aspects
+        }
         self._year = str(page.dated.year) if page.dated else None
 
     def of(self, passage: Passage, aspect: Aspect) -> float:
@@ -207,6 +214,13 @@ class AskedFor:
         names = {term for term in named if not term[0].isdigit()}
         matters = words - named - VAGUE_TERMS
         return cls(words, names, matters, weights, _kind_of_answer(text))
+
+    def on_page(self, telling: dict[str, float], most: float) -> "AskedFor":
+        """The same, with a term that is all over the page worth three quarters of one that it lacks."""
+        scaled = {
+            term: weight * (0.75 + 0.25 * telling.get(term, most) / most) for term, weight in self.weights.items()
+        }
+        return replace(self, weights=scaled)
 
     def share(self, found: set[str]) -> float:
         return coverage(self.terms, found, self.weights)

@@ -77,7 +77,9 @@ def support(claim: str, excerpts: Iterable[str], *, around: str = "", language: 
     return Support(
         words=words,
         missing_numbers=tuple(sorted(numbers_in(claim) - numbers_in(text))),
-        missing_names=tuple(name for name in _names(claim) if not set(terms(name, language)) <= known),
+        missing_names=tuple(
+            name for name in _names(claim) if name not in text and not set(terms(name, language)) <= known
+        ),
         negation_differs=bool(_NEGATION.search(claim)) != bool(_NEGATION.search(text)) and words >= CARRIED,
     )
 

@@ -180,7 +180,7 @@ def _takes_too_little(chosen: list[Block], own: list[Block], region: HtmlElement
     """Whether less was chosen than half of what the page itself marks as its main text, the words of links aside."""
     taken, there = _amount(chosen), _amount(own)
     if taken < _SHORT:
-        return there > taken
+        return there > 0  # of a page this short, all text in one run is what is left of it
     return region.tag != "body" and taken < _SHARE * (there - _amount_linked(region))
 
 

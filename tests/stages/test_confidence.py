@@ -1,0 +1,30 @@
+"""The rubric: what raises the score and what lowers it."""
+
+from __future__ import annotations
+
+import pytest
+
+from marchwarden.contract import SourceAuthority
+from marchwarden.stages.confidence import authority_of
+
+
+@pytest.mark.parametrize(
+    ("url", "authority"),
+    [
+        ("https://extension.usu.edu/gardening", SourceAuthority.HIGH),
+        ("https://www.nps.gov/", SourceAuthority.HIGH),
+        ("https://history.northsea-university.ac.uk/x", SourceAuthority.HIGH),
+        ("https://health.brackenshire.gov.uk/", SourceAuthority.HIGH),
+        ("https://journals.northgate-clinical.org/a", SourceAuthority.HIGH),
+        ("https://ec.europa.eu/", SourceAuthority.HIGH),
+        ("https://www.lakeshore-tribune.com/science", SourceAuthority.MEDIUM),
+        ("https://gedenkort-mauerweg.de/", SourceAuthority.MEDIUM),
+        ("https://sunwise-vitality-blog.com/posts/1", SourceAuthority.LOW),
+        ("https://forum.beehive-growers.net/viewtopic.php?t=1", SourceAuthority.LOW),
+        ("https://highdesert-gardener-notes.com/2022/", SourceAuthority.LOW),
+        ("https://www.shop.com/blog/1", SourceAuthority.LOW),
+        ("https://blog.harvard.edu/x", SourceAuthority.LOW),
+    ],
+)
+def test_authority_follows_the_address(url: str, authority: SourceAuthority) -> None:
+    assert authority_of(url) is authority

@@ -1,0 +1,67 @@
+"""Planning without a model: aspects, queries, and when there is nothing left to do."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.contract import Depth
+from marchwarden.ledger import Ledger
+from marchwarden.stages.plan import PlanGiven, as_query, model_free, names_in, split_question
+
+
+@pytest.mark.parametrize(
+    ("question", "aspects"),
+    [
+        ("What are ideal crops for a garden in Utah?", ["What are ideal crops for a garden in Utah"]),
+        ("When was Oslo founded, and who founded it?", ["When was Oslo founded", "who founded it (Oslo)"]),
+        ("What is the capital of France and how many people live there?", ["What is the capital of France", "how many people live there (France)"]),
+        ("When did the AI Act enter into force, when did its bans apply, and how high are the fines?", ["When did the AI Act enter into force", "when did its bans apply (AI Act)", "how high are the fines (AI Act)"]),
+        ("When did the first AI winter begin, and why?", ["When did the first AI winter begin, why"]),
+        ("Compare arabica and robusta", ["Compare arabica and robusta"]),
+        ("Is bread and butter healthy?", ["Is bread and butter healthy"]),
+        ("???", ["???"]),
+    ],
+)  # fmt: skip
+def test_a_question_is_split_where_it_asks_something_of_its_own(question: str, aspects: list[str]) -> None:
+    assert split_question(question) == aspects
+
+
+@given(st.text(min_size=1, max_size=500).filter(str.strip))
+def test_every_question_has_between_one_and_six_aspects(question: str) -> None:
+    assert 1 <= len(split_question(question)) <= 6
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What is the capital of France?", ["France"]),
+        ("Did the FDA approve Casgevy in 2023?", ["FDA", "Casgevy", "2023"]),
+        ("Who am I and what is Ruth Chepngetich's record?", ["Ruth", "Chepngetich's"]),
+    ],
+)
+def test_names_are_capitalised_words_and_numbers(question: str, names: list[str]) -> None:
+    assert names_in(question) == names
+
+
+@given(st.text(max_size=900))
+def test_a_query_has_at_most_400_characters_and_ends_between_words(text: str) -> None:
+    query = as_query(text)
+    assert len(query) <= 400
+    words = " ".join(text.split())
+    assert words.startswith(query)
+    assert len(words) <= 400 or " " not in words[:401] or words[len(query)] == " "
+
+
+def test_the_first_plan_asks_the_question_and_a_later_one_what_is_open() -> None:
+    ledger = Ledger(question="When was Oslo founded, and who founded it?", context="Focus on the harbour.")
+    first = model_free(PlanGiven(ledger, Depth.BALANCED, []))
+    assert first.queries == ["When was Oslo founded the harbour", "who founded it (Oslo) the harbour"]
+    assert not first.done
+    ledger.set_aspects(first.aspects)
+    ledger.queries = first.queries
+    later = model_free(PlanGiven(ledger, Depth.BALANCED, ledger.aspects[1:]))
+    assert len(later.queries) == 1
+    assert ledger.is_new_query(later.queries[0])
+    assert model_free(PlanGiven(ledger, Depth.BALANCED, [])).done

@@ -1,0 +1,166 @@
+"""What the ledger keeps and what is read off it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from marchwarden.contract import Recency, SourceAuthority
+from marchwarden.ledger import Excerpt, Lead, Ledger, Pointer
+from marchwarden.observations import (
+    Failure,
+    FailureKind,
+    FetchOutcome,
+    Page,
+    Passage,
+    SearchHit,
+    SearchOutcome,
+    content_hash,
+)
+
+LONG = " ".join(
+    f"Sentence number {n} says something of its own about the old stone bridge of Halden." for n in range(12)
+)
+
+
+def page(url: str, text: str = LONG, **more: Any) -> Page:
+    hashed = content_hash(text.encode())
+    return Page(url, content_hash(url.encode()), text, hashed, (Passage(1, 0, len(text), text),), **more)
+
+
+def ledger_with(*pages: Page, aspects: tuple[str, ...] = ("What is it?",)) -> Ledger:
+    ledger = Ledger(question="q")
+    ledger.set_aspects(list(aspects))
+    for each in pages:
+        keep(ledger, each)
+    return ledger
+
+
+def keep(ledger: Ledger, each: Page, organisation: str | None = None) -> object:
+    lead = Lead(url=each.url, title="t", snippet="", published=None, aspect=1, rank=0.1)
+    ledger.leads.append(lead)
+    outcome = FetchOutcome(url=each.url, final_url=each.url, page=each)
+    return ledger.add_page(lead, outcome, each, organisation or each.url.split("/")[2], SourceAuthority.MEDIUM)
+
+
+def excerpt(locator: str, *, aspect: int = 1, start: int = 0, relevance: float = 0.8) -> Excerpt:
+    return Excerpt(
+        number=0, locator=locator, aspect=aspect, start=start, end=start + 4, text="text", relevance=relevance
+    )
+
+
+def test_aspects_keep_their_numbers_and_are_not_doubled() -> None:
+    ledger = ledger_with(aspects=("How long?", "How old?"))
+    ledger.set_aspects(["HOW LONG?", "How wide?"])
+    assert [(aspect.number, aspect.text) for aspect in ledger.aspects] == [
+        (1, "How long?"),
+        (2, "How old?"),
+        (3, "How wide?"),
+    ]
+    assert ledger.aspect(3).text == "How wide?"
+
+
+def test_a_query_is_new_only_once_whatever_its_spacing_and_case() -> None:
+    ledger = ledger_with()
+    assert ledger.is_new_query("Old  bridge")
+    ledger.add_search(SearchOutcome(query="Old  bridge", provider="p"), 1)
+    assert not ledger.is_new_query("old bridge")
+
+
+def test_a_page_that_two_searches_name_is_one_lead_that_ranks_higher() -> None:
+    ledger = ledger_with()
+    hits = tuple(SearchHit(url=f"https://{name}.org/", title=name) for name in "abc")
+    assert ledger.add_search(SearchOutcome(query="one", provider="p", hits=hits), 1) == 3
+    assert ledger.add_search(SearchOutcome(query="two", provider="p", hits=hits[2:]), 1) == 0
+    assert [lead.title for lead in ledger.unread()] == ["c", "a", "b"]
+
+
+def test_a_failed_search_and_a_failed_fetch_stand_beside_their_aspect() -> None:
+    ledger = ledger_with(aspects=("one", "two"))
+    down = Failure(FailureKind.SERVICE_DOWN, "The service is down.")
+    ledger.add_search(SearchOutcome(query="q", provider="p", failure=down), 2)
+    lead = Lead(url="https://a.org/", title="A", snippet="", published=None, aspect=1, rank=0.1)
+    ledger.leads.append(lead)
+    ledger.add_failure(lead, Failure(FailureKind.PAYWALL, "It has to be paid for."), 0.7)
+    assert [(each.service, each.aspect, each.kind.closed) for each in ledger.failures] == [
+        ("search", 2, True),
+        ("fetch", 1, True),
+    ]
+    assert ledger.unread() == []
+
+
+def test_the_same_text_under_another_address_is_no_second_source() -> None:
+    ledger = ledger_with(page("https://a.org/1"))
+    assert keep(ledger, page("https://b.org/1")) is None
+    assert [lead.state for lead in ledger.leads] == ["read", "duplicate"]
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        page("https://b.org/", "From our partner. " + LONG + " Subscribe now."),
+        page("https://b.org/", "Another text.", canonical_url="https://a.org/1"),
+    ],
+    ids=["nearly the same text", "canonical link"],
+)
+def test_a_copy_does_not_corroborate(copied: Page) -> None:
+    ledger = ledger_with(page("https://a.org/1"), copied)
+    ledger.add_excerpt(excerpt("https://a.org/1"))
+    ledger.add_excerpt(excerpt("https://b.org/"))
+    assert ledger.organisations(ledger.excerpts) == {"a.org"}
+
+
+def test_pages_of_one_organisation_count_once_and_a_retracted_one_not_at_all() -> None:
+    ledger = ledger_with()
+    keep(ledger, page("https://x.a.org/", "One text."), "a.org")
+    keep(ledger, page("https://y.a.org/", "Another."), "a.org")
+    keep(ledger, page("https://b.org/", "A third.", standing="retracted"), "b.org")
+    for source in ledger.sources:
+        ledger.add_excerpt(excerpt(source.locator))
+    assert ledger.organisations(ledger.excerpts) == {"a.org"}
+    assert [aspect.number for aspect in ledger.open_aspects(2)] == [1]
+    assert ledger.unanswered() == []
+
+
+def test_a_slice_is_kept_once_for_an_aspect_and_numbered_in_order() -> None:
+    ledger = ledger_with(page("https://a.org/1"), aspects=("one", "two"))
+    added = [
+        ledger.add_excerpt(excerpt("https://a.org/1", aspect=aspect, start=start))
+        for aspect, start in ((1, 0), (1, 0), (2, 0), (1, 9))
+    ]
+    assert added == [True, False, True, True]
+    assert [each.number for each in ledger.excerpts] == [1, 2, 3]
+    assert [each.number for each in ledger.excerpts_for(1)] == [1, 3]
+
+
+def test_pointers_are_kept_once() -> None:
+    ledger = ledger_with()
+    pointer = Pointer(kind="doi", value="10.1/x", sentence="s", locator="https://a.org/", relevance=0.5)
+    ledger.add_pointers([pointer])
+    ledger.add_pointers([pointer.model_copy(update={"locator": "https://b.org/"})])
+    assert len(ledger.pointers) == 1
+
+
+@pytest.mark.parametrize(
+    ("published", "recency"),
+    [
+        ([date(2026, 1, 1)], Recency.CURRENT),
+        ([date(2024, 6, 1)], Recency.RECENT),
+        ([date(2019, 6, 1)], Recency.DATED),
+        ([date(2019, 6, 1), date(2026, 6, 1)], Recency.CURRENT),
+        ([None], None),
+        ([], None),
+    ],
+)
+def test_recency_is_that_of_the_newest_source(published: list[date | None], recency: Recency | None) -> None:
+    pages = [page(f"https://{n}.org/", f"text {n}", published=day) for n, day in enumerate(published)]
+    ledger = ledger_with(*pages)
+    assert ledger.recency([each.url for each in pages], date(2026, 11, 27)) == recency
+
+
+def test_a_ledger_survives_json() -> None:
+    ledger = ledger_with(page("https://a.org/1", published=date(2026, 1, 1)))
+    ledger.add_excerpt(excerpt("https://a.org/1"))
+    assert Ledger.model_validate_json(ledger.model_dump_json()) == ledger
