@@ -75,7 +75,7 @@ def test_a_local_ollama_needs_no_key() -> None:
     resolved.engine.close()
 
 
-@pytest.mark.filterwarnings("ignore:Items .*ReadOnly:UserWarning")  # LiteLLM's own
+@pytest.mark.filterwarnings("ignore:Items? .*ReadOnly:UserWarning")  # LiteLLM's own
 def test_what_only_litellm_knows_goes_through_it() -> None:
     pytest.importorskip("litellm")
     resolved = resolve(settings(model="mistral/mistral-small-latest", api_key="key-0123456789"))
