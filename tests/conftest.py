@@ -13,8 +13,14 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture(scope="session")
+def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Search indexes are kept by what they index: one folder serves all tests, and the shipped web is indexed once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture(autouse=True)
-def _isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _isolated(tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("MARCHWARDEN_", "TAVILY_", "ANTHROPIC_", "OPENAI_")) and name != "MARCHWARDEN_TEST_LM":
             monkeypatch.delenv(name)
@@ -22,5 +28,5 @@ def _isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", str(tmp_path / "traces"))
-    monkeypatch.setenv("MARCHWARDEN_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("MARCHWARDEN_CACHE_DIR", str(cache_dir))
     monkeypatch.chdir(home)

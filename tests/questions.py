@@ -1,0 +1,36 @@
+"""Thirty varied questions over the shipped frozen web: one fact, several aspects, numbers, conflicts, nothing to find."""
+
+from __future__ import annotations
+
+QUESTIONS = (
+    "What are ideal crops for a garden in Utah?",
+    "When is the frost on the Wasatch Front, how much water does a vegetable garden need, and which crops tolerate salty soil?",
+    "Do tomatoes ripen above 6,000 feet in Utah?",
+    "How many participants did VITAL enrol?",
+    "How much vitamin D should an adult take a day?",
+    "Does vitamin D prevent cancer and heart attacks?",
+    "How many flights has Ingenuity made?",
+    "What is the capital of France and how many people live there?",
+    "What is the capital of Bolivia?",
+    "When did the Berlin Wall stand, how many people died at it, and were the GDR leaders punished?",
+    "How much does a plot in a community garden in Provo cost?",
+    "Which tomato was earliest in the 2025 Utah variety trials?",
+    "When were the first squash bug eggs found in Salt Lake County in 2025?",
+    "What is the men's marathon world record?",
+    "When did the first AI winter begin, and why?",
+    "How much caffeine is in an 8-ounce cup?",
+    "When was Casgevy approved in the UK and the US, and what does it cost?",
+    "When did the AI Act enter into force, when did its bans apply, and how high are the fines?",
+    "From when do the high-risk rules of the AI Act apply?",
+    "What did Schrems II decide?",
+    "Why is a marathon 42.195 km long?",
+    "Does Ruth Chepngetich's record stand after her ban?",
+    "What was the median time at the Saltmarsh Coast Marathon 2024?",
+    "Who led the CRISPR funding rounds of 2026, and for how much?",
+    "What is the caffeine content of Coffea stenophylla?",
+    "What are the latest recruitment status and raw outcomes of the Casgevy sickle cell trial?",
+    "How much caffeine do robusta and arabica contain?",
+    "Wie viele Menschen starben an der Berliner Mauer?",
+    "Quelle est la superficie du lac Léman ?",
+    "How do paywalls work?",
+)
