@@ -42,8 +42,6 @@ HEARTBEAT_SECONDS = 8.0
 DRAIN_SECONDS = 1.0
 """How long to read on from a process that was killed."""
 
-_PRELOADED = ("marchwarden.worker_process", "marchwarden.researcher")
-_PRELOADED_WITH_MODEL = ("marchwarden.lm",)
 _KILLS = {
     "seconds": "it went on for longer than its time and the grace after it",
     "tokens": "it used more tokens than it was given",
@@ -87,8 +85,18 @@ def _context(settings: Settings) -> ForkServerContext | SpawnContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([*_PRELOADED, *(_PRELOADED_WITH_MODEL if settings.model_id != EXTRACTIVE else ())])
+    context.set_forkserver_preload(_preloaded(settings.model_id))
     return context
+
+
+def _preloaded(model_id: str) -> list[str]:
+    """Modules to import before processes are forked; the libraries of models only where they will be used."""
+    modules = ["marchwarden.preloaded"]
+    if model_id != EXTRACTIVE:
+        modules += ["dspy", "marchwarden.lm.metered", "marchwarden.lm.adapter", "marchwarden.lm.resolve"]
+    if model_id.startswith("anthropic/"):
+        modules += ["anthropic", "marchwarden.lm.anthropic"]
+    return modules
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from marchwarden.settings import Settings
 from marchwarden.trace.reader import Trace, list_traces, read_trace
 from marchwarden.worker import research_in_worker
 from tests.test_worker import ROOT, STANDIN, dies, is_alive
+from tests.webs import article, make_web
 
 pytestmark = pytest.mark.anyio
 Way = Literal["in process", "in process, legacy", "stdio", "stdio, legacy"]
@@ -40,7 +41,8 @@ SERVE = (
 
 
 def environment(tmp_path: Path, **more: str) -> dict[str, str]:
-    return {"PYTHONPATH": str(ROOT), "MARCHWARDEN_TRACE_DIR": str(tmp_path / "traces"), **more}
+    measured = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
+    return {"PYTHONPATH": str(ROOT), "MARCHWARDEN_TRACE_DIR": str(tmp_path / "traces"), **measured, **more}
 
 
 @asynccontextmanager
@@ -294,6 +296,22 @@ def test_nothing_but_the_protocol_reaches_stdout_whatever_is_printed_in_whatever
     assert "日本語".encode() in server.lines[-1]
     for words in (b"while serving", b"child", b"from Python", b"at exit, raw"):
         assert words in errors
+
+
+def test_the_real_researcher_answers_and_leaves_nothing_to_complain_of(tmp_path: Path) -> None:
+    """A semaphore that a killed worker leaves behind would be complained of at the end."""
+    page = article("Tomatoes in Utah", "Tomatoes ripen in Utah from late July to September.")
+    web = make_web(tmp_path / "web", {"https://garden.example/tomatoes": page})
+    variables = {"MARCHWARDEN_WEB": str(web), "MARCHWARDEN_SOURCE": "snapshot", "HOME": str(tmp_path)}
+    with a_raw_server(
+        tmp_path, SERVE.replace("sys.argv[2]", "'marchwarden.researcher:research'"), **variables
+    ) as server:
+        server.initialize()
+        server.call("When do tomatoes ripen in Utah?")
+        result = server.receive()["result"]["structuredContent"]
+        _, errors = server.process.communicate(timeout=10)
+    assert [citation["locator"] for citation in result["citations"]] == ["https://garden.example/tomatoes"]
+    assert errors == b""
 
 
 def test_what_is_not_json_gets_an_error_and_the_next_message_an_answer(tmp_path: Path) -> None:

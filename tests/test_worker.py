@@ -140,6 +140,16 @@ async def test_a_call_that_dies_is_its_own_failure_and_the_next_one_works(
     assert (await Caller(caller.settings).ask("answer me")).answer
 
 
+async def test_where_processes_cannot_be_forked_they_are_spawned(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: ["spawn"])
+    warm_up(caller.settings)
+    assert (await caller.ask("answer me")).answer
+    with pytest.raises(ResearchFailed, match="exit status 3"):
+        await Caller(caller.settings).ask("exit")
+
+
 async def test_a_memory_limit_holds(caller: Caller) -> None:
     limited = Caller(Settings(worker_memory_mb=4000))
     with pytest.raises(ResearchFailed, match="MemoryError"):

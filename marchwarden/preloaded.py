@@ -1,0 +1,37 @@
+"""Imported once, by the process that those of calls are forked from: what a call imports, or builds, when it first
+needs it. Importing it is its use; nobody else should."""
+
+from __future__ import annotations
+
+import gc
+from importlib import import_module
+
+from tqdm import tqdm  # type: ignore[import-untyped]
+
+from marchwarden.tools.addresses import organisation_of
+
+_NEEDED_SOON = (
+    "marchwarden.researcher",
+    "marchwarden.worker_process",
+    "marchwarden.researchers.snapshot",
+    "marchwarden.researchers.web",
+    "marchwarden.tools.fetch",
+    "marchwarden.tools.search.snapshot",
+    "marchwarden.tools.text",
+    "charset_normalizer",
+    "h2",
+    "httpx",
+    "idna",
+    "lxml.html",
+    "protego",
+    "sentencex",
+    "tantivy",
+    "trafilatura",
+)
+
+for name in _NEEDED_SOON:
+    import_module(name)
+
+organisation_of("example.org")  # reads the list of public suffixes
+tqdm.get_lock()  # a semaphore of the system: one for all, instead of one left behind by each process that is killed
+gc.freeze()  # these objects stay, and a collector that looks at them copies their memory into each process
