@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from marchwarden.contract import Recency, SourceAuthority
-from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome
+from marchwarden.observations import Failure, FailureKind, Page, SearchOutcome
 from marchwarden.ranking import Signature, near_duplicate, signature
 
 Stance: TypeAlias = Literal["supports", "contradicts"]
@@ -186,9 +186,7 @@ class Ledger(BaseModel):
             )
         )
 
-    def add_page(
-        self, lead: Lead, outcome: FetchOutcome, page: Page, organisation: str, authority: SourceAuthority
-    ) -> Source | None:
+    def add_page(self, lead: Lead, page: Page, organisation: str, authority: SourceAuthority) -> Source | None:
         """Keep a page that was read; None where this very text was read before under another address."""
         if any(source.text_hash == page.text_hash and page.text for source in self.sources) or any(
             source.locator == page.url for source in self.sources

@@ -12,7 +12,6 @@ from marchwarden.ledger import Excerpt, Lead, Ledger, Pointer
 from marchwarden.observations import (
     Failure,
     FailureKind,
-    FetchOutcome,
     Page,
     Passage,
     SearchHit,
@@ -41,8 +40,7 @@ def ledger_with(*pages: Page, aspects: tuple[str, ...] = ("What is it?",)) -> Le
 def keep(ledger: Ledger, each: Page, organisation: str | None = None) -> object:
     lead = Lead(url=each.url, title="t", snippet="", published=None, aspect=1, rank=0.1)
     ledger.leads.append(lead)
-    outcome = FetchOutcome(url=each.url, final_url=each.url, page=each)
-    return ledger.add_page(lead, outcome, each, organisation or each.url.split("/")[2], SourceAuthority.MEDIUM)
+    return ledger.add_page(lead, each, organisation or each.url.split("/")[2], SourceAuthority.MEDIUM)
 
 
 def excerpt(locator: str, *, aspect: int = 1, start: int = 0, relevance: float = 0.8) -> Excerpt:

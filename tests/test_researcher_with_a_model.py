@@ -90,7 +90,7 @@ async def run(
     web = make_web(Path.cwd() / f"web{uuid.uuid4().hex[:6]}", pages)
     configured = load_settings(model="scripted/model", source="snapshot", web=web)
     request = ResearchRequest.model_validate({"question": question, "constraints": constraints})
-    budget = Budget(request.constraints, 30.0)
+    budget = Budget(request.constraints, seconds)
     trace_id = str(uuid.uuid4())
     progress: list[str] = []
     engine = ScriptedEngine(script)
@@ -227,6 +227,26 @@ async def test_6_a_model_that_goes_down_midway_leaves_what_was_found() -> None:
     assert [event.stage_form for event in done.events("extract")] == ["model", "model"]
     assert done.events("synthesize")[0].stage_form == "model_free"
     assert "1931" in done.result.answer
+
+
+async def test_6_a_refused_key_is_tried_once_and_a_model_that_is_down_not_for_ever() -> None:
+    refused = await run(lambda request: lm15.AuthError("bad key"))
+    assert len(refused.events("model_call")) == 1
+    down = await run(
+        lambda request: lm15.ServerError("down"), question="When was it built, what is it, and who knows?"
+    )
+    assert len(down.events("model_call")) <= 4
+    assert "not asked again" in "".join(event.reason for event in down.events("fallback"))
+
+
+async def test_a_model_too_slow_for_the_wall_clock_leaves_what_was_read() -> None:
+    done = await run(
+        lambda request: Reply(good(request), delay=0.0 if stage_of(request) == "plan" else 30.0), seconds=1.5
+    )
+    assert done.result.cost_metadata.wall_time_sec < 1.5
+    assert "1931" in done.result.answer
+    assert {"budget_exhausted"} == set(done.categories())
+    assert done.problems == []
 
 
 async def test_at_500_tokens_the_result_is_valid_and_says_that_the_budget_ran_out() -> None:

@@ -24,6 +24,8 @@ Given = TypeVar("Given")
 Output = TypeVar("Output")
 Form = Literal["model", "model_free"]
 
+FAILURES_BORNE = 3
+"""So many failed calls in a row, each retried by DSPy already, and a model counts as down for the whole research."""
 _ASK_AGAIN: tuple[str, ...] = ("unusable_output", "truncated")
 """What a second attempt can mend; anything else DSPy has already retried, or will not change."""
 
@@ -56,6 +58,7 @@ class StageRunner:
     def __init__(self, model: Model | None, budget: Budget, recorder: Recorder, *, at_once: int = 1) -> None:
         """`at_once`: how many model calls may run side by side; more wait their turn."""
         self.model = model
+        self._failures = 0
         self._turns = asyncio.Semaphore(at_once)
         self._budget = budget
         self._recorder = recorder
@@ -64,13 +67,19 @@ class StageRunner:
         if self.model is None:
             return stage.model_free(given), "model_free"
         try:
-            return await self._ask(self.model, stage, given), "model"
+            output = await self._ask(self.model, stage, given)
+            self._failures = 0
+            return output, "model"
         except BudgetExhausted as error:
             if stage.essential:
                 self._budget.ran_out("tokens")
             reason = str(error)
         except ModelError as error:
+            self._failures += error.kind not in _ASK_AGAIN
             reason = f"{error.kind}: {error}"
+            if self.model and (error.kind == "bad_key" or self._failures >= FAILURES_BORNE):
+                self.model = None
+                reason += " (the model is not asked again in this research)"
         self._recorder.record(
             FellBack(stage=stage.name, reason=reason, decision=f"{stage.name} goes on without the model")
         )
@@ -79,6 +88,8 @@ class StageRunner:
     async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
         shown = stage.show(given)
         async with self._turns:
+            if self.model is None:
+                raise ModelError("network", "The model failed again and again and is not asked any more.")
             try:
                 return await self._predict(model, stage, stage.predictor, given, shown)
             except ModelError as error:
