@@ -1,0 +1,444 @@
+"""What README and the wiki say is true of the code: settings, commands, examples, limits, events, links."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import enum
+import io
+import itertools
+import json
+import re
+import shlex
+import typing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from pydantic import BaseModel
+
+from marchwarden import contract, researcher
+from marchwarden.api import request_of
+from marchwarden.cli import app
+from marchwarden.contract import Constraints, Depth, GapCategory, ResearchRequest, ResearchResult
+from marchwarden.errors import InvalidRequest
+from marchwarden.ledger import Ledger
+from marchwarden.settings import SECONDS_BY_DEPTH, Settings
+from marchwarden.stages import FAILURES_BORNE, confidence
+from marchwarden.stages.grounding import CARRIED
+from marchwarden.trace import events
+from marchwarden.worker import GRACE_SECONDS, HEARTBEAT_SECONDS
+from tests.runs import run
+from tests.test_layers import LAYERS, layer_of
+
+ROOT = Path(__file__).parent.parent
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/wiki/Architecture.md",
+    "docs/wiki/ResearchContract.md",
+    "docs/wiki/DevelopmentGuide.md",
+)
+CONTRACT = "docs/wiki/ResearchContract.md"
+GUIDE = "docs/wiki/DevelopmentGuide.md"
+ARCHITECTURE = "docs/wiki/Architecture.md"
+
+_BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(name: str, language: str) -> list[str]:
+    return [block[2] for block in _BLOCK.findall(page(name)) if block[1] == language]
+
+
+def prose(name: str) -> str:
+    return _BLOCK.sub("", page(name))
+
+
+def section(name: str, heading: str) -> str:
+    """What stands under a heading, up to the next one of its level or above."""
+    level = heading.split(" ")[0]
+    _, found, after = page(name).partition(f"\n{heading}\n")
+    assert found, f"{name} has no heading {heading!r}"
+    return re.split(rf"^#{{1,{len(level)}}} ", after, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of every table row, heads and rules left out."""
+    lines = text.splitlines()
+    tables = [line for number, line in enumerate(lines) if line.startswith("|") and not _is_head(lines, number)]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in tables if not _is_rule(line)]
+
+
+def _is_rule(line: str) -> bool:
+    return bool(re.fullmatch(r"[|\- ]+", line))
+
+
+def _is_head(lines: list[str], number: int) -> bool:
+    return number + 1 < len(lines) and lines[number + 1].startswith("|") and _is_rule(lines[number + 1])
+
+
+def first_cells(text: str) -> list[str]:
+    return [row[0].strip("`") for row in rows(text)]
+
+
+# Settings
+
+
+def settings_table() -> list[list[str]]:
+    """A row a setting: its variable, its default and its sentence, as settings.py has them."""
+    tree = ast.parse((ROOT / "marchwarden/settings.py").read_text(encoding="utf-8"))
+    body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings").body
+    sentences = {
+        field.target.id: " ".join(text.value.value.split())
+        for field, text in itertools.pairwise(body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+    }
+    assert sentences.keys() == Settings.model_fields.keys(), "every setting has a sentence"
+    return [_setting(name, sentence) for name, sentence in sentences.items()]
+
+
+def _setting(name: str, sentence: str) -> list[str]:
+    field = Settings.model_fields[name]
+    alias = field.validation_alias
+    variable = str(alias.choices[0]) if alias is not None else f"MARCHWARDEN_{name.upper()}"  # type: ignore[union-attr]
+    sentence, _, said = sentence.partition(" Default")
+    default = said.lstrip(": ").rstrip(".") if said else _as_written(field.default)
+    return [f"`{variable}`", default, sentence]
+
+
+def _as_written(default: object) -> str:
+    if default is None:
+        return "–"
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
+
+
+def test_readme_lists_every_setting_with_its_default_and_sentence() -> None:
+    expected = "\n".join(f"| {' | '.join(row)} |" for row in settings_table())
+    found = "\n".join(f"| {' | '.join(row)} |" for row in rows(section("README.md", "## Settings")))
+    assert found == expected
+
+
+@pytest.mark.parametrize("name", [*PAGES, ".env.example"])
+def test_variables_that_are_named_exist(name: str) -> None:
+    known = {row[0].strip("`") for row in settings_table()} | {"MARCHWARDEN_TEST_LM"}
+    assert set(re.findall(r"\bMARCHWARDEN_[A-Z_]*[A-Z]\b", page(name))) <= known
+
+
+# Commands
+
+
+def commands(name: str) -> list[str]:
+    """The `marchwarden …` commands of a page: lines of its shell blocks, and code in its text."""
+    shell = [line for block in blocks(name, "sh") for line in block.splitlines()]
+    inline = re.findall(r"`([^`\n]+)`", prose(name))
+    ours = [_started_by_claude(each) for each in shell + inline]
+    found = [match[1].strip() for each in ours if (match := _COMMAND.search(each))]
+    return [command for command in found if " " in command]
+
+
+def _started_by_claude(line: str) -> str:
+    """`claude mcp add NAME … -- COMMAND`: the command; any other line as it is."""
+    return line.partition(" -- ")[2] if line.strip().startswith("claude ") else line
+
+
+_COMMAND = re.compile(r"(?:^|[|\s/])(marchwarden (?:[^|\"'#]|\"[^\"]*\"|'[^']*')*)")
+
+ALL_COMMANDS = sorted({(name, command) for name in PAGES for command in commands(name)})
+
+
+def parse(arguments: list[str]) -> None:
+    """Parses as the command line would, and runs nothing; raises where it would report wrong usage."""
+    group = typer.main.get_command(app)
+    context = group.make_context("marchwarden", list(arguments))
+    name, command, rest = group.resolve_command(context, list(arguments))  # type: ignore[attr-defined]
+    if "--help" not in rest:
+        command.make_context(name, rest, parent=context)
+
+
+def test_the_pages_show_every_command() -> None:
+    shown = {shlex.split(command)[1] for _, command in ALL_COMMANDS}
+    assert shown == {command.callback.__module__.split(".")[-1] for command in app.registered_commands}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("name", "command"), ALL_COMMANDS)
+def test_a_command_that_is_shown_parses(name: str, command: str) -> None:
+    parse(shlex.split(command)[1:])
+
+
+@pytest.mark.parametrize("wrong", ["ask x --no-such-option", "ask x --depth huge", "no-such-command", "ask"])
+def test_a_command_that_does_not_exist_would_be_noticed(wrong: str) -> None:
+    with pytest.raises(Exception, match=r"(?i)no such|not one of|missing"):
+        parse(shlex.split(wrong))
+
+
+def test_configurations_of_clients_start_the_server() -> None:
+    configurations = [json.loads(block) for block in blocks("README.md", "json")]
+    servers = [server for each in configurations for key in each for server in each[key].values()]
+    assert len(servers) == 2
+    known = {row[0].strip("`") for row in settings_table()}
+    for server in servers:
+        assert server["command"].endswith("/bin/marchwarden")
+        assert server["env"].keys() <= known
+        parse(server["args"])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_targets_of_make_exist(name: str) -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    shown = [line for block in blocks(name, "sh") for line in block.splitlines()]
+    named = re.findall(r"`make (\w+)", prose(name)) + [
+        each for line in shown for each in re.findall(r"^make (\w+)", line)
+    ]
+    assert set(named) <= targets
+
+
+# Examples
+
+
+def test_the_python_example_of_readme_runs() -> None:
+    (example,) = blocks("README.md", "python")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(example, "README.md", "exec"), {})
+    assert "[1] https://" in printed.getvalue()
+    assert "access_denied" in printed.getvalue()
+
+
+@pytest.mark.anyio
+async def test_the_example_of_a_test_passes() -> None:
+    (example,) = blocks(GUIDE, "python")
+    namespace: dict[str, Any] = {}
+    exec(compile(example, GUIDE, "exec"), namespace)
+    tests = [value for name, value in namespace.items() if name.startswith("test_")]
+    assert len(tests) == 1
+    await tests[0]()
+
+
+@pytest.mark.anyio
+async def test_the_answer_that_readme_shows_is_the_one_that_is_given() -> None:
+    shown = " ".join(blocks("README.md", "text")[0].split())
+    result = (await run("What are ideal crops for a garden in Utah?")).result
+    answer = [" ".join(line.removeprefix("- ").split()) for line in result.answer.splitlines()]
+    assert [line for line in answer if line in shown] == answer[:2]
+    assert f"({result.confidence:.2f})" in shown
+    assert f"“{result.citations[2].raw_excerpt}”" in shown
+    assert [gap.detail in shown for gap in result.gaps] == [True]
+
+
+def test_the_schema_example_prints_both_schemas() -> None:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(blocks(CONTRACT, "python")[-1], CONTRACT, "exec"), {})
+    assert '"question"' in printed.getvalue()
+    assert '"answer"' in printed.getvalue()
+
+
+def test_the_worked_examples_are_the_fixtures() -> None:
+    fixtures = sorted((ROOT / "tests/fixtures").glob("*.json"))
+    shown = [json.loads(block) for block in blocks(CONTRACT, "json")]
+    assert shown == [json.loads(path.read_text(encoding="utf-8")) for path in fixtures]
+    assert [path.name for path in fixtures if f"tests/fixtures/{path.name}" not in page(CONTRACT)] == []
+
+
+# The contract
+
+
+def limit(model: type[BaseModel], field: str) -> str:
+    schema = model.model_json_schema()["properties"][field]
+    schema = next((each for each in schema.get("anyOf", []) if each["type"] != "null"), schema)
+    if schema["type"] == "integer":
+        return f"{schema['minimum']}–{schema['maximum']}"
+    return f"{schema.get('minLength', 0)}–{schema['maxLength']} characters"
+
+
+def test_limits_of_arguments_are_those_of_the_code() -> None:
+    table = {row[0].strip("`"): row for row in rows(section(CONTRACT, "## The call"))}
+    assert table["question"][2].startswith(limit(ResearchRequest, "question"))
+    assert table["context"][2] == limit(ResearchRequest, "context")
+    assert re.findall(r"`(\w+)`", table["depth"][2]) == [depth.value for depth in Depth]
+    assert table["depth"][3] == f"`{ResearchRequest(question='x').depth.value}`"
+    for name in ("max_iterations", "max_sources", "token_budget"):
+        assert table[name][2] == limit(Constraints, name)
+    assert table["max_iterations"][3] == str(Constraints().max_iterations)
+    assert table["max_sources"][3] == str(Constraints().max_sources)
+    deep = ResearchRequest(question="x", depth=Depth.DEEP).constraints.token_budget
+    assert table["token_budget"][3] == f"{Constraints().token_budget}; {deep} where `depth` is `deep`"
+    arguments = {*ResearchRequest.model_fields, *Constraints.model_fields}
+    assert arguments <= table.keys() <= arguments | {depth.value for depth in Depth}
+
+
+def test_aims_of_depth_are_those_of_the_code() -> None:
+    table = {row[0].strip("`"): row[1:] for row in rows(section(CONTRACT, "## The call"))}
+    for depth in Depth:
+        aims = (researcher.TURNS_BY_DEPTH, researcher.SOURCES_WANTED, researcher.PAGES_PER_TURN, SECONDS_BY_DEPTH)
+        assert table[depth.value] == [f"{aim[depth]:g}" for aim in aims]
+
+
+def test_the_error_that_is_shown_is_the_one_that_is_given() -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        request_of("x", None, "balanced", {"token_budget": 499})
+    assert blocks(CONTRACT, "text")[0].strip() == str(caught.value)
+
+
+RESULT_MODELS = [ResearchResult] + [
+    each
+    for each in vars(contract).values()
+    if isinstance(each, type)
+    and issubclass(each, contract._Answered)
+    and each not in (ResearchResult, contract._Answered)
+]
+
+
+@pytest.mark.parametrize("model", RESULT_MODELS, ids=lambda model: model.__name__)
+def test_fields_of_the_result_are_those_of_the_code(model: type[BaseModel]) -> None:
+    described = [row for row in rows(section(CONTRACT, f"### {model.__name__}")) if len(row) == 3 and row[0][1:-1] in
+                 model.model_fields]  # fmt: skip
+    assert [row[0].strip("`") for row in described] == list(model.model_fields)
+    for (_, kind, _), field in zip(described, model.model_fields.values(), strict=True):
+        assert kind.endswith("or null") == (type(None) in typing.get_args(field.annotation))
+        for annotation in (field.annotation, *typing.get_args(field.annotation)):
+            if isinstance(annotation, enum.EnumMeta) and annotation is not GapCategory:
+                assert re.findall(r"`(\w+)`", kind) == [each.value for each in annotation]
+
+
+def test_gap_categories_are_those_of_the_code() -> None:
+    table = [row for row in rows(section(CONTRACT, "### Gap")) if row[0].strip("`") not in contract.Gap.model_fields]
+    assert [row[0].strip("`") for row in table] == [category.value for category in GapCategory]
+    assert all(len(row) == 3 and all(row) for row in table)
+
+
+def test_the_excerpt_limit_is_that_of_the_code() -> None:
+    described = section(CONTRACT, "### Citation")
+    assert f"1–{contract.EXCERPT_LIMIT} characters" in described
+    assert f"`{contract.EXCERPT_CUT}`" in described
+    assert f"`{contract.NON_TEXT_SOURCE}`" in described
+
+
+def test_confidence_bands_are_those_of_the_code() -> None:
+    bands = [row for row in rows(section(CONTRACT, "## Confidence")) if re.match(r"[≥<] \d", row[0])]
+    assert len(bands) == 4
+    for score, band, _ in bands:
+        value = float(score[2:])
+        assert contract.confidence_band(value if score.startswith("≥") else value - 0.001) == band
+        assert contract.confidence_band(value - 0.001) != band or score.startswith("<")
+
+
+def test_the_confidence_rubric_is_that_of_the_code() -> None:
+    rubric = dict(row for row in rows(section(CONTRACT, "## Confidence")) if len(row) == 2)
+    assert [float(number) for number in re.findall(r"\d\.\d+", rubric["base: independent sources"])] == [
+        *confidence._BASE
+    ]
+    authority = {level.value: amount for level, amount in confidence._AUTHORITY.items()}
+    said = dict(re.findall(r"(\w+) ([+−]?[\d.]+)", rubric["authority"]))
+    assert {level: float(amount.replace("−", "-")) for level, amount in said.items()} == authority
+    numbers = re.findall(r"\d\.\d+", " ".join(list(rubric.values())[2:]))
+    assert set(numbers) <= set(re.findall(r"\d\.\d+", str(confidence.__doc__))) | {"0.97"}
+
+
+def test_the_confidence_that_is_worked_out_is_the_one_that_is_computed() -> None:
+    factors = contract.ConfidenceFactors(
+        num_corroborating_sources=4,
+        source_authority=contract.SourceAuthority.MEDIUM,
+        contradiction_detected=False,
+        query_specificity_match=1.0,
+        budget_exhausted=False,
+        recency=contract.Recency.CURRENT,
+    )
+    assert f"matching in full: {confidence._score(factors, 1.0, unresolved=False)}" in page(CONTRACT)
+
+
+# The trace
+
+
+def test_trace_events_are_those_of_the_code() -> None:
+    models = {model.model_fields["action"].default: model for model in typing.get_args(events.Event)}
+    table = {row[0].strip("`"): row for row in rows(section(CONTRACT, "## Trace"))}
+    assert list(table) == list(models)
+    for action, model in models.items():
+        fields = [name for name in model.model_fields if name not in ("action", "decision")]
+        assert re.findall(r"`(\w+)`", table[action][2]) == fields
+
+
+def test_numbers_of_architecture_are_those_of_the_code() -> None:
+    text = page(ARCHITECTURE)
+    assert f"at least {CARRIED:.0%}".replace("%", " %") in text
+    assert (
+        f"{researcher.SYNTHESIS_SHARE:.0%}".replace("%", " %") + f" of the tokens ({researcher.SYNTHESIS_TOKENS:,}"
+        in text
+    )
+    assert f"{researcher.PAGES_PER_TURN[Depth.BALANCED]} pages a turn at depth `balanced`" in text
+    assert researcher.FINISH_SECONDS == 2.0, "the page says 2 s"
+    assert FAILURES_BORNE == 3, "the page says three times"
+    assert (HEARTBEAT_SECONDS, GRACE_SECONDS) == (8, 2), "the page says every 8 seconds, and 2 seconds"
+
+
+def test_the_ledger_holds_what_architecture_says() -> None:
+    (said,) = re.findall(r"memory of a call: ([\w, ]+)\.", " ".join(page(ARCHITECTURE).split()))
+    assert said.split(", ") == [name for name in Ledger.model_fields if name not in ("question", "context")]
+
+
+# Paths and links
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_relative_links_lead_somewhere(name: str) -> None:
+    for target in _LINK.findall(prose(name)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        linked = ((ROOT / name).parent / path).resolve() if path else ROOT / name
+        assert linked.exists(), target
+        if anchor:
+            assert anchor in {
+                _anchor(title) for title in re.findall(r"^#+ (.+)$", linked.read_text("utf-8"), re.MULTILINE)
+            }
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_files_that_are_named_exist(name: str) -> None:
+    """`stages/plan.py` is looked for in the repository, the package and the tests; NAME stands for any name."""
+    named = re.findall(r"`((?:\.ci|[\w.-]+)(?:/[\w.{}-]+)*(?:/|\.py|\.md|\.txt|\.toml|\.json|\.jsonl))`", prose(name))
+    for path in named:
+        if "NAME" not in path and "{" not in path and path not in KEPT_ELSEWHERE:
+            assert any((base / path).exists() for base in (ROOT, ROOT / "marchwarden", ROOT / "tests")), path
+
+
+def test_the_layers_of_architecture_are_those_of_the_test() -> None:
+    tree = _BLOCK.search(section(ARCHITECTURE, "## Layers"))
+    assert tree
+    shown = [line.split(" · ") for line in tree[3].splitlines()]
+    depths = [[layer_of(name) for name in line] for line in reversed(shown)]
+    assert all(max(lower) < min(higher) for lower, higher in itertools.pairwise(depths)), shown
+    left_out = {"preloaded", "__main__"}
+    assert {name for names in LAYERS for name in names} - left_out <= {name for line in shown for name in line}
+
+
+KEPT_ELSEWHERE = {"store/", "claude_desktop_config.json", ".vscode/mcp.json", ".cursor/mcp.json"}
+"""Made on the user's machine, or another program's."""
+
+
+def test_the_folders_of_architecture_are_those_of_the_package() -> None:
+    tree = section(ARCHITECTURE, "## Folders")
+    named = set(re.findall(r"[\w]+(?:\.py|/)", tree))
+    package = {
+        each.name + "/" * each.is_dir() for each in (ROOT / "marchwarden").iterdir() if each.suffix in ("", ".py")
+    }
+    plumbing = {"__init__.py", "__main__.py", "__pycache__/", "logs.py", "preloaded.py", "_data/"}
+    assert package - plumbing <= named
+    assert set(re.findall(r"^  (\w+(?:\.py|/))", tree, re.MULTILINE)) <= package
