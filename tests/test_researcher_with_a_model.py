@@ -116,7 +116,7 @@ async def test_a_model_plans_reads_and_writes() -> None:
     assert done.result.answer.startswith("The Halden Bridge was built in 1931 [1]")
     assert [event.stage_form for event in done.events("extract")] == ["model", "model"]
     assert done.events("synthesize")[0].stage_form == "model"
-    assert done.events("plan")[0].aspects == ["year of construction"]
+    assert done.events("plan")[0].aspects == [QUESTION]  # a single aspect is the question
     assert done.result.open_questions[0].question == "Who designed the Halden Bridge?"
     assert done.problems == []
 

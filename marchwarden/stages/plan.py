@@ -113,14 +113,22 @@ def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
     """Numbers outside the list point at nothing and are left out; a plan without queries asks the question itself."""
     leads = given.ledger.unread()[:CANDIDATES_SHOWN]
     queries = [query.strip()[:QUERY_LIMIT] for query in prediction.queries.root if query.strip()]
-    aspects = [aspect.strip() for aspect in prediction.aspects.root if aspect.strip()]
     return Plan(
         thought=str(prediction.thought or "").strip()[:500],
-        aspects=aspects or [given.ledger.question],
+        aspects=_named_aspects([aspect.strip() for aspect in prediction.aspects.root], given.ledger.question),
         queries=queries or ([] if given.ledger.queries else [as_query(given.ledger.question)]),
         read=[leads[number - 1].url for number in prediction.read.root if 1 <= number <= len(leads)],
         done=bool(prediction.done) and bool(given.ledger.queries),
     )
+
+
+def _named_aspects(aspects: list[str], question: str) -> list[str]:
+    """A model's aspects, each able to stand alone: with the question's names where it has none of its own. A single
+    aspect is the question, whatever it was called."""
+    aspects = [aspect for aspect in aspects if terms(aspect)]
+    if len(aspects) < 2:
+        return [question]
+    return _with_names(aspects, names_in(question))
 
 
 def model_free(given: PlanGiven) -> Plan:
@@ -152,10 +160,11 @@ def split_question(question: str) -> list[str]:
         elif clause:
             clauses.append(clause)
     clauses = clauses[:MOST_ASPECTS] or [question]
-    names = names_in(clauses[0])
-    return [clauses[0]] + [
-        f"{clause} ({' '.join(names)})" if names and _leans_back(clause) else clause for clause in clauses[1:]
-    ]
+    return clauses[:1] + _with_names(clauses[1:], names_in(clauses[0]))
+
+
+def _with_names(clauses: list[str], names: list[str]) -> list[str]:
+    return [f"{clause} ({' '.join(names)})" if names and _leans_back(clause) else clause for clause in clauses]
 
 
 def _leans_back(clause: str) -> bool:

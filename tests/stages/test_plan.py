@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import Depth
 from marchwarden.ledger import Ledger
-from marchwarden.stages.plan import PlanGiven, as_query, model_free, names_in, split_question
+from marchwarden.stages.plan import PlanGiven, as_query, model_free, names_in, read, split_question
+from marchwarden.stages.shapes import UpTo3Texts, UpTo4Texts, UpTo6Numbers
 
 
 @pytest.mark.parametrize(
@@ -65,3 +68,19 @@ def test_the_first_plan_asks_the_question_and_a_later_one_what_is_open() -> None
     assert len(later.queries) == 1
     assert ledger.is_new_query(later.queries[0])
     assert model_free(PlanGiven(ledger, Depth.BALANCED, [])).done
+
+
+@pytest.mark.parametrize(
+    ("aspects", "kept"),
+    [
+        (["year of construction"], ["When was the Halden Bridge built, and by whom?"]),
+        ([], ["When was the Halden Bridge built, and by whom?"]),
+        (["year", "builder"], ["year (Halden Bridge)", "builder (Halden Bridge)"]),
+        (["year the Halden Bridge opened", ""], ["When was the Halden Bridge built, and by whom?"]),
+    ],
+)
+def test_a_models_aspects_can_stand_alone(aspects: list[str], kept: list[str]) -> None:
+    question = "When was the Halden Bridge built, and by whom?"
+    lists = {"aspects": UpTo4Texts(aspects), "queries": UpTo3Texts(["q"]), "read": UpTo6Numbers([])}
+    prediction = SimpleNamespace(thought="", done=False, **lists)
+    assert read(PlanGiven(Ledger(question=question), Depth.BALANCED, []), prediction).aspects == kept
