@@ -229,12 +229,15 @@ async def test_the_example_of_a_test_passes() -> None:
 @pytest.mark.anyio
 async def test_the_answer_that_readme_shows_is_the_one_that_is_given() -> None:
     shown = " ".join(blocks("README.md", "text")[0].split())
-    result = (await run("What are ideal crops for a garden in Utah?")).result
+    done = await run("What are ideal crops for a garden in Utah?")
+    result = done.result
     answer = [" ".join(line.removeprefix("- ").split()) for line in result.answer.splitlines()]
     assert [line for line in answer if line in shown] == answer[:2]
     assert f"({result.confidence:.2f})" in shown
     assert f"“{result.citations[2].raw_excerpt}”" in shown
     assert [gap.detail in shown for gap in result.gaps] == [True]
+    for folder, rest in re.findall(r"store/(\w\w)/(\w{62})\.zst", page("README.md")):
+        assert "repay the water" in done.store.get(f"sha256:{folder}{rest}").decode()
 
 
 def test_the_schema_example_prints_both_schemas() -> None:
