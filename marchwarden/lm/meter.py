@@ -157,7 +157,6 @@ class Meter:
     def _refuse(self, caller: Caller, bound: int, cap: int, left: int) -> NoReturn:
         with self._lock:
             self.refused += 1
-        self._budget.ran_out("tokens")
         raise BudgetExhausted(
             "tokens",
             f"{caller.stage} needs {bound} tokens for its prompt and {caller.floor(cap)} for an answer; "
