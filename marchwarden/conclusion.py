@@ -31,7 +31,7 @@ from marchwarden.stages.conflicts import find_conflicts
 from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, contradictions
 from marchwarden.stages.gaps import GAPS, GapsGiven, settled
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
-from marchwarden.stages.synthesize import SYNTHESIZE, SynthesizeGiven, check_grounding, render_answer
+from marchwarden.stages.synthesize import SYNTHESIZE, SynthesizeGiven, check_grounding, evidence, render_answer
 from marchwarden.trace.events import Dropped
 
 MOST_NEW_SOURCES = 2
@@ -63,6 +63,8 @@ class Conclusion:
     answer: str
     cited: list[Excerpt]
     """Marker [n] of the answer is the n-th, from 1."""
+    evidence: list[Excerpt]
+    """What the claims stand on: a slice that is cited once may speak to two aspects."""
     claims: int
     form: Form
     gaps: list[Gap]
@@ -71,7 +73,7 @@ class Conclusion:
     dropped: list[Dropped] = field(default_factory=list)
 
     def result(self, ledger: Ledger, *, cost: CostMetadata, kind: str, trace_id: str, today: date) -> ResearchResult:
-        assessment = assess(ledger, self.cited, budget_exhausted=cost.budget_exhausted, today=today)
+        assessment = assess(ledger, self.evidence, budget_exhausted=cost.budget_exhausted, today=today)
         corroborated = len(ledger.organisations(self.cited)) > 1
         return ResearchResult(
             answer=self.answer,
@@ -90,11 +92,13 @@ def conclude_model_free(ledger: Ledger, depth: Depth, exhausted: list[Limit], to
     """The last stages in their model-free forms, over what was found; milliseconds, no tokens."""
     claims, dropped = check_grounding(ledger, SYNTHESIZE.model_free(SynthesizeGiven(ledger, depth)))
     answer, cited = render_answer(ledger, claims)
-    gaps_given = GapsGiven(ledger, exhausted, frozenset(excerpt.aspect for excerpt in cited))
+    stands_on = evidence(ledger, claims)
+    gaps_given = GapsGiven(ledger, exhausted, frozenset(excerpt.aspect for excerpt in stands_on))
     gaps = settled(gaps_given) + GAPS.model_free(gaps_given)
     return Conclusion(
         answer=answer,
         cited=cited,
+        evidence=stands_on,
         claims=len(claims),
         form="model_free",
         gaps=gaps,

@@ -7,9 +7,9 @@ result says is read off the ledger; what a turn may spend is the budget's to say
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import date, datetime, timezone
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import anyio
 
@@ -35,6 +35,7 @@ from marchwarden.stages.synthesize import (
     Claim,
     SynthesizeGiven,
     check_grounding,
+    evidence,
     render_answer,
     usable_excerpts,
 )
@@ -45,12 +46,18 @@ from marchwarden.trace.store import Store
 if TYPE_CHECKING:
     from marchwarden.lm import Model
 
+T = TypeVar("T")
+
 TURNS_BY_DEPTH = {Depth.SHALLOW: 2, Depth.BALANCED: 4, Depth.DEEP: 20}
 """The most turns that a depth aims at; `max_iterations` is the hard limit."""
+TOKENS_BY_DEPTH = {Depth.SHALLOW: 5_000, Depth.BALANCED: 15_000, Depth.DEEP: 25_000}
+"""About how many tokens a depth aims at: beyond them, an answer to each aspect is enough."""
 SOURCES_WANTED = {Depth.SHALLOW: 1, Depth.BALANCED: 2, Depth.DEEP: 3}
 """An aspect is covered when this many independent sources speak to it."""
 PAGES_PER_TURN = {Depth.SHALLOW: 4, Depth.BALANCED: 8, Depth.DEEP: 10}
 HITS_PER_QUERY = 10
+PLAN_SHARE = 0.25
+"""Of the time that is left, what a model may take to plan one turn."""
 SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.35, 4000
 """What is kept for the answer before anything else is spent: this share of the tokens, at most so many."""
 FINISH_SECONDS = 2.0
@@ -145,6 +152,10 @@ class ResearchCall:
             await self._read(granted)
             if not self._open_aspects():
                 return self.tell.stopped("covered", f"{self.sources_wanted} sources speak to every aspect.")
+            if self.budget.tokens_used >= TOKENS_BY_DEPTH[self.request.depth] and not self.ledger.unanswered():
+                return self.tell.stopped(
+                    "covered", "Every aspect has an answer, for the tokens that this depth aims at."
+                )
             if len(granted) < len(leads):
                 return self._out_of("sources", "The number of pages ran out.")
             if not leads and not promising(self.ledger, self._sought()):
@@ -154,7 +165,7 @@ class ResearchCall:
     async def _plan(self) -> Plan:
         self.tell.now("planning")
         given = PlanGiven(self.ledger, self.request.depth, self._open_aspects())
-        plan, form = await self.stages.run(PLAN, given)
+        plan, form = await self.stages.run(PLAN, given, seconds=PLAN_SHARE * self.budget.seconds_left())
         self.ledger.set_aspects(plan.aspects)
         self.tell.planned(plan, form)
         return plan
@@ -162,7 +173,7 @@ class ResearchCall:
     async def _search(self, queries: list[str]) -> None:
         """Run the queries that were not asked before, side by side; hits become leads of the aspect they fit best."""
         fresh = [query for query in dict.fromkeys(queries) if self.ledger.is_new_query(query)]
-        for outcome in await asyncio.gather(*(self._search_one(query) for query in fresh)):
+        for outcome in await side_by_side([self._search_one(query) for query in fresh]):
             new = self.ledger.add_search(outcome, aspect_of(outcome.query, self.ledger.aspects))
             self.tell.searched(outcome, new)
 
@@ -174,12 +185,12 @@ class ResearchCall:
         """Fetch the pages side by side, keep them, and pick what bears on open aspects."""
         if leads:
             self.tell.now(f"reading {len(leads)} {'page' if len(leads) == 1 else 'pages'}")
-        outcomes = await asyncio.gather(*(self._fetch(lead) for lead in leads))
+        outcomes = await side_by_side([self._fetch(lead) for lead in leads])
         for lead, outcome in zip(leads, outcomes, strict=True):
             self._keep(lead, outcome)
         self._save()
         sought = self._sought()
-        await asyncio.gather(*(self._extract(page, sought) for page in list(self.not_picked)))
+        await side_by_side([self._extract(page, sought) for page in self.not_picked])
         self._save()
 
     async def _fetch(self, lead: Lead) -> FetchOutcome:
@@ -253,7 +264,9 @@ class ResearchCall:
             form = "model_free"
             claims, _ = check_grounding(ledger, SYNTHESIZE.model_free(given))
         answer, cited = render_answer(ledger, claims)
-        gaps_given = GapsGiven(ledger, list(self.budget.exhausted), frozenset(excerpt.aspect for excerpt in cited))
+        stands_on = evidence(ledger, claims)
+        claimed = frozenset(excerpt.aspect for excerpt in stands_on)
+        gaps_given = GapsGiven(ledger, list(self.budget.exhausted), claimed, self.stages.trouble)
         gaps = settled(gaps_given)
         if undecided(gaps_given):
             gaps += (await self.stages.run(GAPS, gaps_given))[0]
@@ -262,7 +275,7 @@ class ResearchCall:
             discoveries = (await self.stages.run(DISCOVERIES, pointed))[0] + discoveries
         asked = OpenQuestionsGiven(ledger, cited, gaps, _today())
         questions = (await self.stages.run(OPEN_QUESTIONS, asked))[0] if cited else []
-        return Conclusion(answer, cited, len(claims), form, gaps, discoveries, questions, dropped)
+        return Conclusion(answer, cited, stands_on, len(claims), form, gaps, discoveries, questions, dropped)
 
     # What the loop asks itself
 
@@ -292,6 +305,27 @@ class ResearchCall:
         if self.checkpoint:
             self.checkpoint(state)
         return state
+
+
+async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """What the calls return, in their order. Unlike `asyncio.gather` it never leaves one running: cancelled, or where
+    one fails, it ends when all have ended, so that what they spent is settled by then."""
+    results: dict[int, T] = {}
+    errors: list[Exception] = []
+
+    async def run(number: int, call: Coroutine[Any, Any, T]) -> None:
+        try:
+            results[number] = await call
+        except Exception as error:
+            errors.append(error)
+            group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        for number, call in enumerate(calls):
+            group.start_soon(run, number, call)
+    if errors:
+        raise errors[0]
+    return [results[number] for number in range(len(calls))]
 
 
 def _today() -> date:

@@ -224,6 +224,7 @@ async def test_6_a_model_that_is_down_gives_a_model_free_answer_and_a_readable_t
     done = await run(lambda request: error)
     assert "1931" in done.result.answer
     assert done.events("fallback")
+    assert [gap.topic for gap in done.result.gaps if gap.category.value == "access_denied"] == ["the model"]
     assert done.problems == []
 
 
@@ -252,6 +253,25 @@ async def test_a_model_too_slow_for_the_wall_clock_leaves_what_was_read() -> Non
     assert "1931" in done.result.answer
     assert {"budget_exhausted"} == set(done.categories())
     assert done.problems == []
+
+
+async def test_what_a_call_spent_is_settled_before_its_result_is_written() -> None:
+    """Time runs out while pages are picked from side by side: the last line is the result, and it counts every call."""
+    pages = PAGES | {
+        f"https://x{n}.halden-college.edu/": article(f"Halden Bridge {n}", f"The Halden Bridge was built in 1931, says {n}.")
+        for n in range(4)
+    }  # fmt: skip
+    slow = lambda request: Reply(good(request), delay=1.2 if stage_of(request) == "extract" else 0.0)  # noqa: E731
+    done = await run(slow, pages=pages, seconds=5.0)
+    assert done.trace.events[-1][2].action == "result"
+    assert done.result.cost_metadata.tokens_used == sum(call.charged_tokens for call in done.events("model_call"))
+
+
+async def test_a_plan_that_takes_too_long_is_made_without_the_model() -> None:
+    slow = lambda request: Reply(good(request), delay=60.0 if stage_of(request) == "plan" else 0.0)  # noqa: E731
+    done = await run(slow, seconds=6.0)
+    assert "took longer" in done.events("fallback")[0].reason
+    assert "1931" in done.result.answer
 
 
 async def test_at_500_tokens_the_result_is_valid_and_says_that_the_budget_ran_out() -> None:
@@ -315,3 +335,28 @@ async def test_tokens_used_never_exceeds_the_budget(budget: int, answers: list[s
     done = await run(script, token_budget=budget)
     assert 0 <= done.result.cost_metadata.tokens_used <= budget
     assert done.problems == []
+
+
+async def test_each_sentence_of_a_claim_stands_alone_and_carries_its_own_marker() -> None:
+    two = "The Halden Bridge was built in 1931. It makes all the people of the town rich and happy."
+    done = await run(but("synthesize", json.dumps({"claims": [{"text": two, "excerpts": [1]}]})))
+    assert done.result.answer == "The Halden Bridge was built in 1931 [1]."
+    assert [drop.what for drop in done.events("drop")] == ["claim"]
+
+
+async def test_a_page_that_a_plan_chooses_thrice_is_fetched_once() -> None:
+    turns = iter([[], [1, 1, 1]])
+
+    def script(request: Any) -> str:
+        if stage_of(request) == "plan":
+            queries = [f"Halden Bridge {len(shown(request))}"]
+            return json.dumps(
+                {"thought": "", "aspects": [], "queries": queries, "read": next(turns, []), "done": False}
+            )
+        return json.dumps({"picks": []}) if stage_of(request) == "extract" else good(request)
+
+    pages = PAGES | {f"https://n{number}.halden.org/": article("Halden", "Of the bridge.") for number in range(9)}
+    done = await run(script, pages=pages, max_sources=50)
+    fetched = [event.url for event in done.events("fetch_url")]
+    assert len(fetched) == len(set(fetched))
+    assert any(len(event.read) == 1 for event in done.events("plan"))

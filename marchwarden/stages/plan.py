@@ -117,15 +117,16 @@ def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
         thought=str(prediction.thought or "").strip()[:500],
         aspects=_named_aspects([aspect.strip() for aspect in prediction.aspects.root], given.ledger.question),
         queries=queries or ([] if given.ledger.queries else [as_query(given.ledger.question)]),
-        read=[leads[number - 1].url for number in prediction.read.root if 1 <= number <= len(leads)],
+        read=[leads[number - 1].url for number in dict.fromkeys(prediction.read.root) if 1 <= number <= len(leads)],
         done=bool(prediction.done) and bool(given.ledger.queries),
     )
 
 
 def _named_aspects(aspects: list[str], question: str) -> list[str]:
-    """A model's aspects, each able to stand alone: with the question's names where it has none of its own. A single
-    aspect is the question, whatever it was called."""
-    aspects = [aspect for aspect in aspects if terms(aspect)]
+    """A model's aspects, each able to stand alone: with the question's names where it has none of its own. One that
+    shares no word with the question is none of its; a single aspect is the question, whatever it was called."""
+    asked = set(terms(question))
+    aspects = [aspect for aspect in aspects if asked & set(terms(aspect))]
     if len(aspects) < 2:
         return [question]
     return _with_names(aspects, names_in(question))

@@ -12,6 +12,7 @@ from marchwarden.ranking import near_duplicate, terms
 from marchwarden.stages import Stage
 from marchwarden.stages.grounding import support
 from marchwarden.stages.shapes import keep_valid
+from marchwarden.tools.passages import sentences
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
@@ -108,11 +109,16 @@ def read(given: SynthesizeGiven, prediction: "dspy.Prediction") -> list[Claim]:
     claims = [
         Claim(text=text, excerpts=claim.excerpts)
         for claim in prediction.claims.root
-        if (text := _MARKER.sub("", " ".join(claim.text.split())).strip())
+        for text in _sentences(_unmarked(claim.text))
     ]
     if not claims:
         raise ValueError("there is no claim that points at an excerpt")
     return claims
+
+
+def _sentences(text: str) -> list[str]:
+    """Each sentence of a claim is a claim: one that is carried must not take another along."""
+    return [sentence for start, end in sentences(text) if (sentence := text[start:end].strip())]
 
 
 def model_free(given: SynthesizeGiven) -> list[Claim]:
@@ -195,41 +201,63 @@ def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], l
     return standing, dropped
 
 
+def evidence(ledger: Ledger, claims: list[Claim]) -> list[Excerpt]:
+    """The excerpts that claims point at, each once: what confidence is read off, and which aspects are answered."""
+    numbers = dict.fromkeys(number for claim in claims for number in claim.excerpts)
+    return [ledger.excerpts[number - 1] for number in numbers]
+
+
 def render_answer(ledger: Ledger, claims: list[Claim]) -> tuple[str, list[Excerpt]]:
-    """The answer's text with its markers, and the excerpts that they number: marker [n] is the n-th, from 1."""
+    """The answer's text with its markers, and the excerpts that they number: marker [n] is the n-th, from 1.
+
+    A slice that was picked for two aspects is one citation.
+    """
     if not claims:
         return NOTHING_FOUND, []
-    cited: dict[int, int] = {}
-    lines: list[str] = []
+    cited: dict[tuple[str, int], Excerpt] = {}
+    for excerpt in evidence(ledger, claims):
+        cited.setdefault(_slice(excerpt), excerpt)
+    numbers = {place: number for number, place in enumerate(cited, start=1)}
     by_aspect: dict[int, list[str]] = {}
     for claim in claims:
-        for number in claim.excerpts:
-            cited.setdefault(number, len(cited) + 1)
-        markers = "".join(f"[{cited[number]}]" for number in claim.excerpts)
-        aspect = ledger.excerpts[claim.excerpts[0] - 1].aspect
-        by_aspect.setdefault(aspect, []).append(_marked(claim.text, markers))
-    for number, sentences in sorted(by_aspect.items()):
+        excerpts = evidence(ledger, [claim])
+        markers = "".join(f"[{number}]" for number in dict.fromkeys(numbers[_slice(each)] for each in excerpts))
+        by_aspect.setdefault(excerpts[0].aspect, []).append(_marked(claim.text, markers))
+    lines: list[str] = []
+    for aspect, said in sorted(by_aspect.items()):
         if len(by_aspect) > 1:
-            lines.append(f"{ledger.aspect(number).text}:")
-        lines += [f"- {sentence}" for sentence in sentences] if len(claims) > 1 else sentences
-    lines += _disagreements(ledger, cited)
-    return "\n".join(lines), [ledger.excerpts[number - 1] for number in cited]
+            lines.append(f"{_unmarked(ledger.aspect(aspect).text)}:")
+        lines += [f"- {sentence}" for sentence in said] if len(claims) > 1 else said
+    return "\n".join(lines + _disagreements(ledger, numbers)), list(cited.values())
 
 
-def _disagreements(ledger: Ledger, cited: dict[int, int]) -> list[str]:
+def _slice(excerpt: Excerpt) -> tuple[str, int]:
+    return excerpt.locator, excerpt.start
+
+
+def _disagreements(ledger: Ledger, numbers: dict[tuple[str, int], int]) -> list[str]:
     """A line for each open conflict of which the answer cites both sides."""
-    return [
-        f"Sources disagree, and nothing read settles it: {conflict.about} [{cited[one]}][{cited[other]}]."
-        for conflict in ledger.conflicts
-        if not conflict.resolved and (one := conflict.sides[0]) in cited and (other := conflict.sides[1]) in cited
-    ][:MOST_DISAGREEMENTS]
+    lines = []
+    for conflict in ledger.conflicts:
+        one, other = (numbers.get(_slice(ledger.excerpts[side - 1])) for side in conflict.sides)
+        if one and other and not conflict.resolved:
+            lines.append(f"Sources disagree, and nothing read settles it: {conflict.about} [{one}][{other}].")
+    return lines[:MOST_DISAGREEMENTS]
 
 
 def _marked(sentence: str, markers: str) -> str:
-    """A sentence with its markers before its full stop; `[12]` of a page's own is no marker of ours."""
-    text = _MARKER.sub("", " ".join(sentence.split()))
+    """A sentence with its markers before its full stop."""
+    text = _unmarked(sentence)
     stop = text[-1] if text[-1:] in ".!?。" else "."
     return f"{text.rstrip('.!?。 ')} {markers}{stop}"
+
+
+def _unmarked(text: str) -> str:
+    """`text` on one line without `[12]`, in a page's words or a caller's: only what we number is a marker."""
+    text = " ".join(text.split())
+    while _MARKER.search(text):  # taking one out of `[[1]2]` makes another
+        text = _MARKER.sub("", text)
+    return text.strip()
 
 
 SYNTHESIZE: Stage[SynthesizeGiven, list[Claim]] = Stage(
