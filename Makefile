@@ -4,6 +4,8 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 Q ?= What are ideal crops for a garden in Utah?
+# The question reaches the recipe through the environment, so that neither make nor the shell reads anything into it.
+override export Q := $(value Q)
 
 .PHONY: ask test lint format bench clean
 
@@ -12,16 +14,16 @@ $(VENV)/run.stamp: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Marchwarden needs Python 3.10 or newer; set PYTHON=…")'
 	@echo "Setting up in $(VENV) (once; about a minute)…" >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.txt
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.txt
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements-dev.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
 ask: $(VENV)/run.stamp
-	@$(BIN)/marchwarden ask "$(Q)"
+	@$(BIN)/marchwarden ask "$$Q" || [ $$? -eq 3 ] # 3: nothing was found, which is an answer too
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .

@@ -88,12 +88,14 @@ class Conclusion:
         )
 
 
-def conclude_model_free(ledger: Ledger, depth: Depth, exhausted: list[Limit], today: date) -> Conclusion:
+def conclude_model_free(
+    ledger: Ledger, depth: Depth, exhausted: list[Limit], today: date, *, model_trouble: str | None = None
+) -> Conclusion:
     """The last stages in their model-free forms, over what was found; milliseconds, no tokens."""
     claims, dropped = check_grounding(ledger, SYNTHESIZE.model_free(SynthesizeGiven(ledger, depth)))
     answer, cited = render_answer(ledger, claims)
     stands_on = evidence(ledger, claims)
-    gaps_given = GapsGiven(ledger, exhausted, frozenset(excerpt.aspect for excerpt in stands_on))
+    gaps_given = GapsGiven(ledger, exhausted, frozenset(excerpt.aspect for excerpt in stands_on), model_trouble)
     gaps = settled(gaps_given) + GAPS.model_free(gaps_given)
     return Conclusion(
         answer=answer,

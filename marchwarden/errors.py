@@ -3,9 +3,7 @@
 MarchwardenError
 ├── InvalidRequest            the call's arguments break the contract; nothing was run
 ├── ConfigurationError        a setting, a key or a file is missing or wrong
-├── EndedEarly                the research stops, and the result says so
-│   ├── BudgetExhausted       tokens, iterations, sources or seconds ran out
-│   └── Cancelled             the caller took the call back
+├── BudgetExhausted           tokens, iterations, sources or seconds ran out; the result says so
 ├── ModelError                the model gave nothing usable (kind says why)
 ├── TraceError                no such trace, an ambiguous prefix, an unreadable file
 ├── StorageError              the disk is full or the folder can't be written
@@ -64,20 +62,12 @@ class ConfigurationError(MarchwardenError):
     pass
 
 
-class EndedEarly(MarchwardenError):
-    pass
-
-
-class BudgetExhausted(EndedEarly):
+class BudgetExhausted(MarchwardenError):
     """`limit` names what ran out. No layer retries it."""
 
     def __init__(self, limit: Limit, message: str) -> None:
         super().__init__(message)
         self.limit = limit
-
-
-class Cancelled(EndedEarly):
-    pass
 
 
 class ModelError(MarchwardenError):

@@ -242,7 +242,9 @@ class ResearchCall:
             conclusion = await self._conclude()
         if conclusion is None:
             self.budget.ran_out("seconds")
-            conclusion = conclude_model_free(self.ledger, self.request.depth, self.budget.exhausted, _today())
+            conclusion = conclude_model_free(
+                self.ledger, self.request.depth, self.budget.exhausted, _today(), model_trouble=self.stages.trouble
+            )
         self.tell.concluded(conclusion)
         cost = self._save().cost(self.budget.seconds_used())
         result = conclusion.result(

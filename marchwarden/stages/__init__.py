@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+import anyio
+
 from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, ModelError
-from marchwarden.trace.events import FellBack, Recorder
+from marchwarden.trace.events import Dropped, FellBack, Recorder
 
 if TYPE_CHECKING:
     import dspy
@@ -42,6 +44,8 @@ class Stage(Generic[Given, Output]):
     read: Callable[[Given, dspy.Prediction], Output]
     """The model's fields as the stage's output; raises ValueError, saying what is wrong, where they are unusable."""
     model_free: Callable[[Given], Output]
+    ground: Callable[[Given, Output], tuple[Output, list[Dropped]]]
+    """The output without what the model worded and nothing that was met carries; and what was taken out."""
     essential: bool = True
     """Whether going without the model here for lack of tokens makes the result `budget_exhausted`."""
 
@@ -58,25 +62,34 @@ class StageRunner:
     def __init__(self, model: Model | None, budget: Budget, recorder: Recorder, *, at_once: int = 1) -> None:
         """`at_once`: how many model calls may run side by side; more wait their turn."""
         self.model = model
+        self.trouble: str | None = None
+        """What went wrong with the model's service at last; None where it did its work, or answered badly only."""
         self._failures = 0
         self._turns = asyncio.Semaphore(at_once)
         self._budget = budget
         self._recorder = recorder
 
-    async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
+    async def run(
+        self, stage: Stage[Given, Output], given: Given, *, seconds: float | None = None
+    ) -> tuple[Output, Form]:
+        """The stage's output, and which form gave it; the model has `seconds` for it, where they are given."""
         if self.model is None:
             return stage.model_free(given), "model_free"
+        reason = f"the model took longer than {seconds or 0:.0f} s"
         try:
-            output = await self._ask(self.model, stage, given)
-            self._failures = 0
-            return output, "model"
+            with anyio.move_on_after(seconds):
+                output = await self._ask(self.model, stage, given)
+                self._failures = 0
+                return output, "model"
         except BudgetExhausted as error:
             if stage.essential:
                 self._budget.ran_out("tokens")
             reason = str(error)
         except ModelError as error:
-            self._failures += error.kind not in _ASK_AGAIN
             reason = f"{error.kind}: {error}"
+            if error.kind not in _ASK_AGAIN:
+                self._failures += 1
+                self.trouble = reason
             if self.model and (error.kind == "bad_key" or self._failures >= FAILURES_BORNE):
                 self.model = None
                 reason += " (the model is not asked again in this research)"
@@ -84,6 +97,12 @@ class StageRunner:
             FellBack(stage=stage.name, reason=reason, decision=f"{stage.name} goes on without the model")
         )
         return stage.model_free(given), "model_free"
+
+    def _grounded(self, stage: Stage[Given, Output], given: Given, output: Output) -> Output:
+        kept, dropped = stage.ground(given, output)
+        for drop in dropped:
+            self._recorder.record(drop)
+        return kept
 
     async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
         shown = stage.show(given)

@@ -10,7 +10,9 @@ from marchwarden.errors import Limit
 from marchwarden.ledger import Aspect, Attempt, Ledger, PointerKind
 from marchwarden.stages import Stage
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
+from marchwarden.stages.grounding import invented
 from marchwarden.stages.shapes import keep_valid
+from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
     import dspy
@@ -37,6 +39,8 @@ class GapsGiven:
     exhausted: list[Limit]
     claimed: frozenset[int]
     """Aspects that the answer says something about."""
+    model_trouble: str | None = None
+    """What went wrong with the model's service, if anything."""
 
     @property
     def open_aspects(self) -> list[Aspect]:
@@ -60,6 +64,9 @@ def settled(given: GapsGiven) -> list[Gap]:
     gaps += _contradictions(given.ledger)
     named = {gap.topic for gap in gaps}
     gaps += [gap for gap in _closed_pages(given) if gap.topic not in named]
+    if given.model_trouble:
+        detail = f"The model could not be used throughout ({given.model_trouble}); stages went on without it."
+        gaps.append(Gap(topic="the model", category=GapCategory.ACCESS_DENIED, detail=detail))
     if given.exhausted and not any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in gaps):
         gaps.append(_cut_short(given))
     return gaps
@@ -196,6 +203,18 @@ def read(given: GapsGiven, prediction: "dspy.Prediction") -> list[Gap]:
     return gaps
 
 
+def ground(given: GapsGiven, gaps: list[Gap]) -> tuple[list[Gap], list[Dropped]]:
+    """A detail that names what was not met gives way to the facts."""
+    met = " ".join(f"{pointer.value} {pointer.sentence}" for pointer in given.ledger.pointers)
+    kept, dropped = [], []
+    for gap, aspect in zip(gaps, undecided(given), strict=True):
+        if problem := invented(gap.detail, met, asked=f"{given.ledger.question} {aspect.text}"):
+            dropped.append(Dropped(what="gap", text=gap.detail, decision=problem))
+            gap = _by_the_facts(given.ledger, aspect)
+        kept.append(gap)
+    return kept, dropped
+
+
 def model_free(given: GapsGiven) -> list[Gap]:
     return [_by_the_facts(given.ledger, aspect) for aspect in undecided(given)]
 
@@ -235,5 +254,6 @@ GAPS: Stage[GapsGiven, list[Gap]] = Stage(
     show=show,
     read=read,
     model_free=model_free,
+    ground=ground,
     essential=False,
 )

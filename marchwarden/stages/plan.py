@@ -11,7 +11,9 @@ from marchwarden.contract import Depth
 from marchwarden.ledger import Aspect, Ledger
 from marchwarden.ranking import terms
 from marchwarden.stages import Stage
+from marchwarden.stages.grounding import invented, locators_in
 from marchwarden.stages.shapes import UpTo3Texts, UpTo4Texts, UpTo6Numbers
+from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
     import dspy
@@ -20,6 +22,8 @@ CANDIDATES_SHOWN = 12
 QUERY_LIMIT = 400
 """Characters of a query: what the search service takes."""
 MOST_ASPECTS = 6
+ASPECT_LIMIT = 160
+"""Characters of an aspect that a model words; the question may be longer, and is one itself where it is the only one."""
 
 _NEW_CLAUSE = re.compile(
     r"(?:[;?]\s+|,?\s+and\s+(?:also\s+)?|,\s+but\s+)"
@@ -132,6 +136,31 @@ def _named_aspects(aspects: list[str], question: str) -> list[str]:
     return _with_names(aspects, names_in(question))
 
 
+def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
+    """Aspects head the answer and name its gaps: short phrases, which name nothing that the caller did not. A query
+    that holds a locator, as a page may have told the model to write, is not sent."""
+    asked = f"{given.ledger.question}\n{given.ledger.context or ''}"
+    dropped = []
+    for aspect in plan.aspects:
+        if problem := _too_long(aspect, given) or invented(aspect, "", asked=asked):
+            dropped.append(Dropped(what="aspect", text=aspect, decision=problem))
+    for query in plan.queries:
+        if links := locators_in(query) - locators_in(asked):
+            dropped.append(Dropped(what="query", text=query, decision=f"it holds {', '.join(sorted(links))}"))
+    gone = {drop.text for drop in dropped}
+    aspects = [aspect for aspect in plan.aspects if aspect not in gone]
+    queries = [query for query in plan.queries if query not in gone]
+    if not given.ledger.queries:
+        aspects, queries = aspects or [given.ledger.question], queries or [as_query(given.ledger.question)]
+    return plan.model_copy(update={"aspects": aspects, "queries": queries}), dropped
+
+
+def _too_long(aspect: str, given: PlanGiven) -> str | None:
+    if len(aspect) <= ASPECT_LIMIT or aspect == given.ledger.question:
+        return None
+    return f"it is no phrase of at most {ASPECT_LIMIT} characters"
+
+
 def model_free(given: PlanGiven) -> Plan:
     ledger = given.ledger
     if not ledger.queries:
@@ -212,4 +241,5 @@ PLAN: Stage[PlanGiven, Plan] = Stage(
     show=show,
     read=read,
     model_free=model_free,
+    ground=ground,
 )

@@ -37,8 +37,6 @@ class Started(_Event):
     model_id: str
     source: str
     """The researcher in force: web, snapshot."""
-    program: str | None = None
-    """The compiled program in force, with its fingerprint; None where the stages run uncompiled."""
     version: str
     """Marchwarden's own."""
 
@@ -80,8 +78,6 @@ class Fetched(_Event):
     content_length: int | None
     text_hash: str | None = None
     """Of the extracted text, which the store holds under this hash; every excerpt is a slice of it."""
-    locator: str | None = None
-    """How the page is cited: its canonical URL where it has one of its own host, else the final URL."""
     title: str | None = None
     published: date | None = None
     redirects: list[str] = []
@@ -140,7 +136,7 @@ class Dropped(_Event):
     """Something that a model wrote and that is not carried by what was read: it does not reach the result."""
 
     action: Literal["drop"] = "drop"
-    what: Literal["claim", "excerpt", "locator", "discovery", "gap", "open_question", "query"]
+    what: Literal["claim", "aspect", "excerpt", "locator", "discovery", "gap", "open_question", "query"]
     text: str
 
 
@@ -148,7 +144,7 @@ class Stopped(_Event):
     """Why the loop ended."""
 
     action: Literal["stop"] = "stop"
-    reason: Literal["covered", "no_new_leads", "tokens", "iterations", "sources", "seconds"]
+    reason: Literal["covered", "no_new_leads", "iterations", "sources", "seconds"]
     iterations_run: int
 
 
@@ -175,7 +171,7 @@ class WasKilled(_Event):
     """The call's process did not stop in time, or died, and the result was finished outside of it."""
 
     action: Literal["killed"] = "killed"
-    reason: Literal["seconds", "tokens", "crash"]
+    reason: Literal["seconds", "tokens"]
 
 
 class Failed(_Event):

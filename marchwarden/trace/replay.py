@@ -92,7 +92,7 @@ def _start_line(event: events.Started) -> str:
 
 
 def _start_details(event: events.Started) -> tuple[tuple[str, str], ...]:
-    given = {"context": _one_line(event.context or ""), "limits": _limits(event), "program": event.program or ""}
+    given = {"context": _one_line(event.context or ""), "limits": _limits(event)}
     return (*((label, value) for label, value in given.items() if value), ("version", event.version))
 
 
@@ -142,7 +142,6 @@ def _page_details(event: events.Fetched) -> tuple[tuple[str, str], ...]:
     known = {
         "title": _one_line(event.title or ""),
         "asked": event.url if event.url != event.final_url else "",
-        "cited as": event.locator if event.locator and event.locator != event.final_url else "",
         "type": event.content_type or "",
         "hash": event.content_hash or "",
         "published": str(event.published or ""),

@@ -44,7 +44,7 @@ def _was_read(event: Fetched) -> bool:
 
 
 def _wrong_with(citation: Citation, fetched: list[Fetched], store: Store) -> str | None:
-    pages = [page for page in fetched if citation.locator in (page.locator, page.final_url, page.url)]
+    pages = [page for page in fetched if citation.locator in (page.final_url, page.url)]
     if not pages:
         return "it was not fetched in this call"
     same = [page for page in pages if citation.content_hash in (None, page.content_hash)]

@@ -63,7 +63,7 @@ def test_json_is_the_file_byte_for_byte(run: Run, folder: Path, a_trace: str) ->
     [
         ([], "unfinished: the call is still running, or its process was killed"),
         ([WasCancelled(decision="the caller left")], "cancelled by the caller: there is no result"),
-        ([WasKilled(decision="x", reason="crash"), Failed(decision="x", error="RuntimeError")], "failed"),
+        ([WasKilled(decision="x", reason="tokens"), Failed(decision="x", error="RuntimeError")], "failed"),
     ],
 )
 def test_a_call_without_an_end_says_so(run: Run, folder: Path, ending: list[Event], words: str) -> None:

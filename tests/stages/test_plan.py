@@ -75,7 +75,11 @@ def test_the_first_plan_asks_the_question_and_a_later_one_what_is_open() -> None
     [
         (["year of construction"], ["When was the Halden Bridge built, and by whom?"]),
         ([], ["When was the Halden Bridge built, and by whom?"]),
-        (["year", "builder"], ["year (Halden Bridge)", "builder (Halden Bridge)"]),
+        (
+            ["when built", "by whom it was built"],
+            ["when built (Halden Bridge)", "by whom it was built (Halden Bridge)"],
+        ),
+        (["Hexagon", "the bridge", "Shadmin"], ["When was the Halden Bridge built, and by whom?"]),
         (["year the Halden Bridge opened", ""], ["When was the Halden Bridge built, and by whom?"]),
     ],
 )

@@ -105,7 +105,6 @@ def fetched(**changes: Any) -> Fetched:
         "content_hash": content_hash(BODY),
         "content_length": len(BODY),
         "text_hash": content_hash(TEXT.encode()),
-        "locator": URL,
         "title": "Gardens",
         "published": date(2025, 3, 1),
         "redirects": ["http://usu.edu/g"],
