@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
-from typing_extensions import Self
+from typing_extensions import Self, assert_never
 
 CONTRACT_VERSION: Literal["v1"] = "v1"
 EXCERPT_LIMIT = 500
@@ -271,6 +271,23 @@ def confidence_band(confidence: float) -> ConfidenceBand:
     if confidence >= 0.7:
         return "moderate"
     return "low" if confidence >= 0.5 else "very low"
+
+
+def next_step(category: GapCategory) -> str:
+    """What a caller does about a gap of this category, as an instruction."""
+    match category:
+        case GapCategory.SOURCE_NOT_FOUND:
+            return "ask another researcher, or accept it"
+        case GapCategory.ACCESS_DENIED:
+            return "needs a special fetcher, or a person with access"
+        case GapCategory.BUDGET_EXHAUSTED:
+            return "ask again with more tokens, iterations, pages or time"
+        case GapCategory.CONTRADICTORY_SOURCES:
+            return "compare the excerpts; let a person decide"
+        case GapCategory.SCOPE_EXCEEDED:
+            return "ask the researcher of that kind of source"
+        case _:
+            assert_never(category)
 
 
 def markers_of(answer: str) -> list[int]:

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from marchwarden.contract import Citation, DiscoveryEvent, Gap, OpenQuestion, ResearchResult, confidence_band
+from marchwarden.contract import (
+    Citation,
+    DiscoveryEvent,
+    Gap,
+    OpenQuestion,
+    ResearchResult,
+    confidence_band,
+    next_step,
+)
 
 TEXT_TOKENS = 25_000
 """What clients take of one tool result."""
@@ -79,7 +87,8 @@ def _citation(number: int, citation: Citation) -> str:
 
 
 def _gap(gap: Gap) -> str:
-    return f"- **{gap.category.value}**: {_one_line(gap.topic)}. {_one_line(gap.detail)}"
+    told = f"- **{gap.category.value}**: {_one_line(gap.topic)}. {_one_line(gap.detail)}"
+    return f"{told} ({next_step(gap.category)})"
 
 
 def _discovery(event: DiscoveryEvent) -> str:

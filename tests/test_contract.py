@@ -15,6 +15,7 @@ from marchwarden.contract import (
     Citation,
     Constraints,
     Depth,
+    GapCategory,
     ResearchRequest,
     ResearchResult,
     SourceFilter,
@@ -22,6 +23,7 @@ from marchwarden.contract import (
     cut_excerpt,
     json_schema,
     markers_of,
+    next_step,
 )
 from marchwarden.errors import InvalidRequest
 
@@ -175,6 +177,11 @@ def test_a_trace_id_is_a_uuid() -> None:
 )  # fmt: skip
 def test_confidence_bands(score: float, band: str) -> None:
     assert confidence_band(score) == band
+
+
+@pytest.mark.parametrize("category", GapCategory)
+def test_every_gap_category_says_what_a_caller_does_next(category: GapCategory) -> None:
+    assert next_step(category)
 
 
 def test_markers_are_read_in_order() -> None:
