@@ -29,6 +29,7 @@ from marchwarden.stages import Form
 from marchwarden.stages.confidence import assess, source_confidence
 from marchwarden.stages.conflicts import find_conflicts
 from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, contradictions
+from marchwarden.stages.extract import SNIPPET
 from marchwarden.stages.gaps import GAPS, GapsGiven, settled
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.stages.synthesize import SYNTHESIZE, SynthesizeGiven, check_grounding, evidence, render_answer
@@ -145,7 +146,7 @@ def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, t
         source=kind,
         locator=source.locator,
         title=source.title,
-        snippet=says if 50 <= len(says) <= 200 else None,
+        snippet=says if len(says) in SNIPPET else None,
         raw_excerpt=cut_excerpt(excerpt.text),
         confidence=source_confidence(source, corroborated, today),
         content_hash=source.content_hash,

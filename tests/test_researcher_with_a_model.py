@@ -360,3 +360,67 @@ async def test_a_page_that_a_plan_chooses_thrice_is_fetched_once() -> None:
     fetched = [event.url for event in done.events("fetch_url")]
     assert len(fetched) == len(set(fetched))
     assert any(len(event.read) == 1 for event in done.events("plan"))
+
+
+LINK = "https://evil.example/collect"
+TWO = "When was the Halden Bridge built, and how high is it?"
+
+
+@pytest.mark.parametrize(
+    ("stage", "answer", "what"),
+    [
+        ("plan", {"thought": "", "aspects": [f"when it was built, see {LINK}", "how high the Halden Bridge is"], "queries": ["Halden Bridge"], "read": [], "done": False}, "aspect"),
+        ("plan", {"thought": "", "aspects": [], "queries": [f"{LINK}?q=Halden Bridge", "Halden Bridge built"], "read": [], "done": False}, "query"),
+        ("plan", {"thought": "", "aspects": ["the bridge that Otto Krag built", "how high it is"], "queries": ["Halden Bridge"], "read": [], "done": False}, "aspect"),
+        ("extract", {"picks": [{"passages": [1], "aspect": 1, "says": f"The bridge is explained in detail at {LINK} by its owner", "stance": "supports"}]}, "excerpt"),
+        ("extract", {"picks": [{"passages": [1], "aspect": 1, "says": "Otto Krag designed and paid for the whole bridge himself.", "stance": "supports"}]}, "excerpt"),
+        ("gaps", {"gaps": [{"aspect": 2, "category": "source_not_found", "detail": f"Ask at {LINK} instead."}]}, "gap"),
+        ("gaps", {"gaps": [{"aspect": 2, "category": "scope_exceeded", "detail": "The study doi:10.5555/12345 holds it."}]}, "gap"),
+        ("open_questions", {"questions": [{"question": f"Is {LINK} the place to ask?", "excerpt": 1, "priority": "high"}]}, "open_question"),
+        ("open_questions", {"questions": [{"question": "Why did Otto Krag build it in 1066?", "excerpt": 1, "priority": "high"}]}, "open_question"),
+        ("discoveries", {"events": [{"pointer": 1, "query": f"go to {LINK}", "reason": "It settles the question."}]}, "discovery"),
+        ("discoveries", {"events": [{"pointer": 1, "query": "arXiv:2401.99999 vibrations", "reason": "It is on vibrations."}]}, "discovery"),
+    ],
+)  # fmt: skip
+async def test_what_a_model_words_names_nothing_that_was_not_met(stage: str, answer: Any, what: str) -> None:
+    """Locators, identifiers, numbers and names in any field of the result were the caller's or were read."""
+    pages = PAGES | {
+        "https://bridges.halden-county.gov/study": article(
+            "The Halden Bridge in studies",
+            "How the Halden Bridge was built is analysed in a study (doi:10.5555/hb.24).",
+        )
+    }
+
+    def script(request: Any) -> str:
+        if stage_of(request) == stage:
+            return json.dumps(answer)
+        if stage_of(request) == "plan":
+            return json.dumps(json.loads(good(request)) | {"aspects": ["when it was built", "how high it is"]})
+        return good(request)
+
+    done = await run(script, question=TWO, pages=pages)
+    told = done.result.model_dump_json()
+    assert not any(invented in told for invented in ("evil.example", "Krag", "1066", "12345", "99999"))
+    assert not any("evil.example" in event.query for event in done.events("search"))
+    assert what in {drop.what for drop in done.events("drop")}
+    assert done.problems == []
+
+
+async def test_a_claim_that_only_the_question_carries_is_dropped() -> None:
+    """ "Otto Krag" stands in the question, so that a page need not say it for a model to answer yes."""
+    claims = {"claims": [{"text": "Otto Krag built the Halden Bridge in 1931.", "excerpts": [1]}]}
+    done = await run(but("synthesize", json.dumps(claims)), question="Did Otto Krag build the Halden Bridge?")
+    assert "Krag" not in done.result.answer
+    assert "Krag" in "".join(drop.decision for drop in done.events("drop"))
+
+
+async def test_later_plans_do_not_name_the_aspects_in_other_words() -> None:
+    names = iter([["the year of construction", "the height"], ["when they built it", "how tall"], ["the year"]])
+
+    def script(request: Any) -> str:
+        if stage_of(request) == "plan":
+            return json.dumps({"thought": "", "aspects": next(names, []), "queries": [f"Halden {len(str(request))}"], "read": [], "done": False})  # fmt: skip
+        return good(request)
+
+    done = await run(script, question=TWO)
+    assert len({len(event.aspects) for event in done.events("plan")}) == 1

@@ -80,7 +80,7 @@ class StageRunner:
             with anyio.move_on_after(seconds):
                 output = await self._ask(self.model, stage, given)
                 self._failures = 0
-                return output, "model"
+                return self._grounded(stage, given, output), "model"
         except BudgetExhausted as error:
             if stage.essential:
                 self._budget.ran_out("tokens")

@@ -14,7 +14,9 @@ from marchwarden.ledger import Ledger, Pointer, PointerKind
 from marchwarden.observations import Page
 from marchwarden.ranking import coverage, terms
 from marchwarden.stages import Stage
+from marchwarden.stages.grounding import invented
 from marchwarden.stages.shapes import keep_valid
+from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
     import dspy
@@ -161,6 +163,20 @@ def read(given: DiscoveriesGiven, prediction: "dspy.Prediction") -> list[Discove
     ]
 
 
+def ground(given: DiscoveriesGiven, events: list[DiscoveryEvent]) -> tuple[list[DiscoveryEvent], list[Dropped]]:
+    """An event whose words name what neither its pointer nor the question does gets plain ones."""
+    kept, dropped = [], []
+    for event, pointer in zip(events, given.pointers, strict=True):
+        plain = _plain(given, pointer)
+        worded = f"{event.query} — {event.reason}"
+        met = f"{pointer.value} {pointer.sentence} {POINTER_NAMES[pointer.kind]}"
+        if event != plain and (problem := invented(worded, met, asked=given.ledger.question)):
+            dropped.append(Dropped(what="discovery", text=worded, decision=problem))
+            event = plain
+        kept.append(event)
+    return kept, dropped
+
+
 def model_free(given: DiscoveriesGiven) -> list[DiscoveryEvent]:
     return [_plain(given, pointer) for pointer in given.pointers]
 
@@ -206,5 +222,6 @@ DISCOVERIES: Stage[DiscoveriesGiven, list[DiscoveryEvent]] = Stage(
     show=show,
     read=read,
     model_free=model_free,
+    ground=ground,
     essential=False,
 )

@@ -11,8 +11,10 @@ from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
 from marchwarden.ranking import coverage, rank_terms, term_weights, terms, terms_of
 from marchwarden.stages import Stage
+from marchwarden.stages.grounding import support
 from marchwarden.stages.plan import VAGUE_TERMS, names_in
 from marchwarden.stages.shapes import keep_valid
+from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
     import dspy
@@ -28,6 +30,9 @@ NAMES_SHARE = 0.5
 """A passage that carries, with its title and heading, a smaller share of the aspect's names is on something else."""
 KNOWN_ALREADY = 0.85
 """A passage of whose terms the caller's context holds this share says nothing new."""
+
+SNIPPET = range(50, 201)
+"""Characters of a citation's snippet (the contract's): what is said of an excerpt becomes one where it is as long."""
 
 _YEAR_OR_DATE = re.compile(
     r"\b(1[0-9]{3}|20[0-9]{2})\b|\b\d{1,2}(st|nd|rd|th)\b|"
@@ -134,6 +139,18 @@ def read(given: ExtractGiven, prediction: "dspy.Prediction") -> list[Excerpt]:
                     )
                 )
     return excerpts
+
+
+def ground(given: ExtractGiven, excerpts: list[Excerpt]) -> tuple[list[Excerpt], list[Dropped]]:
+    """What an excerpt is said to say becomes its citation's snippet: only where the excerpt carries it."""
+    dropped = []
+    for excerpt in excerpts:
+        said = excerpt.says or ""
+        found = support(said, [excerpt.text], around=given.page.title or "")
+        if len(said) in SNIPPET and found.problem:
+            dropped.append(Dropped(what="excerpt", text=said, decision=found.problem))
+            excerpt.says = None
+    return excerpts, dropped
 
 
 def model_free(given: ExtractGiven) -> list[Excerpt]:
@@ -279,4 +296,5 @@ EXTRACT: Stage[ExtractGiven, list[Excerpt]] = Stage(
     show=show,
     read=read,
     model_free=model_free,
+    ground=ground,
 )

@@ -1,6 +1,7 @@
 """Whether the excerpts that a claim cites carry it. Code, not a model: numbers, names and content words are compared.
 
-A verbatim excerpt stops invented quotes; this stops quotes that are misused.
+A verbatim excerpt stops invented quotes; this stops quotes that are misused. What else a model words (an aspect, a
+question, a reason) makes no claim, but may name nothing that was not met.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ CARRIED = 0.6
 """The least share of a claim's content words that its excerpts must hold."""
 
 _NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
+_LOCATOR = re.compile(
+    r"https?://\S+|www\.\S+|\S+@\S+\.\w+|\b(?=[\w.-]*[A-Za-z])\w[\w-]+(?:\.\w[\w-]+)*\.(?:[a-z]{2,}|[A-Z]{2,})\b(?:/\S*)?"
+)
+_MAGNITUDE = re.compile(r"\b(hundred|thousand|million|billion|trillion)s?\b", re.IGNORECASE)
 _CAPITALISED = re.compile(r"(?<![.!?:“\"'‘(] )(?<!^)\b[A-ZÀ-Þ][\w’'-]+")
+_ANY_CAPITALISED = re.compile(r"\b[A-ZÀ-Þ][\w’'-]+")
 _NEGATION = re.compile(r"\b(not|no|never|none|neither|nor|cannot|without|hardly|fails? to)\b|n['’]t\b", re.IGNORECASE)
 SMALL_NUMBERS = [
     "zero",
@@ -31,6 +37,14 @@ SMALL_NUMBERS = [
     "ten",
     "eleven",
     "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
 ]
 
 
@@ -42,6 +56,7 @@ class Support:
     """0–1: the share of the claim's content words."""
     missing_numbers: tuple[str, ...]
     missing_names: tuple[str, ...]
+    missing_locators: tuple[str, ...]
     negation_differs: bool
 
     @property
@@ -51,6 +66,8 @@ class Support:
     @property
     def problem(self) -> str | None:
         """What the excerpts do not carry, in words; None where they carry the claim."""
+        if self.missing_locators:
+            return f"no cited excerpt names {', '.join(self.missing_locators)}"
         if self.missing_numbers:
             return f"no cited excerpt holds {', '.join(self.missing_numbers)}"
         if self.missing_names:
@@ -65,23 +82,66 @@ class Support:
 def support(claim: str, excerpts: Iterable[str], *, around: str = "", language: str = "en") -> Support:
     """Compare a claim with the excerpts that it cites.
 
-    `around` is text that names may stand in besides (the title of the page, the question), since an excerpt often
-    says "the city" of what its title names; numbers and negations must stand in an excerpt itself.
+    `around` is text that names may stand in besides (the title of the page), since an excerpt often says "the city"
+    of what its title names. All else must stand in an excerpt itself: words that only `around` holds count for
+    nothing.
     """
+    excerpts = list(excerpts)
     text = "\n".join(excerpts)
-    asked = set(terms(claim, language))
     found = set(terms(text, language))
-    known = found | set(terms(around, language))
-    content = {term for term in asked if not term.isdigit()}
-    words = len(content & known) / len(content) if content else 1.0
+    nearby = set(terms(around, language)) - found
+    lent = nearby & {term for name in _ANY_CAPITALISED.findall(claim) for term in terms(name, language)}
+    content = {term for term in terms(claim, language) if not term.isdigit()} - lent
+    words = len(content & found) / len(content) if content else float(not lent)
     return Support(
         words=words,
-        missing_numbers=tuple(sorted(numbers_in(claim) - numbers_in(text))),
-        missing_names=tuple(
-            name for name in _names(claim) if name not in text and not set(terms(name, language)) <= known
-        ),
-        negation_differs=bool(_NEGATION.search(claim)) != bool(_NEGATION.search(text)) and words >= CARRIED,
+        missing_numbers=tuple(sorted(_amounts(claim) - _amounts(text))),
+        missing_names=_names_missing(claim, text, found | nearby, language),
+        missing_locators=tuple(each for each in _LOCATOR.findall(claim) if each not in text),
+        negation_differs=words >= CARRIED and _denies(claim) not in _denials(content, excerpts, language),
     )
+
+
+def invented(text: str, met: str, *, asked: str = "") -> str | None:
+    """What `text`, which makes no claim, names that is not in `met`: in words; None for nothing.
+
+    Numbers and names must have been met; a locator must have been the caller's, since what is met on pages may be
+    there to lead astray.
+    """
+    if links := [link for link in _LOCATOR.findall(text) if link not in asked]:
+        return f"a locator is never a model's to write: {', '.join(links)}"
+    if numbers := _amounts(text) - _amounts(f"{met}\n{asked}"):
+        return f"nothing that was met holds {', '.join(sorted(numbers))}"
+    known = f"{met}\n{asked}"
+    if names := _names_missing(text, known, set(terms(known)), "en"):
+        return f"nothing that was met names {', '.join(names)}"
+    return None
+
+
+def locators_in(text: str) -> set[str]:
+    """URLs, hosts and mail addresses that a text names."""
+    return set(_LOCATOR.findall(text))
+
+
+def _names_missing(text: str, known: str, known_terms: set[str], language: str) -> tuple[str, ...]:
+    names = dict.fromkeys(_CAPITALISED.findall(text))
+    return tuple(name for name in names if name not in known and not set(terms(name, language)) <= known_terms)
+
+
+def _denies(text: str) -> bool:
+    return bool(_NEGATION.search(text))
+
+
+def _denials(content: set[str], excerpts: list[str], language: str) -> set[bool]:
+    """Whether the excerpts that carry most of a claim deny something."""
+    shares = {excerpt: len(content & set(terms(excerpt, language))) for excerpt in excerpts}
+    most = max(shares.values(), default=0)
+    return {_denies(excerpt) for excerpt, share in shares.items() if share == most}
+
+
+def _amounts(text: str) -> set[str]:
+    """Numbers, and the words that say how large they are."""
+    return numbers_in(text) | {word.casefold() for word in _MAGNITUDE.findall(text)}
 
 
 def numbers_in(text: str) -> set[str]:
@@ -89,7 +149,3 @@ def numbers_in(text: str) -> set[str]:
     found = {number.replace(",", "").rstrip(".:") for number in _NUMBER.findall(text)}
     words = set(re.findall(r"[a-z]+", text.casefold()))
     return found | {str(value) for value, word in enumerate(SMALL_NUMBERS) if word in words and word != "one"}
-
-
-def _names(claim: str) -> list[str]:
-    return list(dict.fromkeys(_CAPITALISED.findall(claim)))

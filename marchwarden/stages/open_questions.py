@@ -10,7 +10,9 @@ from marchwarden.contract import Gap, OpenQuestion, Priority
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.stages import Stage
 from marchwarden.stages.discoveries import POINTER_NAMES
+from marchwarden.stages.grounding import invented
 from marchwarden.stages.shapes import keep_valid
+from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
     import dspy
@@ -78,6 +80,18 @@ def read(given: OpenQuestionsGiven, prediction: "dspy.Prediction") -> list[OpenQ
     return kept
 
 
+def ground(given: OpenQuestionsGiven, questions: list[OpenQuestion]) -> tuple[list[OpenQuestion], list[Dropped]]:
+    """Questions about what the findings name; where none is, what the facts raise."""
+    met = " ".join(f"{each.text} {given.ledger.source(each.locator).title or ''}" for each in given.cited)
+    kept, dropped = [], []
+    for asked in questions:
+        if problem := invented(asked.question, met, asked=given.ledger.question):
+            dropped.append(Dropped(what="open_question", text=asked.question, decision=problem))
+        else:
+            kept.append(asked)
+    return kept or model_free(given), dropped
+
+
 def model_free(given: OpenQuestionsGiven) -> list[OpenQuestion]:
     """What disagreements, pointers and the age of the evidence raise."""
     return (_about_conflicts(given) + _about_pointers(given) + _about_age(given))[:MOST_QUESTIONS]
@@ -138,5 +152,6 @@ OPEN_QUESTIONS: Stage[OpenQuestionsGiven, list[OpenQuestion]] = Stage(
     show=show,
     read=read,
     model_free=model_free,
+    ground=ground,
     essential=False,
 )

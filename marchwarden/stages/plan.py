@@ -23,7 +23,7 @@ QUERY_LIMIT = 400
 """Characters of a query: what the search service takes."""
 MOST_ASPECTS = 6
 ASPECT_LIMIT = 160
-"""Characters of an aspect that a model words; the question may be longer, and is one itself where it is the only one."""
+"""Characters of an aspect that a model words; the question, which may be one itself, may be longer."""
 
 _NEW_CLAUSE = re.compile(
     r"(?:[;?]\s+|,?\s+and\s+(?:also\s+)?|,\s+but\s+)"
@@ -114,12 +114,13 @@ def show(given: PlanGiven) -> dict[str, Any]:
 
 
 def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
-    """Numbers outside the list point at nothing and are left out; a plan without queries asks the question itself."""
+    """Numbers outside the list point at nothing and are left out; a plan without queries asks the question itself.
+    Only the first plan names aspects: later ones would name the same in other words."""
     leads = given.ledger.unread()[:CANDIDATES_SHOWN]
     queries = [query.strip()[:QUERY_LIMIT] for query in prediction.queries.root if query.strip()]
     return Plan(
         thought=str(prediction.thought or "").strip()[:500],
-        aspects=_named_aspects([aspect.strip() for aspect in prediction.aspects.root], given.ledger.question),
+        aspects=[] if given.ledger.aspects else _named_aspects(prediction.aspects.root, given.ledger.question),
         queries=queries or ([] if given.ledger.queries else [as_query(given.ledger.question)]),
         read=[leads[number - 1].url for number in dict.fromkeys(prediction.read.root) if 1 <= number <= len(leads)],
         done=bool(prediction.done) and bool(given.ledger.queries),
@@ -130,7 +131,7 @@ def _named_aspects(aspects: list[str], question: str) -> list[str]:
     """A model's aspects, each able to stand alone: with the question's names where it has none of its own. One that
     shares no word with the question is none of its; a single aspect is the question, whatever it was called."""
     asked = set(terms(question))
-    aspects = [aspect for aspect in aspects if asked & set(terms(aspect))]
+    aspects = [aspect.strip() for aspect in aspects if asked & set(terms(aspect))]
     if len(aspects) < 2:
         return [question]
     return _with_names(aspects, names_in(question))
@@ -150,8 +151,10 @@ def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
     gone = {drop.text for drop in dropped}
     aspects = [aspect for aspect in plan.aspects if aspect not in gone]
     queries = [query for query in plan.queries if query not in gone]
-    if not given.ledger.queries:
-        aspects, queries = aspects or [given.ledger.question], queries or [as_query(given.ledger.question)]
+    if plan.aspects and len(aspects) < 2:
+        aspects = [given.ledger.question]
+    if not queries and not given.ledger.queries:
+        queries = [as_query(given.ledger.question)]
     return plan.model_copy(update={"aspects": aspects, "queries": queries}), dropped
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.stages.grounding import numbers_in, support
+from marchwarden.stages.grounding import invented, numbers_in, support
 
 EXCERPT = "Paris is the capital of France, with an estimated population of 2,102,650 residents on 1 January 2023."
 
@@ -71,3 +71,41 @@ def test_every_text_carries_itself(text: str) -> None:
 )
 def test_numbers_are_comparable(text: str, numbers: set[str]) -> None:
     assert numbers_in(text) == numbers
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The Halden Bridge was built.",  # all of it stands in the title, none in the excerpt
+        "The fund raised 2 billion dollars.",
+        "Seventeen workers painted it green.",
+        "It is painted green, see evil.example/green for more.",
+    ],
+)
+def test_a_title_carries_no_claim_and_magnitudes_and_locators_must_stand_in_an_excerpt(claim: str) -> None:
+    excerpts = ["It is painted green.", "The fund raised 2 million dollars.", "Thirteen workers painted it green."]
+    for excerpt in excerpts:
+        assert not support(claim, [excerpt], around="The Halden Bridge, how it was built").carried
+
+
+def test_a_negation_is_compared_with_the_excerpt_that_carries_most_of_a_claim() -> None:
+    affirms, denies = "Vitamin D prevents cancer in adults.", "Large trials do not show that sunshine heals."
+    assert support("Vitamin D prevents cancer.", [affirms, denies]).carried
+    assert not support("Vitamin D does not prevent cancer.", [affirms, denies]).carried
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("Ask https://evil.example/x", "evil.example"),
+        ("Ask evil.example", "evil.example"),
+        ("Who is Otto Krag?", "Otto"),
+        ("What of 1066?", "1066"),
+    ],
+)
+def test_what_was_not_met_is_invented(text: str, what: str) -> None:
+    assert what in (invented(text, "The bridge of evil.example was built in 1931 by Ingrid Moe.") or "")
+
+
+def test_what_was_met_or_asked_may_be_named() -> None:
+    assert invented("Did Ingrid Moe build it in 1931, as doi.org says?", "Ingrid Moe, 1931", asked="doi.org?") is None
