@@ -196,10 +196,8 @@ class ResearchCall:
     async def _fetch(self, lead: Lead) -> FetchOutcome:
         # Half of what is left: a page that never comes must leave time for those that came.
         left = (self.budget.seconds_left() - 2 * self.finish_seconds) / 2
-        outcome = await self.tools.fetcher.fetch(lead.url, timeout=max(0.1, min(self.settings.fetch_timeout, left)))
-        if outcome.page and not self.filter.allows(host_of(outcome.page.url)):
-            failure = Failure(FailureKind.REFUSED_ADDRESS, "It redirects to a site that the source filter excludes.")
-            return FetchOutcome(url=outcome.url, final_url=outcome.final_url, status=outcome.status, failure=failure)
+        timeout = max(0.1, min(self.settings.fetch_timeout, left))
+        outcome = await self.tools.fetcher.fetch(lead.url, timeout=timeout, allows=self.filter.allows)
         if outcome.body:
             await asyncio.to_thread(self.store.put, outcome.body)
         if outcome.page:

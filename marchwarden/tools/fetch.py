@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -20,7 +21,7 @@ from typing_extensions import Self
 
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, content_hash
 from marchwarden.settings import Settings
-from marchwarden.tools.addresses import join_url, normalise_url, refusal
+from marchwarden.tools.addresses import host_of, join_url, normalise_url, refusal
 from marchwarden.tools.connection import AddressRefused, CheckedTransport
 from marchwarden.tools.download import ENCODINGS, Answer, Unreadable, download, failure_of
 from marchwarden.tools.robots import PRODUCT_TOKEN, Robots, RobotsFile
@@ -43,6 +44,8 @@ class _Visit:
 
     asked: str
     url: str
+    allows: Callable[[str], bool]
+    """Which hosts the caller lets us ask."""
     redirects: list[str] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     """Addresses with the cookies that were sent there: a site may send us back after it has set one."""
@@ -90,10 +93,12 @@ class Fetcher:
     async def aclose(self) -> None:
         await self._transport.aclose()
 
-    async def fetch(self, url: str, *, timeout: float | None = None) -> FetchOutcome:
+    async def fetch(
+        self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool] = lambda host: True
+    ) -> FetchOutcome:
         """The page at `url`, or what kept us from it, within `timeout` seconds (the setting fetch_timeout at most).
 
-        Only cancellation passes through.
+        No host that is not allowed is asked, on whatever way it is come to. Only cancellation passes through.
         """
         started = time.monotonic()
         try:
@@ -101,7 +106,7 @@ class Fetcher:
         except ValueError as error:
             return FetchOutcome(url=url, final_url=url, failure=_not_an_address(url, error))
         limit = min(timeout if timeout is not None else self._settings.fetch_timeout, self._settings.fetch_timeout)
-        visit = _Visit(asked, asked)
+        visit = _Visit(asked, asked, allows)
         failure: Failure | None = Failure(FailureKind.TIMEOUT, f"no page within {limit:g} seconds")
         with anyio.move_on_after(limit):
             failure = await self._visit(visit)
@@ -119,6 +124,8 @@ class Fetcher:
         while True:
             visit.answer = None
             visit.seen.add(_place(visit))
+            if not visit.allows(host_of(visit.url)):
+                return Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(visit.url)}")
             if failure := await self._refusal(visit.url):
                 return failure
             visit.answer = await self._get(visit.url, self._settings.max_page_bytes, visit.cookies)

@@ -501,3 +501,19 @@ async def test_a_certificate_that_cannot_be_verified_is_said_so() -> None:
     outcome = await fetch({f"{SITE}/a": invalid})
     assert outcome.failure is not None
     assert outcome.failure.detail == "the certificate of example.org is not valid"
+
+
+async def test_a_host_that_is_not_allowed_is_not_asked_for_anything_not_even_its_robots_file() -> None:
+    asked: list[str] = []
+
+    def world(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.host)
+        if request.url.path == "/robots.txt":
+            return httpx.Response(404)
+        return httpx.Response(301, headers={"location": "https://closed.example.org/page"})
+
+    async with Fetcher(Settings(), transport=httpx.MockTransport(world)) as fetcher:
+        outcome = await fetcher.fetch("https://open.example.com/", allows=lambda host: host.endswith(".com"))
+    assert set(asked) == {"open.example.com"}
+    assert outcome.failure is not None
+    assert "closed.example.org" in outcome.failure.detail
