@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _HASH_DIGITS = 12
 _LINE_LIMIT = 400
 """Characters of one detail: a timeline is read at a glance, `--json` has the rest."""
-_NARROW = 100
+_NARROW, _NARROWEST = 100, 60
 _QUESTION_LIMIT = 120
 
 _ENDINGS: dict[Outcome, tuple[str, str]] = {
@@ -113,22 +113,26 @@ def verification_view(citations: int, problems: Sequence[Problem]) -> View:
 
 def trace_list_view(summaries: Sequence[TraceSummary], width: int) -> View:
     """A row a trace; on a narrow terminal what came of it stands under the question."""
-    wide = width >= _NARROW
+    aside = 3 if width >= _NARROW else 0
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("Trace", style="cyan", no_wrap=True)
-    table.add_column("When", no_wrap=True)
+    if width >= _NARROWEST:
+        table.add_column("When", no_wrap=True)
     table.add_column("Question", ratio=1, overflow="fold")
-    table.add_column("Outcome", no_wrap=True)
-    if wide:
-        table.add_column("Confidence", no_wrap=True)
-        table.add_column("Tokens", justify="right", no_wrap=True)
-        table.add_column("Seconds", justify="right", no_wrap=True)
+    if width >= _NARROWEST:
+        table.add_column("Outcome", no_wrap=True)
+    for name in ("Confidence", "Tokens", "Seconds")[:aside]:
+        table.add_column(name, justify="left" if name == "Confidence" else "right", no_wrap=True)
     for each in summaries:
-        what_came = _what_came(each)
+        trace_id, when = _identity(each)
+        confidence, tokens, seconds = what_came = _what_came(each)
         question = Text(one_line(each.question or "–", _QUESTION_LIMIT))
-        if not wide and each.confidence is not None:
-            question.append("\n{} · {} tokens · {} s".format(*what_came), style="dim")
-        table.add_row(*_identity(each), question, _outcome(each), *(what_came if wide else ()))
+        if width < _NARROWEST:
+            question.append(f"\n{when} · ", style="dim").append_text(_outcome(each))
+        if not aside and each.confidence is not None:
+            question.append(f"\n{confidence} · {tokens} tokens · {seconds} s", style="dim")
+        outer = ((when,), (_outcome(each),)) if width >= _NARROWEST else ((), ())
+        table.add_row(trace_id, *outer[0], question, *outer[1], *what_came[:aside])
     yield table
 
 

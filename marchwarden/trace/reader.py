@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -138,13 +138,16 @@ def read_trace(path: Path) -> Trace:
 
 
 def instant(timestamp: object) -> datetime | None:
-    """The time of a trace line; None where it is none."""
+    """The time of a trace line, in UTC; None where it is none that a call could have been made at."""
     if not isinstance(timestamp, str):
         return None
     try:
-        return datetime.fromisoformat(timestamp.replace("Z", "+00:00"))
+        time = datetime.fromisoformat(timestamp.replace("Z", "+00:00"))
     except ValueError:
         return None
+    if not 1970 < time.year < 9999:  # no time zone makes these overflow
+        return None
+    return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
 def _trace_files(folder: Path) -> list[Path]:
@@ -161,12 +164,14 @@ def _latest(folder: Path) -> Path:
 
 
 def _whole(line: bytes) -> dict[str, Any] | None:
-    """A line as it was written; None for a torn or an empty one."""
+    """A line as it was written; None for one that is torn, empty or damaged."""
     try:
         data = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return data if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(data.get("action", ""), str):
+        return None
+    return data
 
 
 def _parsed(line: dict[str, Any]) -> tuple[int, datetime, Event] | None:
@@ -199,20 +204,27 @@ def _summary(path: Path) -> TraceSummary:
             ending = _last_lines(file, size)
     except OSError:
         first, ending, size = {}, [], 0
-    result: dict[str, Any] = next((line["result"] for line in ending if isinstance(line.get("result"), dict)), {})
-    cost = result.get("cost_metadata") or {}
+    result = next((line["result"] for line in ending if isinstance(line.get("result"), dict)), {})
+    cost = result.get("cost_metadata")
+    cost = cost if isinstance(cost, dict) else {}
     return TraceSummary(
         trace_id=path.stem,
         path=path,
         started=instant(first.get("timestamp")),
-        question=first.get("question"),
-        model_id=first.get("model_id"),
+        question=_of(first, "question", str),
+        model_id=_of(first, "model_id", str),
         outcome=_outcome(ending),
-        confidence=result.get("confidence"),
-        tokens_used=cost.get("tokens_used"),
-        seconds=cost.get("wall_time_sec"),
+        confidence=_of(result, "confidence", float, int),
+        tokens_used=_of(cost, "tokens_used", int),
+        seconds=_of(cost, "wall_time_sec", float, int),
         size=size,
     )
+
+
+def _of(data: dict[str, Any], name: str, *kinds: type) -> Any:
+    """A field of a file that can be damaged; None where it is not of its kind."""
+    value = data.get(name)
+    return value if isinstance(value, kinds) and not isinstance(value, bool) else None
 
 
 def _last_lines(file: BinaryIO, size: int) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,36 @@ def test_texts_in_a_trace_are_neither_markup_nor_commands(run: Run, folder: Path
     ran = run("replay")
     assert "\x1b" not in ran.out
     assert ran.out.count("\\x1b[2J[red]x[/red]") == 6
+
+
+DAMAGED_ID = "dddd8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f"
+NOW = "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        json.dumps({"action": ["start"], "timestamp": NOW}),
+        json.dumps({"action": "start", "timestamp": "0001-01-01T00:00:00+00:00"}),
+        json.dumps({"action": "start", "timestamp": "9999-12-31T23:59:59Z"}),
+        json.dumps({"action": "start", "timestamp": "2026-01-01T00:00:00", "question": ["x"], "model_id": 5}),
+        json.dumps({"action": "result", "timestamp": NOW, "result": {"cost_metadata": [1]}}),
+        json.dumps({"action": "result", "timestamp": NOW, "result": {"confidence": "x"}}),
+        json.dumps({"action": "result", "timestamp": NOW, "result": {"cost_metadata": {"tokens_used": "many"}}}),
+    ],
+    ids=lambda line: line[:60],
+)
+def test_a_damaged_trace_is_shown_as_far_as_it_goes_and_hides_no_other(
+    run: Run, a_trace: str, tmp_path: Path, line: str
+) -> None:
+    whole = json.dumps({"step": 1, "action": "start", "timestamp": NOW, "decision": "why"})
+    (tmp_path / "traces" / f"{DAMAGED_ID}.jsonl").write_text(f"{line}\n{whole}\n{line}\n")
+    for listing in (run("traces"), run("traces", "--json")):
+        assert listing.code == 0
+        assert a_trace[:8] in listing.out
+    assert run("replay").code == 0
+    replayed = run("replay", DAMAGED_ID)
+    assert replayed.code == 0
+    assert "why: why" in replayed.out

@@ -29,11 +29,15 @@ def test_they_come_newest_first_with_what_came_of_them(run: Run) -> None:
     assert rows[1][3:] == ["the", "[i]2nd[/i]?", "unfinished", "–", "–", "–"]
 
 
-def test_on_a_narrow_terminal_nothing_is_lost(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "60")
+@pytest.mark.parametrize("width", [60, 40])
+def test_on_a_narrow_terminal_nothing_is_lost(run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
     out = run("traces").out
-    assert max(map(len, out.splitlines())) <= 60
-    assert "0.75 moderate · 120 tokens" in " ".join(out.split()).replace("finished ", "")
+    assert max(map(len, out.splitlines())) <= width
+    words = " ".join(out.split())
+    assert "0.75 moderate · 120 tokens" in words.replace("finished ", "")
+    assert "the third?" in words
+    assert "finished" in words
 
 
 def test_a_limit_shows_the_newest_and_says_how_many_there_are(run: Run) -> None:
