@@ -23,7 +23,7 @@ NEWER = timedelta(days=270)
 """How much later one side must be dated for the newer one to stand."""
 
 _QUANTITY = re.compile(
-    r"(?P<low>\d[\d,]*(?:\.\d+)?|\d+(?::\d\d)+)(?:\s?(?:to|[-–—])\s?(?P<high>\d[\d,]*(?:\.\d+)?))?"
+    r"(?P<low>\d+(?::\d\d)+|\d+(?:,\d{3})*(?:\.\d+)?)(?:\s?(?:to|[-–—])\s?(?P<high>\d+(?:,\d{3})*(?:\.\d+)?))?"
     r"[\s\u00a0\u202f]?(?P<unit>%|°\s?[CF]|[^\W\d_]+)?"
 )
 _LIMIT_WORD = (
@@ -49,11 +49,12 @@ class Quantity:
     unit: str
 
     def disagrees(self, other: Quantity) -> bool:
-        """The same unit, and ranges that don't meet by more than rounding."""
+        """The same unit, and ranges that don't meet by more than rounding; a time to the second is not rounded."""
         if self.unit != other.unit:
             return False
         gap = max(self.low, other.low) - min(self.high, other.high)
-        return gap > DIFFERENT * max(abs(self.high), abs(other.high))
+        rounding = 0.0 if self.unit.startswith("time: ") else DIFFERENT * max(abs(self.high), abs(other.high))
+        return gap > rounding
 
 
 def find_conflicts(ledger: Ledger) -> list[Conflict]:
@@ -94,15 +95,17 @@ def quantities(text: str) -> list[tuple[Quantity, str]]:
     for match in _QUANTITY.finditer(text):
         unit = (match["unit"] or "").casefold().replace(" ", "")
         low = _value(match["low"])
+        written = match[0].strip()
         if ":" in match["low"]:
-            unit = "time"
+            said_to_be = " ".join(text[: match.start()].casefold().split()[-2:])
+            unit, written = f"time: {said_to_be}", match["low"]  # "record is 2:00:35": each race has its own times
         elif _NO_UNIT.fullmatch(unit) or (1000 <= low <= 2100 and "," not in match["low"] and not match["high"]):
             continue
         high = _value(match["high"]) if match["high"] else low
         unit = unit.rstrip("s")
         if _LIMIT_BEFORE.search(text[: match.start()]):
             unit += " (limit)"  # what is allowed is no other value of what is usual
-        found.append((Quantity(min(low, high), max(low, high), unit), match[0].strip()))
+        found.append((Quantity(min(low, high), max(low, high), unit), written))
     return found
 
 
