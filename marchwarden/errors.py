@@ -54,7 +54,10 @@ class InvalidRequest(MarchwardenError):
     def of(cls, error: ValidationError) -> InvalidRequest:
         """pydantic's report as lines that name field and limit, without echoing the input."""
         return cls(
-            [(".".join(str(part) for part in each["loc"]) or "arguments", each["msg"]) for each in error.errors()]
+            [
+                (".".join(map(str, each["loc"])) or "arguments", each["msg"].removeprefix("Value error, "))
+                for each in error.errors()
+            ]
         )
 
 

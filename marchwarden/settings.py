@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from marchwarden.contract import Depth
-from marchwarden.errors import ConfigurationError
+from marchwarden.errors import ConfigurationError, InvalidRequest
 
 EXTRACTIVE = "extractive"
 """The model id of the model-free researcher."""
@@ -24,7 +24,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="MARCHWARDEN_",
         env_file=".env",
-        env_file_encoding="utf-8",
+        env_file_encoding="utf-8-sig",
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
@@ -54,11 +54,11 @@ class Settings(BaseSettings):
     """Where traces go, and the content store (`store/`) with the pages that they name."""
     cache_dir: Path | None = None
     """Where search indexes are kept; they can be deleted at any time. Default: the system's cache folder."""
-    max_seconds: float | None = Field(None, gt=0)
+    max_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
     """Wall clock of one call. Default by depth: 30, 55, 180."""
     allow_private_addresses: bool = False
     """Whether fetch may read private and loopback addresses."""
-    fetch_timeout: float = Field(10.0, gt=0)
+    fetch_timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
     """Seconds for one page, redirects included."""
     max_page_bytes: int = Field(10_000_000, gt=0)
     """A page's size; a longer body is cut while it streams."""
@@ -68,6 +68,14 @@ class Settings(BaseSettings):
     """Memory of one research call's process, in MB; a call that needs more fails alone."""
     debug: bool = False
     """Log to stderr."""
+
+    @field_validator("web", "trace_dir", "cache_dir")
+    @classmethod
+    def _has_a_home(cls, folder: Path | None) -> Path | None:
+        try:
+            return folder and folder.expanduser()
+        except RuntimeError as error:
+            raise ValueError(f"{folder}: {error}") from error
 
     @property
     def model_id(self) -> str:
@@ -92,7 +100,7 @@ class Settings(BaseSettings):
     @property
     def caches(self) -> Path:
         if self.cache_dir is not None:
-            return self.cache_dir.expanduser()
+            return self.cache_dir
         from platformdirs import user_cache_path
 
         return user_cache_path("marchwarden")
@@ -100,7 +108,7 @@ class Settings(BaseSettings):
     @property
     def frozen_web(self) -> Path:
         """The folder of the frozen web: the one set, else the shipped one."""
-        return self.web.expanduser() if self.web else shipped("web")
+        return self.web or shipped("web")
 
     def seconds_for(self, depth: Depth) -> float:
         return self.max_seconds if self.max_seconds is not None else SECONDS_BY_DEPTH[depth]
@@ -109,14 +117,18 @@ class Settings(BaseSettings):
 def load_settings(**overrides: object) -> Settings:
     """Settings from the environment and `.env`, with `overrides` (None means: not given) on top.
 
-    Raises ConfigurationError, naming the variable, where a value is not of its kind.
+    Raises ConfigurationError, naming the variable, where a value is not of its kind, and where `.env` can't be read.
     """
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
         return Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
-        lines = [f"{_variable(str(each['loc'][0]))}: {each['msg']}" for each in error.errors()]
+        lines = [f"{_variable(str(field))}: {problem}" for field, problem in InvalidRequest.of(error).problems]
         raise ConfigurationError("\n".join(lines), hint="Correct it in the environment or in .env.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f".env can't be read: {error}", hint="Save it as UTF-8 text, or remove it."
+        ) from None
 
 
 def _variable(field: str) -> str:

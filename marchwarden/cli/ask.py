@@ -130,10 +130,7 @@ def _request(question: str, context: str | None, depth: str, constraints: dict[s
 
 
 def _lines(invalid: InvalidRequest) -> list[str]:
-    return [
-        f"{_OPTIONS.get(field, field)}: {problem.removeprefix('Value error, ')}"
-        for field, problem in invalid.problems
-    ]
+    return [f"{_OPTIONS.get(field, field)}: {problem}" for field, problem in invalid.problems]
 
 
 def _check_server(server: str | None, own: dict[str, object]) -> None:

@@ -6,12 +6,23 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from marchwarden.errors import ConfigurationError
+
 _TRUE = {"1", "true", "t", "yes", "y", "on"}
 
 
 def trace_folder() -> Path:
-    """Where traces are: MARCHWARDEN_TRACE_DIR, from the environment or `.env`, else the default."""
-    return Path(_setting("MARCHWARDEN_TRACE_DIR") or "~/.marchwarden/traces").expanduser()
+    """Where traces are: MARCHWARDEN_TRACE_DIR, from the environment or `.env`, else the default.
+
+    Raises ConfigurationError where it begins with `~` and there is no such home.
+    """
+    folder = Path(_setting("MARCHWARDEN_TRACE_DIR") or "~/.marchwarden/traces")
+    try:
+        return folder.expanduser()
+    except RuntimeError as error:
+        raise ConfigurationError(
+            f"MARCHWARDEN_TRACE_DIR: {folder}: {error}", hint="Correct it in the environment or in .env."
+        ) from None
 
 
 def debugging() -> bool:
@@ -29,8 +40,12 @@ def _value(variables: dict[str, str | None] | dict[str, str], name: str) -> str 
 
 
 def _dotenv() -> dict[str, str | None]:
+    """What `.env` says; nothing where it can't be read, which is left for load_settings to report."""
     if not Path(".env").is_file():
         return {}
     from dotenv import dotenv_values
 
-    return dotenv_values(".env", encoding="utf-8")
+    try:
+        return dotenv_values(".env", encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return {}

@@ -204,7 +204,7 @@ def _summary(path: Path) -> TraceSummary:
             ending = _last_lines(file, size)
     except OSError:
         first, ending, size = {}, [], 0
-    result = next((line["result"] for line in ending if isinstance(line.get("result"), dict)), {})
+    result: dict[str, Any] = next((line["result"] for line in ending if isinstance(line.get("result"), dict)), {})
     cost = result.get("cost_metadata")
     cost = cost if isinstance(cost, dict) else {}
     return TraceSummary(

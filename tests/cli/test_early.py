@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.cli.early import debugging, trace_folder
+from marchwarden.errors import ConfigurationError
 from marchwarden.settings import load_settings
 
 
@@ -20,6 +21,7 @@ from marchwarden.settings import load_settings
         ({"marchwarden_trace_dir": "~/lower", "MARCHWARDEN_DEBUG": "TRUE"}, None),
         ({"MARCHWARDEN_DEBUG": "1"}, "MARCHWARDEN_DEBUG=0\nmarchwarden_trace_dir='quoted folder'\n"),
         ({"MARCHWARDEN_DEBUG": "off"}, "# nothing\n"),
+        ({}, "\ufeffMARCHWARDEN_TRACE_DIR=after-a-byte-order-mark\n"),
     ],
 )
 def test_it_agrees_with_the_settings(
@@ -39,3 +41,28 @@ def test_a_debug_switch_that_is_no_boolean_is_off_until_the_settings_report_it(
 ) -> None:
     monkeypatch.setenv("MARCHWARDEN_DEBUG", "perhaps")
     assert not debugging()
+
+
+def test_a_dotenv_that_is_no_text_is_left_for_the_settings_to_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MARCHWARDEN_TRACE_DIR")
+    Path(".env").write_bytes(b"MARCHWARDEN_TRACE_DIR=\xff\xfe\n")
+    assert trace_folder() == Path.home() / ".marchwarden" / "traces"
+    assert not debugging()
+    with pytest.raises(ConfigurationError, match=r"\.env can't be read") as caught:
+        load_settings()
+    assert caught.value.hint
+
+
+def test_a_home_that_there_is_not_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", "~no-such-user/traces")
+    for read in (trace_folder, load_settings):
+        with pytest.raises(ConfigurationError, match="^MARCHWARDEN_TRACE_DIR: ~no-such-user/traces"):
+            read()
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "0", "-1", "soon"])
+@pytest.mark.parametrize("variable", ["MARCHWARDEN_MAX_SECONDS", "MARCHWARDEN_FETCH_TIMEOUT"])
+def test_a_time_is_a_finite_number(variable: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigurationError, match=f"^{variable}: "):
+        load_settings()
