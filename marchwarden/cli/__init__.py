@@ -5,6 +5,7 @@ Commands import what is heavy when they run, so that help, completion, `replay` 
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -59,6 +60,7 @@ def _options(
 
 def main() -> None:
     """Run the command that the arguments name and exit with its code."""
+    _open_closed_streams()
     _bear_any_encoding()
     logs.configure(debug=debugging())
     try:
@@ -68,6 +70,19 @@ def main() -> None:
     except Exception as error:
         _report(error)
         sys.exit(FAILURE)
+
+
+def _open_closed_streams() -> None:
+    """A standard stream that the caller has closed (`>&-`) becomes an empty one, in child processes too: else the next
+    file that is opened gets its number."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            if nothing != descriptor:
+                os.dup2(nothing, descriptor)
+                os.close(nothing)
+            os.set_inheritable(descriptor, True)
+            setattr(sys, name, open(descriptor, "w" if descriptor else "r", closefd=False))  # noqa: SIM115, PTH123
 
 
 def _bear_any_encoding() -> None:

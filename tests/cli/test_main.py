@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from marchwarden import __version__
 from tests.cli.conftest import Run
-from tests.cli.running import marchwarden, python
+from tests.cli.running import ROOT, marchwarden, python
 
 HEAVY = "dspy mcp anthropic litellm trafilatura datasets tantivy numpy pydantic asyncio httpx"
 COMMANDS = ("ask", "replay", "traces", "doctor", "serve")
@@ -52,23 +55,38 @@ def test_our_errors_are_a_message_and_a_hint(run: Run) -> None:
     assert "marchwarden ask" in hint
 
 
-def test_an_unexpected_error_is_a_line_without_a_stack(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", _unreadable_as_json())
-    ran = run("replay", "3f2b")
-    assert ran.code == 1
-    assert "Traceback" not in ran.err
-    assert ran.err.startswith("Error: unexpected ")
-    assert "Set MARCHWARDEN_DEBUG=1 for details." in ran.err
-    monkeypatch.setenv("MARCHWARDEN_DEBUG", "1")
-    assert "Traceback" in run("replay", "3f2b").err
+def test_an_unexpected_error_is_a_line_without_a_stack(a_trace: str) -> None:
+    ran = python(_INTO_A_FULL_DISK)
+    assert ran.returncode == 1
+    assert b"Traceback" not in ran.stderr
+    assert ran.stderr.startswith(b"Error: unexpected ")
+    assert b"Set MARCHWARDEN_DEBUG=1 for details." in ran.stderr
+    assert b"Traceback" in python(_INTO_A_FULL_DISK, MARCHWARDEN_DEBUG="1").stderr
 
 
-def _unreadable_as_json() -> str:
-    """A trace whose first line has a start that no JSON of ours has: nesting past what the parser follows."""
-    folder = Path("deep").absolute()
-    folder.mkdir()
-    (folder / "3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f.jsonl").write_text("[" * 200_000)
-    return str(folder)
+_INTO_A_FULL_DISK = """
+import os, sys
+os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+sys.argv = ["marchwarden", "replay", "--json"]
+from marchwarden.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("closed", ["0 1 2", "0", "1", "2"])
+@pytest.mark.parametrize("arguments", ["replay", "traces --json", "serve", "ask -"])
+def test_a_stream_that_the_caller_has_closed_is_an_empty_one(closed: str, arguments: str, a_trace: str) -> None:
+    shut = " ".join(f"{each}>&-" if each != "0" else "0<&-" for each in closed.split())
+    command = ["sh", "-c", f'exec "$0" -m marchwarden {arguments} {shut}', sys.executable]
+    ran = subprocess.run(
+        command,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=60,
+    )
+    assert ran.returncode == (2 if arguments == "ask -" else 0), ran.stderr  # an empty question is wrong usage
+    assert b"unexpected" not in ran.stderr
 
 
 @pytest.mark.parametrize(
