@@ -72,11 +72,11 @@ class Conversation:
 
             try:
                 return anyio.run(self._interruptibly, server, tell, silence)
-            except KeyboardInterrupt:
-                raise self._interruption() from None
-            except Exception as error:
-                if self._interrupted:
+            except BaseException as error:
+                if self._interrupted or any(isinstance(each, KeyboardInterrupt) for each in _leaves(error)):
                     raise self._interruption() from None
+                if not isinstance(error, Exception):
+                    raise
                 logger.debug("the call failed", exc_info=True)
                 raise self._explained(error, server) from error
 

@@ -20,7 +20,7 @@ from marchwarden.cli.conversation import Conversation, Interrupted
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ConfigurationError, MarchwardenError
 from tests.cli.results import a_result, an_empty_result
-from tests.cli.running import ROOT
+from tests.cli.running import ROOT, python
 
 TINY = str(Path(__file__).with_name("tiny_server.py"))
 REQUEST = ResearchRequest(question="What grows in Utah?")
@@ -151,6 +151,23 @@ def test_an_interrupt_before_the_server_answers_ends_the_call() -> None:
     sleeps = (sys.executable, "-c", "import sys; sys.stdin.read()")
     with pytest.raises(Interrupted, match=r"^Interrupted\.$"):
         Conversation(REQUEST, None, {}, command=sleeps).hold(interrupt)
+
+
+def test_an_interrupt_in_the_middle_of_an_import_ends_the_call_likewise() -> None:
+    """There a second Ctrl-C is raised by Python itself, inside of groups of tasks."""
+    script = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path, target=None):
+        if name == "mcp":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["marchwarden", "ask", "What grows in Utah?"]
+from marchwarden.cli import main
+main()
+"""
+    ran = python(script)
+    assert (ran.returncode, ran.stderr) == (130, b"Interrupted.\n")
 
 
 def test_no_server_at_an_address_is_an_error_with_a_hint() -> None:
