@@ -6,6 +6,7 @@ result with what had been found. A call that dies is that call's error alone.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import signal
 import socket
@@ -47,6 +48,8 @@ _KILLS = {
     "tokens": "it used more tokens than it was given",
 }
 _starting = threading.Lock()
+
+logger = logging.getLogger(__name__)
 
 Tell: TypeAlias = Callable[[str], None]
 """Hears what is happening now, in words for a person."""
@@ -118,17 +121,23 @@ class _Worker:
         self._job = job
         self._channel = channel
         self._process: BaseProcess | None = None
-        self._begun = self._unwanted = False
+        self._unwanted = False
+        self._not_started = "NotStarted"
 
     def start(self) -> None:
-        """Blocks until the process exists. One that was killed before is killed then, or not started at all."""
-        self._begun = True
+        """Blocks until the process exists. One that was killed before is killed then, or not started at all. Where
+        it can't be started the channel is closed."""
         with self._channel, _starting, _without_main():
             if self._unwanted:
                 return
             process = _context(self._job.settings).Process(target=run, args=(self._job, self._channel), daemon=True)
-            process.start()
-        self._process = process
+            try:
+                process.start()
+            except Exception as error:
+                logger.exception("call %s was not started", self._job.trace_id)
+                self._not_started = type(error).__name__
+                return
+            self._process = process
         if self._unwanted:
             process.kill()
 
@@ -136,13 +145,11 @@ class _Worker:
         self._unwanted = True
         if self._process is not None:
             self._process.kill()
-        elif not self._begun:
-            self._channel.close()
 
     def exit_reason(self) -> str:
         """How the process ended, as one word: a signal's name, or its exit status. Waits for its end, shortly."""
         if self._process is None:
-            return "NotStarted"
+            return self._not_started
         self._process.join(DRAIN_SECONDS)
         code = self._process.exitcode
         if code is None or code >= 0:
@@ -189,7 +196,8 @@ class _Call:
             self._channel.close()
 
     async def _supervise(self) -> ResearchResult:
-        await anyio.to_thread.run_sync(self._worker.start, abandon_on_cancel=True)
+        # Not awaited: it waits for the process that calls are forked from, and the clock is running.
+        threading.Thread(target=self._worker.start, daemon=True).start()
         while received := await self._receive():
             for frame in self._reader.feed(received):
                 self._take(frame)

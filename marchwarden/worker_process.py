@@ -185,4 +185,5 @@ def _limit_memory(megabytes: int | None) -> None:
     import resource
 
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (megabytes * 1_000_000, hard))
+    most = sys.maxsize if hard == resource.RLIM_INFINITY else hard
+    resource.setrlimit(resource.RLIMIT_AS, (min(megabytes * 1_000_000, most), hard))

@@ -223,6 +223,42 @@ async def test_the_last_news_is_told_again_while_nothing_happens(monkeypatch: py
     assert caller.heard[-1].endswith(" s)")
 
 
+async def test_a_call_that_waits_for_its_process_tells_so_and_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    from multiprocessing import forkserver
+
+    hurried(monkeypatch, heartbeat=0.2)
+    monkeypatch.setattr(worker, "START_SECONDS", 0.5)
+    monkeypatch.setattr(worker, "DRAIN_SECONDS", 0.1)
+    caller = Caller(Settings())
+    warm_up(caller.settings)
+    server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+    os.kill(server, signal.SIGSTOP)
+    try:
+        result = await caller.ask("answer me")
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert caller.heard[0].startswith("starting (")
+    assert [gap.category for gap in result.gaps] == [GapCategory.BUDGET_EXHAUSTED]
+    await _until(lambda: multiprocessing.active_children() == [])
+    assert (await Caller(Settings()).ask("answer me")).answer
+
+
+async def test_a_process_that_cannot_be_started_is_a_failure_of_its_call(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(*_: object, **__: object) -> None:
+        raise BlockingIOError
+
+    monkeypatch.setattr(multiprocessing.get_context("forkserver").Process, "start", none_left)
+    with pytest.raises(ResearchFailed, match="BlockingIOError"):
+        await caller.ask("answer me")
+    assert caller.trace.outcome == "failed"
+
+
+async def test_a_memory_limit_beyond_what_there_can_be_is_no_limit() -> None:
+    assert (await Caller(Settings(worker_memory_mb=10**20)).ask("answer me")).answer
+
+
 async def test_nothing_that_a_worker_prints_reaches_stdout_and_stdin_is_empty(
     caller: Caller, capfd: pytest.CaptureFixture[str]
 ) -> None:
