@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from marchwarden import __version__
 from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
-from marchwarden.errors import InvalidRequest, MarchwardenError
+from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed
 from marchwarden.markdown import as_markdown
 from marchwarden.settings import Settings
 from marchwarden.trace.reader import TraceSummary, list_traces
@@ -133,10 +133,9 @@ def _refused(message: str) -> types.CallToolResult:
 
 
 def _explained(error: MarchwardenError, trace_id: str, settings: Settings) -> str:
-    traced = (settings.traces / f"{trace_id}.jsonl").is_file()
-    return "\n".join(
-        line for line in (str(error), error.hint, f"Trace: trace://{trace_id}" if traced else None) if line
-    )
+    traced = f"Trace: trace://{trace_id}" if (settings.traces / f"{trace_id}.jsonl").is_file() else None
+    hint = None if isinstance(error, ResearchFailed) else error.hint  # which names the trace too, for a terminal
+    return "\n".join(line for line in (str(error), hint, traced) if line)
 
 
 # The traces

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import select
 import signal
 import socket
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 HOST, PORT, PATH = "127.0.0.1", 8111, "/mcp"
 RESEARCH = "marchwarden.researcher:research"
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][\da-fA-F]{2})|\\."
+)
+"""An escape in a JSON string; `half` where it is one surrogate without the other."""
 _PIPE_BUF = getattr(select, "PIPE_BUF", 512)
 
 T = TypeVar("T")
@@ -139,9 +144,15 @@ async def _incoming(descriptor: int) -> AsyncIterator[str]:
     while received := await _when_ready(wait_readable, descriptor, lambda: os.read(descriptor, 65_536)):
         *lines, buffer = (buffer + received).split(b"\n")
         for line in lines:
-            yield line.decode("utf-8", "replace")
+            yield _readable(line)
     if buffer:
-        yield buffer.decode("utf-8", "replace")
+        yield _readable(buffer)
+
+
+def _readable(line: bytes) -> str:
+    """JSON that is valid UTF-8, also where half of a surrogate pair is escaped in it (JavaScript's strings can hold
+    such): a message that can't be read is not answered, and its caller would wait for ever."""
+    return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], line.decode("utf-8", "replace"))
 
 
 class _Outgoing:

@@ -326,6 +326,16 @@ def test_what_is_not_json_gets_an_error_and_the_next_message_an_answer(tmp_path:
         assert answers[-1]["result"] == {}
 
 
+def test_half_of_a_surrogate_pair_does_not_keep_a_caller_waiting(tmp_path: Path) -> None:
+    """JavaScript writes such a string as an escape that JSON parsers refuse."""
+    with a_raw_server(tmp_path) as server:
+        server.initialize()
+        server.call("answer \ud800, \\ud800 and \U0001f345\udc00")
+        assert b"answer \\ud800" not in server.lines[-1]
+        answer = server.receive()["result"]["structuredContent"]["answer"]
+    assert "answer \ufffd, \\ud800 and \U0001f345\ufffd" in answer
+
+
 @pytest.mark.parametrize("ending", ["SIGTERM", "SIGINT", "end of stdin", "SIGKILL"])
 def test_a_server_that_ends_leaves_no_process_and_says_in_its_traces_why(tmp_path: Path, ending: str) -> None:
     note = tmp_path / "pid"
