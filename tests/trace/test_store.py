@@ -35,7 +35,13 @@ def test_what_is_missing_or_damaged_is_a_trace_error(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="missing"):
         store.get(content_hash(b"another"))
     (file,) = tmp_path.rglob("*.zst")
-    for damage in (b"", file.read_bytes()[:-2], Path(_stored(tmp_path / "other", b"swapped")).read_bytes()):
+    claims_a_petabyte = b"\x28\xb5\x2f\xfd\xe0" + (1 << 50).to_bytes(8, "little") + b"\x01\x00\x00"
+    for damage in (
+        b"",
+        claims_a_petabyte,
+        file.read_bytes()[:-2],
+        Path(_stored(tmp_path / "other", b"swapped")).read_bytes(),
+    ):
         file.write_bytes(damage)
         with pytest.raises(TraceError, match="damaged"):
             store.get(key)
