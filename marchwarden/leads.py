@@ -17,8 +17,10 @@ SAME_ORGANISATION, READ_ORGANISATION = 0.3, 0.15
 
 def promise(lead: Lead, aspects: list[Aspect]) -> float:
     """How much of one of these aspects a hit's title and snippet carry, at best: 0–1."""
-    words = set(terms(f"{lead.title} {lead.snippet}"))
-    return max((AskedFor.of(aspect.text, "en").share(words) for aspect in aspects), default=0.0)
+    says = f"{lead.title} {lead.snippet}"
+    words = set(terms(says))
+    asked = [AskedFor.of(aspect.text, "en") for aspect in aspects]
+    return max((each.share(words | each.spelled_out(says)) for each in asked), default=0.0)
 
 
 def promising(ledger: Ledger, aspects: list[Aspect]) -> list[Lead]:

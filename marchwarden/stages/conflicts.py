@@ -35,11 +35,12 @@ _LIMIT_BEFORE = re.compile(_LIMIT_WORD + r"[^.;,]*$", re.IGNORECASE)
 _NEGATION = re.compile(
     r"\b(not|no|never|cannot|rarely|seldom|fails? to|too short|myth|false)\b|n['’]t\b", re.IGNORECASE
 )
-_CHANGES = re.compile(
+CHANGES = re.compile(
     r"\b(current|currently|now|today|record|latest|fastest|population|price|holds?|as of|so far|still|recent|"
     r"estimated|how many people|apply|applies|deadline)\b",
     re.IGNORECASE,
 )
+"""Words of what changes with time."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def _settled(ledger: Ledger, one: Excerpt, other: Excerpt, about: str) -> Confli
             )
         lost = one if stands is other else other
         if (
-            (_CHANGES.search(ledger.question) or _CHANGES.search(lost.text))
+            (CHANGES.search(ledger.question) or CHANGES.search(lost.text))
             and stale.dated
             and fresh.dated
             and fresh.dated - stale.dated >= NEWER

@@ -46,7 +46,10 @@ POINTER_NAMES: dict[PointerKind, str] = {
 
 _PATTERNS: tuple[tuple[PointerKind, re.Pattern[str]], ...] = (
     ("arxiv", re.compile(r"\barxiv[:\s.]*(?:org/(?:abs|pdf)/)?(\d{4}\.\d{4,5}(?:v\d+)?)", re.IGNORECASE)),
-    ("doi", re.compile(r"\b(10\.\d{4,9}/[^\s\"<>)\],;]*[^\s\"<>)\],;.])")),
+    (
+        "doi",
+        re.compile(r"\b(10\.\d{4,9}/(?:\([^\s\"<>()]*\)|[^\s\"<>()\],;])*(?:\([^\s\"<>()]*\)|[^\s\"<>()\],;.:]))"),
+    ),
     ("trial", re.compile(r"\b(NCT\d{8}|ISRCTN\d{8})\b")),
     ("case", re.compile(r"\b([CT][-‑–]\d{1,4}/\d{2}|No\.\s?\d{2}-\d{2,5}|\d{1,3} (?:U\.S\.|F\.[23]d) \d{1,4})\b")),
     (
@@ -57,8 +60,9 @@ _PATTERNS: tuple[tuple[PointerKind, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_OWN = re.compile(r"\b(published|received|accepted|cite this)\b.{0,40}10\.\d{4,9}/", re.IGNORECASE)
+_OWN = re.compile(r"\b(published|received|accepted|cite (?:this|as))\b.{0,40}10\.\d{4,9}/", re.IGNORECASE)
 """The identifier of the page itself points nowhere else."""
+_DEPOSITED = re.compile(r"\b(data ?sets?|database|deposited|repository|data archive)\b", re.IGNORECASE)
 _ASKING: dict[PointerKind, tuple[str, ...]] = {
     "trial": (
         r"\bNCT\d{8}\b",
@@ -113,17 +117,26 @@ def find_pointers(page: Page, question: str) -> list[Pointer]:
     title = set(terms(page.title or ""))
     found: dict[str, Pointer] = {}
     for passage in page.passages:
-        for kind, pattern in _PATTERNS:
-            for match in pattern.finditer(passage.text):
-                value = match[1].strip()
-                if kind == "doi" and (value.casefold().startswith("10.48550/arxiv.") or _OWN.search(passage.text)):
-                    continue
-                relevance = coverage(asked, title | set(terms(passage.text)), {})
-                found.setdefault(
-                    value,
-                    Pointer(kind=kind, value=value, sentence=passage.text, locator=page.url, relevance=relevance),
-                )
+        relevance = coverage(asked, title | set(terms(passage.text)), {})
+        for kind, value in _identifiers(passage.text):
+            pointer = Pointer(kind=kind, value=value, sentence=passage.text, locator=page.url, relevance=relevance)
+            found.setdefault(value, pointer)
     return list(found.values())
+
+
+def _identifiers(sentence: str) -> list[tuple[PointerKind, str]]:
+    """What a sentence names, and of which kind; a data set that stands there with its DOI is named by that."""
+    found: list[tuple[PointerKind, str]] = []
+    for kind, pattern in _PATTERNS:
+        for match in pattern.finditer(sentence):
+            value = match[1].strip()
+            if kind == "doi":
+                if value.casefold().startswith("10.48550/arxiv.") or _OWN.search(sentence):
+                    continue
+                found.append(("dataset" if _DEPOSITED.search(sentence, 0, match.start()) else "doi", value))
+            elif kind != "dataset" or "dataset" not in (each for each, _ in found):
+                found.append((kind, value))
+    return found
 
 
 def asks_for(aspect: str) -> PointerKind | None:
@@ -199,7 +212,8 @@ def contradictions(ledger: Ledger) -> list[DiscoveryEvent]:
 
 
 def _plain(given: DiscoveriesGiven, pointer: Pointer) -> DiscoveryEvent:
-    sentence = pointer.sentence if len(pointer.sentence) <= 200 else pointer.sentence[:197] + "…"
+    sentence = " ".join(pointer.sentence.split())
+    sentence = sentence if len(sentence) <= 200 else sentence[:197] + "…"
     query = f"{pointer.value} {' '.join(given.ledger.question.rstrip('?').split())}"[:200]
     return _event(pointer, query, f"The page names {POINTER_NAMES[pointer.kind]}: “{sentence}”")
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
-from marchwarden.ranking import coverage, rank_terms, term_weights, terms, terms_of
+from marchwarden.ranking import coverage, guess_language, rank_terms, term_weights, terms, terms_of
 from marchwarden.stages import Stage
 from marchwarden.stages.grounding import support
 from marchwarden.stages.plan import VAGUE_TERMS, names_in
@@ -60,6 +60,7 @@ _NOT_A_STATEMENT = re.compile(
 
 _WEAK = (
     (_DANGLING, 0.85),  # it can't be quoted alone
+    (re.compile(r"^(?:[^\s|·]+\s+){0,11}[^\s|·]*[^\W_]$"), 0.6),  # a headline: what a text is on, not what is so
     (re.compile(r" \| "), 0.85),  # a table's row: true, but hard to read alone
     (re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE), 0.5),
     (re.compile(r"\bet al\b|\bdoi\b|https?://|\b\d{4};\d+|\b(vol|pp?)\. ?\d|\bJournal of\b", re.IGNORECASE), 0.55),
@@ -179,7 +180,7 @@ class Relevance:
 
     def __init__(self, given: ExtractGiven) -> None:
         page = given.page
-        language = page.language or "en"
+        language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
         found = terms_of([passage.text for passage in page.passages], language)
         self._terms = {passage.number: set(words) for passage, words in zip(page.passages, found, strict=True)}
         self._title = set(terms(f"{page.title or ''}", language))
@@ -193,7 +194,7 @@ class Relevance:
 
     def of(self, passage: Passage, aspect: Aspect) -> float:
         asked = self._asked[aspect.number]
-        own = self._terms[passage.number]
+        own = self._terms[passage.number] | asked.spelled_out(passage.text)
         around = self._title | self._headings[passage.number]
         if self._year:
             around = around | {self._year}
@@ -222,6 +223,8 @@ class AskedFor:
     matters: set[str]
     weights: dict[str, float]
     kind: re.Pattern[str] | None
+    initials: dict[str, re.Pattern[str]]
+    """For each term that is an abbreviation by initials (UK), what finds it in full or with stops (U.K.)."""
 
     @classmethod
     def of(cls, text: str, language: str) -> "AskedFor":
@@ -230,7 +233,8 @@ class AskedFor:
         weights = {term: 1.6 if term in named else 0.35 if term in VAGUE_TERMS else 1.0 for term in words}
         names = {term for term in named if not term[0].isdigit()}
         matters = words - named - VAGUE_TERMS
-        return cls(words, names, matters, weights, _kind_of_answer(text))
+        initials = {term: _in_full(name) for name in _INITIALS.findall(text) for term in terms(name, language)}
+        return cls(words, names, matters, weights, _kind_of_answer(text), initials)
 
     def on_page(self, telling: dict[str, float], most: float) -> "AskedFor":
         """The same, with a term that is all over the page worth three quarters of one that it lacks."""
@@ -238,6 +242,10 @@ class AskedFor:
             term: weight * (0.75 + 0.25 * telling.get(term, most) / most) for term, weight in self.weights.items()
         }
         return replace(self, weights=scaled)
+
+    def spelled_out(self, text: str) -> set[str]:
+        """The abbreviations that a text writes out."""
+        return {term for term, pattern in self.initials.items() if pattern.search(text)}
 
     def share(self, found: set[str]) -> float:
         return coverage(self.terms, found, self.weights)
@@ -249,6 +257,14 @@ class AskedFor:
         if not self.kind.search(text):
             return 0.75
         return 1.0 if self.kind is _NAME else 1.15  # almost every sentence names something
+
+
+_INITIALS = re.compile(r"\b[A-Z]{2,5}\b")
+
+
+def _in_full(initials: str) -> re.Pattern[str]:
+    words = r"\s+(?:(?:of|and|for|the)\s+){0,2}".join(rf"{letter}[a-zà-ÿ]+" for letter in initials)
+    return re.compile(rf"\b(?:{words}\b|{'[.] ?'.join(initials)}[.])")
 
 
 def _kind_of_answer(question: str) -> re.Pattern[str] | None:

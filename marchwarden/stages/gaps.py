@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 RELEVANT_CLOSED = 0.55
 """A closed page whose hit carries this share of its aspect is a gap, even where other pages answered."""
-RELEVANT_LEAD = 0.4
+RELEVANT_LEAD = 0.5
 """The same where nothing answered: the closed page may have."""
 ANSWERED_WHOLE = 0.9
 """An excerpt that carries this share of an aspect answers it, whatever else it asks for."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
-from marchwarden.contract import Gap, OpenQuestion, Priority
+from marchwarden.contract import Gap, OpenQuestion, Priority, Recency
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.stages import Stage
+from marchwarden.stages.conflicts import CHANGES
 from marchwarden.stages.discoveries import POINTER_NAMES
 from marchwarden.stages.grounding import invented
 from marchwarden.stages.shapes import keep_valid
@@ -131,9 +132,12 @@ def _about_pointers(given: OpenQuestionsGiven) -> list[OpenQuestion]:
 
 
 def _about_age(given: OpenQuestionsGiven) -> list[OpenQuestion]:
+    """Whether the first old statement still holds, where no newer source is cited or it is of what changes."""
+    newest = given.ledger.recency([excerpt.locator for excerpt in given.cited], given.today)
     for excerpt in given.cited:
         source = given.ledger.source(excerpt.locator)
-        if source.dated and (given.today - source.dated).days > OLD_YEARS * 365.25:
+        in_doubt = newest is Recency.DATED or CHANGES.search(excerpt.text)
+        if in_doubt and source.dated and (given.today - source.dated).days > OLD_YEARS * 365.25:
             return [
                 OpenQuestion(
                     question=f"Does what {source.organisation} stated in {source.dated.year} still hold?",

@@ -184,16 +184,21 @@ def split_question(question: str) -> list[str]:
     """The aspects of a question: its clauses that ask something of their own.
 
     A clause that leans on the first ("and who founded it?", "and how high are the fines?") takes its names with it,
-    so that it can be searched for alone.
+    so that it can be searched for alone; where there are none to take, it stays with what stands before it.
     """
     clauses: list[str] = []
     for clause in (part.strip(" ?,;") for part in _NEW_CLAUSE.split(question)):
-        if clauses and not (set(terms(clause)) - VAGUE_TERMS):
-            clauses[-1] = f"{clauses[-1]}, {clause}"  # "and why?" asks about what stands before it
+        if clauses and _says_nothing_alone(clause, clauses[0]):
+            clauses[-1] = f"{clauses[-1]}, {clause}"
         elif clause:
             clauses.append(clause)
     clauses = clauses[:MOST_ASPECTS] or [question]
     return clauses[:1] + _with_names(clauses[1:], names_in(clauses[0]))
+
+
+def _says_nothing_alone(clause: str, first: str) -> bool:
+    """As "and why?" does, or "and what does it report?" after a clause that names nothing."""
+    return not (set(terms(clause)) - VAGUE_TERMS) or (bool(_BACKWARD.search(clause)) and not names_in(first))
 
 
 def _with_names(clauses: list[str], names: list[str]) -> list[str]:
@@ -205,12 +210,13 @@ def _leans_back(clause: str) -> bool:
 
 
 def names_in(text: str) -> list[str]:
-    """Words of a question that name something: capitalised beyond its first word, or carrying a digit."""
+    """Words of a question that name something: with a capital (Utah, mRNA) beyond its first word, or with a digit."""
     words = re.findall(r"[^\s,;:()?!\"“”]+", text)
     return [
         word.strip(".'’")
         for position, word in enumerate(words)
-        if re.search(r"\d", word) or (position > 0 and word[0].isupper() and word not in ("I", "I'm", "I’m"))
+        if re.search(r"\d", word)
+        or (position > 0 and any(map(str.isupper, word)) and word not in ("I", "I'm", "I’m"))
     ]
 
 
@@ -228,7 +234,7 @@ def _focus(context: str | None) -> str:
 def _rephrased(aspect: Aspect, ledger: Ledger) -> list[str]:
     """The aspect's key words, with what the titles of the pages read for it share (pseudo-relevance feedback)."""
     asked = set(terms(aspect.text))
-    words = [word for word in re.findall(r"\w[\w'’-]*", aspect.text) if terms(word)]
+    words = [word for word in re.findall(r"\w(?:[\w'’.,:-]*\w)?", aspect.text) if set(terms(word)) - VAGUE_TERMS]
     titles = [lead.title for lead in ledger.leads if lead.aspect == aspect.number and lead.state == "read"]
     common = Counter(
         word.casefold() for title in titles for word in re.findall(r"[^\W\d_]{4,}", title) if set(terms(word)) - asked

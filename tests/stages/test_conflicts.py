@@ -52,7 +52,9 @@ def test_rounding_ranges_limits_and_other_things_are_none(one: str, other: str) 
 def test_a_time_is_told_whole_and_compared_to_the_second() -> None:
     one, other = (f"The marathon world record is {time}, set in {city}." for time, city in (("2:00:35", "Chicago"), ("2:01:09", "Berlin")))  # fmt: skip
     assert disagreement(excerpt(one), excerpt(other)) == "2:00:35 against 2:01:09"
-    assert not disagreement(excerpt(one), excerpt("Geoffrey Mutai ran the marathon in 2:03:02, near the world record."))
+    assert not disagreement(
+        excerpt(one), excerpt("Geoffrey Mutai ran the marathon in 2:03:02, near the world record.")
+    )
 
 
 def test_years_are_no_quantities() -> None:

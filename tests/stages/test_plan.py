@@ -24,6 +24,8 @@ from marchwarden.stages.shapes import UpTo3Texts, UpTo4Texts, UpTo6Numbers
         ("When did the first AI winter begin, and why?", ["When did the first AI winter begin, why"]),
         ("Compare arabica and robusta", ["Compare arabica and robusta"]),
         ("Is bread and butter healthy?", ["Is bread and butter healthy"]),
+        ("Is there a paper on the bridge, and what does it report?", ["Is there a paper on the bridge, what does it report"]),
+        ("Which vaccines use mRNA, and who invented them?", ["Which vaccines use mRNA", "who invented them (mRNA)"]),
         ("???", ["???"]),
     ],
 )  # fmt: skip

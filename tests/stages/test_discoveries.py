@@ -1,0 +1,29 @@
+"""Identifiers on read pages: which are found, whole, and of which kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from marchwarden.stages.discoveries import find_pointers
+from marchwarden.tools.text import read_page
+from tests.webs import article
+
+
+def pointers(sentence: str) -> set[tuple[str, str]]:
+    page = read_page(article("Bridges", sentence).encode(), url="https://a.org/", content_type="text/html")
+    return {(pointer.kind, pointer.value) for pointer in find_pointers(page, "bridges")}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("It is in the journal (doi:10.1016/S0004-3702(01)00129-1).", {("doi", "10.1016/S0004-3702(01)00129-1")}),
+        ("It is in a study (10.5555/hb.24); it was read widely.", {("doi", "10.5555/hb.24")}),
+        ("The data set “Spans of Europe” is deposited as doi:10.5555/spans.v2.", {("dataset", "10.5555/spans.v2")}),
+        ("Spans stand in the data set “Spans of Europe”.", {("dataset", "data set “Spans of Europe”")}),
+        ("Cite as: Moe I. Bridges 6, 118. doi:10.5555/own.1.", set()),
+        ("The trial is NCT01234567, the preprint arXiv:2401.12345v2.", {("trial", "NCT01234567"), ("arxiv", "2401.12345v2")}),
+    ],
+)  # fmt: skip
+def test_identifiers_are_found_whole_and_of_their_kind(sentence: str, found: set[tuple[str, str]]) -> None:
+    assert pointers(sentence) == found

@@ -1,0 +1,45 @@
+"""How much of an aspect a passage carries, without a model."""
+
+from __future__ import annotations
+
+import pytest
+
+from marchwarden.ledger import Aspect
+from marchwarden.stages.extract import RELEVANT, ExtractGiven, Relevance
+from marchwarden.tools.text import read_page
+from tests.webs import article
+
+
+def relevance(asked: str, *sentences: str, title: str = "Notes") -> list[float]:
+    html = article(title, *sentences).replace(' lang="en"', "")
+    page = read_page(html.encode(), url="https://a.org/", content_type="text/html; charset=utf-8")
+    given = ExtractGiven(asked, None, [Aspect(number=1, text=asked)], page)  # type: ignore[arg-type]
+    return [Relevance(given).of(passage, given.aspects[0]) for passage in given.page.passages]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Casgevy was approved in the United Kingdom on 16 November 2023.",
+        "Casgevy was approved in the U.K. on 16 November 2023.",
+        "Casgevy was approved in the UK on 16 November 2023.",
+    ],
+)
+def test_an_abbreviation_by_initials_may_be_written_out(sentence: str) -> None:
+    spelled, other = relevance(
+        "When was Casgevy approved in the UK", sentence, "Casgevy was approved in Norway in 2024."
+    )
+    assert spelled > 0.9 > other
+
+
+def test_a_page_that_names_no_language_is_read_in_its_own() -> None:
+    (found,) = relevance(
+        "когда советская программа стала чемпионом мира среди шахматных программ",
+        "Советская программа выиграла первый чемпионат мира среди шахматных программ в Стокгольме в 1974 году.",
+    )
+    assert found >= RELEVANT
+
+
+def test_a_headline_says_less_than_a_sentence() -> None:
+    headline, sentence = relevance("fines under the GDPR", "Fines under the GDPR", "Fines under the GDPR are high.")
+    assert headline < 0.65 * sentence
