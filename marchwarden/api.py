@@ -77,7 +77,10 @@ async def _recorded(
         with suppress(StorageError):
             writer.record(WasCancelled(decision="the caller took the call back"))
         raise
-    except MarchwardenError:
+    except MarchwardenError as error:
+        if writer.steps:
+            with suppress(StorageError):
+                writer.record(Failed(decision=str(error), error=type(error).__name__))
         raise
     except Exception as error:
         name = type(error).__name__

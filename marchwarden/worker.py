@@ -309,16 +309,20 @@ class _Call:
         return finish(checkpoint, limit=limit, trace_id=self._job.trace_id, seconds=seconds)
 
     def _passed_on(self, told: dict[str, Any]) -> MarchwardenError:
-        error = self._failed(told["error"])
-        if kind := PASSED_ON.get(told["error"]):
-            return kind(told["message"], hint=told["hint"])
-        return error
+        kind = PASSED_ON.get(told["error"])
+        if kind is None:
+            return self._failed(told["error"])
+        self._record_failure(told["message"], told["error"])
+        return kind(told["message"], hint=told["hint"])
 
     def _failed(self, reason: str) -> ResearchFailed:
-        with suppress(StorageError):
-            self._writer.record(Failed(decision="the call ended in an internal failure", error=reason))
+        self._record_failure("the call ended in an internal failure", reason)
         return ResearchFailed(
             f"the research ended in an internal failure: {reason}",
             trace_id=self._job.trace_id,
             hint=f"`marchwarden replay {self._job.trace_id}` shows how far it came.",
         )
+
+    def _record_failure(self, decision: str, error: str) -> None:
+        with suppress(StorageError):
+            self._writer.record(Failed(decision=decision, error=error))

@@ -135,6 +135,16 @@ def test_a_missing_web_and_a_folder_that_cannot_be_written_are_errors_of_their_o
         research_sync(QUESTION, settings=some_settings(tmp_path, trace_dir=tmp_path / "file" / "traces"))
 
 
+def test_a_store_that_can_no_longer_be_written_ends_the_trace_too(tmp_path: Path) -> None:
+    settings = some_settings(tmp_path)
+    settings.traces.mkdir()
+    settings.store.write_text("a file")
+    with pytest.raises(StorageError):
+        research_sync(QUESTION, settings=settings)
+    assert the_trace(tmp_path).outcome == "failed"
+    assert "can't be written" in the_trace(tmp_path).raw[-1]["decision"]
+
+
 def test_every_public_name_is_there() -> None:
     for name in marchwarden.__all__:
         assert getattr(marchwarden, name).__name__ == name

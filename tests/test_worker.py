@@ -161,6 +161,7 @@ async def test_a_configuration_error_comes_with_its_hint(caller: Caller) -> None
         await caller.ask("misconfigured")
     assert caught.value.hint == "Set ANTHROPIC_API_KEY."
     assert caller.trace.outcome == "failed"
+    assert caller.trace.raw[-1]["decision"] == "the model has no key"
 
 
 @pytest.mark.parametrize("question", ["sleep", "hold_the_gil"])

@@ -35,8 +35,13 @@ def write_report(result: ResearchResult, question: str, path: Path) -> None:
 
 
 def _replace(path: Path, body: bytes) -> None:
+    """Links are followed; a pipe or a device is written into, never replaced."""
     temporary: str | None = None
     try:
+        path = path.resolve()
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_bytes(body)
+            return
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(descriptor, "wb") as file:
             file.write(body)

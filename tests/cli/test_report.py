@@ -68,3 +68,18 @@ def test_a_name_that_is_taken_by_a_folder_leaves_nothing_behind(tmp_path: Path) 
     with pytest.raises(StorageError):
         write_report(a_result(), "q", taken)
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == []
+
+
+def test_a_link_is_followed_and_a_pipe_is_written_into(tmp_path: Path) -> None:
+    """Not replaced: `--output /dev/null` would otherwise cost root the device."""
+    target, link, pipe = tmp_path / "target.md", tmp_path / "link.md", tmp_path / "pipe.md"
+    link.symlink_to(target)
+    write_report(a_result(), "q", link)
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("# q")
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_report(a_result(), "q", pipe)
+    assert os.read(reader, 3) == b"# q"
+    os.close(reader)
+    assert pipe.is_fifo()
