@@ -73,8 +73,8 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """A standard stream that the caller has closed (`>&-`) becomes an empty one, in child processes too: else the next
-    file that is opened gets its number."""
+    """A standard stream that the caller has closed (`>&-`) becomes an empty one, in child processes too: else the
+    next file that is opened gets its number."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             nothing = os.open(os.devnull, os.O_RDWR)
@@ -82,7 +82,7 @@ def _open_closed_streams() -> None:
                 os.dup2(nothing, descriptor)
                 os.close(nothing)
             os.set_inheritable(descriptor, True)
-            setattr(sys, name, open(descriptor, "w" if descriptor else "r", closefd=False))  # noqa: SIM115, PTH123
+            setattr(sys, name, open(descriptor, "w" if descriptor else "r", closefd=False))  # noqa: SIM115
 
 
 def _bear_any_encoding() -> None:

@@ -56,7 +56,7 @@ def test_a_dotenv_that_is_no_text_is_left_for_the_settings_to_report(monkeypatch
 def test_a_home_that_there_is_not_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", "~no-such-user/traces")
     for read in (trace_folder, load_settings):
-        with pytest.raises(ConfigurationError, match="^MARCHWARDEN_TRACE_DIR: ~no-such-user/traces"):
+        with pytest.raises(ConfigurationError, match=r"^MARCHWARDEN_TRACE_DIR: ~no-such-user/traces"):
             read()
 
 
