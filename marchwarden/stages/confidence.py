@@ -90,7 +90,7 @@ def _score(factors: ConfidenceFactors, share_answered: float, *, unresolved: boo
     if factors.budget_exhausted:
         score = min(score - 0.15, 0.69)
     score *= (0.5 + 0.5 * factors.query_specificity_match) * share_answered
-    return round(min(max(score, 0.0), 0.97), 2)
+    return round(min(max(0.0, score), 0.97), 2)  # -0.0 is no more than 0.0, which stands first
 
 
 def _authority(ledger: Ledger, locators: list[str]) -> SourceAuthority:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from marchwarden.contract import SourceAuthority
-from marchwarden.stages.confidence import authority_of
+from marchwarden.ledger import Ledger
+from marchwarden.stages.confidence import assess, authority_of
 
 
 @pytest.mark.parametrize(
@@ -28,3 +31,10 @@ from marchwarden.stages.confidence import authority_of
 )
 def test_authority_follows_the_address(url: str, authority: SourceAuthority) -> None:
     assert authority_of(url) is authority
+
+
+def test_no_confidence_at_all_is_not_negative() -> None:
+    ledger = Ledger(question="What grows in Utah?")
+    ledger.set_aspects([ledger.question])
+    confidence = assess(ledger, [], budget_exhausted=True, today=date(2026, 1, 1)).confidence
+    assert str(confidence) == "0.0"
