@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -39,7 +40,7 @@ from marchwarden.stages.synthesize import (
     render_answer,
     usable_excerpts,
 )
-from marchwarden.tools.addresses import host_of, organisation_of
+from marchwarden.tools.addresses import host_of, normalise_url, organisation_of
 from marchwarden.trace.events import Recorder
 from marchwarden.trace.store import Store
 
@@ -179,7 +180,9 @@ class ResearchCall:
 
     async def _search_one(self, query: str) -> SearchOutcome:
         self.tell.now(f"searching “{query}”")
-        return await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
+        outcome = await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
+        hits = (replace(hit, url=url) for hit in outcome.hits if (url := _address(hit.url)))
+        return replace(outcome, hits=tuple(hits))
 
     async def _read(self, leads: list[Lead]) -> None:
         """Fetch the pages side by side, keep them, and pick what bears on open aspects."""
@@ -326,6 +329,14 @@ async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     if errors:
         raise errors[0]
     return [results[number] for number in range(len(calls))]
+
+
+def _address(url: str) -> str | None:
+    """One spelling for one page, so that it is read once; None for what is no address."""
+    try:
+        return normalise_url(url)
+    except ValueError:
+        return None
 
 
 def _today() -> date:

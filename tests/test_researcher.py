@@ -72,6 +72,13 @@ async def test_context_is_not_repeated() -> None:
     assert known in {citation.raw_excerpt for citation in (await run(QUESTION, pages=BRIDGE)).result.citations}
 
 
+async def test_where_the_context_says_it_all_that_is_what_is_told() -> None:
+    known = "The Halden Bridge was built in 1931 over the river Tista."
+    done = await run(QUESTION, pages=dict(list(BRIDGE.items())[:1]), context=known)
+    assert done.result.answer.endswith("beyond what the context says.")
+    assert done.result.gaps[0].detail.endswith("none of them answers this beyond what the context says.")
+
+
 async def test_a_focus_in_the_context_steers_the_search() -> None:
     done = await run(QUESTION, pages=BRIDGE, context="I know the year. Focus on the river Tista.")
     assert "river Tista" in done.events("search")[0].query

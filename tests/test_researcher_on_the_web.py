@@ -135,3 +135,25 @@ async def test_private_addresses_are_refused_unless_allowed() -> None:
         done = await run("When was the Halden Bridge built?", settings=guarded)
     assert done.result.citations == []
     assert {event.failure.kind for event in done.events("fetch_url")} == {"refused_address"}
+
+
+async def test_a_search_that_cannot_be_reached_is_access_denied_too() -> None:
+    with serving(lambda asked, address: (200, {}), {}) as address:
+        pass  # it is closed again
+    done = await run("When was the Halden Bridge built?", settings=settings_for(address))
+    assert {event.failure.kind for event in done.events("search")} == {"network"}
+    assert done.categories() == ["access_denied"]
+
+
+async def test_13_hits_that_spell_one_address_in_many_ways_are_one_page_and_no_address_is_none() -> None:
+    def search(asked: dict[str, Any], address: str) -> tuple[int, Any]:
+        paths = ["/halden", "/halden#history", "/halden?utm_source=x", "/a/../halden", "/halden"]
+        hits = [hit(address, path, "When the Halden Bridge was built") for path in paths]
+        return 200, {
+            "query": asked["query"],
+            "results": [*hits, hit("http://[::1", "/halden", "Halden Bridge built")],
+        }
+
+    with serving(search, BRIDGE) as address:
+        done = await run("When was the Halden Bridge built?", settings=settings_for(address))
+    assert [event.url for event in done.events("fetch_url")] == [f"{address}/halden"]

@@ -90,11 +90,12 @@ async def run(
     question: str = QUESTION,
     pages: Any = PAGES,
     seconds: float = 30.0,
+    context: str | None = None,
     **constraints: int,
 ) -> Run:
     web = make_web(Path.cwd() / f"web{uuid.uuid4().hex[:6]}", pages)
     configured = load_settings(model="scripted/model", source="snapshot", web=web)
-    request = ResearchRequest.model_validate({"question": question, "constraints": constraints})
+    request = ResearchRequest.model_validate({"question": question, "context": context, "constraints": constraints})
     budget = Budget(request.constraints, seconds)
     trace_id = str(uuid.uuid4())
     progress: list[str] = []
@@ -424,3 +425,13 @@ async def test_later_plans_do_not_name_the_aspects_in_other_words() -> None:
 
     done = await run(script, question=TWO)
     assert len({len(event.aspects) for event in done.events("plan")}) == 1
+
+
+async def test_a_claim_that_the_context_makes_already_is_not_repeated() -> None:
+    known = {"text": "The Halden Bridge was built in 1931.", "excerpts": [1]}
+    new = {"text": "The Halden Bridge was built over the river Tista.", "excerpts": [1]}
+    context = "I know that the Halden Bridge was built in 1931."
+    done = await run(but("synthesize", json.dumps({"claims": [known, new]})), context=context)
+    assert "1931" not in done.result.answer
+    assert "the river Tista [1]." in done.result.answer
+    assert "the caller knows it already" in {drop.decision for drop in done.events("drop")}

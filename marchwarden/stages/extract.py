@@ -11,7 +11,7 @@ from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
 from marchwarden.ranking import coverage, guess_language, rank_terms, term_weights, terms, terms_of
 from marchwarden.stages import Stage
-from marchwarden.stages.grounding import support
+from marchwarden.stages.grounding import repeats, support
 from marchwarden.stages.plan import VAGUE_TERMS, names_in
 from marchwarden.stages.shapes import keep_valid
 from marchwarden.trace.events import Dropped
@@ -28,8 +28,6 @@ CONTEXT_SHARE = 0.75
 """What a term counts that stands in the page's title or the passage's heading instead of in the passage."""
 NAMES_SHARE = 0.5
 """A passage that carries, with its title and heading, a smaller share of the aspect's names is on something else."""
-KNOWN_ALREADY = 0.85
-"""A passage of whose terms the caller's context holds this share says nothing new."""
 
 SNIPPET = range(50, 201)
 """Characters of a citation's snippet (the contract's): what is said of an excerpt becomes one where it is as long."""
@@ -157,12 +155,13 @@ def ground(given: ExtractGiven, excerpts: list[Excerpt]) -> tuple[list[Excerpt],
 def model_free(given: ExtractGiven) -> list[Excerpt]:
     """The passages that carry most of an aspect, at most three for each, best first."""
     relevance = Relevance(given)
-    known = set(terms(given.context or ""))
     excerpts: list[Excerpt] = []
     for aspect in given.aspects:
         scored = [(relevance.of(passage, aspect), passage) for passage in given.page.passages]
         chosen = [
-            (score, passage) for score, passage in scored if score >= RELEVANT and not _is_known(passage, known)
+            (score, passage)
+            for score, passage in scored
+            if score >= RELEVANT and not repeats(passage.text, given.context)
         ]
         chosen.sort(key=lambda each: -each[0])
         excerpts += [_excerpt(given.page, passage, aspect, score) for score, passage in chosen[:PICKS_PER_ASPECT]]
@@ -277,11 +276,6 @@ def _kind_of_answer(question: str) -> re.Pattern[str] | None:
     if re.search(r"\b(who|whom|whose|where|which (country|city|company|person|state))\b", asked):
         return _NAME
     return _BECAUSE if re.search(r"\bwhy\b|\bwhat caused?s?\b", asked) else None
-
-
-def _is_known(passage: Passage, known: set[str]) -> bool:
-    words = set(terms(passage.text))
-    return bool(words) and len(words & known) / len(words) >= KNOWN_ALREADY
 
 
 def _excerpt(

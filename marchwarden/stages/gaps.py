@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
 from marchwarden.ledger import Aspect, Attempt, Ledger, PointerKind
+from marchwarden.observations import FailureKind
 from marchwarden.stages import Stage
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
 from marchwarden.stages.grounding import invented
@@ -75,7 +76,8 @@ def settled(given: GapsGiven) -> list[Gap]:
 def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     ledger = given.ledger
     failures = [failure for failure in ledger.failures if failure.aspect == aspect.number]
-    if down := [each for each in failures if each.service == "search" and each.kind.closed]:
+    searches = [each for each in failures if each.service == "search"]
+    if down := [each for each in searches if each.kind is not FailureKind.BAD_REQUEST]:  # which is the query's fault
         return Gap(topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=f"Search: {down[-1].detail}")
     if given.exhausted and (ledger.unread() or not ledger.queries or ledger.excerpts_for(aspect.number)):
         return Gap(
@@ -244,7 +246,8 @@ def _what_was_tried(ledger: Ledger, broken: list[Attempt]) -> str:
     unreadable = [failure for failure in broken if failure.service == "fetch"]
     if unreadable:
         text += f", {len(unreadable)} could not be ({unreadable[0].target}: {unreadable[0].detail.rstrip('.')})"
-    return text + "; none of them answers this."
+    beyond = " beyond what the context says" if ledger.context else ""
+    return f"{text}; none of them answers this{beyond}."
 
 
 GAPS: Stage[GapsGiven, list[Gap]] = Stage(

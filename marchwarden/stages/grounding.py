@@ -23,6 +23,8 @@ _MAGNITUDE = re.compile(r"\b(hundred|thousand|million|billion|trillion)s?\b", re
 _CAPITALISED = re.compile(r"(?<![.!?:“\"'‘(] )(?<!^)\b[A-ZÀ-Þ][\w’'-]+")
 _ANY_CAPITALISED = re.compile(r"\b[A-ZÀ-Þ][\w’'-]+")
 _NEGATION = re.compile(r"\b(not|no|never|none|neither|nor|cannot|without|hardly|fails? to)\b|n['’]t\b", re.IGNORECASE)
+KNOWN_ALREADY = 0.85
+"""A text of whose terms the caller's context holds this share says nothing new."""
 SMALL_NUMBERS = [
     "zero",
     "one",
@@ -116,6 +118,12 @@ def invented(text: str, met: str, *, asked: str = "") -> str | None:
     if names := _names_missing(text, known, set(terms(known)), "en"):
         return f"nothing that was met names {', '.join(names)}"
     return None
+
+
+def repeats(text: str, context: str | None) -> bool:
+    """Whether the caller's context says it already."""
+    words = set(terms(text))
+    return bool(words) and len(words & set(terms(context or ""))) / len(words) >= KNOWN_ALREADY
 
 
 def locators_in(text: str) -> set[str]:

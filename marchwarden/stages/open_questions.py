@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import Gap, OpenQuestion, Priority, Recency
 from marchwarden.ledger import Excerpt, Ledger
+from marchwarden.ranking import terms
 from marchwarden.stages import Stage
 from marchwarden.stages.conflicts import CHANGES
 from marchwarden.stages.discoveries import POINTER_NAMES
@@ -86,7 +87,10 @@ def ground(given: OpenQuestionsGiven, questions: list[OpenQuestion]) -> tuple[li
     met = " ".join(f"{each.text} {given.ledger.source(each.locator).title or ''}" for each in given.cited)
     kept, dropped = [], []
     for asked in questions:
-        if problem := invented(asked.question, met, asked=given.ledger.question):
+        problem = invented(asked.question, met, asked=given.ledger.question)
+        if not problem and not set(terms(asked.question)) & set(terms(f"{met} {given.ledger.question}")):
+            problem = "it asks about nothing that was met"
+        if problem:
             dropped.append(Dropped(what="open_question", text=asked.question, decision=problem))
         else:
             kept.append(asked)

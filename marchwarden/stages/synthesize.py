@@ -10,7 +10,7 @@ from marchwarden.contract import Depth, SourceAuthority
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.ranking import near_duplicate, terms
 from marchwarden.stages import Stage
-from marchwarden.stages.grounding import support
+from marchwarden.stages.grounding import repeats, support
 from marchwarden.stages.shapes import keep_valid
 from marchwarden.tools.passages import sentences
 from marchwarden.trace.events import Dropped
@@ -29,6 +29,7 @@ AUTHORITY_COUNTS = {SourceAuthority.HIGH: 0.1, SourceAuthority.MEDIUM: 0.0, Sour
 CLOSE_TO_BEST = 0.65
 """A sentence is left out where it carries less than this share of what the best one for its aspect carries."""
 NOTHING_FOUND = "No source that could be read answers this question."
+NOTHING_NEW = "No source that could be read answers this question beyond what the context says."
 
 _MARKER = re.compile(r"\s*\[\d{1,3}\]")
 _URL = re.compile(r"\(?https?://[^\s)]+\)?")
@@ -194,6 +195,8 @@ def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], l
         titles = " ".join(ledger.source(excerpt.locator).title or "" for excerpt in excerpts)
         found = support(text, [excerpt.text for excerpt in excerpts], around=titles)
         problem = found.problem if excerpts else "it points at nothing"
+        if repeats(text, ledger.context):
+            problem = "the caller knows it already"
         if problem:
             dropped.append(Dropped(what="claim", text=text, decision=problem))
         else:
@@ -213,7 +216,7 @@ def render_answer(ledger: Ledger, claims: list[Claim]) -> tuple[str, list[Excerp
     A slice that was picked for two aspects is one citation.
     """
     if not claims:
-        return NOTHING_FOUND, []
+        return NOTHING_NEW if ledger.context else NOTHING_FOUND, []
     cited: dict[tuple[str, int], Excerpt] = {}
     for excerpt in evidence(ledger, claims):
         cited.setdefault(_slice(excerpt), excerpt)
