@@ -1,11 +1,12 @@
-"""A result as Markdown for a model or a person to read, within a limit; it says where the rest is if it does not fit.
+"""A result as Markdown for a model or a person to read; within a limit, it says where the rest is if it does not fit.
 
 The order is that of worth: the answer, what is missing, how sure it is, then the evidence and what to look at next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from marchwarden.contract import (
     Citation,
@@ -22,6 +23,25 @@ TEXT_TOKENS = 25_000
 _ROOM_FOR_THE_REST = 200
 
 
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class Style:
+    """How what comes from pages and models is written."""
+
+    line: Callable[[str], str]
+    """As one line."""
+    text: Callable[[str], str]
+    """With its line ends; the `[n]` of an answer stay."""
+    hashes: bool
+    """Whether each citation is shown with the hash of its page."""
+
+
+AS_IS = Style(line=_one_line, text=str, hashes=False)
+
+
 def tokens_at_most(text: str) -> int:
     """More tokens than any usual tokenizer makes of `text`: one for two ASCII characters, one for each other byte."""
     size = len(text.encode("utf-8", "replace"))
@@ -31,23 +51,23 @@ def tokens_at_most(text: str) -> int:
 
 def as_markdown(result: ResearchResult, *, limit: int = TEXT_TOKENS) -> str:
     """The whole result where it fits into `limit` tokens; else what comes first, and where the rest is."""
-    blocks = list(_blocks(result))
+    parts = list(blocks(result))
     kept: list[str] = []
     room = limit - _ROOM_FOR_THE_REST
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(parts):
         cost = tokens_at_most(block) + 2
         if cost > room:
             kept.append(_cut(block, room) if not kept else "")
-            kept.append(_rest(result, len(blocks) - number - (len(kept) == 1)))
+            kept.append(_rest(result, len(parts) - number - (len(kept) == 1)))
             break
         kept.append(block)
         room -= cost
     return "\n\n".join(block for block in kept if block) + "\n"
 
 
-def _rest(result: ResearchResult, blocks: int) -> str:
-    missing = f"{blocks} more parts did not fit here. " if blocks else "The answer was cut here. "
-    return f"*{missing}The whole result: the structured content of this call, or the resource trace://{result.trace_id}.*"
+def _rest(result: ResearchResult, missing: int) -> str:
+    cut = f"{missing} more parts did not fit here. " if missing else "The answer was cut here. "
+    return f"*{cut}The whole result: the structured content of this call, or the resource trace://{result.trace_id}.*"
 
 
 def _cut(block: str, room: int) -> str:
@@ -59,14 +79,16 @@ def _cut(block: str, room: int) -> str:
     return block[:low]
 
 
-def _blocks(result: ResearchResult) -> Iterator[str]:
-    yield result.answer
-    yield from _section("Gaps", [_gap(gap) for gap in result.gaps])
+def blocks(result: ResearchResult, style: Style = AS_IS) -> Iterator[str]:
+    """The result's paragraphs, in the order of worth; a blank line belongs between any two."""
+    yield style.text(result.answer)
+    yield from _section("Gaps", [_gap(gap, style) for gap in result.gaps])
     yield _confidence(result)
-    yield from _section("Citations", [_citation(number, each) for number, each in enumerate(result.citations, 1)])
-    yield from _section("Discoveries", [_discovery(event) for event in result.discovery_events])
-    yield from _section("Open questions", [_question(question) for question in result.open_questions])
-    yield _cost(result)
+    citations = [_citation(number, citation, style) for number, citation in enumerate(result.citations, start=1)]
+    yield from _section("Citations", citations)
+    yield from _section("Discoveries", [_discovery(event, style) for event in result.discovery_events])
+    yield from _section("Open questions", [_question(question, style) for question in result.open_questions])
+    yield _cost(result, style)
 
 
 def _section(title: str, parts: list[str]) -> Iterator[str]:
@@ -75,30 +97,32 @@ def _section(title: str, parts: list[str]) -> Iterator[str]:
         yield part if number else f"## {title}\n\n{part}"
 
 
-def _citation(number: int, citation: Citation) -> str:
-    title = _one_line(citation.title or citation.locator)
+def _citation(number: int, citation: Citation, style: Style) -> str:
     dated = f", published {citation.published.isoformat()}" if citation.published else ""
     lines = [
-        f"[{number}] {title}",
-        f"{citation.locator} ({citation.source}, confidence {citation.confidence:.2f}{dated})",
+        f"[{number}] {style.line(citation.title or citation.locator)}",
+        f"{style.line(citation.locator)} ({citation.source}, confidence {citation.confidence:.2f}{dated})",
+        "",
+        *(f"> {line}" for line in style.text(citation.raw_excerpt).splitlines()),
     ]
-    quoted = "\n".join(f"> {line}" for line in citation.raw_excerpt.splitlines())
-    return "\n".join([*lines, "", quoted])
+    if style.hashes and citation.content_hash:
+        lines += ["", f"`{citation.content_hash}`"]
+    return "\n".join(lines)
 
 
-def _gap(gap: Gap) -> str:
-    told = f"- **{gap.category.value}**: {_one_line(gap.topic)}. {_one_line(gap.detail)}"
+def _gap(gap: Gap, style: Style) -> str:
+    told = f"- **{gap.category.value}**: {style.line(gap.topic)}. {style.line(gap.detail)}"
     return f"{told} ({next_step(gap.category)})"
 
 
-def _discovery(event: DiscoveryEvent) -> str:
-    researcher = f" (for: {_one_line(event.suggested_researcher)})" if event.suggested_researcher else ""
-    where = f" {event.source_locator}" if event.source_locator else ""
-    return f"- **{event.type.value}**{researcher}: {_one_line(event.query)}. {_one_line(event.reason)}{where}"
+def _discovery(event: DiscoveryEvent, style: Style) -> str:
+    researcher = f" (for: {style.line(event.suggested_researcher)})" if event.suggested_researcher else ""
+    where = f" {style.line(event.source_locator)}" if event.source_locator else ""
+    return f"- **{event.type.value}**{researcher}: {style.line(event.query)}. {style.line(event.reason)}{where}"
 
 
-def _question(question: OpenQuestion) -> str:
-    return f"- **{question.priority.value}**: {_one_line(question.question)} ({_one_line(question.context)})"
+def _question(question: OpenQuestion, style: Style) -> str:
+    return f"- **{question.priority.value}**: {style.line(question.question)} ({style.line(question.context)})"
 
 
 def _confidence(result: ResearchResult) -> str:
@@ -114,13 +138,7 @@ def _confidence(result: ResearchResult) -> str:
     return f"Confidence: {result.confidence:.2f} ({confidence_band(result.confidence)}): {', '.join(parts)}."
 
 
-def _cost(result: ResearchResult) -> str:
+def _cost(result: ResearchResult, style: Style) -> str:
     cost = result.cost_metadata
-    spent = (
-        f"{cost.tokens_used} tokens, {cost.iterations_run} iterations, {cost.wall_time_sec:.1f} s, {cost.model_id}"
-    )
-    return f"Cost: {spent}. Trace: trace://{result.trace_id}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    spent = f"{cost.tokens_used} tokens, {cost.iterations_run} iterations, {cost.wall_time_sec:.1f} s"
+    return f"Cost: {spent}, {style.line(cost.model_id)}. Trace: trace://{result.trace_id}"

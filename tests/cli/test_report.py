@@ -27,12 +27,14 @@ def test_any_other_name_gives_markdown_with_everything_in_it(tmp_path: Path) -> 
     for part in (
         "# What grows in \\*Utah\\*?",
         "Tomatoes do well in Utah [1]. Peas go in early [2].",
-        "[1] **Warm-season vegetables for Utah**, https://extension.usu.example/gardening/(warm-season)?a=1\\&b=2 (2025-03-01)",
+        "[1] Warm-season vegetables for Utah\nhttps://extension.usu.example/gardening/(warm-season)?a=1\\&b=2 (web, confidence",
+        ", published 2025-03-01)",
         "> 豆は早春に植えます。",
-        "- **Yields** (access denied): The trial is behind a paywall.",
-        "(related research)",
-        "- **Which cultivars stand salt?** (high): Two pages warn.",
-        "Trace 3f2a1b2c",
+        "\n\n`sha256:",
+        "- **access_denied**: Yields. The trial is behind a paywall.",
+        "- **related_research**",
+        "- **high**: Which cultivars stand salt? (Two pages warn.",
+        "Trace: trace://3f2a1b2c",
     ):
         assert part in text
 
