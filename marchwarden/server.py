@@ -195,7 +195,7 @@ def _listening(host: str, port: int, allow_remote: bool) -> Iterator[socket.sock
     if not allow_remote and not _is_loopback(host):
         raise ConfigurationError(
             f"{host} can be reached from other machines, and whoever reaches the server can spend its keys",
-            hint=f"Listen on {HOST}, or allow remote callers explicitly.",
+            hint=f"Listen on {HOST}, or allow remote callers (--allow-remote).",
         )
     if _is_wildcard(host):
         raise ConfigurationError(
