@@ -37,6 +37,7 @@ from marchwarden.stages.synthesize import (
     SynthesizeGiven,
     check_grounding,
     evidence,
+    excerpts_for,
     render_answer,
     usable_excerpts,
 )
@@ -59,7 +60,7 @@ PAGES_PER_TURN = {Depth.SHALLOW: 4, Depth.BALANCED: 8, Depth.DEEP: 10}
 HITS_PER_QUERY = 10
 PLAN_SHARE = 0.25
 """Of the time that is left, what a model may take to plan one turn."""
-SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.35, 4000
+SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.5, 4000
 """What is kept for the answer before anything else is spent: this share of the tokens, at most so many."""
 FINISH_SECONDS = 2.0
 """What is kept to end a call within its time, at most a tenth of it: the model-free finish takes milliseconds."""
@@ -257,7 +258,7 @@ class ResearchCall:
     async def _conclude(self) -> Conclusion:
         """The stages that end a call, with the model where there is one and it can be afforded."""
         ledger = self.ledger
-        given = SynthesizeGiven(ledger, self.request.depth)
+        given = SynthesizeGiven(ledger, self.request.depth, excerpts_for(self.budget.token_budget))
         form: Form = "model_free"
         claims: list[Claim] = []
         if usable_excerpts(ledger):

@@ -91,6 +91,7 @@ async def run(
     pages: Any = PAGES,
     seconds: float = 30.0,
     context: str | None = None,
+    count: Callable[[Any], int] | None = None,
     **constraints: int,
 ) -> Run:
     web = make_web(Path.cwd() / f"web{uuid.uuid4().hex[:6]}", pages)
@@ -99,7 +100,7 @@ async def run(
     budget = Budget(request.constraints, seconds)
     trace_id = str(uuid.uuid4())
     progress: list[str] = []
-    engine = ScriptedEngine(script)
+    engine = ScriptedEngine(script, count=count)
     with TraceWriter(configured.traces, trace_id, on_progress=progress.append) as writer:
         model = Model("scripted/model", engine, AsyncScriptedEngine(engine), budget, writer, retries=0)
         tools = open_tools(configured)
@@ -435,3 +436,16 @@ async def test_a_claim_that_the_context_makes_already_is_not_repeated() -> None:
     assert "1931" not in done.result.answer
     assert "the river Tista [1]." in done.result.answer
     assert "the caller knows it already" in {drop.decision for drop in done.events("drop")}
+
+
+@pytest.mark.parametrize("budget", [1200, 2000, 4000, 8000])
+async def test_what_is_kept_for_the_answer_pays_for_it_however_much_there_is_to_read(budget: int) -> None:
+    """With a model that counts a token for four characters; a small budget's answer rests on fewer excerpts."""
+    pages = PAGES | {
+        f"https://n{number}.halden.org/": article("Halden Bridge", *[f"The Halden Bridge was built in {year} of iron, wood, stone and a little glass." for year in range(1900 + number, 1990, 10)])
+        for number in range(8)
+    }  # fmt: skip
+    count = lambda request: sum(map(len, prompt_texts(request))) // 4  # noqa: E731
+    done = await run(good, pages=pages, count=count, token_budget=budget)
+    assert "synthesize" in {call.stage for call in done.events("model_call")}
+    assert done.result.cost_metadata.tokens_used <= budget

@@ -3,7 +3,7 @@
     base      0.55 · 0.70 · 0.80 · 0.86 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
     authority +0.08 high · 0 medium · −0.12 low
     recency   −0.05 where everything is over three years old
-    conflict  −0.15 where sources disagree and nothing settled it, −0.03 where something did
+    conflict  −0.15 where sources disagree and nothing settled it, −0.03 where something did; never "high"
     budget    −0.15 where a limit cut the research short, and then never over 0.69
     fit       the sum is scaled by 0.5 + 0.5 × query_specificity_match, and by the share of aspects answered
 
@@ -26,7 +26,9 @@ _ORDER = (SourceAuthority.LOW, SourceAuthority.MEDIUM, SourceAuthority.HIGH)
 _OFFICIAL = re.compile(
     r"(^|\.)(gov|edu|mil|int)(\.[a-z]{2})?$|(^|\.)(ac|gouv|gob|govt|gc)\.[a-z]{2}$|(^|\.)europa\.eu$"
 )
-_SCHOLARLY = re.compile(r"(^|[.-])(journal|journals|nature|science|pubmed|nejm|lancet|proceedings|arxiv)([.-]|$)")
+_SCHOLARLY = re.compile(
+    r"(^|\.)(nature|science|pubmed|nejm|thelancet|arxiv)\.|(^|[.-])(journals?|proceedings)([.-]|$)"
+)
 _PERSONAL = re.compile(
     r"(^|[.-])(blog|blogs|forum|forums|community|notes|diary|wordpress|blogspot|tumblr|medium|substack|reddit|quora|"
     r"stackexchange|boards?|talk)([.-]|$)|^\w*(blog|forum)\w*\."
@@ -87,6 +89,8 @@ def _score(factors: ConfidenceFactors, share_answered: float, *, unresolved: boo
         score += _AUTHORITY[factors.source_authority]
         score -= 0.05 if factors.recency is Recency.DATED else 0.0
         score -= 0.15 if unresolved else 0.03 if factors.contradiction_detected else 0.0
+    if factors.contradiction_detected:
+        score = min(score, 0.89)
     if factors.budget_exhausted:
         score = min(score - 0.15, 0.69)
     score *= (0.5 + 0.5 * factors.query_specificity_match) * share_answered

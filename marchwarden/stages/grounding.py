@@ -22,7 +22,11 @@ _LOCATOR = re.compile(
 _MAGNITUDE = re.compile(r"\b(hundred|thousand|million|billion|trillion)s?\b", re.IGNORECASE)
 _CAPITALISED = re.compile(r"(?<![.!?:“\"'‘(] )(?<!^)\b[A-ZÀ-Þ][\w’'-]+")
 _ANY_CAPITALISED = re.compile(r"\b[A-ZÀ-Þ][\w’'-]+")
-_NEGATION = re.compile(r"\b(not|no|never|none|neither|nor|cannot|without|hardly|fails? to)\b|n['’]t\b", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(not|no|never|none|neither|nor|cannot|without|hardly|fails? to|nicht|kein\w*|niemals|nie|ohne|pas|jamais|"
+    r"aucune?|sans|nunca|jamás|nessuno?|não|niet|geen|nooit|inte|ikke|не|нет|никогда)\b|n['’]t\b|[不没無]|ない|ません",
+    re.IGNORECASE,
+)
 KNOWN_ALREADY = 0.85
 """A text of whose terms the caller's context holds this share says nothing new."""
 SMALL_NUMBERS = [

@@ -18,7 +18,8 @@ from marchwarden.trace.events import Dropped
 if TYPE_CHECKING:
     import dspy
 
-EXCERPTS_SHOWN = 16
+EXCERPTS_SHOWN, TOKENS_AN_EXCERPT = 16, 300
+"""What a model answers from at most, and one less for each so many tokens that a small budget lacks."""
 CLAIMS_BY_DEPTH = {Depth.SHALLOW: 4, Depth.BALANCED: 7, Depth.DEEP: 10}
 """How many claims the model-free answer makes at most."""
 CLAIMS_PER_SOURCE = 2
@@ -39,6 +40,8 @@ _URL = re.compile(r"\(?https?://[^\s)]+\)?")
 class SynthesizeGiven:
     ledger: Ledger
     depth: Depth
+    most_shown: int = EXCERPTS_SHOWN
+    """How many excerpts a model answers from."""
 
 
 class Claim(BaseModel):
@@ -72,7 +75,7 @@ def signature() -> "type[dspy.Signature]":
 def show(given: SynthesizeGiven) -> dict[str, Any]:
     ledger = given.ledger
     lines = []
-    for excerpt in shown_excerpts(ledger):
+    for excerpt in shown_excerpts(ledger, given.most_shown):
         source = ledger.source(excerpt.locator)
         dated = f", {source.dated}" if source.dated else ""
         standing = f", {source.standing}" if source.standing else ""
@@ -80,9 +83,14 @@ def show(given: SynthesizeGiven) -> dict[str, Any]:
     return {"question": ledger.question, "already_known": ledger.context or "nothing", "excerpts": "\n".join(lines)}
 
 
-def shown_excerpts(ledger: Ledger) -> list[Excerpt]:
+def excerpts_for(token_budget: int) -> int:
+    """How many excerpts a model can be shown within what is kept of so many tokens for the answer."""
+    return min(EXCERPTS_SHOWN, max(1, token_budget // TOKENS_AN_EXCERPT))
+
+
+def shown_excerpts(ledger: Ledger, most: int) -> list[Excerpt]:
     """The excerpts that a model answers from: the most relevant, in the order in which they were found."""
-    best = sorted(usable_excerpts(ledger), key=lambda excerpt: -excerpt.relevance)[:EXCERPTS_SHOWN]
+    best = sorted(usable_excerpts(ledger), key=lambda excerpt: -excerpt.relevance)[:most]
     return sorted(best, key=lambda excerpt: excerpt.number)
 
 

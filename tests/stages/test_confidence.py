@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from marchwarden.contract import SourceAuthority
+from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority, confidence_band
 from marchwarden.ledger import Ledger
-from marchwarden.stages.confidence import assess, authority_of
+from marchwarden.stages.confidence import _score, assess, authority_of
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,8 @@ from marchwarden.stages.confidence import assess, authority_of
         ("https://health.brackenshire.gov.uk/", SourceAuthority.HIGH),
         ("https://journals.northgate-clinical.org/a", SourceAuthority.HIGH),
         ("https://ec.europa.eu/", SourceAuthority.HIGH),
+        ("https://www.nature.com/articles/x", SourceAuthority.HIGH),
+        ("https://nature-lovers-shop.com/", SourceAuthority.MEDIUM),
         ("https://www.lakeshore-tribune.com/science", SourceAuthority.MEDIUM),
         ("https://gedenkort-mauerweg.de/", SourceAuthority.MEDIUM),
         ("https://sunwise-vitality-blog.com/posts/1", SourceAuthority.LOW),
@@ -38,3 +40,13 @@ def test_no_confidence_at_all_is_not_negative() -> None:
     ledger.set_aspects([ledger.question])
     confidence = assess(ledger, [], budget_exhausted=True, today=date(2026, 1, 1)).confidence
     assert str(confidence) == "0.0"
+
+
+def test_no_confidence_is_high_where_sources_contradict_each_other() -> None:
+    factors = ConfidenceFactors(
+        num_corroborating_sources=5, source_authority=SourceAuthority.HIGH, contradiction_detected=True,
+        query_specificity_match=1.0, budget_exhausted=False, recency=Recency.CURRENT,
+    )  # fmt: skip
+    assert confidence_band(_score(factors, 1.0, unresolved=False)) == "moderate"
+    agreeing = factors.model_copy(update={"contradiction_detected": False})
+    assert confidence_band(_score(agreeing, 1.0, unresolved=False)) == "high"

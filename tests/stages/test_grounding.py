@@ -109,3 +109,16 @@ def test_what_was_not_met_is_invented(text: str, what: str) -> None:
 
 def test_what_was_met_or_asked_may_be_named() -> None:
     assert invented("Did Ingrid Moe build it in 1931, as doi.org says?", "Ingrid Moe, 1931", asked="doi.org?") is None
+
+
+@pytest.mark.parametrize(
+    ("excerpt", "claim"),
+    [
+        ("Die Brücke von Halden wurde 1931 gebaut.", "Die Brücke von Halden wurde nicht 1931 gebaut."),
+        ("Le pont de Halden traverse la rivière.", "Le pont de Halden ne traverse pas la rivière."),
+        ("橋は1931年に作られた。", "橋は1931年に作られなかったのではない。"),
+    ],
+)
+def test_a_negation_is_seen_in_other_languages(excerpt: str, claim: str) -> None:
+    assert support(excerpt, [excerpt]).carried
+    assert not support(claim, [excerpt]).carried
