@@ -6,7 +6,7 @@ import logging
 import sys
 
 _FORMAT = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
-_CHATTY = ("bm25s", "httpcore", "hpack", "asyncio", "markdown_it", "urllib3")
+_CHATTY = ("bm25s", "httpcore", "hpack", "asyncio", "markdown_it", "trafilatura", "urllib3")
 
 
 def configure(*, debug: bool) -> None:

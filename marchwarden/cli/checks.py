@@ -125,7 +125,7 @@ def _model_key(settings: Settings) -> Check:
         return Check("model key", "ok", f"{' and '.join(present)} set")
     if settings.model_id.startswith("anthropic/") and not settings.api_base:
         return Check("model key", "broken", f"{settings.model_id} needs one", "Set ANTHROPIC_API_KEY.")
-    return Check("model key", "ok", "none set, none needed here")
+    return Check("model key", "ok", "none set")
 
 
 def _search(settings: Settings) -> Check:

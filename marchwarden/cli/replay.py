@@ -44,12 +44,15 @@ def command(
     path = find_trace(trace_folder(), trace_id)
     if json:
         render.data(_lines(path))
-    else:
-        show(read_trace(path))
+    elif not show(read_trace(path)):
+        raise typer.Exit(1)
 
 
-def show(trace: Trace) -> None:
-    """The timeline, the result where there is one, and whether its excerpts stand in the stored pages."""
+def show(trace: Trace) -> bool:
+    """The timeline, the result where there is one, and whether its excerpts stand in the stored pages.
+
+    Returns False where one of them does not, or where the result can't be read.
+    """
     from marchwarden.cli import render
     from marchwarden.trace.replay import timeline
     from marchwarden.trace.store import Store
@@ -58,13 +61,15 @@ def show(trace: Trace) -> None:
     render.timeline(trace, timeline(trace))
     result = trace.written_result
     if result is None:
-        return
+        return True
     try:
         render.result(result)
         problems = verify(result, trace, Store(trace.path.parent / "store"))
         render.verification(len(result.citations), problems)
+        return not problems
     except (AttributeError, TypeError, ValueError):
         render.notice("The result in this trace can't be read: its file is damaged, or of another contract.")
+        return False
 
 
 def _lines(path: Path) -> bytes:

@@ -129,8 +129,9 @@ def _require_key(engine: LM15Engine, routed: str, model: str) -> None:
     try:
         engine.router.lm(routed)
     except lm15.NotConfiguredError as error:
-        variables = " or ".join(getattr(error, "env_keys", ()) or ("MARCHWARDEN_API_KEY",))
-        raise ConfigurationError(f"{model} needs a key", hint=f"Set {variables}.") from None
+        variables = " or ".join(getattr(error, "env_keys", ()) or ("the provider's own variable",))
+        hint = f"Set MARCHWARDEN_API_KEY (in .env, say), or {variables} in the environment."
+        raise ConfigurationError(f"{model} needs a key", hint=hint) from None
 
 
 def _capabilities(model: str) -> Capabilities:

@@ -107,7 +107,7 @@ class Fetcher:
             return FetchOutcome(url=url, final_url=url, failure=_not_an_address(url, error))
         limit = min(timeout if timeout is not None else self._settings.fetch_timeout, self._settings.fetch_timeout)
         visit = _Visit(asked, asked, allows)
-        failure: Failure | None = Failure(FailureKind.TIMEOUT, f"no page within {limit:g} seconds")
+        failure: Failure | None = Failure(FailureKind.TIMEOUT, f"no page within {limit:.3g} seconds")
         with anyio.move_on_after(limit):
             failure = await self._visit(visit)
         return visit.outcome(failure, time.monotonic() - started)
