@@ -32,6 +32,7 @@ _LIMIT_WORD = (
 )
 _LIMIT = re.compile(_LIMIT_WORD, re.IGNORECASE)
 _LIMIT_BEFORE = re.compile(_LIMIT_WORD + r"[^.;,]*$", re.IGNORECASE)
+_FLOOR = re.compile(r"more than|at least|minimum|lowest|beyond|over|exceed\w*", re.IGNORECASE)
 _NEGATION = re.compile(
     r"\b(not|no|never|cannot|rarely|seldom|fails? to|too short|myth|false)\b|n['’]t\b", re.IGNORECASE
 )
@@ -104,10 +105,19 @@ def quantities(text: str) -> list[tuple[Quantity, str]]:
             continue
         high = _value(match["high"]) if match["high"] else low
         unit = unit.rstrip("s")
-        if _LIMIT_BEFORE.search(text[: match.start()]):
-            unit += " (limit)"  # what is allowed is no other value of what is usual
+        unit += _limit(text[: match.start()])
         found.append((Quantity(min(low, high), max(low, high), unit), written))
     return found
+
+
+def _limit(before: str) -> str:
+    """Which limit the words before a value make of it, if any: what is allowed is no other value of what is usual,
+    nor what is the least of what is the most."""
+    word = _LIMIT_BEFORE.search(before)
+    if word is None:
+        return ""
+    denied = _NEGATION.search(before[: word.start()]) is not None
+    return " (at least)" if bool(_FLOOR.fullmatch(word[1])) is not denied else " (at most)"
 
 
 _DIMENSION = re.compile(r"\b(long|wide|high|tall|deep|thick|old|heavy|fast)\b")
