@@ -193,6 +193,28 @@ async def test_conflicting_numbers_are_a_gap_a_discovery_and_a_lower_confidence(
     assert agreed.result.confidence > done.result.confidence
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The Halden Bridge is safe for cars.", "The Halden Bridge is not safe for cars."),
+        (
+            "The Halden Bridge that is safe for cars is 410 metres long from bank to bank, says the county.",
+            "The Halden Bridge that is safe for cars is 352 metres long from bank to bank, says the county.",
+        ),
+    ],
+)
+async def test_a_sentence_is_marked_with_no_source_that_says_otherwise(one: str, other: str) -> None:
+    pages = {
+        "https://bridges.halden-county.gov/safe": article("Safety of the Halden Bridge", one),
+        "https://engineering.halden-college.edu/safe": article("Is the Halden Bridge safe", other),
+    }
+    done = await run("Is the Halden Bridge safe for cars?", pages=pages)
+    first, second, disagree = done.result.answer.splitlines()
+    assert len(set(markers_of(first))) == len(set(markers_of(second))) == 1
+    assert "Sources disagree" in disagree
+    assert set(markers_of(disagree)) == {1, 2}
+
+
 async def test_the_newest_source_wins_what_changes_with_time() -> None:
     pages = {
         "https://records.halden-county.gov/2020": article(

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from marchwarden.budget import Budget
-from marchwarden.contract import ResearchRequest
+from marchwarden.contract import ResearchRequest, markers_of
 from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import AsyncScriptedEngine, Reply, ScriptedEngine
@@ -449,3 +449,21 @@ async def test_what_is_kept_for_the_answer_pays_for_it_however_much_there_is_to_
     done = await run(good, pages=pages, count=count, token_budget=budget)
     assert "synthesize" in {call.stage for call in done.events("model_call")}
     assert done.result.cost_metadata.tokens_used <= budget
+
+
+async def test_a_marker_to_an_excerpt_that_says_something_else_is_dropped_and_a_disagreement_keeps_both() -> None:
+    pages = PAGES | {
+        "https://halden-tribune.com/": article(
+            "The Halden Bridge", "The Halden Bridge was built in 1928, says the paper."
+        )
+    }
+    claims = [
+        {"text": "The Halden Bridge was built in 1931.", "excerpts": [1, 2, 3]},
+        {"text": "The Halden Bridge was built in 1931 or in 1928.", "excerpts": [1, 2, 3]},
+    ]
+    done = await run(but("synthesize", json.dumps({"claims": claims})), pages=pages)
+    cited = [citation.raw_excerpt for citation in done.result.citations]
+    one, both = ({cited[number - 1] for number in markers_of(line)} for line in done.result.answer.splitlines()[:2])
+    assert not any("1928" in excerpt for excerpt in one)
+    assert any("1928" in excerpt for excerpt in both)
+    assert "it says something else" in {drop.decision for drop in done.events("drop")}

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from marchwarden.ranking import terms
 
-CARRIED = 0.6
-"""The least share of a claim's content words that its excerpts must hold."""
+CARRIED, A_PART = 0.6, 0.25
+"""The least share of a claim's content words that its excerpts must hold together, and that each of them must."""
 
 _NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
 _LOCATOR = re.compile(
@@ -106,6 +106,15 @@ def support(claim: str, excerpts: Iterable[str], *, around: str = "", language: 
         missing_locators=tuple(each for each in _LOCATOR.findall(claim) if each not in text),
         negation_differs=words >= CARRIED and _denies(claim) not in _denials(content, excerpts, language),
     )
+
+
+def speaks_for(excerpt: str, claim: str, *, around: str = "") -> bool:
+    """Whether an excerpt, one of several that a claim cites, has a part in carrying it: it holds some of its words,
+    and does not say the same of other numbers, or deny it."""
+    found = support(claim, [excerpt], around=around)
+    amounts = _amounts(claim)
+    other_numbers = found.words >= CARRIED and amounts and not amounts & _amounts(excerpt)
+    return found.words >= A_PART and not other_numbers and not found.negation_differs
 
 
 def invented(text: str, met: str, *, asked: str = "") -> str | None:

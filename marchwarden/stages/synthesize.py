@@ -10,7 +10,7 @@ from marchwarden.contract import Depth, SourceAuthority
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.ranking import near_duplicate, terms
 from marchwarden.stages import Stage
-from marchwarden.stages.grounding import repeats, support
+from marchwarden.stages.grounding import repeats, speaks_for, support
 from marchwarden.stages.shapes import keep_valid
 from marchwarden.tools.passages import sentences
 from marchwarden.trace.events import Dropped
@@ -168,48 +168,65 @@ def _best(ledger: Ledger, excerpts: list[Excerpt], most: int, before: list[Claim
 
 def _join_twin(claims: list[Claim], excerpt: Excerpt) -> bool:
     """Add the excerpt to the claim that already says the same; whether there is one."""
-    twin = next((claim for claim in claims if _says_the_same(claim.text, excerpt.text)), None)
+    twin = next((claim for claim in claims if _says_it_too(excerpt.text, claim.text)), None)
     if twin and excerpt.number not in twin.excerpts:
         twin.excerpts.append(excerpt.number)
     return twin is not None
 
 
-def _says_the_same(one: str, other: str) -> bool:
-    ours, theirs = set(terms(one)), set(terms(other))
+def _says_it_too(excerpt: str, claim: str) -> bool:
+    """Whether an excerpt says what a claim says, in much the same words: not with other numbers, nor denied."""
+    ours, theirs = set(terms(claim)), set(terms(excerpt))
     together = len(ours | theirs)
-    return near_duplicate(one, other) or (together > 0 and len(ours & theirs) / together >= 0.8)
+    alike = near_duplicate(claim, excerpt) or (together > 0 and len(ours & theirs) / together >= 0.8)
+    return alike and support(claim, [excerpt]).carried
 
 
 def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], list[Dropped]]:
     """The claims that stand, and what was dropped with the reason.
 
-    A number that names no excerpt, or a URL in the wording, is dropped: where a claim comes from is said by its
-    excerpts. A claim stands on the excerpts that remain, if they carry it.
+    A number that names no excerpt, an excerpt that says something else, or a URL in the wording, is dropped: where a
+    claim comes from is said by its excerpts. A claim stands on the excerpts that remain, if they carry it.
     """
     usable = {excerpt.number: excerpt for excerpt in usable_excerpts(ledger)}
     standing: list[Claim] = []
     dropped: list[Dropped] = []
     for claim in claims:
-        numbers = [number for number in dict.fromkeys(claim.excerpts) if number in usable]
-        for number in claim.excerpts:
-            if number not in usable:
-                dropped.append(
-                    Dropped(what="locator", text=f"[{number}]", decision="it points at no excerpt that was read")
-                )
-        excerpts = [usable[number] for number in numbers]
-        text = " ".join(_URL.sub("", claim.text).split())
-        for url in _URL.findall(claim.text):
-            dropped.append(Dropped(what="locator", text=url, decision="a locator is never a model's to write"))
-        titles = " ".join(ledger.source(excerpt.locator).title or "" for excerpt in excerpts)
-        found = support(text, [excerpt.text for excerpt in excerpts], around=titles)
-        problem = found.problem if excerpts else "it points at nothing"
-        if repeats(text, ledger.context):
-            problem = "the caller knows it already"
-        if problem:
+        text, urls = " ".join(_URL.sub("", claim.text).split()), _URL.findall(claim.text)
+        dropped += [
+            Dropped(what="locator", text=url, decision="a locator is never a model's to write") for url in urls
+        ]
+        excerpts, aside = _its_excerpts(ledger, usable, claim.model_copy(update={"text": text}))
+        dropped += aside
+        if problem := _problem(ledger, text, excerpts):
             dropped.append(Dropped(what="claim", text=text, decision=problem))
         else:
-            standing.append(Claim(text=text, excerpts=numbers))
+            standing.append(Claim(text=text, excerpts=[excerpt.number for excerpt in excerpts]))
     return standing, dropped
+
+
+def _its_excerpts(ledger: Ledger, usable: dict[int, Excerpt], claim: Claim) -> tuple[list[Excerpt], list[Dropped]]:
+    """The excerpts that speak for a claim, of those that it points at."""
+    unknown = [number for number in claim.excerpts if number not in usable]
+    known = [usable[number] for number in dict.fromkeys(claim.excerpts) if number in usable]
+    titles = _titles(ledger, known)
+    speaking = [each for each in known if speaks_for(each.text, claim.text, around=titles)]
+    reasons = [(number, "it points at no excerpt that was read") for number in unknown]
+    reasons += [(each.number, "it says something else") for each in known if speaking and each not in speaking]
+    return speaking or known, [Dropped(what="locator", text=f"[{number}]", decision=why) for number, why in reasons]
+
+
+def _problem(ledger: Ledger, text: str, excerpts: list[Excerpt]) -> str | None:
+    """Why a claim does not stand; None where it does."""
+    if not excerpts:
+        return "it points at nothing"
+    if repeats(text, ledger.context):
+        return "the caller knows it already"
+    return support(text, [excerpt.text for excerpt in excerpts], around=_titles(ledger, excerpts)).problem
+
+
+def _titles(ledger: Ledger, excerpts: list[Excerpt]) -> str:
+    return " ".join(ledger.source(excerpt.locator).title or "" for excerpt in excerpts)
 
 
 def evidence(ledger: Ledger, claims: list[Claim]) -> list[Excerpt]:
