@@ -114,17 +114,25 @@ def show(given: PlanGiven) -> dict[str, Any]:
 
 
 def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
-    """Numbers outside the list point at nothing and are left out; a plan without queries asks the question itself.
-    Only the first plan names aspects: later ones would name the same in other words."""
+    """Numbers outside the list point at nothing and are left out; a first plan whose queries say little of the question
+    asks the question itself too. Only the first plan names aspects: later ones would name the same in other words."""
     leads = given.ledger.unread()[:CANDIDATES_SHOWN]
     queries = [query.strip()[:QUERY_LIMIT] for query in prediction.queries.root if query.strip()]
     return Plan(
         thought=str(prediction.thought or "").strip()[:500],
         aspects=[] if given.ledger.aspects else _named_aspects(prediction.aspects.root, given.ledger.question),
-        queries=queries or ([] if given.ledger.queries else [as_query(given.ledger.question)]),
+        queries=queries if given.ledger.queries else _about(given.ledger.question, queries),
         read=[leads[number - 1].url for number in dict.fromkeys(prediction.read.root) if 1 <= number <= len(leads)],
         done=bool(prediction.done) and bool(given.ledger.queries),
     )
+
+
+def _about(question: str, queries: list[str]) -> list[str]:
+    """The queries, and the question as one more where none of them holds a third of its words."""
+    asked = set(terms(question))
+    if any(3 * len(asked & set(terms(query))) >= len(asked) for query in queries):
+        return queries
+    return [*queries, as_query(question)]
 
 
 def _named_aspects(aspects: list[str], question: str) -> list[str]:

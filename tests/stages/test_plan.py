@@ -90,3 +90,22 @@ def test_a_models_aspects_can_stand_alone(aspects: list[str], kept: list[str]) -
     lists = {"aspects": UpTo4Texts(aspects), "queries": UpTo3Texts(["q"]), "read": UpTo6Numbers([])}
     prediction = SimpleNamespace(thought="", done=False, **lists)
     assert read(PlanGiven(Ledger(question=question), Depth.BALANCED, []), prediction).aspects == kept
+
+
+@pytest.mark.parametrize(
+    ("queries", "sent"),
+    [
+        (["Halden Bridge construction year"], ["Halden Bridge construction year"]),
+        ([], ["When was the Halden Bridge built?"]),
+        (["history of steel"], ["history of steel", "When was the Halden Bridge built?"]),
+    ],
+)
+def test_a_first_plan_that_asks_about_something_else_asks_the_question_too(
+    queries: list[str], sent: list[str]
+) -> None:
+    lists = {"aspects": UpTo4Texts([]), "queries": UpTo3Texts(queries), "read": UpTo6Numbers([])}
+    prediction = SimpleNamespace(thought="", done=False, **lists)
+    ledger = Ledger(question="When was the Halden Bridge built?")
+    assert read(PlanGiven(ledger, Depth.BALANCED, []), prediction).queries == sent
+    ledger.queries = ["asked before"]
+    assert read(PlanGiven(ledger, Depth.BALANCED, []), prediction).queries == queries
