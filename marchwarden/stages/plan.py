@@ -114,8 +114,8 @@ def show(given: PlanGiven) -> dict[str, Any]:
 
 
 def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
-    """Numbers outside the list point at nothing and are left out; a first plan whose queries say little of the question
-    asks the question itself too. Only the first plan names aspects: later ones would name the same in other words."""
+    """Numbers outside the list point at nothing and are left out; a first plan whose queries say little of the
+    question asks the question too. Only the first plan names aspects: later ones would name the same otherwise."""
     leads = given.ledger.unread()[:CANDIDATES_SHOWN]
     queries = [query.strip()[:QUERY_LIMIT] for query in prediction.queries.root if query.strip()]
     return Plan(
