@@ -467,3 +467,11 @@ async def test_a_marker_to_an_excerpt_that_says_something_else_is_dropped_and_a_
     assert not any("1928" in excerpt for excerpt in one)
     assert any("1928" in excerpt for excerpt in both)
     assert "it says something else" in {drop.decision for drop in done.events("drop")}
+
+
+async def test_an_open_question_that_asks_the_question_again_is_dropped() -> None:
+    asked = [QUESTION, "Who designed the Halden Bridge?", "Who designed the bridge of Halden?", "When was it built?"]
+    questions = {"questions": [{"question": each, "excerpt": 1, "priority": "high"} for each in asked]}
+    done = await run(but("open_questions", json.dumps(questions)))
+    assert [each.question for each in done.result.open_questions] == ["Who designed the Halden Bridge?"]
+    assert len(done.events("drop")) == 3

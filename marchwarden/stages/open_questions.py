@@ -84,17 +84,25 @@ def read(given: OpenQuestionsGiven, prediction: "dspy.Prediction") -> list[OpenQ
 
 def ground(given: OpenQuestionsGiven, questions: list[OpenQuestion]) -> tuple[list[OpenQuestion], list[Dropped]]:
     """Questions about what the findings name; where none is, what the facts raise."""
-    met = " ".join(f"{each.text} {given.ledger.source(each.locator).title or ''}" for each in given.cited)
-    kept, dropped = [], []
+    kept: list[OpenQuestion] = []
+    dropped = []
     for asked in questions:
-        problem = invented(asked.question, met, asked=given.ledger.question)
-        if not problem and not set(terms(asked.question)) & set(terms(f"{met} {given.ledger.question}")):
-            problem = "it asks about nothing that was met"
-        if problem:
+        if problem := _problem(given, asked.question, [each.question for each in kept]):
             dropped.append(Dropped(what="open_question", text=asked.question, decision=problem))
         else:
             kept.append(asked)
     return kept or model_free(given), dropped
+
+
+def _problem(given: OpenQuestionsGiven, question: str, others: list[str]) -> str | None:
+    """Why a question that a model worded is none to hand on; None where it is one."""
+    met = " ".join(f"{each.text} {given.ledger.source(each.locator).title or ''}" for each in given.cited)
+    asked, words = given.ledger.question, set(terms(question))
+    if not words & set(terms(f"{met} {asked}")):
+        return "it asks about nothing that was met"
+    if any(words <= set(terms(other)) for other in (asked, *others)):
+        return "it asks again what was asked"
+    return invented(question, met, asked=asked)
 
 
 def model_free(given: OpenQuestionsGiven) -> list[OpenQuestion]:
