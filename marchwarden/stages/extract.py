@@ -153,7 +153,19 @@ def ground(given: ExtractGiven, excerpts: list[Excerpt]) -> tuple[list[Excerpt],
 
 
 def model_free(given: ExtractGiven) -> list[Excerpt]:
-    """The passages that carry most of an aspect, at most three for each, best first."""
+    """The passages that carry most of an aspect, at most three for each, best first.
+
+    A model's aspects may be in words of its own that no page uses: a page that has nothing for them is looked through
+    for the question itself.
+    """
+    excerpts = _best_passages(given)
+    if not excerpts and not any(aspect.text.partition(" (")[0] in given.question for aspect in given.aspects):
+        question = Aspect(number=given.aspects[0].number, text=given.question)
+        return _best_passages(replace(given, aspects=[question]))
+    return excerpts
+
+
+def _best_passages(given: ExtractGiven) -> list[Excerpt]:
     relevance = Relevance(given)
     excerpts: list[Excerpt] = []
     for aspect in given.aspects:

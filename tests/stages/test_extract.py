@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from marchwarden.ledger import Aspect
-from marchwarden.stages.extract import RELEVANT, ExtractGiven, Relevance
+from marchwarden.stages.extract import RELEVANT, ExtractGiven, Relevance, model_free
 from marchwarden.tools.text import read_page
 from tests.webs import article
 
@@ -43,3 +43,17 @@ def test_a_page_that_names_no_language_is_read_in_its_own() -> None:
 def test_a_headline_says_less_than_a_sentence() -> None:
     headline, sentence = relevance("fines under the GDPR", "Fines under the GDPR", "Fines under the GDPR are high.")
     assert headline < 0.65 * sentence
+
+
+def test_aspects_in_words_that_no_page_uses_do_not_hide_what_answers_the_question() -> None:
+    html = article("Halden Bridge", "The Halden Bridge was built in 1931.", "It is painted green.")
+    page = read_page(html.encode(), url="https://a.org/", content_type="text/html; charset=utf-8")
+    question = "When was the Halden Bridge built, and what colour is it painted?"
+
+    def found(*aspects: str) -> list[tuple[int, str]]:
+        numbered = [Aspect(number=number, text=text) for number, text in enumerate(aspects, start=2)]
+        given = ExtractGiven(question, None, numbered, page)  # type: ignore[arg-type]
+        return [(excerpt.aspect, excerpt.text) for excerpt in model_free(given)]
+
+    assert found("inauguration of crossings")[0] == (2, "The Halden Bridge was built in 1931.")
+    assert found("what colour is it painted") != found("inauguration of crossings")
