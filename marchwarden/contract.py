@@ -141,7 +141,7 @@ class Constraints(_Asked):
         ge=500,
         le=1_000_000,
         strict=True,
-        description="Model tokens, input and output: never exceeded.",
+        description="Model tokens, input and output: never exceeded. 25000 where depth is deep and none is given.",
     )
     max_sources: int = Field(10, ge=1, le=50, strict=True, description="Pages fetched, at most.")
     source_filter: Annotated[str, AfterValidator(_valid_filter)] | None = Field(

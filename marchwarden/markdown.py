@@ -49,6 +49,12 @@ def tokens_at_most(text: str) -> int:
     return (ascii_size + 1) // 2 + size - ascii_size
 
 
+FROZEN_WEB = (
+    "*These pages come from a frozen web, not from the live one. The one that ships with Marchwarden is made of own "
+    "texts on invented hosts, to try it out.*"
+)
+
+
 def as_markdown(result: ResearchResult, *, limit: int = TEXT_TOKENS) -> str:
     """The whole result where it fits into `limit` tokens; else what comes first, and where the rest is."""
     parts = list(blocks(result))
@@ -82,6 +88,8 @@ def _cut(block: str, room: int) -> str:
 def blocks(result: ResearchResult, style: Style = AS_IS) -> Iterator[str]:
     """The result's paragraphs, in the order of worth; a blank line belongs between any two."""
     yield style.text(result.answer)
+    if any(citation.source == "snapshot" for citation in result.citations):
+        yield FROZEN_WEB
     yield from _section("Gaps", [_gap(gap, style) for gap in result.gaps])
     yield _confidence(result)
     citations = [_citation(number, citation, style) for number, citation in enumerate(result.citations, start=1)]
@@ -125,10 +133,14 @@ def _question(question: OpenQuestion, style: Style) -> str:
     return f"- **{question.priority.value}**: {style.line(question.question)} ({style.line(question.context)})"
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def _confidence(result: ResearchResult) -> str:
     factors = result.confidence_factors
     parts = [
-        f"{factors.num_corroborating_sources} corroborating sources",
+        _count(factors.num_corroborating_sources, "corroborating source"),
         f"source authority {factors.source_authority.value}",
         f"contradictions {'found' if factors.contradiction_detected else 'none'}",
         f"question matched {factors.query_specificity_match:.2f}",

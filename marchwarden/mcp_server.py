@@ -38,6 +38,9 @@ on an answer. A gap's category says what to do about it: source_not_found: ask a
 person or another fetcher; budget_exhausted: ask again with more; contradictory_sources: compare the excerpts;
 scope_exceeded: another kind of researcher. Say in `context` what you know already. A call takes up to a minute, a
 deep one up to three. Every call leaves a trace, readable as the resource trace://{trace_id}."""
+FROZEN_WEB = """
+No search key is set: this server answers from a frozen web that ships with Marchwarden, of its own texts on invented
+hosts, to try it out. Do not pass its answers on as research."""
 
 _DESCRIPTION = """\
 Research a question: search, read pages, and answer with citations whose excerpts are exact copies of what was read.
@@ -58,13 +61,17 @@ def build(settings: Settings, *, research: Research = research_in_worker) -> Ser
         "marchwarden",
         version=__version__,
         title="Marchwarden",
-        instructions=INSTRUCTIONS,
+        instructions=INSTRUCTIONS + (FROZEN_WEB if _is_shipped_web(settings) else ""),
         on_list_tools=_list_tools,
         on_call_tool=partial(_call_tool, settings, research),
         on_list_resources=partial(_list_resources, settings),
         on_list_resource_templates=_list_resource_templates,
         on_read_resource=partial(_read_resource, settings),
     )
+
+
+def _is_shipped_web(settings: Settings) -> bool:
+    return settings.source_name == "snapshot" and settings.web is None
 
 
 # The tool

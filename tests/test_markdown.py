@@ -32,7 +32,7 @@ def test_everything_of_a_result_is_in_the_text() -> None:
     assert text.startswith("Tomatoes grow well [1].\n")
     for part in [
         "## Gaps\n\n- **source_not_found**: soil. nothing found",
-        "Confidence: 0.75 (moderate): 1 corroborating sources, source authority high",
+        "Confidence: 0.75 (moderate): 1 corroborating source, source authority high",
         f"## Citations\n\n[1] Gardens\n{URL} (web, confidence 0.90, published 2025-03-01)",
         "> Tomatoes grow.\n> Peas too.",
         f"- **new_source** (for: arxiv): soil. it is linked {URL}",

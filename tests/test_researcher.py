@@ -260,3 +260,32 @@ async def test_a_question_for_a_register_is_out_of_scope() -> None:
     done = await run("What is the recruitment status of the Halden salt study?", pages=pages)
     assert done.categories() == ["scope_exceeded"]
     assert "NCT01234567" in done.result.gaps[0].detail
+
+
+async def test_two_years_for_one_event_are_a_conflict_where_the_question_asks_when() -> None:
+    pages = {
+        "https://parks.halden-county.gov/zorbo": article("The Zorbo", "The Zorbo theatre opened on 3 May 1987 with a play."),
+        "https://stage.halden-college.edu/zorbo": article("Zorbo", "The Zorbo theatre opened on 9 May 1988, says its bill."),
+    }  # fmt: skip
+    when = await run("When did the Zorbo theatre open?", pages=pages)
+    assert "1987 against 1988" in when.result.answer
+    assert "contradictory_sources" in when.categories()
+    other = await run("Which theatre is the Zorbo theatre?", pages=pages)
+    assert "contradictory_sources" not in other.categories()
+
+
+async def test_what_is_beside_the_question_contradicts_nothing() -> None:
+    pages = {
+        "https://bridges.halden-county.gov/a": article(
+            "Halden Bridge", "The Halden Bridge is 410 metres long in all."
+        ),
+        "https://x.halden-news.com/b": article("Ostvik", "The Ostvik tunnel of Halden is 90 metres long, they say."),
+        "https://y.halden-times.com/c": article("Ostvik", "The Ostvik tunnel of Halden is 70 metres long, they say."),
+    }
+    done = await run("How long is the Halden Bridge?", pages=pages)
+    assert "contradictory_sources" not in done.categories()
+
+
+async def test_a_result_from_a_frozen_web_says_so() -> None:
+    done = await run(QUESTION, pages=BRIDGE)
+    assert {citation.source for citation in done.result.citations} == {"snapshot"}

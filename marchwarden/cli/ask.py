@@ -200,6 +200,7 @@ def _mention_frozen_web(conversation: Conversation) -> None:
 
     if conversation.fell_back_to_frozen_web:
         render.notice(
-            "Searched the frozen web that comes with Marchwarden, since TAVILY_API_KEY is not set.",
+            "Searched the frozen web that comes with Marchwarden, since TAVILY_API_KEY is not set: its pages are own "
+            "texts on invented hosts.",
             "For the real web: get a key at https://app.tavily.com and set TAVILY_API_KEY, or put it into .env.",
         )

@@ -12,4 +12,4 @@ from marchwarden.tools.search.snapshot import SnapshotSearch
 def open_tools(settings: Settings) -> Tools:
     web = FrozenWeb.load(settings.frozen_web)
     fetcher = Fetcher(settings, transport=FrozenWebTransport(web))
-    return Tools(kind="web", search=SnapshotSearch(settings, web), fetcher=fetcher)
+    return Tools(kind="snapshot", search=SnapshotSearch(settings, web), fetcher=fetcher)

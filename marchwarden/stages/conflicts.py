@@ -17,11 +17,17 @@ from marchwarden.stages.grounding import SMALL_NUMBERS
 
 SAME_THING = 0.45
 """The least share of the shorter excerpt's content words that two excerpts on one thing have in common."""
+CLOSE_TO_BEST = 0.65
+"""What an excerpt must carry of its aspect, as a share of what the best one carries, to count for it."""
+ANSWERS = 0.85
+"""An excerpt that carries this share of an aspect that asks when, and holds a year, answers it."""
 DIFFERENT = 0.02
 """Two values that differ by no more than this share are the same, rounded."""
 NEWER = timedelta(days=270)
 """How much later one side must be dated for the newer one to stand."""
 
+_ASKS_WHEN = re.compile(r"\b(when|(what|which) (year|date|day))\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
 _QUANTITY = re.compile(
     r"(?P<low>\d+(?::\d\d)+|\d+(?:,\d{3})*(?:\.\d+)?)(?:\s?(?:to|[-–—])\s?(?P<high>\d+(?:,\d{3})*(?:\.\d+)?))?"
     r"[\s\u00a0\u202f]?(?P<unit>%|°\s?[CF]|[^\W\d_]+)?"
@@ -63,12 +69,29 @@ def find_conflicts(ledger: Ledger) -> list[Conflict]:
     """Pairs of excerpts on one aspect, from different organisations, that state other values or deny each other."""
     found = []
     for aspect in ledger.aspects:
-        for one, other in combinations(ledger.excerpts_for(aspect.number), 2):
+        asks_when = bool(_ASKS_WHEN.search(aspect.text))
+        for one, other in combinations(_telling(ledger.excerpts_for(aspect.number)), 2):
             if len(ledger.organisations([one, other])) < 2 and not _standing_differs(ledger, one, other):
                 continue
-            if about := disagreement(one, other):
+            if about := disagreement(one, other) or (asks_when and _different_years(one, other)):
                 found.append(_settled(ledger, one, other, about))
     return _one_for_each_pair_of_pages(ledger, found)
+
+
+def _telling(excerpts: list[Excerpt]) -> list[Excerpt]:
+    """Those that carry about as much of their aspect as the best: others are on something else, and may differ."""
+    least = CLOSE_TO_BEST * max((excerpt.relevance for excerpt in excerpts), default=0.0)
+    return [excerpt for excerpt in excerpts if excerpt.relevance >= least]
+
+
+def _different_years(one: Excerpt, other: Excerpt) -> str | None:
+    """For an aspect that asks when: two excerpts that carry nearly all of it and share no year."""
+    if min(one.relevance, other.relevance) < ANSWERS:
+        return None
+    ours, theirs = _YEAR.findall(one.text), _YEAR.findall(other.text)
+    if not ours or not theirs or set(ours) & set(theirs):
+        return None
+    return f"{ours[0]} against {theirs[0]}"
 
 
 def disagreement(one: Excerpt, other: Excerpt) -> str | None:

@@ -83,7 +83,7 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
         return Gap(
             topic=aspect.text,
             category=GapCategory.BUDGET_EXHAUSTED,
-            detail=f"{_what_ran_out(given.exhausted)} ran out; {len(ledger.unread())} pages found stay unread.",
+            detail=f"{_what_ran_out(given.exhausted)} ran out; {_pages(len(ledger.unread()))} found but not read.",
         )
     closed = [each for each in failures if each.service == "fetch" and each.kind.closed]
     if closed := [each for each in closed if each.relevance >= RELEVANT_LEAD]:
@@ -240,9 +240,13 @@ def _out_of_scope(ledger: Ledger, aspect: Aspect, wanted: PointerKind) -> Gap:
     )
 
 
+def _pages(count: int) -> str:
+    return f"{count} page was" if count == 1 else f"{count} pages were"
+
+
 def _what_was_tried(ledger: Ledger, broken: list[Attempt]) -> str:
     searches = len(ledger.queries)
-    text = f"{searches} {'search' if searches == 1 else 'searches'} ran and {len(ledger.sources)} pages were read"
+    text = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(len(ledger.sources))} read"
     unreadable = [failure for failure in broken if failure.service == "fetch"]
     if unreadable:
         text += f", {len(unreadable)} could not be ({unreadable[0].target}: {unreadable[0].detail.rstrip('.')})"

@@ -175,8 +175,8 @@ def _too_long(aspect: str, given: PlanGiven) -> str | None:
 def model_free(given: PlanGiven) -> Plan:
     ledger = given.ledger
     if not ledger.queries:
-        aspects = split_question(ledger.question)
-        queries = [as_query(f"{aspect} {_focus(ledger.context)}") for aspect in aspects]
+        aspects = _focus(ledger.context, ledger.question) + split_question(ledger.question)
+        queries = [as_query(aspect) for aspect in aspects]
         return Plan(thought="Ask what the question asks.", aspects=aspects, queries=queries, read=[], done=False)
     queries = [query for aspect in given.open_aspects for query in _rephrased(aspect, ledger)]
     return Plan(
@@ -234,9 +234,10 @@ def as_query(text: str) -> str:
     return text if len(text) <= QUERY_LIMIT else text[: QUERY_LIMIT + 1].rsplit(" ", 1)[0][:QUERY_LIMIT]
 
 
-def _focus(context: str | None) -> str:
-    """What the caller's context asks to concentrate on, if it says so."""
-    return " ".join(match.strip() for match in _FOCUS.findall(context or ""))
+def _focus(context: str | None, question: str) -> list[str]:
+    """What the caller's context asks to concentrate on, as aspects that can stand alone."""
+    focused = [_BACKWARD.sub("", match).strip() for match in _FOCUS.findall(context or "")]
+    return _with_names([focus for focus in focused if terms(focus)], names_in(question))
 
 
 def _rephrased(aspect: Aspect, ledger: Ledger) -> list[str]:

@@ -10,6 +10,7 @@ from marchwarden.contract import Depth, SourceAuthority
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.ranking import near_duplicate, terms
 from marchwarden.stages import Stage
+from marchwarden.stages.conflicts import CLOSE_TO_BEST
 from marchwarden.stages.grounding import repeats, speaks_for, support
 from marchwarden.stages.shapes import keep_valid
 from marchwarden.tools.passages import sentences
@@ -27,8 +28,6 @@ MOST_DISAGREEMENTS = 2
 FRESH_SOURCE = 0.3
 """How much less relevant a sentence of a source without one in the answer may be than a source's second one."""
 AUTHORITY_COUNTS = {SourceAuthority.HIGH: 0.1, SourceAuthority.MEDIUM: 0.0, SourceAuthority.LOW: -0.15}
-CLOSE_TO_BEST = 0.65
-"""A sentence is left out where it carries less than this share of what the best one for its aspect carries."""
 NOTHING_FOUND = "No source that could be read answers this question."
 NOTHING_NEW = "No source that could be read answers this question beyond what the context says."
 

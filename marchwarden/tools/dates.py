@@ -46,6 +46,8 @@ _PUBLISHED = re.compile(
 )
 _GAP = re.compile(_LABEL_GAP, re.IGNORECASE)
 _NEAR_TOP = 400
+_WORDS_BESIDE = 8
+_SENTENCE_END = re.compile(r"[.!?。]\s*$")
 _LONGEST_BYLINE = 90
 
 
@@ -77,7 +79,10 @@ def shown_dates(text: str) -> tuple[date | None, date | None]:
 def _in_byline(text: str) -> date | None:
     for line in text[:_NEAR_TOP].split("\n"):
         if len(line) <= _LONGEST_BYLINE and not _UPDATED.search(line) and (found := _DATE.search(line)):
-            return _of(found)
+            beside = line[: found.start()] + line[found.end() :]
+            # A sentence tells of a day, a byline is of one.
+            if not _SENTENCE_END.search(line) and len(beside.split()) <= _WORDS_BESIDE:
+                return _of(found)
     return None
 
 

@@ -191,3 +191,21 @@ def test_a_banner_above_the_article_tells_its_standing() -> None:
 def test_markup_may_tell_the_standing(head: str, standing: str | None) -> None:
     assert read(article(head=f"<title>Zones</title>{head}")).standing == standing
     assert standing_by_status("Published") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The Halden Bridge opened on 12 June 1931.",
+        "On 9 May 1988 the theatre opened its doors to the public of Ostvik for the first time",
+    ],
+)
+def test_a_sentence_that_tells_of_a_day_is_no_byline(line: str) -> None:
+    assert shown_dates(f"{line}\nMore text.")[0] is None
+
+
+@pytest.mark.parametrize(
+    "line", ["12 June 1931", "By Ann Lee · 12 June 1931", "Halden, 12 June 1931 | 5 minutes to read"]
+)
+def test_a_line_with_little_beside_a_day_near_the_top_is_a_byline(line: str) -> None:
+    assert shown_dates(f"Title\n{line}\nMore text.")[0] == date(1931, 6, 12)
