@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import tarfile
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.tools.decoding import decode, media_type
+from tests.shared_data import SHARED_DATA
 
 GERMAN = "Die Gärten in Köln blühen früh, und die Straßen sind naß – „schön“, sagte er; das kostet 5 €. " * 4
 RUSSIAN = "В мае огурцы высаживают в открытый грунт, когда почва прогреется до пятнадцати градусов. " * 4
@@ -93,7 +93,7 @@ def test_the_first_bytes_say_more_than_the_header(body: bytes, declared: str | N
     assert media_type(body, declared, url) == kind
 
 
-ENCODINGS = Path("/work/shared/data/encodings-chardet/encodings.tar.xz")
+ENCODINGS = SHARED_DATA / "encodings-chardet/encodings.tar.xz"
 
 
 @pytest.mark.skipif(not ENCODINGS.is_file(), reason=f"the public set of encodings is not at {ENCODINGS}")

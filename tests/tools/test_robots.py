@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
 
 import pytest
 from protego import Protego
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.tools.robots import Robots, RobotsFile
+from tests.shared_data import SHARED_DATA
 
 RULES = b"""
 User-agent: *
@@ -120,7 +120,7 @@ async def test_who_waits_for_an_answer_gets_it_though_the_first_to_ask_is_cancel
         await first
 
 
-CASES = Path("/work/shared/data/robots-google/cases.json")
+CASES = SHARED_DATA / "robots-google/cases.json"
 
 
 @pytest.mark.skipif(not CASES.is_file(), reason=f"the public set of robots.txt cases is not at {CASES}")

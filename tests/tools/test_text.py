@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from datetime import date
 from functools import partial
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +18,7 @@ from marchwarden.observations import Failure, FailureKind, Page, content_hash
 from marchwarden.tools.html import with_lost_lists
 from marchwarden.tools.passages import Block
 from marchwarden.tools.text import read_page, refresh_target
+from tests.shared_data import SHARED_DATA
 from tests.tools.pages import ARTICLE, article, html, pdf
 
 URL = "https://example.org/garden/crops"
@@ -380,7 +380,7 @@ def test_only_html_sends_its_reader_on() -> None:
 # Public sets
 
 
-AEB = Path("/work/shared/data/extract-aeb")
+AEB = SHARED_DATA / "extract-aeb"
 
 
 @pytest.mark.skipif(not AEB.is_dir(), reason=f"the public set of article pages is not at {AEB}")
@@ -404,7 +404,7 @@ def _word_f1(one: str, other: str) -> float:
     return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
 
 
-PDFS = Path("/work/shared/data/pdf-samples")
+PDFS = SHARED_DATA / "pdf-samples"
 
 
 @pytest.mark.skipif(not PDFS.is_dir(), reason=f"the public set of PDFs is not at {PDFS}")
