@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +15,9 @@ from marchwarden.errors import ConfigurationError, InvalidRequest
 
 EXTRACTIVE = "extractive"
 """The model id of the model-free researcher."""
+
+_NOT_SETTINGS = frozenset({"MARCHWARDEN_TEST_LM"})
+"""Variables of the tests."""
 
 SECONDS_BY_DEPTH = {Depth.SHALLOW: 30.0, Depth.BALANCED: 55.0, Depth.DEEP: 180.0}
 """Wall clock of one call: desktop clients drop a call at about a minute."""
@@ -129,6 +134,19 @@ def load_settings(**overrides: object) -> Settings:
         raise ConfigurationError(
             f".env can't be read: {error}", hint="Save it as UTF-8 text, or remove it."
         ) from None
+
+
+def unknown_variables() -> dict[str, str | None]:
+    """Variables that look like settings, in the environment or in `.env`, and are none: each with the one that was
+    probably meant."""
+    from dotenv import dotenv_values
+
+    keys = ("ANTHROPIC_API_KEY", "TAVILY_API_KEY")
+    known = [_variable(name) for name in Settings.model_fields if name.upper() not in keys]
+    written = {name for name in dotenv_values(".env") if name.startswith(("MARCHWARDEN_", "ANTHROPIC_", "TAVILY_"))}
+    given = {name for name in os.environ if name.startswith("MARCHWARDEN_")} | written
+    strange = sorted(given - {*known, *keys, *_NOT_SETTINGS})
+    return {name: next(iter(get_close_matches(name, [*known, *keys], n=1)), None) for name in strange}
 
 
 def _variable(field: str) -> str:

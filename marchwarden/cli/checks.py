@@ -51,6 +51,17 @@ def settings_checks(settings: Settings) -> Iterator[Check]:
     yield _folder("caches", settings.caches, "MARCHWARDEN_CACHE_DIR")
 
 
+def variables_check() -> Check:
+    """Whether every variable that looks like a setting is one."""
+    from marchwarden.settings import unknown_variables
+
+    unknown = unknown_variables()
+    if not unknown:
+        return Check("settings", "ok", "read from the environment and .env")
+    advice = " ".join(f"{name}: did you mean {meant}?" for name, meant in unknown.items() if meant)
+    return Check("settings", "note", f"{', '.join(unknown)}: no such setting", advice or "README lists them all.")
+
+
 def online_checks(settings: Settings) -> Iterator[Check]:
     """Whether model and search answer: one small paid call each."""
     yield _answering("model answers", _ask_model, settings)

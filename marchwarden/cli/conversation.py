@@ -226,7 +226,7 @@ class Conversation:
             return ours
         cause = causes[0]
         if server is None:
-            hint = "Is it running? Start one: marchwarden serve --transport http"
+            hint = "Is it running, and does the address end in /mcp? Start one: marchwarden serve --transport http"
             return MarchwardenError(f"no answer from {self._url}: {_sentence(cause)}", hint=hint)
         ending = server.stop()
         words = server.last_words().splitlines() or [_sentence(cause)]

@@ -45,7 +45,13 @@ def command(
 
 
 def _checks(online: bool) -> Iterator[Check]:
-    from marchwarden.cli.checks import Check, environment_checks, online_checks, settings_checks
+    from marchwarden.cli.checks import (
+        Check,
+        environment_checks,
+        online_checks,
+        settings_checks,
+        variables_check,
+    )
     from marchwarden.errors import ConfigurationError
     from marchwarden.settings import load_settings
 
@@ -55,7 +61,7 @@ def _checks(online: bool) -> Iterator[Check]:
     except ConfigurationError as error:
         yield Check("settings", "broken", str(error), error.hint)
         return
-    yield Check("settings", "ok", "read from the environment and .env")
+    yield variables_check()
     yield from settings_checks(settings)
     if online:
         yield from online_checks(settings)

@@ -42,6 +42,17 @@ def test_keys_are_said_to_be_there_and_never_shown(run: Run, monkeypatch: pytest
     assert "the live web, through Tavily; TAVILY_API_KEY is set" in ran.out
 
 
+def test_a_variable_that_is_no_setting_is_named_with_the_one_that_was_meant(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MARCHWARDEN_MODLE", "extractive")
+    Path(".env").write_text("TAVILY_APIKEY=x\nMARCHWARDEN_DEBUG=0\nPATH_OF_OTHERS=y\n", encoding="utf-8")
+    flat = " ".join(run("doctor").out.split())
+    assert "note settings MARCHWARDEN_MODLE, TAVILY_APIKEY: no such setting" in flat
+    assert "MARCHWARDEN_MODLE: did you mean MARCHWARDEN_MODEL?" in flat
+    assert "TAVILY_APIKEY: did you mean TAVILY_API_KEY?" in flat
+
+
 @pytest.mark.parametrize(
     ("variables", "name", "detail", "advice"),
     [
