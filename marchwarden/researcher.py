@@ -193,8 +193,7 @@ class ResearchCall:
         for lead, outcome in zip(leads, outcomes, strict=True):
             self._keep(lead, outcome)
         self._save()
-        sought = self._sought()
-        await side_by_side([self._extract(page, sought) for page in self.not_picked])
+        await self._extract(list(self.not_picked), self._sought())
         self._save()
 
     async def _fetch(self, lead: Lead) -> FetchOutcome:
@@ -220,8 +219,20 @@ class ResearchCall:
             if page.passages:
                 self.not_picked.append(page)
 
-    async def _extract(self, page: Page, aspects: list[Aspect]) -> None:
-        self._picked(page, *await self.stages.run(EXTRACT, self._extract_given(page, aspects)))
+    async def _extract(self, pages: list[Page], aspects: list[Aspect]) -> None:
+        """Pick from the pages side by side. Excerpts are numbered in the order of the pages, whichever was done
+        first; where time ends it, what was picked by then is kept."""
+        done: dict[str, tuple[list[Excerpt], Form]] = {}
+
+        async def pick(page: Page) -> None:
+            done[page.url] = await self.stages.run(EXTRACT, self._extract_given(page, aspects))
+
+        try:
+            await side_by_side([pick(page) for page in pages])
+        finally:
+            for page in pages:
+                if page.url in done:
+                    self._picked(page, *done[page.url])
 
     def _extract_given(self, page: Page, aspects: list[Aspect]) -> ExtractGiven:
         return ExtractGiven(self.ledger.question, self.ledger.context, aspects, page)

@@ -475,3 +475,15 @@ async def test_an_open_question_that_asks_the_question_again_is_dropped() -> Non
     done = await run(but("open_questions", json.dumps(questions)))
     assert [each.question for each in done.result.open_questions] == ["Who designed the Halden Bridge?"]
     assert len(done.events("drop")) == 3
+
+
+async def test_excerpts_are_numbered_in_the_order_of_the_pages_whichever_was_read_first() -> None:
+    count = iter(range(100))
+
+    def script(request: Any) -> Any:
+        slow = stage_of(request) == "extract" and next(count) == 0
+        return Reply(good(request), delay=0.3 if slow else 0.0)
+
+    quick, late = await run(good), await run(script)
+    assert [c.locator for c in late.result.citations] == [c.locator for c in quick.result.citations]
+    assert [event.url for event in late.events("extract")] == [event.url for event in late.events("fetch_url")]
