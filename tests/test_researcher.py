@@ -163,8 +163,8 @@ async def test_a_page_without_text_is_a_discovery_not_a_citation() -> None:
         }
     }
     done = await run(QUESTION, pages=pages)
-    if any(event.url.endswith(".png") for event in done.events("fetch_url")):
-        assert any(NON_TEXT_SOURCE in event.reason for event in done.result.discovery_events)
+    assert any(event.url.endswith(".png") for event in done.events("fetch_url"))
+    assert any(NON_TEXT_SOURCE in event.reason for event in done.result.discovery_events)
     assert not any(locator.endswith(".png") for locator in done.locators())
 
 

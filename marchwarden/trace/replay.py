@@ -52,7 +52,6 @@ def details_of(event: events.Event) -> tuple[tuple[str, str], ...]:
 _STOPS = {
     "covered": "every aspect is covered",
     "no_new_leads": "no new leads",
-    "tokens": "the token budget is used up",
     "iterations": "no iterations are left",
     "sources": "no sources are left",
     "seconds": "the time is up",
@@ -60,7 +59,6 @@ _STOPS = {
 _KILLS = {
     "seconds": "it did not stop in time",
     "tokens": "it used more tokens than it was given",
-    "crash": "its process died",
 }
 
 
