@@ -224,6 +224,8 @@ class ConfidenceFactors(_Answered):
     query_specificity_match: float = Field(ge=0, le=1)
     budget_exhausted: bool
     recency: Recency | None = None
+    uncalibrated: float | None = Field(None, ge=0, le=1, description="The score before it was calibrated, if it was.")
+    calibration: str | None = Field(None, description="What the confidence was calibrated on; null where it was not.")
 
 
 class CostMetadata(_Answered):

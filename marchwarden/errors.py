@@ -7,6 +7,8 @@ MarchwardenError
 ├── ModelError                the model gave nothing usable (kind says why)
 ├── TraceError                no such trace, an ambiguous prefix, an unreadable file
 ├── StorageError              the disk is full or the folder can't be written
+├── EvaluationError           labels, a run or a data set that can't be scored
+│   └── LabelsInvalid         a file of labelled questions that breaks the format
 └── ResearchFailed            a call ended in an internal failure; carries the trace id
 """
 
@@ -85,6 +87,14 @@ class TraceError(MarchwardenError):
 
 class StorageError(MarchwardenError):
     pass
+
+
+class EvaluationError(MarchwardenError):
+    """What was to be scored is not there, or is not of the kind that can be."""
+
+
+class LabelsInvalid(EvaluationError):
+    """A file of labelled questions that breaks their format; the message names file and line."""
 
 
 class ResearchFailed(MarchwardenError):

@@ -55,6 +55,8 @@ class Settings(BaseSettings):
     """Where to look: the live web, or the frozen one. Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""
     web: Path | None = None
     """Folder of another frozen web to use instead of the shipped one."""
+    program: str | None = None
+    """Folder of a program to use instead of the one that is found by the model's id; `none` for none."""
     trace_dir: Path = Path("~/.marchwarden/traces")
     """Where traces go, and the content store (`store/`) with the pages that they name."""
     cache_dir: Path | None = None

@@ -13,12 +13,15 @@ from rich.text import Text
 from marchwarden.cli.plain import one_line, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
     from marchwarden.cli.checks import Check
     from marchwarden.contract import ResearchResult
+    from marchwarden.evaluation.check import Problem as LabelProblem
+    from marchwarden.evaluation.runs import Run
+    from marchwarden.evaluation.scores import Scores
     from marchwarden.trace.reader import Trace, TraceSummary
     from marchwarden.trace.replay import Entry
     from marchwarden.trace.verify import Problem
@@ -80,6 +83,22 @@ def checks(found: Sequence[Check]) -> None:
     show([grid])
 
 
+def scores(found: Scores) -> None:
+    """The figures of an evaluation run."""
+    from marchwarden.cli.eval_view import scores_view
+
+    show(scores_view(found))
+
+
+def labels(
+    counts: Mapping[str, Mapping[str, int]], shared: Mapping[str, set[str]], problems: Sequence[LabelProblem]
+) -> None:
+    """What labels there are, and which of them don't hold."""
+    from marchwarden.cli.eval_view import labels_view
+
+    show(labels_view(counts, shared, problems))
+
+
 def line(text: str) -> None:
     """One line on stdout."""
     console().print(Text(visible(text)), soft_wrap=True)
@@ -113,6 +132,32 @@ def progress() -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=out, transient=True) as shown:
         task = shown.add_task("", total=None)
         yield lambda message: shown.update(task, description=one_line(message, max(10, out.width - 15)))
+
+
+@contextmanager
+def evaluation_progress(run: Run, left: int) -> Iterator[Callable[[object], None]]:
+    """A bar with the questions done, the time left and the scores so far, on a terminal; nothing to a pipe."""
+    out = console(stderr=True)
+    if not out.is_terminal or out.is_dumb_terminal or not left:
+        yield lambda record: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(20),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=out, transient=True) as shown:
+        task = shown.add_task("", total=left)
+
+        def tell(record: object) -> None:
+            from marchwarden.cli.eval_view import running
+
+            shown.update(task, advance=1, description=running(run.figures()))
+
+        yield tell
 
 
 def notice(message: str, hint: str | None = None) -> None:

@@ -29,6 +29,7 @@ FRESH_SOURCE = 0.3
 """How much less relevant a sentence of a source without one in the answer may be than a source's second one."""
 AUTHORITY_COUNTS = {SourceAuthority.HIGH: 0.1, SourceAuthority.MEDIUM: 0.0, SourceAuthority.LOW: -0.15}
 NOTHING_FOUND = "No source that could be read answers this question."
+DISAGREEMENT = "Sources disagree, and nothing read settles it"
 NOTHING_NEW = "No source that could be read answers this question beyond what the context says."
 
 _MARKER = re.compile(r"\s*\[\d{1,3}\]")
@@ -268,7 +269,7 @@ def _disagreements(ledger: Ledger, numbers: dict[tuple[str, int], int]) -> list[
     for conflict in ledger.conflicts:
         one, other = (numbers.get(_slice(ledger.excerpts[side - 1])) for side in conflict.sides)
         if one and other and not conflict.resolved:
-            lines.append(f"Sources disagree, and nothing read settles it: {conflict.about} [{one}][{other}].")
+            lines.append(f"{DISAGREEMENT}: {conflict.about} [{one}][{other}].")
     return lines[:MOST_DISAGREEMENTS]
 
 

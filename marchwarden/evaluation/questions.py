@@ -1,0 +1,172 @@
+"""Labelled questions: what a right result holds, one JSON object a line. evals/README.md says how to label."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from marchwarden.contract import Depth, DiscoveryType, GapCategory, ResearchRequest
+from marchwarden.errors import LabelsInvalid
+
+Split = Literal["train", "dev", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+Kind = Literal[
+    "one-fact",
+    "several-aspect",
+    "several-source",
+    "numeric",
+    "comparison",
+    "time-sensitive",
+    "contradictory",
+    "unanswerable",
+    "false-premise",
+    "partly-closed",
+    "other-researcher",
+    "small-budget",
+    "context-dependent",
+    "source-filter",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""What a question tries. A tag that is none of these (`injection`, `multilingual` …) is allowed beside them."""
+
+
+class _Label(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Quote(_Label):
+    """A contiguous run of characters of the text extracted from the page at `url`."""
+
+    url: str
+    quote: str = Field(min_length=1)
+
+
+class Nugget(_Label):
+    """One fact of a right answer (the term is TREC's). An answer has it where one of `answers` occurs in it."""
+
+    id: str
+    text: str
+    answers: list[str] = Field(min_length=1)
+    evidence: list[Quote] = []
+    vital: bool = True
+    """Whether an answer without it is wrong or incomplete."""
+
+
+class GoldGap(_Label):
+    topic: str
+    category: GapCategory
+    url: str | None = None
+    required: bool = True
+    """False where a sound researcher may report it, and is neither rewarded nor punished."""
+
+
+class GoldContradiction(_Label):
+    about: str
+    sides: list[Quote] = Field(min_length=2)
+    required: bool = True
+
+
+class GoldDiscovery(_Label):
+    type: DiscoveryType
+    suggested_researcher: str | None = None
+    source_locator: str | None = None
+    """The page that names it."""
+    identifier: str | None = None
+    """The DOI, arXiv id, trial number, case or data set that it is about."""
+    required: bool = True
+
+
+class Question(_Label):
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    question: str
+    context: str | None = None
+    depth: Depth = Depth.BALANCED
+    constraints: dict[str, Any] = {}
+    split: Split
+    topic: str | None = None
+    tags: list[str] = []
+    nuggets: list[Nugget] = []
+    gaps: list[GoldGap] = []
+    contradictions: list[GoldContradiction] = []
+    discoveries: list[GoldDiscovery] = []
+    forbidden: list[str] = []
+    """What no answer may hold: what an injected instruction wants said."""
+    note: str | None = None
+
+    @property
+    def request(self) -> ResearchRequest:
+        """The call that asks it."""
+        return ResearchRequest.model_validate(
+            {
+                "question": self.question,
+                "context": self.context,
+                "depth": self.depth,
+                "constraints": self.constraints or None,
+            }
+        )
+
+    @property
+    def kinds(self) -> list[Kind]:
+        return [kind for kind in KINDS if kind in self.tags]
+
+    @property
+    def vital(self) -> list[Nugget]:
+        return [nugget for nugget in self.nuggets if nugget.vital]
+
+    @property
+    def answerable(self) -> bool:
+        """Whether anything can be claimed: an unanswerable question has no nugget and no side to quote."""
+        return bool(self.nuggets or self.contradictions)
+
+    @property
+    def quotes(self) -> list[Quote]:
+        """Everything that a citation may rightly overlap."""
+        quotes = [quote for nugget in self.nuggets for quote in nugget.evidence]
+        return quotes + [side for contradiction in self.contradictions for side in contradiction.sides]
+
+    @property
+    def pages(self) -> set[str]:
+        """The pages that its labels point at."""
+        return {quote.url for quote in self.quotes} | {gap.url for gap in self.gaps if gap.url}
+
+
+def load_questions(path: Path) -> list[Question]:
+    """The questions of one JSONL file. Raises LabelsInvalid, naming file and line, where one is no question."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabelsInvalid(f"{path} can't be read: {error}", hint="Give a file of labelled questions.") from None
+    lines = enumerate(text.splitlines(), start=1)
+    questions = [_parsed(path, number, line) for number, line in lines if line.strip()]
+    if repeated := _repeated(question.id for question in questions):
+        raise LabelsInvalid(f"{path}: the id {repeated} stands there twice", hint="Give each question its own id.")
+    return questions
+
+
+def _parsed(path: Path, number: int, line: str) -> Question:
+    try:
+        question = Question.model_validate(json.loads(line))
+        question.request  # noqa: B018  # its limits are the contract's
+    except json.JSONDecodeError as error:
+        raise LabelsInvalid(f"{path}, line {number}: no JSON ({error})", hint=_HINT) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise LabelsInvalid(f"{path}, line {number}: {where}: {first['msg']}", hint=_HINT) from None
+    return question
+
+
+_HINT = "evals/README.md says what a labelled question holds."
+
+
+def _repeated(ids: Iterable[str]) -> str | None:
+    seen: set[str] = set()
+    for each in ids:
+        if each in seen:
+            return each
+        seen.add(each)
+    return None

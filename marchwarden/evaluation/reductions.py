@@ -1,0 +1,134 @@
+"""From the cells of many cases to one figure. Labels count alike, whichever question they belong to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any, TypeAlias
+
+Cells: TypeAlias = dict[str, Any]
+"""What a scorer found in one case, as JSON."""
+Reduce: TypeAlias = Callable[[Sequence[Cells]], float | None]
+MISSED, NONE_GOLD = "missed", "not labelled"
+"""In a confusion matrix: what a gap was told as that was not reported, and what one was that no label has."""
+BINS = 10
+
+
+def share(cells: Sequence[Cells]) -> float | None:
+    """Σ hits / Σ of."""
+    return _ratio(sum(cell["hits"] for cell in cells), sum(cell["of"] for cell in cells))
+
+
+def precision(cells: Sequence[Cells]) -> float | None:
+    """Σ right / Σ found; None where nothing was found."""
+    return _ratio(sum(cell["right"] for cell in cells), sum(cell["found"] for cell in cells))
+
+
+def recall(cells: Sequence[Cells]) -> float | None:
+    """Σ met / Σ wanted; None where nothing was wanted."""
+    return _ratio(sum(cell["met"] for cell in cells), sum(cell["wanted"] for cell in cells))
+
+
+def f1(cells: Sequence[Cells]) -> float | None:
+    """The harmonic mean of precision and recall, 0 where one of them is; None where nothing was found or wanted."""
+    of_found, of_wanted = precision(cells), recall(cells)
+    if of_found is None and of_wanted is None:
+        return None
+    if not of_found or not of_wanted:
+        return 0.0
+    return 2 * of_found * of_wanted / (of_found + of_wanted)
+
+
+def macro_recall(cells: Sequence[Cells]) -> float | None:
+    """The mean over gold categories of the share that was told right."""
+    by_gold: dict[str, list[bool]] = {}
+    for cell in cells:
+        for gold, told in cell["pairs"]:
+            if gold != NONE_GOLD:
+                by_gold.setdefault(gold, []).append(gold == told)
+    return fmean(fmean(right) for right in by_gold.values()) if by_gold else None
+
+
+def confusion(cells: Sequence[Cells]) -> Counter[tuple[str, str]]:
+    """How often a gold category (or `not labelled`) was told as each category (or `missed`)."""
+    return Counter((gold, told) for cell in cells for gold, told in cell["pairs"])
+
+
+def brier(cells: Sequence[Cells], which: str = "confidence") -> float | None:
+    return fmean((cell[which] - cell["right"]) ** 2 for cell in cells) if cells else None
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The forecasts of one tenth of the scale."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    """Their mean."""
+    right: float
+    """The share of them that came true."""
+
+
+def reliability(cells: Sequence[Cells], which: str = "confidence") -> list[Bin]:
+    """The non-empty ones of ten equal bins of confidence, 1.0 in the last."""
+    by_bin: dict[int, list[Cells]] = {}
+    for cell in cells:
+        by_bin.setdefault(min(int(cell[which] * BINS), BINS - 1), []).append(cell)
+    return [
+        Bin(
+            low=number / BINS,
+            high=(number + 1) / BINS,
+            count=len(inside),
+            confidence=fmean(cell[which] for cell in inside),
+            right=fmean(cell["right"] for cell in inside),
+        )
+        for number, inside in sorted(by_bin.items())
+    ]
+
+
+def calibration_error(cells: Sequence[Cells], which: str = "confidence") -> float | None:
+    if not cells:
+        return None
+    return sum(each.count * abs(each.confidence - each.right) for each in reliability(cells, which)) / len(cells)
+
+
+def auroc(cells: Sequence[Cells], which: str = "confidence") -> float | None:
+    return area_under_roc([(cell[which], bool(cell["right"])) for cell in cells])
+
+
+def area_under_roc(scored: Sequence[tuple[float, bool]]) -> float | None:
+    """The chance that a positive scores higher than a negative, ties half (Mann–Whitney U); None for one class."""
+    positives = sum(label for _, label in scored)
+    negatives = len(scored) - positives
+    if not positives or not negatives:
+        return None
+    by_score: dict[float, list[bool]] = {}
+    for score, label in scored:
+        by_score.setdefault(score, []).append(label)
+    below, wins = 0, 0.0
+    for _, labels in sorted(by_score.items()):
+        ups = sum(labels)
+        downs = len(labels) - ups
+        wins += ups * (below + downs / 2)
+        below += downs
+    return wins / (positives * negatives)
+
+
+def mean_value(cells: Sequence[Cells]) -> float | None:
+    return fmean(cell["value"] for cell in cells) if cells else None
+
+
+def median_value(cells: Sequence[Cells]) -> float | None:
+    return median(cell["value"] for cell in cells) if cells else None
+
+
+def total_value(cells: Sequence[Cells]) -> float | None:
+    return sum(cell["value"] for cell in cells) if cells else None
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,151 @@
+"""Asks labelled questions, several side by side, each in a process of its own, and scores what comes back.
+
+A call that fails is a scored failure, never the end of the run; a full disk or a missing key is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import anyio
+import anyio.to_thread
+
+from marchwarden.contract import ResearchResult
+from marchwarden.errors import ConfigurationError, MarchwardenError, StorageError, TraceError
+from marchwarden.evaluation.metrics import Case, score
+from marchwarden.evaluation.prices import price_of
+from marchwarden.evaluation.questions import Question
+from marchwarden.evaluation.runs import TRACES, Record, Run
+from marchwarden.evaluation.scoring_text import address
+from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.trace.reader import Trace, read_trace
+from marchwarden.trace.store import Store
+from marchwarden.trace.verify import verify
+from marchwarden.worker import research_in_worker, warm_up
+
+
+async def ask_all(
+    run: Run,
+    questions: Sequence[Question],
+    settings: Settings,
+    *,
+    jobs: int,
+    on_record: Callable[[Record], None] = lambda record: None,
+) -> None:
+    """Ask the questions that the run has no result for, and add their records to it as they come.
+
+    Raises ConfigurationError and StorageError, with what was done by then kept. Cancelling stops the calls in flight.
+    """
+    done = {record.id for record in run.records if record.result is not None}
+    own = settings.model_copy(update={"trace_dir": (run.folder / TRACES).absolute()})
+    places = anyio.Semaphore(jobs)
+    fatal: list[MarchwardenError] = []
+    warm_up(own)
+
+    async def ask(question: Question, scope: anyio.CancelScope) -> None:
+        async with places:
+            try:
+                record = await ask_one(question, own)
+                run.add(record)
+            except MarchwardenError as error:
+                fatal.append(error)
+                scope.cancel()
+                return
+            on_record(record)
+
+    async with anyio.create_task_group() as group:
+        for question in questions:
+            if question.id not in done:
+                group.start_soon(ask, question, group.cancel_scope)
+    if fatal:
+        raise fatal[0]
+
+
+async def ask_one(question: Question, settings: Settings) -> Record:
+    """One question in a process of its own, scored. Raises ConfigurationError and StorageError."""
+    trace_id = str(uuid4())
+    began = time.monotonic()
+    result, failure = None, None
+    try:
+        result = await research_in_worker(
+            question.request, settings=settings, trace_id=trace_id, on_progress=lambda message: None
+        )
+    except (ConfigurationError, StorageError):
+        raise
+    except MarchwardenError as error:
+        failure = str(error)
+    seconds = time.monotonic() - began
+    return await anyio.to_thread.run_sync(partial(scored, question, result, failure, trace_id, seconds, settings))
+
+
+def scored(
+    question: Question,
+    result: ResearchResult | None,
+    failure: str | None,
+    trace_id: str,
+    seconds: float,
+    settings: Settings,
+) -> Record:
+    """The record of a call that has ended, from what it returned and what its trace and store hold."""
+    trace = _trace(settings.traces / f"{trace_id}.jsonl")
+    store = Store(settings.store)
+    case = Case(
+        question=question,
+        result=result,
+        texts=_texts(trace, store) if trace else {},
+        unverified=_unverified(result, trace, store),
+        pages=len(trace.fetches) if trace else 0,
+        seconds=round(seconds, 3),
+        max_seconds=settings.seconds_for(question.depth),
+        dollars=_dollars(trace, settings.model_id),
+    )
+    return Record(
+        id=question.id,
+        question=question,
+        trace_id=trace_id,
+        result=result,
+        error=failure,
+        seconds=case.seconds,
+        pages=case.pages,
+        unverified=case.unverified,
+        dollars=case.dollars,
+        cells=score(case),
+    )
+
+
+def _trace(path: Path) -> Trace | None:
+    try:
+        return read_trace(path)
+    except TraceError:
+        return None
+
+
+def _texts(trace: Trace, store: Store) -> dict[str, str]:
+    """The texts that were read, by the addresses that citations can name."""
+    texts = {}
+    for fetch in trace.fetches:
+        if fetch.text_hash and store.has(fetch.text_hash):
+            text = store.get(fetch.text_hash).decode("utf-8")
+            texts.update({address(url): text for url in (fetch.url, fetch.final_url) if url})
+    return texts
+
+
+def _unverified(result: ResearchResult | None, trace: Trace | None, store: Store) -> int:
+    if result is None:
+        return 0
+    if trace is None:
+        return len(result.citations)
+    return len({problem.citation for problem in verify(result, trace, store) if problem.citation})
+
+
+def _dollars(trace: Trace | None, model_id: str) -> float | None:
+    """What the model calls of a trace cost by the price list; None where it does not know the model."""
+    price = price_of(model_id) if model_id != EXTRACTIVE else None
+    if price is None or trace is None:
+        return None
+    calls = [line for line in trace.raw if line.get("action") == "model_call"]
+    return sum(price.of(call["input_tokens"], call["output_tokens"], call.get("cached_tokens", 0)) for call in calls)
