@@ -1,0 +1,112 @@
+"""Examples and metric of `discoveries`: the pointers that the read pages name, of which some are labelled.
+
+Score: F × (0.5 + 0.5 × W). F is the harmonic mean of recall (required identifiers told) and precision (told ones that
+a label names, required or not); 1 for recall where none is required. Which pointers are told is decided by code; the
+model words them. W is how well the labelled ones are worded, on average: the harmonic mean of how much the query
+carries of what was asked (an aspect, or a labelled gap; half of it is enough) and of the share of the query's words
+that come from there or from the sentence that names the pointer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+
+from marchwarden.contract import DiscoveryEvent
+from marchwarden.evaluation.questions import Question
+from marchwarden.evaluation.scoring_text import normalised
+from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageSet, harmonic, in_words, shortened
+from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
+from marchwarden.evaluation.stage_sets.ledgers import filled
+from marchwarden.ranking import terms
+from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven
+from marchwarden.stages.extract import AskedFor
+
+CARRIES_ENOUGH = 0.5
+WELL_WORDED = 0.7
+"""A query that is worded worse than this is named in the feedback."""
+
+
+@dataclass(frozen=True)
+class DiscoveriesGold:
+    required: tuple[str, ...]
+    """Identifiers, as they are compared."""
+    optional: tuple[str, ...]
+    asked: tuple[str, ...]
+    """What was asked, each of which a query may name: the aspects and the labelled gaps."""
+
+
+async def build(question: Question, web: LabelledWeb) -> list[Example[DiscoveriesGiven, DiscoveriesGold]]:
+    state = await filled(question, web)
+    given = DiscoveriesGiven(state.ledger)
+    if not given.pointers:
+        return []
+    named = [found for found in question.discoveries if found.identifier]
+    gold = DiscoveriesGold(
+        required=tuple(_bare(found.identifier) for found in named if found.identifier and found.required),
+        optional=tuple(_bare(found.identifier) for found in named if found.identifier and not found.required),
+        asked=tuple(
+            [aspect.text for aspect in state.ledger.aspects] + [gap.topic for gap in question.gaps if gap.required]
+        ),
+    )
+    if not gold.required + gold.optional:
+        return []
+    kind = "required" if gold.required else "optional"
+    return [Example(question.id, question.id, kind, given, gold)]
+
+
+def score(example: Example[DiscoveriesGiven, DiscoveriesGold], events: list[DiscoveryEvent]) -> Feedback:
+    gold = example.gold
+    labelled = [event for event in events if any(_names(event, each) for each in gold.required + gold.optional)]
+    missed = [each for each in gold.required if not any(_names(event, each) for event in events)]
+    recall = 1 - len(missed) / len(gold.required) if gold.required else 1.0
+    told = harmonic(recall, len(labelled) / max(1, len(events)))
+    worth = [_worded(example, event) for event in labelled]
+    value = told * (0.5 + 0.5 * fmean(worth)) if worth else 0.0
+    poor = [event for event, worded in zip(labelled, worth, strict=True) if worded < WELL_WORDED]
+    asked = "”, “".join(gold.asked)
+    return Feedback(
+        value,
+        in_words(
+            f"Not told: {', '.join(missed)}." if missed else "",
+            *(f"Told, but of no use here: “{shortened(event.query)}”." for event in events if event not in labelled),
+            *(
+                f"The query “{shortened(event.query)}” does not ask for what was wanted from there: “{asked}”."
+                for event in poor
+            ),
+        )
+        or "Everything that another researcher should look at is told, with a query that asks for it.",
+    )
+
+
+def _worded(example: Example[DiscoveriesGiven, DiscoveriesGold], event: DiscoveryEvent) -> float:
+    pointer = next(each for each in example.given.pointers if each.value in event.query)
+    words = set(terms(event.query.replace(pointer.value, " ")))
+    return max(_fit(words, asked, set(terms(pointer.sentence))) for asked in example.gold.asked)
+
+
+def _fit(words: set[str], asked: str, sentence: set[str]) -> float:
+    """How well a query's words ask for one thing that was asked: 0–1."""
+    wanted = AskedFor.of(asked, "en")
+    carried = min(1.0, wanted.share(words) / CARRIES_ENOUGH)
+    to_the_point = len(words & (wanted.terms | sentence)) / len(words) if words else 0.0
+    return harmonic(carried, to_the_point)
+
+
+def _names(event: DiscoveryEvent, identifier: str) -> bool:
+    return identifier in normalised(f"{event.query} {event.reason}")
+
+
+def _bare(identifier: str) -> str:
+    """Without the name of its register: `arXiv:2104.01234` is `2104.01234`."""
+    return normalised(identifier).removeprefix("arxiv:").removeprefix("doi:").removeprefix("https://doi.org/").strip()
+
+
+def is_own(given: DiscoveriesGiven, events: list[DiscoveryEvent]) -> bool:
+    """The stage itself words a pointer plainly where the model did not, or named what was not met."""
+    return any(event not in DISCOVERIES.model_free(given) for event in events)
+
+
+DISCOVERIES_SET: StageSet[DiscoveriesGiven, list[DiscoveryEvent], DiscoveriesGold] = StageSet(
+    DISCOVERIES, build, score, is_own
+)

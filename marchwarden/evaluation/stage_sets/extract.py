@@ -1,0 +1,83 @@
+"""Examples and metric of `extract`.
+
+`evidence`: a page with labelled quotes. Score: the harmonic mean of precision (picked passages that overlap a
+labelled quote, or hold an accepted string) and recall (things on this page of which one is picked: the vital ones,
+all where none is vital).
+`nothing`: a page that the search finds for the question and that holds no accepted string. Score: 1 where nothing is
+picked, else 0. That a page bears on the question in words that no label accepts is possible, and counts as a mistake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from marchwarden.evaluation.questions import Question
+from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageSet, harmonic, in_words, shortened
+from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
+from marchwarden.evaluation.stage_sets.labels import Thing, gold_passages, wanted
+from marchwarden.evaluation.stage_sets.ledgers import begun, pages_without_answer
+from marchwarden.ledger import Excerpt, Ledger
+from marchwarden.observations import Page
+from marchwarden.stages.extract import EXTRACT, ExtractGiven
+
+PAGES_WITHOUT = 1
+"""Pages without an answer, a question."""
+
+
+@dataclass(frozen=True)
+class ExtractGold:
+    url: str
+    """As the page was asked for; labels name it so."""
+    things: tuple[Thing, ...]
+    """What stands on the page."""
+
+
+async def build(question: Question, web: LabelledWeb) -> list[Example[ExtractGiven, ExtractGold]]:
+    state = await begun(question, web)
+    needed = wanted(state.things)
+    examples = []
+    for url in dict.fromkeys(place for thing in needed for place in thing.places):
+        page = (await web.read(url)).page
+        here = tuple(thing for thing in state.things if thing.on(url))
+        if page and gold_passages(here, page, url):
+            examples.append(_example(question, "evidence", state.ledger, page, ExtractGold(url, here)))
+    for url, page in (await pages_without_answer(state, web, PAGES_WITHOUT)).items():
+        examples.append(_example(question, "nothing", state.ledger, page, ExtractGold(url, ())))
+    return examples
+
+
+def _example(
+    question: Question, kind: str, ledger: Ledger, page: Page, gold: ExtractGold
+) -> Example[ExtractGiven, ExtractGold]:
+    given = ExtractGiven(ledger.question, ledger.context, ledger.aspects, page)
+    return Example(f"{question.id}/{gold.url}", question.id, kind, given, gold)
+
+
+def score(example: Example[ExtractGiven, ExtractGold], excerpts: list[Excerpt]) -> Feedback:
+    gold, page = example.gold, example.given.page
+    picked = list({excerpt.start: excerpt.text for excerpt in excerpts}.values())
+    if not gold.things:
+        return _nothing_to_pick(picked)
+    needed = wanted(gold.things)
+    right = [text for text in picked if any(thing.is_in(text, page, gold.url) for thing in gold.things)]
+    missed = [thing for thing in needed if not any(thing.is_in(text, page, gold.url) for text in picked)]
+    value = harmonic(len(right) / max(1, len(picked)), 1 - len(missed) / len(needed))
+    wrong = [text for text in picked if text not in right]
+    return Feedback(
+        value,
+        in_words(
+            "Every passage that answers was picked." if not missed else "",
+            *(f"Missed: {thing.text}, which “{shortened(thing.on(gold.url)[0])}” says." for thing in missed),
+            *(f"Picked, but no answer: “{shortened(text)}”." for text in wrong),
+        ),
+    )
+
+
+def _nothing_to_pick(picked: list[str]) -> Feedback:
+    if not picked:
+        return Feedback(1.0, "Rightly nothing was picked: the page does not answer the question.")
+    texts = "; ".join(f"“{shortened(text)}”" for text in picked)
+    return Feedback(0.0, f"The page does not answer the question, so nothing was to be picked; picked was {texts}.")
+
+
+EXTRACT_SET: StageSet[ExtractGiven, list[Excerpt], ExtractGold] = StageSet(EXTRACT, build, score)
