@@ -1,0 +1,17 @@
+"""Public data sets that our parts are measured with; each lies where its publisher's licence lets whoever runs it put
+it, and nothing of it is copied here. To add one: a file with its adapter, and a line in DATASETS.
+"""
+
+from __future__ import annotations
+
+from marchwarden.evaluation.datasets.cacm import CACM
+from marchwarden.evaluation.datasets.expertqa import EXPERTQA
+from marchwarden.evaluation.datasets.gaps import GAPS
+from marchwarden.evaluation.datasets.hotpot import HOTPOT
+from marchwarden.evaluation.datasets.shapes import Dataset, DatasetReport, QuestionSet, ScoredSet
+from marchwarden.evaluation.datasets.wice import WICE
+
+DATASETS: dict[str, Dataset] = {each.name: each for each in (GAPS, HOTPOT, CACM, WICE, EXPERTQA)}
+"""By the name that `marchwarden eval --dataset` takes."""
+
+__all__ = ["DATASETS", "Dataset", "DatasetReport", "QuestionSet", "ScoredSet"]

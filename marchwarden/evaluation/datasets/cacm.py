@@ -1,0 +1,181 @@
+"""CACM: abstracts of a journal as small HTML pages, and queries with the pages that are relevant to them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tarfile
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from statistics import fmean
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from marchwarden.evaluation.datasets.files import UNREADABLE, file_in, foreign, sampled
+from marchwarden.evaluation.datasets.shapes import DatasetReport, ScoredSet
+from marchwarden.tools.frozen_web import MANIFEST, FrozenWeb
+
+if TYPE_CHECKING:
+    from marchwarden.tools.search.page_index import PageIndex
+
+PAGES, TOPICS, JUDGEMENTS = "cacm.tar.gz", "topics.cacm.txt", "qrels.cacm.txt"
+DEPTH = 10
+"""Ranks that nDCG looks at."""
+WHAT = "the search of frozen webs (tools/search) on judged queries"
+_TOPIC = re.compile(r"<DOC>\s*<DOCNO>\s*(\S+)\s*</DOCNO>(.*?)</DOC>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A query, and the names of the pages that are relevant to it."""
+
+    topic: str
+    query: str
+    relevant: frozenset[str]
+
+
+@dataclass(frozen=True)
+class JudgedPages:
+    pages: Mapping[str, bytes]
+    """HTML by name."""
+    queries: Sequence[Judged]
+
+
+def score(path: Path, limit: int | None = None) -> DatasetReport:
+    """As ScoredSet says; `limit` is of queries, all pages are searched."""
+    collection = load(path)
+    index = _index(collection.pages)
+    queries = sampled(collection.queries, limit, lambda judged: judged.topic)
+    found = [_search(index, judged.query) for judged in queries]
+    pairs = list(zip(found, (judged.relevant for judged in queries), strict=True))
+    figures = {
+        "map": fmean(average_precision(*pair) for pair in pairs),
+        f"ndcg@{DEPTH}": fmean(ndcg(*pair) for pair in pairs),
+        "map_as_carried": fmean(average_precision(names, _as_carried(relevant)) for names, relevant in pairs),
+    }
+    return DatasetReport("cacm", WHAT, len(queries), figures if pairs else {}, _NOTES)
+
+
+_NOTES = (
+    "pages are crawled, indexed and searched as those of a frozen web; means over the queries that are judged",
+    "the judgements write CACM-756 for the page CACM-0756; map_as_carried leaves that, and such pages unfound: a "
+    "published figure may be comparable with that one only",
+)
+
+
+# Figures
+
+
+def average_precision(found: Sequence[str], relevant: Collection[str]) -> float:
+    """0–1: the mean, over the relevant ones, of the precision at the rank where each was found, 0 where it wasn't."""
+    hits, total = 0, 0.0
+    for rank, name in enumerate(found, start=1):
+        if name in relevant:
+            hits += 1
+            total += hits / rank
+    return total / len(relevant) if relevant else 0.0
+
+
+def ndcg(found: Sequence[str], relevant: Collection[str], depth: int = DEPTH) -> float:
+    """0–1: what the relevant ones among the first `depth` are worth, 1 / log2(rank + 1) each, against what they would
+    be worth at the top (Järvelin and Kekäläinen 2002, with relevance yes or no)."""
+    ideal = sum(_worth(rank) for rank in range(1, min(depth, len(relevant)) + 1))
+    gained = sum(_worth(rank) for rank, name in enumerate(found[:depth], start=1) if name in relevant)
+    return gained / ideal if ideal else 0.0
+
+
+def _worth(rank: int) -> float:
+    return 1 / math.log2(rank + 1)
+
+
+# Search
+
+
+def _index(pages: Mapping[str, bytes]) -> PageIndex:
+    """As the snapshot search makes it of a frozen web."""
+    from marchwarden.tools.search.crawl import crawl
+    from marchwarden.tools.search.page_index import PageIndex
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = []
+        for page, body in pages.items():
+            (folder / f"{page}.html").write_bytes(body)
+            lines.append(json.dumps({"url": f"https://cacm.example/{page}.html", "file": f"{page}.html"}))
+        (folder / MANIFEST).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return PageIndex.build(crawl(FrozenWeb.load(folder)))
+
+
+def _search(index: PageIndex, query: str) -> list[str]:
+    """The names of the pages that are found, best first."""
+    return [PurePosixPath(urlsplit(listing.url).path).stem for _, listing in index.find(query)]
+
+
+# Files
+
+
+def load(path: Path) -> JudgedPages:
+    """The collection in the folder `path`. Raises EvaluationError where a file is missing or foreign, naming it."""
+    folder = path if path.is_dir() else path.parent
+    pages = _pages(file_in(folder, PAGES))
+    relevant = _relevant(file_in(folder, JUDGEMENTS))
+    queries = [
+        Judged(topic, query, found)
+        for topic, query in _topics(file_in(folder, TOPICS))
+        if (found := relevant.get(topic))
+    ]
+    if not queries:
+        raise foreign(folder / TOPICS, f"no query of it is judged in {JUDGEMENTS}")
+    return JudgedPages(pages, queries)
+
+
+def _pages(file: Path) -> dict[str, bytes]:
+    try:
+        with tarfile.open(file) as archive:
+            bodies = ((member.name, archive.extractfile(member)) for member in archive if member.isfile())
+            return {PurePosixPath(name).stem: body.read() for name, body in bodies if body}
+    except (tarfile.TarError, *UNREADABLE) as error:
+        raise foreign(file, str(error)) from None
+
+
+def _topics(file: Path) -> list[tuple[str, str]]:
+    return [(topic, " ".join(query.split())) for topic, query in _TOPIC.findall(_text(file))]
+
+
+def _relevant(file: Path) -> dict[str, frozenset[str]]:
+    """Relevant pages by topic, from TREC's four columns: topic, iteration, page, relevance."""
+    found: dict[str, set[str]] = {}
+    for number, line in enumerate(_text(file).splitlines(), start=1):
+        columns = line.split()
+        if len(columns) != 4 or not re.fullmatch(r"-?\d+", columns[3]):
+            raise foreign(file, f"line {number} is no judgement")
+        if int(columns[3]) > 0:
+            found.setdefault(columns[0], set()).add(_page_name(columns[2]))
+    return {topic: frozenset(names) for topic, names in found.items()}
+
+
+def _page_name(judged: str) -> str:
+    """As the pages' files write it: with four digits."""
+    return re.sub(r"\d+$", lambda digits: digits[0].zfill(4), judged)
+
+
+def _as_carried(names: Iterable[str]) -> set[str]:
+    return {re.sub(r"-0+(?=\d)", "-", name) for name in names}
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except UNREADABLE as error:
+        raise foreign(file, str(error)) from None
+
+
+CACM = ScoredSet(
+    name="cacm",
+    what=f"CACM: {WHAT}, 3,204 abstracts",
+    expects=f"{PAGES}, {TOPICS} and {JUDGEMENTS}",
+    score=score,
+)

@@ -1,0 +1,64 @@
+"""ExpertQA: claims of generated answers, with the evidence they name, judged by experts of the field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from marchwarden.evaluation.datasets.claims import WHAT, JudgedClaim, in_sentences, report
+from marchwarden.evaluation.datasets.files import rows_of, sampled
+from marchwarden.evaluation.datasets.shapes import DatasetReport, ScoredSet
+
+FILE = "rand_val.jsonl.gz"
+_SUPPORTED, _UNSUPPORTED = ("Complete",), ("Partial", "Incomplete")
+_SOURCE = re.compile(r"^\[\d+\]\s*\S+\s*")
+"""What precedes the text of a piece of evidence: its number and address."""
+_MARKUP = re.compile(r"\s*\[\d+\]|\*\*")
+
+
+class _Claim(BaseModel):
+    claim_string: str
+    evidence: list[str]
+    support: str | None
+
+
+class _Answer(BaseModel):
+    claims: list[_Claim]
+
+
+class _Row(BaseModel):
+    answers: dict[str, _Answer]
+
+
+def score(path: Path, limit: int | None = None) -> DatasetReport:
+    """As ScoredSet says. Claims that were judged and come with the text of their evidence, not its address alone."""
+    claims = [claim for row in rows_of(path, FILE, _Row) for claim in _judged(row)]
+    return report("expertqa", sampled(claims, limit, lambda each: each.claim), _NOTES)
+
+
+def _judged(row: _Row) -> Iterator[JudgedClaim]:
+    for system, answer in row.answers.items():
+        for claim in answer.claims:
+            evidence = tuple(part for text in claim.evidence for part in in_sentences(_SOURCE.sub("", text)))
+            if evidence and claim.support in (*_SUPPORTED, *_UNSUPPORTED):
+                yield JudgedClaim(_MARKUP.sub("", claim.claim_string), evidence, claim.support in _SUPPORTED, system)
+
+
+_NOTES = (
+    "complete support against partial and incomplete; claims without judgement or without the text of their evidence "
+    "are left out",
+    "experts looked at the page behind the address, of which the evidence is a part: no checker of the text agrees "
+    "fully",
+    "the systems that wrote the claims differ in how often they are right and in how long their evidence is; "
+    "_within_groups compares claims of one system only",
+)
+
+EXPERTQA = ScoredSet(
+    name="expertqa",
+    what=f"ExpertQA: {WHAT}, by the evidence that generated answers name",
+    expects=FILE,
+    score=score,
+)

@@ -1,0 +1,78 @@
+"""Reading the files of public data sets: found by name, validated row by row, cut to a sample that stays the same."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from marchwarden.errors import EvaluationError
+
+Row = TypeVar("Row", bound=BaseModel)
+Item = TypeVar("Item")
+
+UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)
+"""What reading a file that isn't what its name says can raise, packed or not."""
+
+
+def file_in(path: Path, name: str) -> Path:
+    """The file `name` that `path` is, or is the folder of. Raises EvaluationError, naming it, where there is none."""
+    file = path / name if path.is_dir() else path
+    if not file.is_file():
+        raise EvaluationError(f"{file} is not there", hint=_hint(name))
+    return file
+
+
+def rows_of(path: Path, name: str, row: type[Row]) -> list[Row]:
+    """The lines of a JSONL file, gzipped or not, as `row`s.
+
+    Raises EvaluationError, naming file and line, where one isn't.
+    """
+    file = file_in(path, name)
+    try:
+        body = file.read_bytes()
+        text = (gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body).decode("utf-8")
+    except UNREADABLE as error:
+        raise EvaluationError(f"{file} can't be read: {error}", hint=_hint(name)) from None
+    lines = enumerate(text.split("\n"), start=1)
+    rows = [_row(line, row, f"{file}, line {number}", name) for number, line in lines if line.strip()]
+    if not rows:
+        raise EvaluationError(f"{file} is empty", hint=_hint(name))
+    return rows
+
+
+def _row(line: str, row: type[Row], where: str, name: str) -> Row:
+    try:
+        return row.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        what = f"{field}: {first['msg']}" if field else first["msg"]
+        raise EvaluationError(f"{where}: {what}", hint=_hint(name)) from None
+
+
+def foreign(file: Path, what: str) -> EvaluationError:
+    """What to raise where a file is there, but isn't of the set."""
+    return EvaluationError(f"{file}: {what}", hint=_hint(file.name))
+
+
+def _hint(name: str) -> str:
+    return f"--path names {name}, or the folder that holds it."
+
+
+def sampled(items: Sequence[Item], limit: int | None, key: Callable[[Item], str]) -> list[Item]:
+    """At most `limit` items in their order, chosen evenly by a checksum of their keys: a smaller sample is part of a
+    larger one, and files that are sorted by source or label give some of each."""
+    if limit is None or limit >= len(items):
+        return list(items)
+    by_checksum = sorted(range(len(items)), key=lambda number: _checksum(key(items[number])))
+    return [items[number] for number in sorted(by_checksum[: max(0, limit)])]
+
+
+def _checksum(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
