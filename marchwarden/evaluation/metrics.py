@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from marchwarden.contract import Citation, DiscoveryEvent, DiscoveryType, Gap, GapCategory, ResearchResult
+from marchwarden.evaluation.pairing import paired
 from marchwarden.evaluation.questions import GoldContradiction, GoldDiscovery, GoldGap, Nugget, Question, Quote
 from marchwarden.evaluation.reductions import (
     MISSED,
@@ -42,6 +43,9 @@ from marchwarden.evaluation.scoring_text import (
     without_markers,
 )
 from marchwarden.stages.grounding import support
+
+Label = TypeVar("Label", GoldDiscovery, GoldContradiction)
+Report = TypeVar("Report")
 
 
 @dataclass(frozen=True)
@@ -217,7 +221,8 @@ def gaps(case: Case) -> Cells:
 
     A reported gap is a labelled one where it names its URL, else where their topics share most content words; each is
     matched once, the best fit first. What matches a label that is not required counts neither way.
-    Precision: found and labelled / found. Recall: labelled and found / labelled. F1: their harmonic mean.
+    Precision: found and labelled / found. Recall: labelled and found / labelled. F1: their harmonic mean. 0: no label
+    is met. 1: every label is met (recall), and nothing else is reported (precision).
     """
     pairs = _paired_gaps(case)
     required = [gap for gap in case.question.gaps if gap.required]
@@ -232,28 +237,45 @@ def gap_categories(case: Case) -> Cells | None:
     gaps that no label matches (`not labelled`), for the confusion matrix.
 
     Accuracy: the mean over gold categories of the share of their gaps that got the right one (macro recall; a missed
-    gap is a wrong one). 0: no gap is told for what it is. 1: all are.
+    gap is a wrong one, and so is one that is reported again, in the same words, with another category). 0: no gap is
+    told for what it is. 1: all are.
     """
     pairs = _paired_gaps(case)
-    told = {id(gold): found.category.value for gold, found in pairs}
     required = [gap for gap in case.question.gaps if gap.required]
     matched = {id(found) for _, found in pairs}
     spare = [gap for gap in (case.result.gaps if case.result else []) if id(gap) not in matched]
+    told = {id(gold): _told(gold, found, spare).value for gold, found in pairs}
     labelled = [[gap.category.value, told.get(id(gap), MISSED)] for gap in required]
     rows = labelled + [[NONE_GOLD, gap.category.value] for gap in spare]
     return {"pairs": rows} if rows else None
 
 
+def _told(gold: GoldGap, found: Gap, spare: Sequence[Gap]) -> GapCategory:
+    """The category reported for a label: a wrong one where a spare report that fits as well says so, since who names
+    every category tells none."""
+    fit = _gap_similarity(gold, found)
+    rivals = [gap.category for gap in spare if _gap_similarity(gold, gap) >= fit]
+    return min((category for category in rivals if category is not gold.category), default=found.category)
+
+
 def _paired_gaps(case: Case) -> list[tuple[GoldGap, Gap]]:
     found = case.result.gaps if case.result else []
     fits = [
-        (similarity, gold.category is gap.category, gold.required, -row, gold, gap)
-        for row, gold in enumerate(case.question.gaps)
+        (
+            similarity,
+            gold.category is gap.category,
+            gold.required,
+            gold.model_dump_json(),
+            gap.model_dump_json(),
+            gold,
+            gap,
+        )
+        for gold in case.question.gaps
         for gap in found
         if (similarity := _gap_similarity(gold, gap)) >= SAME_TOPIC
     ]
     pairs: list[tuple[GoldGap, Gap]] = []
-    for *_, gold, gap in sorted(fits, key=lambda fit: fit[:4], reverse=True):
+    for *_, gold, gap in sorted(fits, key=lambda fit: fit[:5], reverse=True):
         if not any(gold is other or gap is another for other, another in pairs):
             pairs.append((gold, gap))
     return pairs
@@ -272,18 +294,14 @@ def discoveries(case: Case) -> Cells:
     """Discoveries (`related_research`, `new_source`) against those labelled.
 
     A reported one is a labelled one where it names its identifier (DOI, arXiv id, trial, case, data set) in its query
-    or its reason, or, where the label has none, points at its page. Precision, recall and F1 as for gaps.
+    or its reason, or, where the label has none, points at its page. Each meets one label, each label is met once, and
+    what fits a label beyond that counts neither way. Precision, recall and F1 as for gaps.
     """
     found = [event for event in _events(case) if event.type is not DiscoveryType.CONTRADICTION]
-    gold = case.question.discoveries
-    right = [event for event in found if any(_is_discovery(event, each) for each in gold if each.required)]
-    aside = [event for event in found if event not in right and any(_is_discovery(event, each) for each in gold)]
-    wanted = [each for each in gold if each.required]
-    met = sum(any(_is_discovery(event, each) for event in found) for each in wanted)
-    return {"found": len(found) - len(aside), "right": len(right), "wanted": len(wanted), "met": met}
+    return _counted(case.question.discoveries, found, _is_discovery)
 
 
-def _is_discovery(event: DiscoveryEvent, gold: GoldDiscovery) -> bool:
+def _is_discovery(gold: GoldDiscovery, event: DiscoveryEvent) -> bool:
     if gold.identifier:
         return _bare(gold.identifier) in normalised(f"{event.query} {event.reason}")
     same_place = address(event.source_locator or "") == address(gold.source_locator or "")
@@ -296,34 +314,37 @@ def _bare(identifier: str) -> str:
 
 
 def contradictions(case: Case) -> Cells:
-    """Contradictions reported (as discovery events, else as gaps) against those labelled.
+    """Contradictions reported (as discovery events, else, where any is labelled, as gaps) against those labelled.
 
     A reported one is a labelled one where it names two of its pages, or one of them and most words of what it is
-    about. Precision, recall and F1 as for gaps.
+    about. Each meets one label, as for discoveries. Precision, recall and F1 as for gaps.
     """
     found = [
         (f"{event.query} {event.reason}", addresses_in(f"{event.source_locator} {event.reason}"))
         for event in _events(case)
         if event.type is DiscoveryType.CONTRADICTION
     ]
-    in_gaps = case.result.gaps if case.result and not found else []
+    labels = case.question.contradictions
+    in_gaps = case.result.gaps if case.result and labels and not found else []
     found += [
         (f"{gap.topic} {gap.detail}", addresses_in(gap.detail))
         for gap in in_gaps
         if gap.category is GapCategory.CONTRADICTORY_SOURCES
     ]
-    gold = case.question.contradictions
-    right = [each for each in found if any(_is_contradiction(each, label) for label in gold if label.required)]
-    aside = [each for each in found if each not in right and any(_is_contradiction(each, label) for label in gold)]
-    wanted = [label for label in gold if label.required]
-    met = sum(any(_is_contradiction(each, label) for each in found) for label in wanted)
-    return {"found": len(found) - len(aside), "right": len(right), "wanted": len(wanted), "met": met}
+    return _counted(labels, found, _is_contradiction)
 
 
-def _is_contradiction(found: tuple[str, set[str]], gold: GoldContradiction) -> bool:
+def _is_contradiction(gold: GoldContradiction, found: tuple[str, set[str]]) -> bool:
     text, named = found
     shared = len(named & {address(side.url) for side in gold.sides})
     return shared > 1 or (shared == 1 and topic_similarity(gold.about, text) >= SAME_TOPIC)
+
+
+def _counted(labels: Sequence[Label], reports: Sequence[Report], fits: Callable[[Label, Report], bool]) -> Cells:
+    required = [label for label in labels if label.required]
+    met = len(paired(required, reports, fits))
+    strange = sum(not any(fits(label, report) for label in labels) for report in reports)
+    return {"found": met + strange, "right": met, "wanted": len(required), "met": met}
 
 
 def _events(case: Case) -> list[DiscoveryEvent]:

@@ -58,6 +58,8 @@ def addresses_in(text: str) -> set[str]:
 _URL = re.compile(r"https?://[^\s<>\"“”]+")
 OVERLAP = 0.5
 """The least share of the shorter of two runs of one text that they have in common, to be one piece of evidence."""
+LEAST_OVERLAP = 20
+"""Nor are a few characters evidence, but of a quote that has hardly more."""
 
 
 def overlaps(excerpt: str, quote: str, text: str | None) -> bool:
@@ -66,12 +68,17 @@ def overlaps(excerpt: str, quote: str, text: str | None) -> bool:
     `text` is the page's; without it, one must contain the other. An excerpt that was cut counts as far as it goes.
     """
     excerpt = excerpt.removesuffix(EXCERPT_CUT)
-    if normalised(quote) in normalised(excerpt) or normalised(excerpt) in normalised(quote):
+    least = min(LEAST_OVERLAP, OVERLAP * len(quote))
+    if normalised(quote) in normalised(excerpt):
+        return True
+    if len(excerpt) < least:
+        return False
+    if normalised(excerpt) in normalised(quote):
         return True
     if text is None or (start := text.find(excerpt)) < 0 or (other := text.find(quote)) < 0:
         return False
     together = min(start + len(excerpt), other + len(quote)) - max(start, other)
-    return together >= OVERLAP * min(len(excerpt), len(quote))
+    return together >= max(least, OVERLAP * min(len(excerpt), len(quote)))
 
 
 SAME_TOPIC = 0.5
@@ -103,9 +110,14 @@ def statements(answer: str) -> list[Statement]:
         for start, end in sentences(line):
             sentence = line[start:end].strip()
             text = without_markers(sentence)
-            if text and not text.endswith((":", "?")) and not text.startswith(DISAGREEMENT) and len(terms(text)) > 1:
+            if not text.endswith((":", "?")) and not text.startswith(DISAGREEMENT) and _says_something(text):
                 found.append(Statement(text, tuple(markers_of(sentence))))
     return found
+
+
+def _says_something(text: str) -> bool:
+    """One word alone does not, one number may: a list of them is no way around what statements are measured by."""
+    return len(terms(text)) > 1 or any(character.isdigit() for character in text)
 
 
 def without_markers(answer: str) -> str:
