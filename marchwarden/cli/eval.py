@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from marchwarden.cli import eval_compare, eval_report
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -42,6 +44,8 @@ app = typer.Typer(
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("compare", epilog=COMPARE_EPILOGUE)(eval_compare.command)
+app.command("report", epilog=eval_report.EPILOGUE)(eval_report.command)
 
 
 @app.callback(epilog=EPILOGUE)

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich import box
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from marchwarden.cli.plain import visible
+from marchwarden.cli.plain import count, one_line, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from marchwarden.evaluation.bootstrap import Difference
     from marchwarden.evaluation.check import Problem
+    from marchwarden.evaluation.compare import Comparison, Moved
     from marchwarden.evaluation.metrics import Metric
     from marchwarden.evaluation.scores import Score, Scores
 
@@ -93,3 +96,66 @@ def labels_view(
     for problem in problems:
         yield Text.assemble((f"{problem.question}: ", "bold red"), visible(problem.what))
     yield Text("Every label holds." if not problems else f"{len(problems)} labels don't hold.")
+
+
+def comparison_view(comparison: Comparison) -> View:
+    """How every metric of B differs from A's, then what each question gained and lost."""
+    yield Text(
+        f"A {visible(comparison.a.model_id)}, B {visible(comparison.b.model_id)}: {_compared(comparison)}", "bold"
+    )
+    for caution in comparison.cautions:
+        yield Text(f"Not the same in both: {caution}.", style="yellow")
+    yield _differences(comparison.differences)
+    if not comparison.moved:
+        yield Text("No question moved.")
+        return
+    better = sum(len(moved.gained) > len(moved.lost) for moved in comparison.moved)
+    worse = sum(len(moved.gained) < len(moved.lost) for moved in comparison.moved)
+    yield Text(f"{count(len(comparison.moved), 'question')} moved: {better} better, {worse} worse in B", style="bold")
+    for moved in comparison.moved:
+        yield from _moved(moved)
+
+
+def _compared(comparison: Comparison) -> str:
+    left = comparison.left_out
+    reasons = ((left.only_in_a, "only in A"), (left.only_in_b, "only in B"), (left.labels_differ, "labels differ"))
+    said = ", ".join(f"{number} {reason}" for number, reason in reasons if number)
+    return count(comparison.questions, "question") + (f" compared; left out: {said}" if said else " compared")
+
+
+def _differences(found: Sequence[Difference]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("metric", no_wrap=True)
+    for name in ("A", "B", "B − A", "95 % interval", "n"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for each in found:
+        word, style = _judged(each)
+        between = "" if each.low is None else f"{_signed(each, each.low)} … {_signed(each, each.high)}"
+        figures = (number(each.metric, each.a), number(each.metric, each.b), _signed(each, each.value), between)
+        table.add_row(_name(each.metric.name), *figures, str(each.questions), word, style=style)
+    return table
+
+
+def _signed(difference: Difference, value: float | None) -> str:
+    if not value:
+        return "" if value is None else "0"
+    if difference.metric.is_share:
+        return f"{value:+.3f}"
+    return f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+.2g}"
+
+
+def _judged(difference: Difference) -> tuple[str, str]:
+    """A word for a difference that is certain, and its style."""
+    if not difference.is_certain:
+        return "", "dim"
+    if difference.is_better is None:
+        return "changed", ""
+    return ("better", "green") if difference.is_better else ("worse", "red")
+
+
+def _moved(moved: Moved) -> View:
+    yield Text.assemble((moved.question.id, "bold"), f" {one_line(moved.question.question)}")
+    lines = [("+", "green", each) for each in moved.gains] + [("−", "red", each) for each in moved.losses]
+    for sign, style, each in lines:
+        yield Padding(Text(f"{sign} {one_line(each)}", style=style), (0, 0, 0, 2))

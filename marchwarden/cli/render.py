@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from marchwarden.cli.checks import Check
     from marchwarden.contract import ResearchResult
     from marchwarden.evaluation.check import Problem as LabelProblem
+    from marchwarden.evaluation.compare import Comparison
     from marchwarden.evaluation.runs import Run
     from marchwarden.evaluation.scores import Scores
     from marchwarden.trace.reader import Trace, TraceSummary
@@ -97,6 +98,13 @@ def labels(
     from marchwarden.cli.eval_view import labels_view
 
     show(labels_view(counts, shared, problems))
+
+
+def comparison(found: Comparison) -> None:
+    """What changed between two runs."""
+    from marchwarden.cli.eval_view import comparison_view
+
+    show(comparison_view(found))
 
 
 def line(text: str) -> None:
