@@ -15,12 +15,19 @@ from statistics import fmean
 from marchwarden.contract import DiscoveryEvent
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.scoring_text import normalised
-from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageSet, harmonic, in_words, shortened
+from marchwarden.evaluation.stage_sets.examples import (
+    Example,
+    Feedback,
+    StageSet,
+    carried,
+    harmonic,
+    in_words,
+    shortened,
+)
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.ledgers import filled
 from marchwarden.ranking import terms
 from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven
-from marchwarden.stages.extract import AskedFor
 
 CARRIES_ENOUGH = 0.5
 WELL_WORDED = 0.7
@@ -80,17 +87,18 @@ def score(example: Example[DiscoveriesGiven, DiscoveriesGold], events: list[Disc
 
 
 def _worded(example: Example[DiscoveriesGiven, DiscoveriesGold], event: DiscoveryEvent) -> float:
-    pointer = next(each for each in example.given.pointers if each.value in event.query)
+    pointer = next((each for each in example.given.pointers if each.value in event.query), None)
+    if pointer is None:
+        return 0.0
     words = set(terms(event.query.replace(pointer.value, " ")))
     return max(_fit(words, asked, set(terms(pointer.sentence))) for asked in example.gold.asked)
 
 
 def _fit(words: set[str], asked: str, sentence: set[str]) -> float:
     """How well a query's words ask for one thing that was asked: 0–1."""
-    wanted = AskedFor.of(asked, "en")
-    carried = min(1.0, wanted.share(words) / CARRIES_ENOUGH)
-    to_the_point = len(words & (wanted.terms | sentence)) / len(words) if words else 0.0
-    return harmonic(carried, to_the_point)
+    enough = min(1.0, carried(asked, words) / CARRIES_ENOUGH)
+    to_the_point = len(words & (set(terms(asked)) | sentence)) / len(words) if words else 0.0
+    return harmonic(enough, to_the_point)
 
 
 def _names(event: DiscoveryEvent, identifier: str) -> bool:

@@ -6,14 +6,16 @@ a stage's output, whichever form gave it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb, labelled_web
+from marchwarden.ranking import coverage, terms
 from marchwarden.settings import Settings
 from marchwarden.stages import Stage
+from marchwarden.stages.plan import VAGUE_TERMS
 
 if TYPE_CHECKING:
     import dspy
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 Given = TypeVar("Given")
 Output = TypeVar("Output")
 Gold = TypeVar("Gold")
+
+VAGUE = 0.35
+"""What a word weighs that says little about what a page must hold."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,13 @@ def shortened(text: str, most: int = 160) -> str:
     """`text` on one line, cut between words."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[:most].rpartition(" ")[0] + " …"
+
+
+def carried(asked: str, words: Iterable[str]) -> float:
+    """The share of what is asked that these terms carry: 0–1, vague words counting a third. A measure of its own, and
+    not the stages' relevance, so that scores stay comparable when that is fitted anew."""
+    wanted = set(terms(asked))
+    return coverage(wanted, words, {term: VAGUE if term in VAGUE_TERMS else 1.0 for term in wanted})
 
 
 def harmonic(one: float, other: float) -> float:

@@ -1,9 +1,10 @@
 """Examples and metric of `open_questions`. Nobody labelled which questions are good ones, so this is a proxy.
 
 Score: the mean over the questions asked; 0 where none is. A question is worth 0 where a page that was read answers it
-(a passage carries nine tenths of it), where it asks again what was asked, what is told as a gap, or the same as one
-before; else 0.4, and 0.3 more where it is about its evidence (two content words, or a pointer, of the excerpt that it
-names as having raised it), and 0.3 more where it can be understood alone (it names something, or leans on no "it").
+(a passage carries nine tenths of its words, and it does not ask why), where it asks again what was asked, what is
+told as a gap, or the same as one before; else 0.4, and 0.3 more where it is about its evidence (two content words, or a
+pointer, of the excerpt that it names as having raised it), and 0.3 more where it can be understood alone (it names
+something, or leans on no "it").
 It is blind to whether anybody would want to know.
 """
 
@@ -16,19 +17,17 @@ from statistics import fmean
 from marchwarden.contract import Gap, OpenQuestion
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.scoring_text import topic_similarity
-from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageSet, in_words, shortened
+from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageSet, carried, in_words, shortened
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.ledgers import filled
-from marchwarden.ledger import Aspect
-from marchwarden.observations import Page
-from marchwarden.ranking import terms
+from marchwarden.ranking import terms, terms_of
 from marchwarden.stages.conflicts import find_conflicts
-from marchwarden.stages.extract import ExtractGiven, Relevance
-from marchwarden.stages.gaps import ANSWERED_WHOLE
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.stages.plan import names_in
 
 OPEN, ABOUT_EVIDENCE, ALONE = 0.4, 0.3, 0.3
+ANSWERED = 0.9
+"""A passage that carries this share of a question answers it."""
 ASKED_AGAIN = 0.8
 """How alike two questions' words are that ask the same."""
 _LEANS = re.compile(r"\b(it|its|this|that|these|those|they|their|he|his|she|her)\b", re.IGNORECASE)
@@ -36,8 +35,8 @@ _LEANS = re.compile(r"\b(it|its|this|that|these|those|they|their|he|his|she|her)
 
 @dataclass(frozen=True)
 class OpenQuestionsGold:
-    pages: tuple[Page, ...]
-    """What was read: none of it may answer."""
+    passages: tuple[tuple[str, frozenset[str]], ...]
+    """What was read, each with its terms: none of it may answer."""
 
 
 async def build(question: Question, web: LabelledWeb) -> list[Example[OpenQuestionsGiven, OpenQuestionsGold]]:
@@ -48,7 +47,8 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[OpenQuesti
     state.ledger.conflicts = find_conflicts(state.ledger)
     gaps = [Gap(topic=gap.topic, category=gap.category, detail=gap.topic) for gap in question.gaps if gap.required]
     given = OpenQuestionsGiven(state.ledger, cited, gaps, web.as_of)
-    gold = OpenQuestionsGold(tuple(state.pages.values()))
+    texts = [passage.text for page in state.pages.values() for passage in page.passages]
+    gold = OpenQuestionsGold(tuple(zip(texts, map(frozenset, terms_of(texts)), strict=True)))
     return [Example(question.id, question.id, next(iter(question.tags), "other"), given, gold)]
 
 
@@ -93,14 +93,11 @@ def _asked_again(given: OpenQuestionsGiven, question: str, before: list[str]) ->
 
 
 def _answer(example: Example[OpenQuestionsGiven, OpenQuestionsGold], question: str) -> str | None:
-    """A passage of a read page that carries nearly all of the question."""
-    aspect = Aspect(number=1, text=question)
-    for page in example.gold.pages:
-        relevance = Relevance(ExtractGiven(question, None, [aspect], page))
-        for passage in page.passages:
-            if relevance.of(passage, aspect) >= ANSWERED_WHOLE:
-                return passage.text
-    return None
+    """A passage of a read page that carries nearly all of the question; what asks why is about what was read, and
+    shares its words."""
+    if question.casefold().startswith("why"):
+        return None
+    return next((text for text, words in example.gold.passages if carried(question, words) >= ANSWERED), None)
 
 
 def _is_about(asked: OpenQuestion) -> bool:

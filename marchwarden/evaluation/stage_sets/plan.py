@@ -15,19 +15,28 @@ from dataclasses import dataclass, field
 
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.scoring_text import SAME_TOPIC, address, topic_similarity
-from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageSet, harmonic, in_words, shortened
+from marchwarden.evaluation.stage_sets.examples import (
+    Example,
+    Feedback,
+    StageSet,
+    carried,
+    harmonic,
+    in_words,
+    shortened,
+)
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.labels import Thing, things_of, wanted
 from marchwarden.evaluation.stage_sets.ledgers import begun, pick, read
 from marchwarden.leads import aspect_of, choose
 from marchwarden.ledger import Lead, Ledger
 from marchwarden.ranking import terms
-from marchwarden.stages.extract import RELEVANT, AskedFor
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven
 
 READ_FIRST = 4
 """How many of the pages that a plan finds count: fewer than a turn may read, so that better plans show."""
 FOUND, COVERED = 0.7, 0.3
+ASKED_FOR = 0.5
+"""An aspect asks for a thing whose quotes and titles carry at least this share of it."""
 
 
 @dataclass(frozen=True)
@@ -127,12 +136,11 @@ def _read_next(given: PlanGiven, plan: Plan, gold: PlanGold) -> list[Lead]:
 
 
 def _covered(gold: PlanGold, aspects: list[str]) -> Feedback:
-    asked = {aspect: AskedFor.of(aspect, "en") for aspect in aspects}
     pairs = [
         (aspect, thing)
         for thing in gold.things
         for aspect in aspects
-        if asked[aspect].share(set(thing.words)) >= RELEVANT or topic_similarity(aspect, thing.text) >= SAME_TOPIC
+        if carried(aspect, thing.words) >= ASKED_FOR or topic_similarity(aspect, thing.text) >= SAME_TOPIC
     ]
     missed = [thing for thing in gold.things if not any(thing is each for _, each in pairs)]
     idle = [aspect for aspect in aspects if not any(aspect == each for each, _ in pairs)]
