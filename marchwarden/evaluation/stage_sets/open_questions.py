@@ -1,10 +1,10 @@
 """Examples and metric of `open_questions`. Nobody labelled which questions are good ones, so this is a proxy.
 
-Score: the mean over the questions asked; 0 where none is. A question is worth 0 where a page that was read answers it
-(a passage carries nine tenths of its words, and it does not ask why), where it asks again what was asked, what is
-told as a gap, or the same as one before; else 0.4, and 0.3 more where it is about its evidence (two content words, or a
-pointer, of the excerpt that it names as having raised it), and 0.3 more where it can be understood alone (it names
-something, or leans on no "it").
+Score: the mean over the questions asked; 0 where none is. A question is worth 0 where a page that was read answers
+it (a passage carries nine tenths of its words, and it does not ask why), where it asks again what was asked, what
+is told as a gap, or the same as one before; else 0.4, and 0.3 more where it is about its evidence (two content
+words, or a pointer, of the excerpt that it names as having raised it), and 0.3 more where it can be understood
+alone (it names something, or leans on no "it").
 It is blind to whether anybody would want to know.
 """
 
