@@ -37,7 +37,7 @@ async def check(questions: Sequence[Question], settings: Settings) -> list[Probl
 
     web = FrozenWeb.load(settings.frozen_web)
     known = set(web.pages)
-    pages = await read_pages({url for question in questions for url in _quoted(question)} & known, settings)
+    pages = await read_pages({url for question in questions for url in _to_read(question)} & known, settings)
     problems = []
     for question in questions:
         problems += [Problem(question.id, what) for what in _problems(question, known, pages)]
@@ -60,8 +60,9 @@ async def read_pages(urls: Iterable[str], settings: Settings) -> dict[str, Page]
     return pages
 
 
-def _quoted(question: Question) -> set[str]:
-    return {address(quote.url) for quote in question.quotes}
+def _to_read(question: Question) -> set[str]:
+    named = {discovery.source_locator for discovery in question.discoveries if discovery.source_locator}
+    return {address(url) for url in named | {quote.url for quote in question.quotes}}
 
 
 def _problems(question: Question, known: set[str], pages: dict[str, Page]) -> Iterator[str]:
@@ -80,6 +81,8 @@ def _problems(question: Question, known: set[str], pages: dict[str, Page]) -> It
         elif not any(says_one_of(quote.quote, nugget.answers) for quote in nugget.evidence):
             yield f"nugget {nugget.id}: none of its quotes holds one of its answers {nugget.answers}"
     for discovery in question.discoveries:
+        if not (discovery.identifier or discovery.source_locator):
+            yield f"a discovery ({discovery.type.value}) has neither an identifier nor a page"
         if discovery.identifier and not _is_named(discovery.identifier, discovery.source_locator, pages):
             yield f"{discovery.source_locator} does not name {discovery.identifier}"
     if not question.kinds:

@@ -137,10 +137,10 @@ class Question(_Label):
 def load_questions(path: Path) -> list[Question]:
     """The questions of one JSONL file. Raises LabelsInvalid, naming file and line, where one is no question."""
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise LabelsInvalid(f"{path} can't be read: {error}", hint="Give a file of labelled questions.") from None
-    lines = enumerate(text.splitlines(), start=1)
+    lines = enumerate(text.split("\n"), start=1)  # a quote may hold other line ends, such as U+2028
     questions = [_parsed(path, number, line) for number, line in lines if line.strip()]
     if repeated := _repeated(question.id for question in questions):
         raise LabelsInvalid(f"{path}: the id {repeated} stands there twice", hint="Give each question its own id.")
@@ -151,7 +151,7 @@ def _parsed(path: Path, number: int, line: str) -> Question:
     try:
         question = Question.model_validate(json.loads(line))
         question.request  # noqa: B018  # its limits are the contract's
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise LabelsInvalid(f"{path}, line {number}: no JSON ({error})", hint=_HINT) from None
     except ValidationError as error:
         first = error.errors()[0]

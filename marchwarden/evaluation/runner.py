@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -125,11 +126,11 @@ def _trace(path: Path) -> Trace | None:
 
 
 def _texts(trace: Trace, store: Store) -> dict[str, str]:
-    """The texts that were read, by the addresses that citations can name."""
+    """The texts that were read, by the addresses that citations can name; what the store has lost is left out."""
     texts = {}
     for fetch in trace.fetches:
-        if fetch.text_hash and store.has(fetch.text_hash):
-            text = store.get(fetch.text_hash).decode("utf-8")
+        with suppress(TraceError):
+            text = store.get(fetch.text_hash or "").decode("utf-8")
             texts.update({address(url): text for url in (fetch.url, fetch.final_url) if url})
     return texts
 

@@ -142,7 +142,7 @@ def open_run(folder: Path) -> Run:
 
 
 def _read_records(path: Path) -> list[Record]:
-    """The whole lines of the file; one that a crash tore is left out."""
+    """The whole lines of the file; one that a crash or a full disk tore is left out."""
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -156,7 +156,7 @@ def _read_records(path: Path) -> list[Record]:
         try:
             records.append(Record.model_validate_json(line))
         except ValidationError as error:
-            if any(later.strip() for later in lines[number:]) and line.rstrip().endswith(b"}"):
+            if error.errors()[0]["type"] != "json_invalid":  # which a torn line is, wherever it was cut
                 raise EvaluationError(f"{path}, line {number}: {_first(error)}") from None
     return records
 
