@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marchwarden.ledger import Aspect, Lead, Ledger
 from marchwarden.ranking import terms
-from marchwarden.stages.extract import AskedFor
+from marchwarden.stages.relevance import AskedFor
 from marchwarden.tools.addresses import host_of, organisation_of
 
 RELEVANT_HIT = 0.34

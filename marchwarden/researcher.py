@@ -31,6 +31,7 @@ from marchwarden.stages.extract import EXTRACT, ExtractGiven
 from marchwarden.stages.gaps import GAPS, GapsGiven, settled, undecided
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven
+from marchwarden.stages.relevance import likeness
 from marchwarden.stages.synthesize import (
     SYNTHESIZE,
     Claim,
@@ -225,7 +226,10 @@ class ResearchCall:
         done: dict[str, tuple[list[Excerpt], Form]] = {}
 
         async def pick(page: Page) -> None:
-            done[page.url] = await self.stages.run(EXTRACT, self._extract_given(page, aspects))
+            given = self._extract_given(page, aspects)
+            if self.tools.embedder:
+                given = replace(given, alike=await asyncio.to_thread(likeness, self.tools.embedder, page, aspects))
+            done[page.url] = await self.stages.run(EXTRACT, given)
 
         try:
             await side_by_side([pick(page) for page in pages])

