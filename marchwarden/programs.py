@@ -72,7 +72,10 @@ def load_program(settings: Settings) -> Program | None:
     if settings.program == NONE:
         return None
     if settings.program:
-        program = _load(Path(settings.program).expanduser(), settings.model_id)
+        try:
+            program = _load(Path(settings.program).expanduser(), settings.model_id)
+        except RuntimeError as error:  # a ~name of nobody
+            raise ConfigurationError(f"{settings.program}: {error}", hint=_HINT) from None
         if program is None:
             raise ConfigurationError(
                 f"{settings.program} holds no program", hint=f"A program's folder holds a {CALIBRATION}."

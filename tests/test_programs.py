@@ -1,0 +1,193 @@
+"""What was fitted for a model: found by its id, refused where it is another's or damaged, applied to a score."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from marchwarden.errors import ConfigurationError
+from marchwarden.programs import CALIBRATION, Calibration, load_program, log_odds, model_slug, own_programs
+from marchwarden.settings import Settings, load_settings, shipped
+
+MODEL = "openai/Some-Model:7b"
+finite = st.floats(allow_nan=False, allow_infinity=False)
+scores = st.floats(0, 1)
+
+
+def calibration(**changes: Any) -> Calibration:
+    given: dict[str, Any] = {
+        "model_id": MODEL,
+        "slope": 1.0,
+        "intercept": 0.0,
+        "questions": 70,
+        "fitted_on": "shipped dev",
+        "labels": "abc",
+        "date": "2026-11-28",
+    }
+    return Calibration.model_validate(given | changes)
+
+
+def a_program(folder: Path, **changes: Any) -> Path:
+    folder.mkdir(parents=True)
+    (folder / CALIBRATION).write_text(calibration(**changes).model_dump_json())
+    return folder
+
+
+def settings(**changes: Any) -> Settings:
+    return load_settings(model=MODEL, **changes)
+
+
+# The calibration
+
+
+@given(finite, finite, scores)
+def test_a_calibrated_confidence_is_a_probability_with_two_decimals(
+    slope: float, intercept: float, score: float
+) -> None:
+    found = calibration(slope=slope, intercept=intercept).apply(score)
+    assert 0 <= found <= 1
+    assert found == round(found, 2)
+
+
+@given(st.floats(0, 5), st.floats(-5, 5), scores, scores)
+def test_a_better_score_is_never_calibrated_to_a_worse_one(
+    slope: float, intercept: float, one: float, other: float
+) -> None:
+    assume(one <= other)
+    fitted = calibration(slope=slope, intercept=intercept)
+    assert fitted.apply(one) <= fitted.apply(other)
+
+
+@given(st.integers(1, 99))
+def test_slope_1_and_intercept_0_change_nothing(hundredths: int) -> None:
+    assert calibration().apply(hundredths / 100) == hundredths / 100
+
+
+@given(scores)
+def test_log_odds_are_finite_and_odd(score: float) -> None:
+    assert abs(log_odds(score)) < 5
+    assert log_odds(score) == pytest.approx(-log_odds(1 - score), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "change", [{"slope": float("inf")}, {"intercept": float("nan")}, {"questions": 0}, {"format": 2}]
+)
+def test_what_was_not_fitted_is_no_calibration(change: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(change))):
+        calibration(**change)
+
+
+def test_a_calibration_says_what_it_was_fitted_on() -> None:
+    assert calibration().described == "calibrated on 70 answers to the questions of shipped dev, 2026-11-28"
+
+
+# Which program
+
+
+def test_without_any_program_there_is_none() -> None:
+    assert load_program(settings()) is None
+
+
+def test_the_users_own_program_is_found_by_the_models_id() -> None:
+    a_program(own_programs() / "openai-some-model-7b", slope=2.0)
+    program = load_program(settings())
+    assert program is not None
+    assert program.calibration.slope == 2.0
+    assert program.fingerprint.startswith("openai-some-model-7b@")
+    assert load_program(load_settings(model="another/model")) is None
+
+
+def test_none_is_none_even_where_there_is_one() -> None:
+    a_program(own_programs() / model_slug(MODEL))
+    assert load_program(settings(program="none")) is None
+
+
+def test_the_program_that_is_set_comes_before_the_users_own(tmp_path: Path) -> None:
+    a_program(own_programs() / model_slug(MODEL), slope=2.0)
+    program = load_program(settings(program=str(a_program(tmp_path / "mine", slope=3.0))))
+    assert program is not None
+    assert (program.calibration.slope, program.folder) == (3.0, tmp_path / "mine")
+    a_program(Path.home() / "other", slope=4.0)
+    at_home = load_program(settings(program="~/other"))
+    assert at_home is not None
+    assert at_home.calibration.slope == 4.0
+
+
+def test_every_shipped_program_is_one_of_the_model_that_its_folder_names() -> None:
+    for path in shipped("programs").glob(f"*/{CALIBRATION}"):
+        model_id = json.loads(path.read_bytes())["model_id"]
+        assert path.parent.name == model_slug(model_id)
+        assert load_program(load_settings(model=model_id)) is not None
+
+
+def test_a_fingerprint_changes_with_the_content(tmp_path: Path) -> None:
+    found = [
+        load_program(settings(program=str(a_program(tmp_path / place / "p", slope=slope))))
+        for place, slope in (("a", 1.0), ("b", 1.0), ("c", 1.5))
+    ]
+    prints = [program.fingerprint for program in found if program]
+    assert prints[0] == prints[1] != prints[2]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (None, "holds no program"),
+        ("", "is no calibration: it: "),
+        ("[1]", "is no calibration: it: "),
+        ("[" * 100_000, "is no calibration: it: "),
+        ({"slope": "steep"}, "is no calibration: slope: "),
+        ({"extra": 1}, "is no calibration: extra: "),
+        ({"model_id": "another/model"}, "is of another/model, not of openai/Some-Model:7b"),
+    ],
+    ids=["missing", "empty", "a list", "deep", "slope", "extra", "another model"],
+)
+def test_a_program_that_cannot_be_used_is_named_with_what_to_do(
+    tmp_path: Path, body: str | dict[str, Any] | None, said: str
+) -> None:
+    folder = tmp_path / "p"
+    folder.mkdir()
+    if isinstance(body, dict):
+        body = json.dumps(calibration().model_dump(mode="json") | body)
+    if body is not None:
+        (folder / CALIBRATION).write_text(body)
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        load_program(settings(program=str(folder)))
+    assert str(folder) in str(caught.value)
+    assert caught.value.hint
+
+
+def test_a_damaged_program_of_the_users_own_is_not_passed_over() -> None:
+    folder = a_program(own_programs() / model_slug(MODEL))
+    (folder / CALIBRATION).write_text("{")
+    with pytest.raises(ConfigurationError, match="is no calibration"):
+        load_program(settings())
+
+
+@pytest.mark.parametrize("place", ["file", "~nobody-of-that-name/p"])
+def test_a_place_where_no_program_can_be_is_named(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigurationError) as caught:
+        load_program(settings(program=str(tmp_path / place) if place == "file" else place))
+    assert place in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("model_id", "slug"),
+    [
+        ("extractive", "extractive"),
+        ("anthropic/claude-sonnet-5-5", "anthropic-claude-sonnet-5-5"),
+        ("openai/Some Model:7b", "openai-some-model-7b"),
+        ("../../etc", "etc"),
+        ("..", "unnamed"),
+        ("日本", "unnamed"),
+        ("v1.5/x", "v1.5-x"),
+    ],
+)
+def test_a_models_folder_is_named_after_it_and_lies_below_the_others(model_id: str, slug: str) -> None:
+    assert model_slug(model_id) == slug
