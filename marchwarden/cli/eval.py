@@ -113,13 +113,17 @@ def command(
 
 
 def _questions(file: Path | None, split: str | None) -> tuple[list[Question], str]:
-    """The questions of a file, or of the shipped set, and its name."""
+    """The questions of a file, or of the shipped set, and its name. Raises EvaluationError where there are none."""
+    from marchwarden.errors import EvaluationError
     from marchwarden.evaluation.questions import SPLITS, load_questions
     from marchwarden.settings import shipped
 
     if file is not None:
-        found = load_questions(file)
-        return [each for each in found if split in (None, "all", each.split)], file.name
+        found = [each for each in load_questions(file) if split in (None, "all", each.split)]
+        if not found:
+            of_split = "" if split in (None, "all") else f" of the split {split}"
+            raise EvaluationError(f"{file} holds no question{of_split}", hint="Give another file, or --split all.")
+        return found, file.name
     wanted = SPLITS if split == "all" else (split or "dev",)
     folder = shipped("questions")
     return [each for name in wanted for each in load_questions(folder / f"{name}.jsonl")], "shipped"
