@@ -107,7 +107,8 @@ QUESTIONS = [WHEN, BOTH, WEIGHT, FATIGUE, PAINTERS]
 
 @pytest.fixture
 def settings() -> Settings:
-    return load_settings(model="extractive", source="snapshot", web=make_web(Path.cwd() / "web", PAGES))
+    web = make_web(Path.cwd() / "web", PAGES)
+    return load_settings(model="extractive", source="snapshot", web=web, semantic=False)
 
 
 def built(settings: Settings, stage: str, *questions: Question) -> list[Example[Any, Any]]:
@@ -542,7 +543,7 @@ def test_the_interval_of_a_mean_is_as_wide_as_its_values_differ(
 
 @pytest.mark.parametrize("stage", STAGE_SETS)
 async def test_shipped_training_questions_give_every_stage_examples_and_scores(stage: str) -> None:
-    settings = load_settings(model="extractive", source="snapshot")
+    settings = load_settings(model="extractive", source="snapshot", semantic=False)
     questions = [each for each in load_questions(shipped("questions") / "train.jsonl") if each.topic == "coffee"]
     report = await score_stage(stage, questions, settings)
     assert report.examples

@@ -15,9 +15,8 @@ from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageSet, harmonic, in_words, shortened
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.labels import Thing, gold_passages, wanted
-from marchwarden.evaluation.stage_sets.ledgers import begun, pages_without_answer
-from marchwarden.ledger import Excerpt, Ledger
-from marchwarden.observations import Page
+from marchwarden.evaluation.stage_sets.ledgers import begun, given_to_extract, pages_without_answer
+from marchwarden.ledger import Excerpt
 from marchwarden.stages.extract import EXTRACT, ExtractGiven
 
 PAGES_WITHOUT = 1
@@ -40,16 +39,17 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[ExtractGiv
         page = (await web.read(url)).page
         here = tuple(thing for thing in state.things if thing.on(url))
         if page and gold_passages(here, page, url):
-            examples.append(_example(question, "evidence", state.ledger, page, ExtractGold(url, here)))
+            given = await given_to_extract(state, web, page)
+            examples.append(_example(question, "evidence", given, ExtractGold(url, here)))
     for url, page in (await pages_without_answer(state, web, PAGES_WITHOUT)).items():
-        examples.append(_example(question, "nothing", state.ledger, page, ExtractGold(url, ())))
+        given = await given_to_extract(state, web, page)
+        examples.append(_example(question, "nothing", given, ExtractGold(url, ())))
     return examples
 
 
 def _example(
-    question: Question, kind: str, ledger: Ledger, page: Page, gold: ExtractGold
+    question: Question, kind: str, given: ExtractGiven, gold: ExtractGold
 ) -> Example[ExtractGiven, ExtractGold]:
-    given = ExtractGiven(ledger.question, ledger.context, ledger.aspects, page)
     return Example(f"{question.id}/{gold.url}", question.id, kind, given, gold)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,12 +10,16 @@ from datetime import date
 from functools import partial
 
 import anyio
+import anyio.to_thread
 
 from marchwarden.contract import SourceFilter
+from marchwarden.embedding import open_embedder
 from marchwarden.evaluation.scoring_text import address
-from marchwarden.observations import FetchOutcome, SearchOutcome
+from marchwarden.ledger import Aspect
+from marchwarden.observations import FetchOutcome, Page, SearchOutcome
 from marchwarden.researcher import HITS_PER_QUERY
 from marchwarden.settings import Settings
+from marchwarden.stages.relevance import Alike, likeness
 from marchwarden.tools.fetch import Fetcher
 from marchwarden.tools.frozen_web import FrozenWeb, FrozenWebTransport
 from marchwarden.tools.search.snapshot import SnapshotSearch
@@ -33,6 +37,7 @@ class LabelledWeb:
         self._timeout = settings.fetch_timeout
         self._search = SnapshotSearch(settings, self._web)
         self._fetcher = Fetcher(settings, transport=FrozenWebTransport(self._web))
+        self._embedder = open_embedder(settings)
         self._outcomes: dict[str, FetchOutcome] = {}
         self._found: dict[tuple[str, str | None], SearchOutcome] = {}
 
@@ -51,6 +56,12 @@ class LabelledWeb:
             outcome = await self._fetcher.fetch(where, timeout=timeout)
             self._outcomes[where] = replace(outcome, body=b"")
         return self._outcomes[where]
+
+    async def alike(self, page: Page, aspects: Sequence[Aspect]) -> Alike:
+        """How alike aspects and passages are in meaning; empty where the embedding model is not installed."""
+        if self._embedder is None:
+            return {}
+        return await anyio.to_thread.run_sync(likeness, self._embedder, page, aspects)
 
     async def search(self, query: str, source_filter: str | None) -> SearchOutcome:
         """As the loop searches, its hits' addresses as they are compared."""

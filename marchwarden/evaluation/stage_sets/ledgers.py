@@ -15,8 +15,9 @@ from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, Page, Passage
 from marchwarden.stages.confidence import authority_of
 from marchwarden.stages.discoveries import find_pointers
-from marchwarden.stages.extract import ExtractGiven, Relevance
+from marchwarden.stages.extract import ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
+from marchwarden.stages.relevance import Relevance
 from marchwarden.tools.addresses import host_of, organisation_of
 
 OTHER_PAGES = 3
@@ -61,7 +62,7 @@ async def filled(question: Question, web: LabelledWeb) -> Filled:
     allowed = SourceFilter(question.constraints.get("source_filter"))
     for url in labelled_places(question):
         if allowed.allows(host_of(url)) and (page := await read(state, web, url)):
-            pick(state, page, url)
+            await pick(state, web, page, url)
     for lead in choose(state.ledger, state.ledger.aspects, [], OTHER_PAGES):
         await read(state, web, lead.url)
     return state
@@ -95,14 +96,19 @@ def _lead(state: Filled, url: str) -> Lead:
     return lead
 
 
-def pick(state: Filled, page: Page, url: str) -> None:
+async def given_to_extract(state: Filled, web: LabelledWeb, page: Page) -> ExtractGiven:
+    ledger = state.ledger
+    alike = await web.alike(page, ledger.aspects)
+    return ExtractGiven(ledger.question, ledger.context, ledger.aspects, page, alike)
+
+
+async def pick(state: Filled, web: LabelledWeb, page: Page, url: str) -> None:
     """Enter the labelled passages of a page as excerpts, and the best of the others."""
     ledger = state.ledger
-    given = ExtractGiven(ledger.question, ledger.context, ledger.aspects, page)
-    relevance = Relevance(given)
     gold = gold_passages(state.things, page, url)
     if not gold:
         return
+    relevance = (await given_to_extract(state, web, page)).relevance
     others = [passage for passage in page.passages if passage not in gold]
     ranked = sorted(others, key=lambda passage: -_best(relevance, passage, ledger.aspects)[0])
     for passage in gold + ranked[:DISTRACTORS]:

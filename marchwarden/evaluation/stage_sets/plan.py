@@ -92,7 +92,7 @@ async def _later(question: Question, gold: PlanGold, web: LabelledWeb) -> list[E
     place = next((place for thing in state.things for place in thing.places), None)
     if place is None or (page := await read(state, web, place)) is None:
         return []
-    pick(state, page, place)
+    await pick(state, web, page, place)
     left = tuple(thing for thing in gold.on_pages if place not in thing.places)
     if not left:
         return []
