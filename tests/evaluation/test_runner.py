@@ -7,6 +7,7 @@ import resource
 import signal
 import socket
 from collections.abc import Callable
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +109,10 @@ async def test_a_model_that_cannot_be_reached_is_scored_by_what_was_answered_wit
 
 
 def _workers() -> list[int]:
-    """The processes of calls that run now: children of the process that they are forked from."""
-    return [grandchild for child in _children(os.getpid()) for grandchild in _children(child)]
-
-
-def _children(pid: int) -> list[int]:
-    return [int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()]
+    """The processes of calls that run now: children of the one that they are forked from."""
+    server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+    tasks = Path(f"/proc/{server}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
 
 
 async def _kill_the_next_worker(is_right_moment: Callable[[], bool]) -> None:
