@@ -25,6 +25,7 @@ from marchwarden.contract import (
 )
 from marchwarden.errors import Limit
 from marchwarden.ledger import Excerpt, Ledger
+from marchwarden.programs import Calibration
 from marchwarden.stages import Form
 from marchwarden.stages.confidence import assess, source_confidence
 from marchwarden.stages.conflicts import find_conflicts
@@ -48,6 +49,7 @@ class Checkpoint(BaseModel):
     exhausted: list[Limit]
     model_id: str
     kind: str
+    calibration: Calibration | None = None
 
     def cost(self, seconds: float) -> CostMetadata:
         return CostMetadata(
@@ -73,8 +75,19 @@ class Conclusion:
     open_questions: list[OpenQuestion]
     dropped: list[Dropped] = field(default_factory=list)
 
-    def result(self, ledger: Ledger, *, cost: CostMetadata, kind: str, trace_id: str, today: date) -> ResearchResult:
-        assessment = assess(ledger, self.evidence, budget_exhausted=cost.budget_exhausted, today=today)
+    def result(
+        self,
+        ledger: Ledger,
+        *,
+        cost: CostMetadata,
+        kind: str,
+        trace_id: str,
+        today: date,
+        calibration: Calibration | None = None,
+    ) -> ResearchResult:
+        assessment = assess(
+            ledger, self.evidence, budget_exhausted=cost.budget_exhausted, today=today, calibration=calibration
+        )
         corroborated = len(ledger.organisations(self.cited)) > 1
         return ResearchResult(
             answer=self.answer,
@@ -122,7 +135,14 @@ def finish(checkpoint: Checkpoint, *, limit: Limit, trace_id: str, seconds: floa
         checkpoint.exhausted.append(limit)
     conclusion = conclude_model_free(ledger, checkpoint.request.depth, checkpoint.exhausted, today)
     cost = checkpoint.cost(seconds)
-    return conclusion.result(ledger, cost=cost, kind=checkpoint.kind, trace_id=trace_id, today=today)
+    return conclusion.result(
+        ledger,
+        cost=cost,
+        kind=checkpoint.kind,
+        trace_id=trace_id,
+        today=today,
+        calibration=checkpoint.calibration,
+    )
 
 
 def new_sources(ledger: Ledger) -> list[DiscoveryEvent]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from marchwarden.contract import (
     Citation,
+    ConfidenceFactors,
     DiscoveryEvent,
     Gap,
     OpenQuestion,
@@ -91,7 +92,7 @@ def blocks(result: ResearchResult, style: Style = AS_IS) -> Iterator[str]:
     if any(citation.source == "snapshot" for citation in result.citations):
         yield FROZEN_WEB
     yield from _section("Gaps", [_gap(gap, style) for gap in result.gaps])
-    yield _confidence(result)
+    yield _confidence(result, style)
     citations = [_citation(number, citation, style) for number, citation in enumerate(result.citations, start=1)]
     yield from _section("Citations", citations)
     yield from _section("Discoveries", [_discovery(event, style) for event in result.discovery_events])
@@ -137,9 +138,10 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _confidence(result: ResearchResult) -> str:
+def _confidence(result: ResearchResult, style: Style) -> str:
     factors = result.confidence_factors
     parts = [
+        *([_calibration(factors, style)] if factors.calibration else []),
         _count(factors.num_corroborating_sources, "corroborating source"),
         f"source authority {factors.source_authority.value}",
         f"contradictions {'found' if factors.contradiction_detected else 'none'}",
@@ -148,6 +150,11 @@ def _confidence(result: ResearchResult) -> str:
         f"recency {factors.recency.value if factors.recency else 'unknown'}",
     ]
     return f"Confidence: {result.confidence:.2f} ({confidence_band(result.confidence)}): {', '.join(parts)}."
+
+
+def _calibration(factors: ConfidenceFactors, style: Style) -> str:
+    before = "" if factors.uncalibrated is None else f" (uncalibrated {factors.uncalibrated:.2f})"
+    return style.line(factors.calibration or "") + before
 
 
 def _cost(result: ResearchResult, style: Style) -> str:

@@ -133,6 +133,7 @@ class Narrator:
                 discovery_events=result.discovery_events,
                 open_questions=result.open_questions,
                 confidence=result.confidence,
+                uncalibrated=result.confidence_factors.uncalibrated,
                 decision="Read off what was found, what failed, and what ran out.",
             )
         )

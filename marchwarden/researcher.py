@@ -21,6 +21,7 @@ from marchwarden.leads import aspect_of, choose, promise, promising
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.narration import Narrator
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome
+from marchwarden.programs import Program, load_program
 from marchwarden.researchers import Tools, open_tools
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.stages import Form, StageRunner
@@ -78,10 +79,11 @@ async def research(
     """Answer one question, recording each step.
 
     What the world does (a search that is down, pages that are closed, a model that fails) ends in the result. Raises
-    ConfigurationError before anything is recorded where a key, a model or a folder is missing; StorageError where the
-    trace or the store can't be written. Cancellation passes through.
+    ConfigurationError before anything is recorded where a key, a model or a folder is missing, or a program is
+    damaged; StorageError where the trace or the store can't be written. Cancellation passes through.
     """
     budget = Budget(request.constraints, settings.seconds_for(request.depth))
+    program = load_program(settings)
     tools = open_tools(settings)
     model = None
     try:
@@ -89,7 +91,7 @@ async def research(
             from marchwarden.lm import connect
 
             model = connect(settings, budget, recorder)
-        call = ResearchCall(request, settings, budget, tools, model, recorder, trace_id, checkpoint)
+        call = ResearchCall(request, settings, budget, tools, model, recorder, trace_id, checkpoint, program)
         return await call.result()
     finally:
         await tools.aclose()
@@ -110,6 +112,7 @@ class ResearchCall:
         recorder: Recorder,
         trace_id: str,
         checkpoint: Callable[[Checkpoint], None] | None = None,
+        program: Program | None = None,
     ) -> None:
         self.request = request
         self.settings = settings
@@ -117,6 +120,7 @@ class ResearchCall:
         self.tools = tools
         self.trace_id = trace_id
         self.checkpoint = checkpoint
+        self.calibration = program.calibration if program else None
         self.stages = StageRunner(model, budget, recorder, at_once=settings.model_calls)
         self.store = Store(settings.store)
         self.ledger = Ledger(question=request.question, context=request.context)
@@ -265,7 +269,12 @@ class ResearchCall:
         self.tell.concluded(conclusion)
         cost = self._save().cost(self.budget.seconds_used())
         result = conclusion.result(
-            self.ledger, cost=cost, kind=self.tools.kind, trace_id=self.trace_id, today=_today()
+            self.ledger,
+            cost=cost,
+            kind=self.tools.kind,
+            trace_id=self.trace_id,
+            today=_today(),
+            calibration=self.calibration,
         )
         self.tell.finished(result)
         return result
@@ -320,6 +329,7 @@ class ResearchCall:
             exhausted=list(self.budget.exhausted),
             model_id=self.settings.model_id,
             kind=self.tools.kind,
+            calibration=self.calibration,
         )
         if self.checkpoint:
             self.checkpoint(state)

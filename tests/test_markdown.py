@@ -43,6 +43,14 @@ def test_everything_of_a_result_is_in_the_text() -> None:
     assert "did not fit" not in text
 
 
+def test_a_calibrated_confidence_says_on_what_and_what_it_was_before() -> None:
+    result = a_result()
+    told = {"uncalibrated": 0.86, "calibration": "calibrated on 70 answers"}
+    factors = result.confidence_factors.model_copy(update=told)
+    text = as_markdown(result.model_copy(update={"confidence_factors": factors}))
+    assert "Confidence: 0.75 (moderate): calibrated on 70 answers (uncalibrated 0.86), 1 corroborating" in text
+
+
 @given(
     citations=st.lists(st.text(min_size=1, max_size=500).filter(lambda text: text.strip(" .…[]")), max_size=20),
     answer=st.text(min_size=1, max_size=3000).filter(lambda text: "[" not in text),

@@ -10,9 +10,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from marchwarden.conclusion import Checkpoint, finish
+from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ConfigurationError
 from marchwarden.programs import CALIBRATION, Calibration, load_program, log_odds, model_slug, own_programs
+from marchwarden.researcher import research
 from marchwarden.settings import Settings, load_settings, shipped
+from marchwarden.trace.events import Event
+from marchwarden.trace.writer import TraceWriter
+from tests.runs import run
+from tests.webs import article, make_web
 
 MODEL = "openai/Some-Model:7b"
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -191,3 +198,80 @@ def test_a_place_where_no_program_can_be_is_named(tmp_path: Path, place: str) ->
 )
 def test_a_models_folder_is_named_after_it_and_lies_below_the_others(model_id: str, slug: str) -> None:
     assert model_slug(model_id) == slug
+
+
+# In a call
+
+QUESTION = "When was the Halden Bridge built?"
+BRIDGE = {
+    "https://bridges.halden-county.gov/halden": article(
+        "Halden Bridge", "The Halden Bridge was built in 1931 over the river Tista.", published="2026-03-01"
+    ),
+}
+ID = "3f2a1b2c-0000-4000-8000-000000000001"
+
+
+def extractive(**changes: Any) -> Settings:
+    return load_settings(
+        model="extractive", source="snapshot", web=make_web(Path.cwd() / "web", BRIDGE), semantic=False, **changes
+    )
+
+
+@pytest.mark.anyio
+async def test_a_result_says_that_its_confidence_is_calibrated_on_what_and_what_it_was_before() -> None:
+    before = (await run(QUESTION, settings=extractive())).result
+    a_program(own_programs() / "extractive", model_id="extractive", slope=0.5, intercept=-1.0)
+    done = await run(QUESTION, settings=extractive())
+    factors = done.result.confidence_factors
+    assert factors.uncalibrated == before.confidence
+    assert factors.calibration == calibration().described
+    assert done.result.confidence == calibration(slope=0.5, intercept=-1.0).apply(before.confidence)
+    (assessed,) = done.events("assess")
+    assert (assessed.confidence, assessed.uncalibrated) == (done.result.confidence, before.confidence)
+    unwanted = (await run(QUESTION, settings=extractive(program="none"))).result
+    assert unwanted.confidence_factors == before.confidence_factors
+
+
+@pytest.mark.anyio
+async def test_a_call_that_finds_nothing_is_as_unsure_as_ever() -> None:
+    a_program(own_programs() / "extractive", model_id="extractive", slope=0.0, intercept=3.0)
+    result = (await run("Who won the chess olympiad of 1978?", settings=extractive())).result
+    assert result.citations == []
+    assert result.confidence < 0.1
+    assert result.confidence_factors.calibration is None
+
+
+@pytest.mark.anyio
+async def test_a_killed_call_is_calibrated_as_a_whole_one_is_and_never_over_its_bound() -> None:
+    a_program(own_programs() / "extractive", model_id="extractive", slope=0.0, intercept=3.0)
+    kept: list[str] = []
+    configured = extractive()
+    with TraceWriter(configured.traces, ID) as writer:
+        await research(
+            ResearchRequest(question=QUESTION),
+            settings=configured,
+            recorder=writer,
+            trace_id=ID,
+            checkpoint=lambda checkpoint: kept.append(checkpoint.model_dump_json()),
+        )
+    result = finish(Checkpoint.model_validate_json(kept[-1]), limit="seconds", trace_id=ID, seconds=55.0)
+    assert result.citations
+    assert (result.confidence, result.confidence_factors.calibration) == (0.69, calibration().described)
+
+
+@pytest.mark.anyio
+async def test_a_damaged_program_ends_a_call_before_anything_is_recorded() -> None:
+    recorded: list[Event] = []
+
+    class Recorder:
+        def record(self, event: Event) -> None:
+            recorded.append(event)
+
+        def progress(self, message: str) -> None:
+            pass
+
+    folder = a_program(own_programs() / "extractive", model_id="extractive")
+    (folder / CALIBRATION).write_text("{")
+    with pytest.raises(ConfigurationError, match="is no calibration"):
+        await research(ResearchRequest(question=QUESTION), settings=extractive(), recorder=Recorder(), trace_id=ID)
+    assert recorded == []

@@ -42,9 +42,10 @@ def environment_checks() -> Iterator[Check]:
 
 
 def settings_checks(settings: Settings) -> Iterator[Check]:
-    """Model, search and folders, without a network."""
+    """Model, program, search and folders, without a network."""
     yield _model(settings)
     yield _model_key(settings)
+    yield _program(settings)
     yield _search(settings)
     yield _frozen_web(settings)
     yield _folder("traces", settings.traces, "MARCHWARDEN_TRACE_DIR")
@@ -137,6 +138,22 @@ def _model_key(settings: Settings) -> Check:
     if settings.model_id.startswith("anthropic/") and not settings.api_base:
         return Check("model key", "broken", f"{settings.model_id} needs one", "Set ANTHROPIC_API_KEY.")
     return Check("model key", "ok", "none set")
+
+
+def _program(settings: Settings) -> Check:
+    from marchwarden.programs import NONE, load_program
+
+    if settings.program == NONE:
+        return Check("program", "ok", "none, as is wanted: confidence is not calibrated")
+    try:
+        program = load_program(settings)
+    except MarchwardenError as error:
+        return Check("program", "broken", str(error), error.hint)
+    if program is None:
+        advice = "Fit it to labelled answers: marchwarden eval, then marchwarden calibrate."
+        return Check("program", "ok", f"none for {settings.model_id}: confidence is not calibrated", advice)
+    said = f"{program.fingerprint} in {program.folder.parent}: confidence {program.calibration.described}"
+    return Check("program", "ok", said)
 
 
 def _search(settings: Settings) -> Check:

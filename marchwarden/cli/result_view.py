@@ -166,6 +166,9 @@ def _factors(confidence: float, factors: ConfidenceFactors) -> Text:
         "sources contradict each other" if factors.contradiction_detected else "no contradiction",
         "a budget ran out" if factors.budget_exhausted else "within budget",
     ]
+    if factors.calibration:
+        before = "" if factors.uncalibrated is None else f" (uncalibrated {factors.uncalibrated:.2f})"
+        parts.insert(1, one_line(factors.calibration) + before)
     return Text(" · ".join(parts))
 
 

@@ -7,7 +7,8 @@
     budget    −0.15 where a limit cut the research short, and then never over 0.69
     fit       the sum is scaled by 0.5 + 0.5 × query_specificity_match, and by the share of aspects answered
 
-The numbers are a first guess, to be fitted to labels (see `marchwarden calibrate` once it is there).
+The numbers are a first guess. Where the model has a calibration (programs.py), an answer that cites something gets
+the share of right answers that its score has stood for, within the same upper bounds.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from urllib.parse import urlsplit
 
 from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority
 from marchwarden.ledger import Excerpt, Ledger, Source
+from marchwarden.programs import Calibration
 
 _BASE = (0.05, 0.55, 0.70, 0.80, 0.86)
 _AUTHORITY = {SourceAuthority.HIGH: 0.08, SourceAuthority.MEDIUM: 0.0, SourceAuthority.LOW: -0.12}
+_MOST, _MOST_WITH_CONFLICT, _MOST_WHEN_EXHAUSTED = 0.97, 0.89, 0.69
 _ORDER = (SourceAuthority.LOW, SourceAuthority.MEDIUM, SourceAuthority.HIGH)
 _OFFICIAL = re.compile(
     r"(^|\.)(gov|edu|mil|int)(\.[a-z]{2})?$|(^|\.)(ac|gouv|gob|govt|gc)\.[a-z]{2}$|(^|\.)europa\.eu$"
@@ -65,8 +68,15 @@ def source_confidence(source: Source, corroborated: bool, today: date) -> float:
     return round(score * (0.5 if source.standing == "superseded" else 1.0), 2)
 
 
-def assess(ledger: Ledger, cited: list[Excerpt], *, budget_exhausted: bool, today: date) -> Assessment:
-    """Factors read off what was cited, and the score that the rubric above gives them."""
+def assess(
+    ledger: Ledger,
+    cited: list[Excerpt],
+    *,
+    budget_exhausted: bool,
+    today: date,
+    calibration: Calibration | None = None,
+) -> Assessment:
+    """Factors read off what was cited, and the score that the rubric above gives them, calibrated where it can be."""
     locators = list(dict.fromkeys(excerpt.locator for excerpt in cited))
     factors = ConfidenceFactors(
         num_corroborating_sources=len(ledger.organisations(cited)),
@@ -79,7 +89,22 @@ def assess(ledger: Ledger, cited: list[Excerpt], *, budget_exhausted: bool, toda
     answered = {excerpt.aspect for excerpt in cited}
     share = len(answered) / max(1, len(ledger.aspects))
     unresolved = any(not conflict.resolved for conflict in ledger.conflicts)
-    return Assessment(_score(factors, share, unresolved=unresolved), factors)
+    score = _score(factors, share, unresolved=unresolved)
+    if calibration is None or not cited:
+        return Assessment(score, factors)
+    told = factors.model_copy(update={"uncalibrated": score, "calibration": calibration.described})
+    return Assessment(calibrated(score, factors, calibration), told)
+
+
+def calibrated(score: float, factors: ConfidenceFactors, calibration: Calibration) -> float:
+    """The confidence, 0–1, that a rubric's score stands for, within what these factors allow at most."""
+    return min(calibration.apply(score), _most(factors))
+
+
+def _most(factors: ConfidenceFactors) -> float:
+    if factors.budget_exhausted:
+        return _MOST_WHEN_EXHAUSTED
+    return _MOST_WITH_CONFLICT if factors.contradiction_detected else _MOST
 
 
 def _score(factors: ConfidenceFactors, share_answered: float, *, unresolved: bool) -> float:
@@ -89,12 +114,9 @@ def _score(factors: ConfidenceFactors, share_answered: float, *, unresolved: boo
         score += _AUTHORITY[factors.source_authority]
         score -= 0.05 if factors.recency is Recency.DATED else 0.0
         score -= 0.15 if unresolved else 0.03 if factors.contradiction_detected else 0.0
-    if factors.contradiction_detected:
-        score = min(score, 0.89)
-    if factors.budget_exhausted:
-        score = min(score - 0.15, 0.69)
-    score *= (0.5 + 0.5 * factors.query_specificity_match) * share_answered
-    return round(min(max(0.0, score), 0.97), 2)  # -0.0 is no more than 0.0, which stands first
+    score -= 0.15 if factors.budget_exhausted else 0.0
+    score = min(score, _most(factors)) * (0.5 + 0.5 * factors.query_specificity_match) * share_answered
+    return round(max(0.0, score), 2)  # -0.0 is no more than 0.0, which stands first
 
 
 def _authority(ledger: Ledger, locators: list[str]) -> SourceAuthority:

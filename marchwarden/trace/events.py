@@ -161,6 +161,8 @@ class Assessed(_Event):
     discovery_events: list[DiscoveryEvent]
     open_questions: list[OpenQuestion]
     confidence: float
+    uncalibrated: float | None = None
+    """The score before it was calibrated, where it was."""
 
 
 class WasCancelled(_Event):

@@ -184,7 +184,8 @@ def _assessment_line(event: events.Assessed) -> str:
         _count(len(event.discovery_events), "discovery", "discoveries"),
         _count(len(event.open_questions), "open question"),
     )
-    return f"assessed: {', '.join(parts)}, confidence {event.confidence:.2f}"
+    before = "" if event.uncalibrated is None else f" (uncalibrated {event.uncalibrated:.2f})"
+    return f"assessed: {', '.join(parts)}, confidence {event.confidence:.2f}{before}"
 
 
 def _assessment_details(event: events.Assessed) -> tuple[tuple[str, str], ...]:

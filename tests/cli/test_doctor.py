@@ -77,6 +77,27 @@ def test_what_is_broken_is_named_with_what_to_do(
     assert run("doctor").code == 1
 
 
+def test_the_program_in_force_is_named_with_what_it_was_fitted_on(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert states(run)["program"][:2] == ("ok", "none for extractive: confidence is not calibrated")
+    fitted = {"model_id": "extractive", "slope": 1, "intercept": 0, "questions": 70, "fitted_on": "shipped dev"}
+    folder = Path.home() / ".marchwarden" / "programs" / "extractive"
+    folder.mkdir(parents=True)
+    file = folder / "calibration.json"
+    file.write_text(json.dumps(fitted | {"labels": "x", "date": "2026-11-28"}))
+    state, detail, _ = states(run)["program"]
+    assert state == "ok"
+    assert detail.startswith("extractive@")
+    assert "calibrated on 70 answers to the questions of shipped dev, 2026-11-28" in detail
+    file.write_text("{")
+    state, detail, advice = states(run)["program"]
+    assert (state, str(file) in detail) == ("broken", True)
+    assert "marchwarden calibrate" in advice
+    monkeypatch.setenv("MARCHWARDEN_PROGRAM", "none")
+    assert states(run)["program"][:2] == ("ok", "none, as is wanted: confidence is not calibrated")
+
+
 def test_a_model_that_nobody_knows_is_broken(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MARCHWARDEN_MODEL", "nobody/knows-this")
     state, detail, advice = states(run)["model"]

@@ -36,6 +36,14 @@ def test_the_words_for_a_score_are_the_contracts(confidence: float) -> None:
     assert band(confidence) == confidence_band(confidence)
 
 
+def test_a_calibrated_confidence_says_on_what_and_what_it_was_before() -> None:
+    result = a_result()
+    told = {"uncalibrated": 0.86, "calibration": "calibrated on 70\x1b answers"}
+    factors = result.confidence_factors.model_copy(update=told)
+    text = " ".join(shown(result.model_copy(update={"confidence_factors": factors}), 140).split())
+    assert "0.78 (moderate) · calibrated on 70\\x1b answers (uncalibrated 0.86) · 2 corroborating sources" in text
+
+
 @pytest.mark.parametrize("width", [60, 80, 140])
 def test_everything_is_there_and_fits(width: int) -> None:
     text = shown(a_result(), width)

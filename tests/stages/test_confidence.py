@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority, confidence_band
 from marchwarden.ledger import Ledger
-from marchwarden.stages.confidence import _score, assess, authority_of
+from marchwarden.programs import Calibration
+from marchwarden.stages.confidence import _score, assess, authority_of, calibrated
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,45 @@ def test_no_confidence_is_high_where_sources_contradict_each_other() -> None:
     assert confidence_band(_score(factors, 1.0, unresolved=False)) == "moderate"
     agreeing = factors.model_copy(update={"contradiction_detected": False})
     assert confidence_band(_score(agreeing, 1.0, unresolved=False)) == "high"
+
+
+# Calibrated
+
+
+def a_calibration(slope: float, intercept: float) -> Calibration:
+    return Calibration(
+        format=1, model_id="extractive", slope=slope, intercept=intercept, questions=70,
+        fitted_on="shipped dev", labels="abc", date="2026-11-28",
+    )  # fmt: skip
+
+
+@given(
+    st.floats(0, 1),
+    st.floats(0, 9),
+    st.floats(-9, 9),
+    st.builds(
+        ConfidenceFactors,
+        num_corroborating_sources=st.integers(1, 9),
+        source_authority=st.sampled_from(SourceAuthority),
+        contradiction_detected=st.booleans(),
+        query_specificity_match=st.floats(0, 1),
+        budget_exhausted=st.booleans(),
+    ),
+)
+def test_a_calibrated_confidence_keeps_the_rubrics_bounds(
+    score: float, slope: float, intercept: float, factors: ConfidenceFactors
+) -> None:
+    found = calibrated(score, factors, a_calibration(slope, intercept))
+    assert 0 <= found <= 0.97
+    if factors.budget_exhausted:
+        assert found <= 0.69
+    if factors.contradiction_detected:
+        assert confidence_band(found) != "high"
+
+
+def test_where_nothing_is_cited_there_is_nothing_to_calibrate() -> None:
+    ledger = Ledger(question="What grows in Utah?")
+    ledger.set_aspects([ledger.question])
+    found = assess(ledger, [], budget_exhausted=False, today=date(2026, 1, 1), calibration=a_calibration(0, 9))
+    assert found == assess(ledger, [], budget_exhausted=False, today=date(2026, 1, 1))
+    assert (found.factors.uncalibrated, found.factors.calibration) == (None, None)

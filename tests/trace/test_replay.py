@@ -48,6 +48,11 @@ def test_a_line_says_what_happened(number: int, line: str) -> None:
     assert describe(a_whole_call()[number]) == line
 
 
+def test_an_assessment_says_what_the_confidence_was_before_it_was_calibrated() -> None:
+    assessed = a_whole_call()[11].model_copy(update={"uncalibrated": 0.86})
+    assert describe(assessed).endswith("confidence 0.75 (uncalibrated 0.86)")
+
+
 def test_a_failed_search_and_a_finished_plan_say_so() -> None:
     failure = FailureRecord(kind="service_down", detail="the service\nanswered 503")
     search = Searched(decision="", query="q", provider="tavily", hits=[], failure=failure, duration_sec=1)
