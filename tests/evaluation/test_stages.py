@@ -52,7 +52,7 @@ SLOW = "https://slow.halden-archive.org/plans"
 PAGES: dict[str, Any] = {
     COUNTY: article("Halden Bridge", BUILT, PAINTED, LURE),
     COLLEGE: article("Traffic on the Halden Bridge", TRAFFIC, NAMING),
-    CLOSED: {"status": 403, "title": "Who paints the Halden Bridge", "snippet": "The painters of the Halden Bridge."},
+    CLOSED: {"status": 403, "title": "The painters' diary", "snippet": "Men who paint at dizzying heights."},
     ELSEWHERE: article("Fish under the Halden Bridge", "Pike and perch live in the river under the Halden Bridge."),
     SLOW: {"delay_s": 90, "title": "Plans of the Halden Bridge", "snippet": "Plans of the Halden Bridge."},
 }

@@ -15,7 +15,7 @@ import anyio.to_thread
 from marchwarden.contract import SourceFilter
 from marchwarden.embedding import open_embedder
 from marchwarden.evaluation.scoring_text import address
-from marchwarden.ledger import Aspect
+from marchwarden.ledger import Aspect, Lead
 from marchwarden.observations import FetchOutcome, Page, SearchOutcome
 from marchwarden.researcher import HITS_PER_QUERY
 from marchwarden.settings import Settings
@@ -45,6 +45,12 @@ class LabelledWeb:
     def as_of(self) -> date:
         """The newest date of its pages: a day that does not pass, so that scores stay what they are."""
         return max((page.published for page in self._web.pages.values() if page.published), default=date(2000, 1, 1))
+
+    def lead(self, url: str, aspect: int) -> Lead:
+        """A page that no search has found, as though another had linked to it: with what the manifest shows of it."""
+        entry = self._web.page(url)
+        title, snippet = (entry.title or "", entry.snippet or "") if entry else ("", "")
+        return Lead(url=url, title=title, snippet=snippet, published=None, aspect=aspect, rank=0.0)
 
     async def read(self, url: str) -> FetchOutcome:
         """What a fetch of it gives, failures included."""

@@ -11,7 +11,7 @@ from marchwarden.evaluation.scoring_text import address, says_one_of
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.labels import Thing, gold_passages, labelled_places, things_of
 from marchwarden.leads import aspect_of, choose, promise
-from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
+from marchwarden.ledger import Aspect, Excerpt, Ledger
 from marchwarden.observations import Failure, FailureKind, Page, Passage
 from marchwarden.stages.confidence import authority_of
 from marchwarden.stages.discoveries import find_pointers
@@ -71,7 +71,9 @@ async def filled(question: Question, web: LabelledWeb) -> Filled:
 async def read(state: Filled, web: LabelledWeb, url: str) -> Page | None:
     """Fetch a page into the ledger; None where it could not be read, or was read before under another address."""
     ledger = state.ledger
-    lead = _lead(state, url)
+    lead = ledger.lead(url)
+    if lead is None:
+        ledger.leads.append(lead := web.lead(url, aspect=1))
     outcome = await web.read(url)
     if outcome.page is None:
         failure = outcome.failure or Failure(FailureKind.NO_TEXT, "There is nothing to read.")
@@ -83,17 +85,6 @@ async def read(state: Filled, web: LabelledWeb, url: str) -> Page | None:
     ledger.add_pointers(find_pointers(page, ledger.question))
     state.pages[address(url)] = page
     return page
-
-
-def _lead(state: Filled, url: str) -> Lead:
-    """The lead of a page; one that no search found is added, as though a page had linked to it."""
-    ledger = state.ledger
-    if known := ledger.lead(url):
-        return known
-    topic = next((gap.topic for gap in state.question.gaps if gap.url and address(gap.url) == url), "")
-    lead = Lead(url=url, title=topic, snippet="", published=None, aspect=1, rank=0.0)
-    ledger.leads.append(lead)
-    return lead
 
 
 async def given_to_extract(state: Filled, web: LabelledWeb, page: Page) -> ExtractGiven:
