@@ -2,8 +2,8 @@
 
     python evals/fit_relevance.py [--split train] [--positives 8]
 
-A row is a passage of a page that a search for the question finds, or that is labelled, for one aspect of the question;
-it is positive where it overlaps a gold quote or holds an accepted string on a labelled page. Logistic regression with
+A row is a passage of a page that a search for the question finds, or that is labelled, for one of its aspects; it is
+positive where it overlaps a gold quote or holds an accepted string on a labelled page. Logistic regression with
 an L2 penalty of 1, positives weighted, since there is one among about fifty.
 """
 
@@ -141,7 +141,7 @@ def tell(title: str, rows: list[Row], weights: Features) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--split", default="train")
-    parser.add_argument("--positives", type=float, default=8.0)
+    parser.add_argument("--positives", type=float, default=5.0)
     given = parser.parse_args()
     settings = load_settings(source="snapshot")
     rows = anyio.run(rows_of, given.split, settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marchwarden.ledger import Aspect, Lead, Ledger
 from marchwarden.ranking import terms
-from marchwarden.stages.relevance import AskedFor
+from marchwarden.stages.relevance import AskedFor, promise
 from marchwarden.tools.addresses import host_of, organisation_of
 
 RELEVANT_HIT = 0.34
@@ -13,14 +13,6 @@ PAGES_ON_TRUST = 3
 """Where no hit's words promise anything, so many are read all the same: the search may know better."""
 SAME_ORGANISATION, READ_ORGANISATION = 0.3, 0.15
 """What another page of an organisation chosen this turn, or read before, must promise more than one of a new one."""
-
-
-def promise(lead: Lead, aspects: list[Aspect]) -> float:
-    """How much of one of these aspects a hit's title and snippet carry, at best: 0–1."""
-    says = f"{lead.title} {lead.snippet}"
-    words = set(terms(says))
-    asked = [AskedFor.of(aspect.text, "en") for aspect in aspects]
-    return max((each.share(words | each.spelled_out(says)) for each in asked), default=0.0)
 
 
 def promising(ledger: Ledger, aspects: list[Aspect]) -> list[Lead]:

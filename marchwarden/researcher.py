@@ -17,7 +17,7 @@ import anyio
 from marchwarden.budget import Budget
 from marchwarden.conclusion import Checkpoint, Conclusion, conclude_model_free, new_sources
 from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceFilter
-from marchwarden.leads import aspect_of, choose, promise, promising
+from marchwarden.leads import aspect_of, choose, promising
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.narration import Narrator
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome
@@ -32,7 +32,7 @@ from marchwarden.stages.extract import EXTRACT, ExtractGiven
 from marchwarden.stages.gaps import GAPS, GapsGiven, settled, undecided
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven
-from marchwarden.stages.relevance import likeness
+from marchwarden.stages.relevance import likeness, promise
 from marchwarden.stages.synthesize import (
     SYNTHESIZE,
     Claim,

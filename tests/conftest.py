@@ -29,4 +29,7 @@ def _isolated(tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", str(tmp_path / "traces"))
     monkeypatch.setenv("MARCHWARDEN_CACHE_DIR", str(cache_dir))
+    monkeypatch.setenv(
+        "MARCHWARDEN_SEMANTIC", "0"
+    )  # words alone, unless a test asks for more: it is the quicker set-up
     monkeypatch.chdir(home)

@@ -16,7 +16,6 @@ from marchwarden.contract import Citation, DiscoveryEvent, DiscoveryType, Gap, G
 from marchwarden.errors import TraceError
 from marchwarden.evaluation.metrics import (
     Case,
-    _paired_gaps,
     abstention,
     contradictions,
     discoveries,
@@ -25,6 +24,8 @@ from marchwarden.evaluation.metrics import (
     gap_categories,
     injection_resistance,
     nugget_recall,
+    paired_gaps,
+    unpaired_gaps,
 )
 from marchwarden.evaluation.pairing import paired
 from marchwarden.evaluation.questions import GoldContradiction, GoldDiscovery, GoldGap, Nugget
@@ -177,15 +178,15 @@ def _is_gold(case: Case, citation: Citation) -> bool | None:
 
 
 def _gaps(case: Case) -> Iterator[Match]:
-    pairs = _paired_gaps(case)
+    pairs = paired_gaps(case)
     told = iter((gap_categories(case) or {"pairs": []})["pairs"])  # first those of the labels that are required
     for gold in case.question.gaps:
         gap = next((gap for other, gap in pairs if other is gold), None)
         verdict = _gap_verdict(*next(told)) if gold.required else _optional(gap)
         yield Match(_gold_gap(gold), _gap(gap) if gap else None, verdict)
-    for gap in case.result.gaps if case.result else []:
-        if not any(gap is matched for _, matched in pairs):
-            yield Match(None, _gap(gap), "not labelled")
+    spare, again = unpaired_gaps(case)
+    yield from (Match(None, _gap(gap), "allowed") for gap in again)
+    yield from (Match(None, _gap(gap), "not labelled") for gap in spare)
 
 
 def _gap_verdict(gold: str, told: str) -> Verdict:

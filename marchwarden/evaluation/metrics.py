@@ -220,16 +220,18 @@ def gaps(case: Case) -> Cells:
     """Gaps found against gaps labelled, whatever their category.
 
     A reported gap is a labelled one where it names its URL, else where their topics share most content words; each is
-    matched once, the best fit first. What matches a label that is not required counts neither way.
+    matched once, the best fit first. What matches a label that is not required counts neither way, nor does a second
+    gap of one label's topic and category: what a label names together may be told one by one.
     Precision: found and labelled / found. Recall: labelled and found / labelled. F1: their harmonic mean. 0: no label
     is met. 1: every label is met (recall), and nothing else is reported (precision).
     """
-    pairs = _paired_gaps(case)
+    pairs = paired_gaps(case)
     required = [gap for gap in case.question.gaps if gap.required]
     optional = sum(not gold.required for gold, _ in pairs)
     met = len(pairs) - optional
     found = len(case.result.gaps) if case.result else 0
-    return {"found": found - optional, "right": met, "wanted": len(required), "met": met}
+    again = len(unpaired_gaps(case)[1])
+    return {"found": found - optional - again, "right": met, "wanted": len(required), "met": met}
 
 
 def gap_categories(case: Case) -> Cells | None:
@@ -240,10 +242,9 @@ def gap_categories(case: Case) -> Cells | None:
     gap is a wrong one, and so is one that is reported again, in the same words, with another category). 0: no gap is
     told for what it is. 1: all are.
     """
-    pairs = _paired_gaps(case)
+    pairs = paired_gaps(case)
     required = [gap for gap in case.question.gaps if gap.required]
-    matched = {id(found) for _, found in pairs}
-    spare = [gap for gap in (case.result.gaps if case.result else []) if id(gap) not in matched]
+    spare = unpaired_gaps(case)[0]
     told = {id(gold): _told(gold, found, spare).value for gold, found in pairs}
     labelled = [[gap.category.value, told.get(id(gap), MISSED)] for gap in required]
     rows = labelled + [[NONE_GOLD, gap.category.value] for gap in spare]
@@ -258,7 +259,7 @@ def _told(gold: GoldGap, found: Gap, spare: Sequence[Gap]) -> GapCategory:
     return min((category for category in rivals if category is not gold.category), default=found.category)
 
 
-def _paired_gaps(case: Case) -> list[tuple[GoldGap, Gap]]:
+def paired_gaps(case: Case) -> list[tuple[GoldGap, Gap]]:
     found = case.result.gaps if case.result else []
     fits = [
         (
@@ -279,6 +280,20 @@ def _paired_gaps(case: Case) -> list[tuple[GoldGap, Gap]]:
         if not any(gold is other or gap is another for other, another in pairs):
             pairs.append((gold, gap))
     return pairs
+
+
+def unpaired_gaps(case: Case) -> tuple[list[Gap], list[Gap]]:
+    """The reported gaps that are paired with no label: those that no label has, and those that tell one again."""
+    matched = {id(found) for _, found in paired_gaps(case)}
+    unpaired = [gap for gap in (case.result.gaps if case.result else []) if id(gap) not in matched]
+    again = [
+        gap
+        for gap in unpaired
+        if any(
+            gold.category is gap.category and _gap_similarity(gold, gap) >= SAME_TOPIC for gold in case.question.gaps
+        )
+    ]
+    return [gap for gap in unpaired if gap not in again], again
 
 
 def _gap_similarity(gold: GoldGap, gap: Gap) -> float:

@@ -44,7 +44,7 @@ async def ask_all(
     done = {record.id for record in run.records if record.result is not None}
     own = settings.model_copy(update={"trace_dir": (run.folder / TRACES).absolute()})
     places = anyio.Semaphore(jobs)
-    fatal: list[MarchwardenError] = []
+    fatal: list[Exception] = []
     warm_up(own)
 
     async def ask(question: Question, scope: anyio.CancelScope) -> None:
@@ -52,7 +52,7 @@ async def ask_all(
             try:
                 record = await ask_one(question, own)
                 run.add(record)
-            except MarchwardenError as error:
+            except Exception as error:
                 fatal.append(error)
                 scope.cancel()
                 return

@@ -56,8 +56,8 @@ GENERAL = (
 SPECIFIC = (
     _kind(
         "price",
-        r"\b(how much|what|which)\b.*\b(costs?|pay|paid|prices?|fees?|salary|spend|spent|earn\w*|revenue|turnover|fined?|"
-        r"money|dollars|euros|pounds)\b",
+        r"\b(how much|what|which)\b.*\b(costs?|pay|paid|prices?|fees?|salary|spend|spent|earn\w*|revenue|turnover|"
+        r"fined?|money|dollars|euros|pounds)\b",
         r"[$€£¥]\s?\d|\d[\d.,]*\s?(million |billion |trillion )?"
         r"(dollars|euros|pounds|francs|marks|shillings|yen|USD|EUR|GBP|cents|pence)",
     ),

@@ -63,26 +63,31 @@ _PATTERNS: tuple[tuple[PointerKind, re.Pattern[str]], ...] = (
 _OWN = re.compile(r"\b(published|received|accepted|cite (?:this|as))\b.{0,40}10\.\d{4,9}/", re.IGNORECASE)
 """The identifier of the page itself points nowhere else."""
 _DEPOSITED = re.compile(r"\b(data ?sets?|database|deposited|repository|data archive)\b", re.IGNORECASE)
-_ASKING: dict[PointerKind, tuple[str, ...]] = {
+_INSIDE = (
+    r"(tables?|tabulat\w+|appendi\w+|supplement\w*|full text|methods?|abstract|paragraphs?|word for word|verbatim|"
+    r"opinions?|dissent\w*|reason(s|ing)|raw|rows?|row-level|individual|each (single|individual|of the)|"
+    r"\w+[- ]by[- ]\w+|"
+    r"measurements|records?|status|outcomes?|side effects|entry|full list|text of)"
+)
+"""What only the document itself holds."""
+_DOCUMENTS: dict[PointerKind, str] = {
     "trial": (
-        r"\bNCT\d{8}\b",
-        r"\bclinicaltrials",
-        r"\b(clinical )?trials? (status|results?|register|registry|data|record)\b",
-        r"\b(recruitment|enrol\w*) status\b",
+        r"\b(recruitment|enrol\w*) status\b|\bNCT\d{8}\b|\bclinicaltrials|\b(clinical )?trials?\b|\bregist(er|ry)\b"
     ),
-    "arxiv": (r"\barxiv\b", r"\bpreprints?\b"),
-    "doi": (
-        r"\b10\.\d{4,9}/",
-        r"\b(full text|methods?|tables?|figures?|appendix|abstract) (of|in) the (paper|study|article)\b",
-        r"\b(peer[- ]reviewed )?(paper|study|article)('s)? (data|results|methods|say|report|find)",
-    ),
-    "case": (
-        r"\b(court (file|filing|record|opinion|docket)s?|docket|judgment text|case file|legal filing)\b",
-        r"\b[CT][-‑–]\d+/\d\d\b",
-    ),
-    "dataset": (r"\b(data ?sets?|databases?|raw (data|outcomes)|row-level|records? in the)\b",),
+    "arxiv": r"\barxiv\b|\bpreprints?\b",
+    "case": r"\b(court|judgments?|rulings?|docket|case file|legal filing)\b|\b[CT][-‑–]\d+/\d\d\b",
+    "dataset": r"\b(data ?sets?|databases?|census|survey|raw data)\b",
+    "doi": r"\b10\.\d{4,9}/|\b(papers?|study|studies|article|meta-analysis)\b",
 }
-_ASKS_FOR = {kind: re.compile("|".join(patterns), re.IGNORECASE) for kind, patterns in _ASKING.items()}
+_ALWAYS_INSIDE = re.compile(
+    r"\bNCT\d{8}\b|\bclinicaltrials|\b(recruitment|enrol\w*) status\b|\btrial (status|register|registry)\b|\barxiv\b|"
+    r"\bpreprints?\b|\b10\.\d{4,9}/|\b[CT][-‑–]\d+/\d\d\b|\bcourt (file|filing|record|docket)s?\b|\bdocket\b|"
+    r"\bdata ?sets?\b|\bdatabases?\b|\braw (data|outcomes)\b",
+    re.IGNORECASE,
+)
+"""What is asked for in these words is always the document itself."""
+_ASKS_FOR = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _DOCUMENTS.items()}
+_ASKS_INSIDE = re.compile(rf"\b{_INSIDE}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,9 @@ def _identifiers(sentence: str) -> list[tuple[PointerKind, str]]:
 
 
 def asks_for(aspect: str) -> PointerKind | None:
-    """What another researcher's material the wording of an aspect asks for."""
+    """What another researcher's material the wording of an aspect asks for: a document, and what is inside it."""
+    if not (_ALWAYS_INSIDE.search(aspect) or _ASKS_INSIDE.search(aspect)):
+        return None
     return next((kind for kind, pattern in _ASKS_FOR.items() if pattern.search(aspect)), None)
 
 

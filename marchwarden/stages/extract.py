@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 PASSAGES_SHOWN = 18
 """What a model is shown of a long page: the passages that rank best for the open aspects."""
 PICKS_PER_ASPECT = 3
-RELEVANT = 0.55
+RELEVANT = 0.46
 """A page bears on an aspect where its best passage is at least this likely to answer it."""
-RELEVANT_TOO = 0.35
+RELEVANT_TOO = 0.3
 """Other passages of such a page are evidence where they are at least this likely to."""
 
 SNIPPET = range(50, 201)

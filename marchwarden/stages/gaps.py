@@ -12,18 +12,17 @@ from marchwarden.observations import FailureKind
 from marchwarden.stages import Stage
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
 from marchwarden.stages.grounding import invented
+from marchwarden.stages.relevance import promise
 from marchwarden.stages.shapes import keep_valid
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
     import dspy
 
-RELEVANT_CLOSED = 0.55
+RELEVANT_CLOSED = 0.5
 """A closed page whose hit carries this share of its aspect is a gap, even where other pages answered."""
-RELEVANT_LEAD = 0.5
+RELEVANT_LEAD = 0.4
 """The same where nothing answered: the closed page may have."""
-ANSWERED_WHOLE = 0.9
-"""An excerpt that carries this share of an aspect answers it, whatever else it asks for."""
 MOST_CLOSED = 3
 MOST_PAIRS = 3
 LIMIT_NAMES: dict[Limit, str] = {
@@ -64,7 +63,8 @@ def settled(given: GapsGiven) -> list[Gap]:
     gaps += _for_others(given)
     gaps += _contradictions(given.ledger)
     named = {gap.topic for gap in gaps}
-    gaps += [gap for gap in _closed_pages(given) if gap.topic not in named]
+    told = " ".join(gap.detail for gap in gaps)
+    gaps += [gap for gap in _closed_pages(given, told) if gap.topic not in named]
     if given.model_trouble:
         detail = f"The model could not be used throughout ({given.model_trouble}); stages went on without it."
         gaps.append(Gap(topic="the model", category=GapCategory.ACCESS_DENIED, detail=detail))
@@ -85,8 +85,8 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             category=GapCategory.BUDGET_EXHAUSTED,
             detail=f"{_what_ran_out(given.exhausted)} ran out; {_pages(len(ledger.unread()))} found but not read.",
         )
-    closed = [each for each in failures if each.service == "fetch" and each.kind.closed]
-    if closed := [each for each in closed if each.relevance >= RELEVANT_LEAD]:
+    closed = [each for each in ledger.failures if each.service == "fetch" and each.kind.closed]
+    if closed := [each for each in closed if _promised(ledger, each, aspect) >= RELEVANT_LEAD]:
         return Gap(
             topic=aspect.text,
             category=GapCategory.ACCESS_DENIED,
@@ -95,28 +95,33 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     return None
 
 
+def _promised(ledger: Ledger, failure: Attempt, aspect: Aspect) -> float:
+    """How much of an aspect the hit of a page promised that could not be read."""
+    lead = next((lead for lead in ledger.leads if lead.url == failure.target), None)
+    return promise(lead, [aspect]) if lead else failure.relevance * (failure.aspect == aspect.number)
+
+
 def _for_others(given: GapsGiven) -> list[Gap]:
-    """Aspects that ask for what a register, a paper or a court file holds, where a read page points there and
-    what was found answers them only in part."""
+    """Aspects that ask for what is inside a register, a paper or a court file, where a read page points at it: what
+    pages tell of it is a part."""
     gaps = []
     for aspect in given.ledger.aspects:
         wanted = asks_for(aspect.text)
-        best = max((excerpt.relevance for excerpt in given.ledger.excerpts_for(aspect.number)), default=0.0)
         pointed = any(pointer.kind == wanted for pointer in given.ledger.pointers)
-        if aspect.number in given.claimed and wanted and pointed and best < ANSWERED_WHOLE:
+        if aspect.number in given.claimed and wanted and pointed:
             gaps.append(_out_of_scope(given.ledger, aspect, wanted))
     return gaps
 
 
-def _closed_pages(given: GapsGiven) -> list[Gap]:
-    """Pages that promised to bear on an aspect that others answered, and could not be read."""
+def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
+    """Pages that promised to bear on an aspect that others answered, and could not be read; none that was `told`."""
     closed = [
         failure
         for failure in given.ledger.failures
         if failure.service == "fetch"
         and failure.kind.closed
         and failure.relevance >= RELEVANT_CLOSED
-        and failure.aspect in given.claimed
+        and failure.target not in told
     ]
     best = sorted(closed, key=lambda failure: -failure.relevance)[:MOST_CLOSED]
     return [

@@ -25,13 +25,24 @@ MOST_ASPECTS = 6
 ASPECT_LIMIT = 160
 """Characters of an aspect that a model words; the question, which may be one itself, may be longer."""
 
+_ASKING = r"(?:what|who|whom|whose|when|where|which|how|why)\b"
+_INVERTED = r"(?:is|are|does|do|did|was|were|has|have|had|can|could|should|will|would)\b"
+_PREPOSITION = r"(?:(?:in|at|by|for|to|up to|from|of|on|after|before|under|with|since|until) )"
 _NEW_CLAUSE = re.compile(
-    r"(?:[;?]\s+|,?\s+and\s+(?:also\s+)?|,\s+but\s+)"
-    r"(?=(?:in |at |by |for |to )?"
-    r"(?:what|who|whom|whose|when|where|which|how|why|is|are|does|do|did|was|were|can|should)\b)"
-    r"|,\s+(?=(?:how|what|why|when (?:did|do|does|is|are|was|were))\b)",
+    # "and" or a new sentence, then anything that asks
+    rf"(?:[;?]\s+(?:and\s+)?|,?\s+and\s+(?:also\s+)?|,\s+but\s+)(?={_PREPOSITION}?(?:{_ASKING}|{_INVERTED}))"
+    # a comma alone: what can't be a relative clause
+    rf"|,\s+(?={_PREPOSITION}(?:what|which)\b|(?:how|what|why)\b|(?:who|when|where) {_INVERTED}"
+    rf"|{_INVERTED} (?:the|a|an|its?|they|their|this|these|there)\b)",
     re.IGNORECASE,
 )
+_INTRODUCTION = re.compile(
+    rf"^(?!{_PREPOSITION}?{_ASKING})"
+    rf"(?:(?P<frame>(?:{_PREPOSITION}|among )[^,?:]{{3,80}}),|(?P<preface>[^?:]{{3,120}}):)\s+"
+    rf"(?={_PREPOSITION}?(?:{_ASKING}|{_INVERTED}))",
+    re.IGNORECASE,
+)
+"""What stands before the first thing asked and holds for all: "Under the GDPR, …", "A talk on La Paz: …"."""
 _BACKWARD = re.compile(
     r"\b(it|its|they|them|their|he|his|him|she|her|this|that|these|those|there|one)\b", re.IGNORECASE
 )
@@ -192,21 +203,30 @@ def split_question(question: str) -> list[str]:
     """The aspects of a question: its clauses that ask something of their own.
 
     A clause that leans on the first ("and who founded it?", "and how high are the fines?") takes its names with it,
-    so that it can be searched for alone; where there are none to take, it stays with what stands before it.
+    so that it can be searched for alone; where there are none to take, it stays with what stands before it. What
+    introduces the question lends its names to every clause that has none.
     """
+    introduction = _INTRODUCTION.match(question)
+    asked = question[introduction.end() :] if introduction else question
+    common = names_in(introduction["frame"] or introduction["preface"]) if introduction else []
     clauses: list[str] = []
-    for clause in (part.strip(" ?,;") for part in _NEW_CLAUSE.split(question)):
-        if clauses and _says_nothing_alone(clause, clauses[0]):
+    for clause in (part.strip(" ?,;") for part in _NEW_CLAUSE.split(asked)):
+        if clauses and _says_nothing_alone(clause, clauses[0]) and not common:
             clauses[-1] = f"{clauses[-1]}, {clause}"
         elif clause:
             clauses.append(clause)
     clauses = clauses[:MOST_ASPECTS] or [question]
+    if introduction and introduction["frame"]:
+        clauses[0] = f"{introduction['frame']}, {clauses[0]}"
+    if common:
+        return [clause if names_in(clause) else f"{clause} ({' '.join(common)})" for clause in clauses]
     return clauses[:1] + _with_names(clauses[1:], names_in(clauses[0]))
 
 
 def _says_nothing_alone(clause: str, first: str) -> bool:
     """As "and why?" does, or "and what does it report?" after a clause that names nothing."""
-    return not (set(terms(clause)) - VAGUE_TERMS) or (bool(_BACKWARD.search(clause)) and not names_in(first))
+    own = set(terms(clause)) - VAGUE_TERMS
+    return not own or (len(own) < 4 and bool(_BACKWARD.search(clause)) and not names_in(first))
 
 
 def _with_names(clauses: list[str], names: list[str]) -> list[str]:

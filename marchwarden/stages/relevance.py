@@ -2,20 +2,21 @@
 
     relevance = 1 / (1 + exp(−(bias + Σ weight × feature)))
 
-a logistic regression, fitted by evals/fit_relevance.py. It rests on the words that a passage shares with the aspect, on
-what its title and heading lend it, on whether it holds the kind of thing that is asked for and can stand alone; and,
-where an embedding model is installed, on how alike the two are in meaning. There are two sets of weights, since without
-the last the others have to say more.
+a logistic regression, fitted by evals/fit_relevance.py. It rests on the words that a passage shares with the aspect,
+on what its title and heading lend it, on whether it holds the kind of thing that is asked for and can stand alone;
+and, where an embedding model is installed, on how alike the two are in meaning. There are two sets of weights, since
+without the last the others have to say more.
 """
 
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeAlias
 
 from marchwarden.embedding import Embedder
-from marchwarden.ledger import Aspect
+from marchwarden.ledger import Aspect, Lead
 from marchwarden.observations import Page, Passage
 from marchwarden.ranking import coverage, guess_language, term_weights, terms, terms_of
 from marchwarden.stages.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
@@ -25,6 +26,14 @@ Alike: TypeAlias = Mapping[tuple[int, int], float]
 """Cosine similarity of an aspect and a passage, by their numbers."""
 Features: TypeAlias = dict[str, float]
 
+_NO_ANSWERS = (
+    (re.compile(r"^(?:[^\s|·]+\s+){0,11}[^\s|·]*[^\W_]$"), 0.6),  # a headline
+    (re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE), 0.5),
+)
+NAME_MISSING, MOST_NAMES_MISSING = 0.85, 0.7
+"""What is left of a passage's chance where a name that the question holds is missing, and where half of them are."""
+NOTHING_ASKED, NOTHING_ASKED_IN_MEANING = 0.6, 0.85
+"""The same where nothing of what is asked about the names stands there; meaning may be carried by other words."""
 USUAL_COSINE, COSINE_SPREAD = 0.85, 0.05
 """The model's cosines lie close together: about what is usual for a question and a passage, and their spread."""
 _DANGLING = re.compile(
@@ -38,68 +47,60 @@ _NOT_A_STATEMENT = re.compile(
 )
 _WEAK: dict[str, re.Pattern[str]] = {
     "dangling": _DANGLING,  # it can't be quoted alone
-    "headline": re.compile(r"^(?:[^\s|·]+\s+){0,11}[^\s|·]*[^\W_]$"),  # what a text is on, not what is so
     "table_row": re.compile(r" \| "),
-    "pointing": re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE),
     "bibliography": re.compile(
         r"\bet al\b|\bdoi\b|https?://|\b\d{4};\d+|\b(vol|pp?)\. ?\d|\bJournal of\b", re.IGNORECASE
     ),
 }
 
 WEIGHTS: Features = {
-    "words": 2.231,
-    "words_around": 1.685,
-    "pairs": 2.228,
-    "matters": 0.208,
-    "matters_around": 0.948,
-    "nothing_that_matters": -0.018,
-    "names": -0.21,
-    "names_around": -0.932,
-    "no_names_asked": -1.1,
-    "most_names_missing": -1.408,
-    "short": -0.746,
-    "long": -0.919,
-    "early": 0.408,
-    "kind": 0.214,
-    "kind_missing": -0.552,
-    "specific_kind": 1.11,
-    "specific_kind_missing": -1.179,
-    "price_missing": -2.145,
-    "counted_missing": -1.21,
-    "dangling": 0.561,
-    "headline": -0.328,
-    "table_row": 0.742,
-    "pointing": -1.146,
-    "bibliography": -0.617,
-    "likeness": 1.172,
-    "bias": -0.425,
+    "words": 2.647,
+    "words_around": 1.49,
+    "pairs": 1.13,
+    "matters": 0.266,
+    "matters_around": 1.272,
+    "nothing_that_matters": 0.309,
+    "names": -0.784,
+    "names_around": 0.83,
+    "no_names_asked": -0.37,
+    "short": -0.695,
+    "long": -0.887,
+    "early": 0.286,
+    "kind": 0.023,
+    "kind_missing": -0.69,
+    "specific_kind": 0.9,
+    "specific_kind_missing": -1.289,
+    "price_missing": -1.736,
+    "counted_missing": -1.034,
+    "dangling": 0.395,
+    "table_row": 0.597,
+    "bibliography": -1.133,
+    "likeness": 1.361,
+    "bias": -2.319,
 }
 WEIGHTS_WITHOUT_LIKENESS: Features = {
-    "words": 4.205,
-    "words_around": 1.428,
-    "pairs": 2.483,
-    "matters": -0.111,
-    "matters_around": 1.348,
-    "nothing_that_matters": -0.596,
-    "names": 0.495,
-    "names_around": -1.098,
-    "no_names_asked": -1.199,
-    "most_names_missing": -1.479,
-    "short": -1.04,
-    "long": -0.138,
-    "early": 0.589,
-    "kind": 0.368,
-    "kind_missing": -0.691,
-    "specific_kind": 1.42,
-    "specific_kind_missing": -1.233,
-    "price_missing": -2.275,
-    "counted_missing": -0.984,
-    "dangling": 0.469,
-    "headline": -0.273,
-    "table_row": 0.989,
-    "pointing": -1.237,
-    "bibliography": -0.62,
-    "bias": -1.711,
+    "words": 5.152,
+    "words_around": 1.013,
+    "pairs": 0.978,
+    "matters": -0.127,
+    "matters_around": 1.727,
+    "nothing_that_matters": -0.342,
+    "names": -0.007,
+    "names_around": 0.765,
+    "no_names_asked": -0.295,
+    "short": -0.972,
+    "long": 0.063,
+    "early": 0.427,
+    "kind": 0.157,
+    "kind_missing": -0.818,
+    "specific_kind": 1.175,
+    "specific_kind_missing": -1.394,
+    "price_missing": -1.807,
+    "counted_missing": -0.803,
+    "dangling": 0.277,
+    "table_row": 0.803,
+    "bibliography": -1.151,
+    "bias": -3.896,
 }
 
 
@@ -123,9 +124,24 @@ class Relevance:
         features = self.features(passage, aspect)
         if features is None:
             return 0.0
-        if "likeness" not in features:
-            return probability(features, WEIGHTS_WITHOUT_LIKENESS)
-        return probability(features, WEIGHTS)
+        weights = WEIGHTS if "likeness" in features else WEIGHTS_WITHOUT_LIKENESS
+        return round(probability(features, weights) * self._doubt(passage, aspect), 4)
+
+    def _doubt(self, passage: Passage, aspect: Aspect) -> float:
+        """What no sum of features outweighs: a headline says what a text is on, and not what is so; a text that
+        lacks what the question names is on something else."""
+        asked = self._asked[aspect.number]
+        names = asked.names
+        together = set(self._words[passage.number]) | self._title | self._headings[passage.number] | self._year
+        found = names & (together | asked.spelled_out(passage.text))
+        doubt = next((factor for pattern, factor in _NO_ANSWERS if pattern.search(passage.text)), 1.0)
+        if asked.matters and not asked.matters & together:
+            doubt *= NOTHING_ASKED_IN_MEANING if (aspect.number, passage.number) in self._alike else NOTHING_ASKED
+        return (
+            doubt
+            * (NAME_MISSING if len(found) < len(names) else 1.0)
+            * (MOST_NAMES_MISSING if len(names) > 1 and 2 * len(found) <= len(names) else 1.0)
+        )
 
     def features(self, passage: Passage, aspect: Aspect) -> Features | None:
         """What the decision rests on; None where there is nothing to decide."""
@@ -142,14 +158,13 @@ class Relevance:
             **likeness,
             "words": asked.share(own),
             "words_around": asked.share((around & asked.terms) - own),
-            "pairs": _share(asked.pairs, set(zip(words, words[1:], strict=False))),
+            "pairs": _share(asked.pairs, set(pairwise(words))),
             "matters": _share(asked.matters, own, none=0.5),
             "matters_around": _share(asked.matters, together, none=0.5),
             "nothing_that_matters": float(bool(asked.matters) and not asked.matters & own),
             "names": _share(asked.names, own, none=0.5),
             "names_around": _share(asked.names, together, none=0.5),
             "no_names_asked": float(not asked.names),
-            "most_names_missing": float(2 * len(asked.names & together) < len(asked.names)),
             "short": float(len(own) < 5),
             "long": min(1.0, len(own) / 40),
             "early": 1 / passage.number,
@@ -167,7 +182,7 @@ def _share(
     wanted: set[str] | set[tuple[str, str]], found: set[str] | set[tuple[str, str]], none: float = 0.0
 ) -> float:
     """The share of what is wanted that is found; `none` where nothing is."""
-    return len(wanted & found) / len(wanted) if wanted else none  # type: ignore[operator]
+    return len(wanted & found) / len(wanted) if wanted else none
 
 
 @dataclass(frozen=True)
@@ -195,7 +210,7 @@ class AskedFor:
         weights = {term: 1.6 if term in named else 0.35 if term in VAGUE_TERMS else 1.0 for term in words}
         return cls(
             terms=words,
-            pairs=set(zip(in_order, in_order[1:], strict=False)),
+            pairs=set(pairwise(in_order)),
             names={term for term in named if not term[0].isdigit()},
             matters=words - named - VAGUE_TERMS,
             weights=weights,
@@ -233,6 +248,14 @@ class AskedFor:
             "price_missing": float(price and specific is False),
             "counted_missing": float(bool(self.counted) and not self.counted & together),
         }
+
+
+def promise(lead: Lead, aspects: Sequence[Aspect]) -> float:
+    """How much of one of these aspects a hit's title and snippet carry, at best: 0–1."""
+    says = f"{lead.title} {lead.snippet}"
+    words = set(terms(says))
+    asked = [AskedFor.of(aspect.text, "en") for aspect in aspects]
+    return max((each.share(words | each.spelled_out(says)) for each in asked), default=0.0)
 
 
 _INITIALS = re.compile(r"\b[A-Z]{2,5}\b")

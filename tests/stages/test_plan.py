@@ -26,6 +26,11 @@ from marchwarden.stages.shapes import UpTo3Texts, UpTo4Texts, UpTo6Numbers
         ("Is bread and butter healthy?", ["Is bread and butter healthy"]),
         ("Is there a paper on the bridge, and what does it report?", ["Is there a paper on the bridge, what does it report"]),
         ("Which vaccines use mRNA, and who invented them?", ["Which vaccines use mRNA", "who invented them (mRNA)"]),
+        ("Under the GDPR, how long may an answer take, does the law bind firms abroad, and has a court ruled on it?", ["Under the GDPR, how long may an answer take", "does the law bind firms abroad (GDPR)", "has a court ruled on it (GDPR)"]),
+        ("A talk on La Paz, Bolivia: who founded it, and in what year did the cable cars open?", ["who founded it (La Paz Bolivia)", "in what year did the cable cars open (La Paz Bolivia)"]),
+        ("Who patented decaffeination, in which year did rust reach Ceylon?", ["Who patented decaffeination", "in which year did rust reach Ceylon"]),
+        ("In what year was the editor published, and who paid?", ["In what year was the editor published", "who paid"]),
+        ("What is the law, which was passed in 2016, about?", ["What is the law, which was passed in 2016, about"]),
         ("???", ["???"]),
     ],
 )  # fmt: skip
