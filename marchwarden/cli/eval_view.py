@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from marchwarden.evaluation.bootstrap import Difference
+    from marchwarden.evaluation.calibration import BeforeAfter, CalibrationReport, Quality
     from marchwarden.evaluation.check import Problem
     from marchwarden.evaluation.compare import Comparison, Moved
     from marchwarden.evaluation.metrics import Metric
@@ -159,3 +160,35 @@ def _moved(moved: Moved) -> View:
     lines = [("+", "green", each) for each in moved.gains] + [("−", "red", each) for each in moved.losses]
     for sign, style, each in lines:
         yield Padding(Text(f"{sign} {one_line(each)}", style=style), (0, 0, 0, 2))
+
+
+SAMPLE_SCORES = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+def calibration_view(report: CalibrationReport) -> View:
+    """Before and after on either set of questions, then what the calibration makes of a few scores."""
+    fitted = report.calibration
+    yield Text(f"{visible(fitted.model_id)}: confidence {visible(fitted.described)}", style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for name in ("answers", "right", "Brier", "calibration error", "AUROC"):
+        table.add_column(name, justify="right")
+    _add_before_after(table, report.own, "cross-validated")
+    if report.test:
+        _add_before_after(table, report.test, "calibrated")
+    yield table
+    told = " · ".join(f"{score:.2f} → {fitted.apply(score):.2f}" for score in SAMPLE_SCORES)
+    yield Text(f"What a score becomes: {told}")
+
+
+def _add_before_after(table: Table, measured: BeforeAfter, after: str) -> None:
+    where = visible(measured.questions)
+    table.add_row(
+        f"{where}: uncalibrated", str(measured.forecasts), f"{measured.right:.3f}", *_qualities(measured.before)
+    )
+    table.add_row(f"{where}: {after}", "", "", *_qualities(measured.after))
+
+
+def _qualities(quality: Quality) -> tuple[str, str, str]:
+    auroc = "–" if quality.auroc is None else f"{quality.auroc:.3f}"
+    return f"{quality.brier:.3f}", f"{quality.calibration_error:.3f}", auroc

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from marchwarden.cli.checks import Check
     from marchwarden.contract import ResearchResult
+    from marchwarden.evaluation.calibration import CalibrationReport
     from marchwarden.evaluation.check import Problem as LabelProblem
     from marchwarden.evaluation.compare import Comparison
     from marchwarden.evaluation.runs import Run
@@ -105,6 +106,13 @@ def comparison(found: Comparison) -> None:
     from marchwarden.cli.eval_view import comparison_view
 
     show(comparison_view(found))
+
+
+def calibration(found: CalibrationReport) -> None:
+    """What a calibration is worth."""
+    from marchwarden.cli.eval_view import calibration_view
+
+    show(calibration_view(found))
 
 
 def line(text: str) -> None:
