@@ -66,6 +66,13 @@ SPECIFIC = (
         r"\b(what|which) (share|percentage|proportion|fraction|part)\b|\bhow much of\b",
         r"%|per ?cent|\b(half|third|quarter|fifth|tenth|majority)\b|\bone in\b|\bout of\b",
     ),
+    _kind(
+        "people",
+        r"\bhow many (people|inhabitants|residents|persons|workers|employees|visitors)\b",
+        r"\d[\d,. ]*(million |thousand |or so )?([\w-]+ )?(people|inhabitants|residents|persons|workers|employees|staff|"
+        r"members|visitors|deaths|dead|died|victims|killed|lives|participants|patients|adults|women|men|children|players|"
+        r"fans|refugees|tourists|souls)\b|\bpopulation\b|\bdeath toll\b",
+    ),
     _kind("temperature", r"\bhow (hot|cold|warm)\b|\btemperature", r"°|\bdegrees\b"),
     _kind(
         "duration",

@@ -46,6 +46,7 @@ _INTRODUCTION = re.compile(
 _BACKWARD = re.compile(
     r"\b(it|its|they|them|their|he|his|him|she|her|this|that|these|those|there|one)\b", re.IGNORECASE
 )
+_PERSONAL = re.compile(r"\b(it|its|they|them|their|he|his|him|she|her)\b", re.IGNORECASE)
 _FOCUS = re.compile(
     r"(?:focus(?:ing)? on|interested in|looking for|need to know|want to know|tell me about|concentrate on)"
     r"\s+([^.;!?]+)",
@@ -234,7 +235,10 @@ def _with_names(clauses: list[str], names: list[str]) -> list[str]:
 
 
 def _leans_back(clause: str) -> bool:
-    return bool(_BACKWARD.search(clause)) or (len(set(terms(clause)) - VAGUE_TERMS) < 3 and not names_in(clause))
+    """Whether it can't stand alone: it says "it", or, without a name of its own, "that", or next to nothing."""
+    if names_in(clause):
+        return bool(_PERSONAL.search(clause))
+    return bool(_BACKWARD.search(clause)) or len(set(terms(clause)) - VAGUE_TERMS) < 3
 
 
 def names_in(text: str) -> list[str]:

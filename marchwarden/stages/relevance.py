@@ -32,6 +32,8 @@ _NO_ANSWERS = (
 )
 NAME_MISSING, MOST_NAMES_MISSING = 0.85, 0.7
 """What is left of a passage's chance where a name that the question holds is missing, and where half of them are."""
+COUNTED_MISSING = 0.7
+"""And where what "how many …" counts does not: the number is of something else."""
 NOTHING_ASKED, NOTHING_ASKED_IN_MEANING = 0.6, 0.85
 """The same where nothing of what is asked about the names stands there; meaning may be carried by other words."""
 USUAL_COSINE, COSINE_SPREAD = 0.85, 0.05
@@ -137,11 +139,13 @@ class Relevance:
         doubt = next((factor for pattern, factor in _NO_ANSWERS if pattern.search(passage.text)), 1.0)
         if asked.matters and not asked.matters & together:
             doubt *= NOTHING_ASKED_IN_MEANING if (aspect.number, passage.number) in self._alike else NOTHING_ASKED
-        return (
-            doubt
-            * (NAME_MISSING if len(found) < len(names) else 1.0)
-            * (MOST_NAMES_MISSING if len(names) > 1 and 2 * len(found) <= len(names) else 1.0)
-        )
+        if asked.counted and not asked.counted & together:
+            doubt *= COUNTED_MISSING
+        if len(found) < len(names):
+            doubt *= NAME_MISSING
+        if len(names) > 1 and 2 * len(found) <= len(names):
+            doubt *= MOST_NAMES_MISSING
+        return doubt
 
     def features(self, passage: Passage, aspect: Aspect) -> Features | None:
         """What the decision rests on; None where there is nothing to decide."""
