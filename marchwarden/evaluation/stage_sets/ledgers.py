@@ -10,14 +10,14 @@ from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.scoring_text import address, says_one_of
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.labels import Thing, gold_passages, labelled_places, things_of
-from marchwarden.leads import aspect_of, choose, promise
+from marchwarden.leads import aspect_of, choose
 from marchwarden.ledger import Aspect, Excerpt, Ledger
 from marchwarden.observations import Failure, FailureKind, Page, Passage
 from marchwarden.stages.confidence import authority_of
 from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.extract import ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
-from marchwarden.stages.relevance import Relevance
+from marchwarden.stages.relevance import Relevance, promise
 from marchwarden.tools.addresses import host_of, organisation_of
 
 OTHER_PAGES = 3
