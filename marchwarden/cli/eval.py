@@ -1,23 +1,26 @@
-"""`marchwarden eval`: scores a model, a program or a set-up on labelled questions; compares runs; reports them."""
+"""`marchwarden eval`: scores a model, a program or a set-up on labelled questions; compares runs; reports them.
+
+What its options ask for is decided here; eval_run.py has a run, eval_stage.py one stage, eval_dataset.py data sets.
+"""
 
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from marchwarden.cli import eval_compare, eval_report
+from marchwarden.cli import eval_compare, eval_dataset, eval_report, eval_run, eval_stage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from marchwarden.evaluation.datasets import QuestionSet
     from marchwarden.evaluation.questions import Question
-    from marchwarden.evaluation.runs import Run, RunInfo
     from marchwarden.settings import Settings
-
-INTERRUPTED = 130
 
 EPILOGUE = """Examples:
 
@@ -29,6 +32,12 @@ marchwarden eval --kind contradictory --limit 5 --jobs 1
 marchwarden eval --questions mine.jsonl --web my-web
 marchwarden eval --check
     whether every label holds
+marchwarden eval --stage extract --split train --model openai/NAME
+    one stage alone, with its worst examples
+marchwarden eval --split test --judge anthropic/NAME
+    have a model mark the answers too, and see how far it agrees with the labels
+marchwarden eval --dataset gaps --path ~/data/gaps-v0 --limit 50
+    a public data set; an unknown name lists those that there are
 marchwarden eval compare runs/a runs/b
 marchwarden eval report runs/a --out report
 
@@ -85,12 +94,37 @@ def command(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The scores as JSON on stdout.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Check the labels instead of asking anything.")] = False,
+    stage: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Score this stage alone, on examples that the labels give.")
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="A model that marks the answers too, beside the labels.")
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A public data set instead: gaps, hotpot, cacm, wice, expertqa."),
+    ] = None,
+    path: Annotated[
+        Path | None, typer.Option(metavar="P", help="Where that set lies: its file, or the folder that holds it.")
+    ] = None,
 ) -> None:
     """Score a researcher on labelled questions, compare runs, report them."""
     if context.invoked_subcommand:
         return
-    if program and no_program:
-        raise typer.BadParameter("--program names one, --no-program wants none; give one of them")
+    given = {f"--{name.replace('_', '-')}": value for name, value in context.params.items()}
+    _refuse_together(given)
+    public = None
+    if dataset is not None:
+        from marchwarden.evaluation.datasets import ScoredSet
+
+        found, place = eval_dataset.find(dataset, path)
+        if isinstance(found, ScoredSet):
+            _refuse_of_a_run(given, dataset)
+            eval_dataset.score(found, place, limit, json=json)
+            return
+        public = _Public(found, place)
+    if stage is not None:
+        eval_stage.check_name(stage)
     from marchwarden.settings import load_settings
 
     settings = load_settings(
@@ -99,17 +133,87 @@ def command(
         model=model,
         program="none" if no_program else program and str(program.absolute()),
     )
-    chosen, name = _questions(questions, split)
-    if check:
-        _check(chosen, settings, whole=questions is None and split in (None, "all"))
-        return
-    chosen = _narrowed(chosen, kind or [], limit)
+    with ExitStack() as stack:
+        asked = _asked_of(public, limit, settings, stack) if public else _asked(questions, split, settings)
+        chosen = _narrowed(asked.questions, kind or [], None if public else limit)
+        if check:
+            _check(chosen, asked.settings, whole=questions is None and public is None and split in (None, "all"))
+        elif stage is not None:
+            eval_stage.score(stage, chosen, asked.settings, jobs, json=json)
+        else:
+            _run(chosen, asked, jobs, out, judge, resume=resume, json=json)
+
+
+_APART: dict[str, tuple[str, ...]] = {
+    "--program": ("--no-program",),
+    "--dataset": ("--questions", "--web", "--split"),
+    "--check": ("--stage", "--resume", "--out", "--judge", "--jobs"),
+    "--stage": ("--program", "--resume", "--out", "--judge"),
+}
+_OF_A_RUN = ("--model", "--program", "--no-program", "--kind", "--jobs", "--resume", "--out", "--judge")
+
+
+def _refuse_together(given: Mapping[str, object]) -> None:
+    """Options that say nothing together are wrong usage, rather than one of them without effect."""
+    for option, others in _APART.items():
+        if given[option] and (also := next((other for other in others if given[other]), None)):
+            raise typer.BadParameter(f"{option} and {also} can't be given together")
+    if given["--path"] and not given["--dataset"]:
+        raise typer.BadParameter("--path says where a --dataset lies; name one")
+
+
+def _refuse_of_a_run(given: Mapping[str, object], dataset: str) -> None:
+    if other := next((option for option in (*_OF_A_RUN, "--check", "--stage") if given[option]), None):
+        raise typer.BadParameter(f"--dataset {dataset} scores a part of ours alone; {other} says nothing about it")
+
+
+@dataclass(frozen=True)
+class _Public:
+    dataset: QuestionSet
+    path: Path
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Questions, and the settings that name their web."""
+
+    questions: list[Question]
+    settings: Settings
+    name: str
+    split: str | None
+    web: Path | None = None
+    """A web that is there only while this command runs."""
+
+
+def _asked(file: Path | None, split: str | None, settings: Settings) -> _Asked:
+    found, name = _questions(file, split)
+    return _Asked(found, settings, name, split or (None if file else "dev"))
+
+
+def _asked_of(public: _Public, limit: int | None, settings: Settings, stack: ExitStack) -> _Asked:
+    web = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="marchwarden-")))
+    found = eval_dataset.questions_of(public.dataset, public.path, web, limit)
+    return _Asked(found, settings.model_copy(update={"web": web}), public.dataset.name, None, web)
+
+
+def _run(
+    questions: Sequence[Question],
+    asked: _Asked,
+    jobs: int | None,
+    out: Path | None,
+    judge: str | None,
+    *,
+    resume: bool,
+    json: bool,
+) -> None:
+    settings = asked.settings
+    marked_by = eval_run.judge_by(judge, settings) if judge else None
     side_by_side = jobs or (max(1, os.cpu_count() or 1) if settings.model_id == "extractive" else 2)
-    run = _run_of(_info(chosen, settings, name, split, side_by_side), out, resume=resume)
-    interrupted = _ask(run, chosen, settings, side_by_side)
-    _show(run, json=json)
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
+    info = eval_run.info_of(questions, settings, asked.name, asked.split, side_by_side)
+    run = eval_run.run_of(info, out, resume=resume)
+    if asked.web:
+        settings = settings.model_copy(update={"web": eval_dataset.keep_web(asked.web, run.folder)})
+    eval_run.score(run, questions, settings, side_by_side, judge=marked_by, json=json)
 
 
 def _questions(file: Path | None, split: str | None) -> tuple[list[Question], str]:
@@ -150,79 +254,3 @@ def _check(questions: Sequence[Question], settings: Settings, *, whole: bool) ->
     render.labels(counts(questions), shared_pages(questions), problems)
     if problems:
         raise typer.Exit(1)
-
-
-def _info(questions: Sequence[Question], settings: Settings, name: str, split: str | None, jobs: int) -> RunInfo:
-    from marchwarden import __version__
-    from marchwarden.evaluation.runs import RunInfo, labels_fingerprint, now, pages_fingerprint
-    from marchwarden.programs import load_program
-    from marchwarden.tools.frozen_web import FrozenWeb
-
-    web = FrozenWeb.load(settings.frozen_web)
-    program = load_program(settings)
-    return RunInfo(
-        version=__version__,
-        started=now(),
-        model_id=settings.model_id,
-        program=program.fingerprint if program else None,
-        questions=name,
-        split=split or ("dev" if name == "shipped" else None),
-        labels=labels_fingerprint(questions),
-        pages=pages_fingerprint(web.folder),
-        jobs=jobs,
-    )
-
-
-def _run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
-    from marchwarden.errors import EvaluationError
-    from marchwarden.evaluation.runs import folder_name, latest_run, open_run, start_run
-
-    shelf = Path("~/.marchwarden/evals").expanduser()
-    if not resume:
-        return start_run(out or shelf / folder_name(info), info)
-    run = open_run(out) if out else latest_run(shelf, info)
-    if run is None:
-        raise EvaluationError(f"no run of this set-up is in {shelf}", hint="Start one without --resume.")
-    if run.info.set_up != info.set_up:
-        raise EvaluationError(
-            f"{run.folder} was run with another version, model, program, labels or pages",
-            hint="Ask with the same options, or start a new run without --resume.",
-        )
-    return run
-
-
-def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int) -> bool:
-    """Ask what is left; whether that was interrupted."""
-    import asyncio
-    from functools import partial
-
-    import anyio
-
-    from marchwarden.cli import render
-    from marchwarden.evaluation.runner import ask_all
-
-    left = len(questions) - sum(record.result is not None for record in run.records)
-    try:
-        with render.evaluation_progress(run, left) as tell:
-            anyio.run(partial(ask_all, run, questions, settings, jobs=jobs, on_record=tell))
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        render.notice(
-            f"Interrupted after {len(run.records)} of {len(questions)} questions.",
-            f"Go on with: marchwarden eval … --resume --out {run.folder}",
-        )
-        return True
-    return False
-
-
-def _show(run: Run, *, json: bool) -> None:
-    from marchwarden.cli import render
-    from marchwarden.evaluation.runs import write_json
-    from marchwarden.evaluation.scores import scores_of
-
-    scores = scores_of(run)
-    write_json(run.folder / "scores.json", scores.as_json())
-    if json:
-        render.json(scores.as_json())
-    else:
-        render.scores(scores)
-        render.done(f"The run is in {run.folder}; `marchwarden eval report {run.folder}` shows every question.")

@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.calibration import BeforeAfter, CalibrationReport, Quality
     from marchwarden.evaluation.check import Problem
     from marchwarden.evaluation.compare import Comparison, Moved
+    from marchwarden.evaluation.datasets import DatasetReport
+    from marchwarden.evaluation.judge import Agreement
     from marchwarden.evaluation.metrics import Metric
+    from marchwarden.evaluation.runs import Grade
     from marchwarden.evaluation.scores import Score, Scores
 
     View: TypeAlias = Iterable[RenderableType]
 
 MAIN = ("evidence_recall", "nugget_recall", "gap_category_accuracy", "discovery_f1", "contradiction_f1")
 """The metrics that are shown for each kind."""
+GRADES: tuple[Grade, ...] = ("supported", "partly", "not")
 
 
 def scores_view(scores: Scores) -> View:
@@ -192,3 +196,33 @@ def _add_before_after(table: Table, measured: BeforeAfter, after: str) -> None:
 def _qualities(quality: Quality) -> tuple[str, str, str]:
     auroc = "–" if quality.auroc is None else f"{quality.auroc:.3f}"
     return f"{quality.brier:.3f}", f"{quality.calibration_error:.3f}", auroc
+
+
+def agreement_view(found: Agreement) -> View:
+    """How a judge's marks compare with the string labels."""
+    left_out = ((found.unreadable, "not readable"), (found.unasked, "not marked"))
+    said = "".join(f", {number} {what}" for number, what in left_out if number)
+    yield Text(f"Judge {visible(found.model_id)}: {count(found.answers, 'answer')} marked{said}", style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("by the labels")
+    for grade in GRADES:
+        table.add_column(grade, justify="right")
+    for labelled, name in ((True, "said"), (False, "not said")):
+        table.add_row(name, *(str(found.grades.get((labelled, grade), 0)) for grade in GRADES))
+    yield table
+    agreed = "–" if found.agreement is None else f"{found.agreement:.3f}"
+    kappa = "–" if found.kappa is None else f"{found.kappa:.3f}"
+    yield Text(f"Agreement with the labels on {count(found.facts, 'fact')}: {agreed}, Cohen's kappa {kappa}")
+
+
+def dataset_view(found: DatasetReport) -> View:
+    """Figures, and how they are meant."""
+    yield Text(f"{found.name}: {found.what}, {count(found.items, 'item')}", style="bold")
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("figure")
+    table.add_column("", justify="right")
+    for name, value in found.figures.items():
+        table.add_row(_name(name), f"{value:.3f}")
+    yield table
+    for note in found.notes:
+        yield Text(f"– {note}", style="dim")

@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
+    from rich.progress import Progress
 
     from marchwarden.cli.checks import Check
     from marchwarden.contract import ResearchResult
     from marchwarden.evaluation.calibration import CalibrationReport
     from marchwarden.evaluation.check import Problem as LabelProblem
     from marchwarden.evaluation.compare import Comparison
-    from marchwarden.evaluation.runs import Run
+    from marchwarden.evaluation.datasets import DatasetReport
+    from marchwarden.evaluation.judge import Agreement
     from marchwarden.evaluation.scores import Scores
+    from marchwarden.evaluation.stage_sets.scoring import StageReport
     from marchwarden.trace.reader import Trace, TraceSummary
     from marchwarden.trace.replay import Entry
     from marchwarden.trace.verify import Problem
@@ -115,6 +118,27 @@ def calibration(found: CalibrationReport) -> None:
     show(calibration_view(found))
 
 
+def agreement(found: Agreement) -> None:
+    """How a judge's marks compare with the labels."""
+    from marchwarden.cli.eval_view import agreement_view
+
+    show(agreement_view(found))
+
+
+def dataset(found: DatasetReport) -> None:
+    """What a part of ours scored on a public data set."""
+    from marchwarden.cli.eval_view import dataset_view
+
+    show(dataset_view(found))
+
+
+def stage(found: StageReport) -> None:
+    """What one stage scored, and its worst examples."""
+    from marchwarden.cli.stage_view import stage_view
+
+    show(stage_view(found))
+
+
 def line(text: str) -> None:
     """One line on stdout."""
     console().print(Text(visible(text)), soft_wrap=True)
@@ -150,12 +174,30 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield lambda message: shown.update(task, description=one_line(message, max(10, out.width - 15)))
 
 
+class Bar:
+    """How far a count has come, on a terminal; nothing to a pipe."""
+
+    def __init__(self, shown: Progress | None, total: int | None) -> None:
+        self._shown = shown
+        self._task = shown.add_task("", total=total) if shown else None
+
+    def of(self, total: int) -> None:
+        """How many there are, where that is known only later."""
+        if self._shown and self._task is not None:
+            self._shown.update(self._task, total=total)
+
+    def advance(self, text: Callable[[], str]) -> None:
+        """One more is done; `text` stands behind the bar."""
+        if self._shown and self._task is not None:
+            self._shown.update(self._task, advance=1, description=one_line(text()))
+
+
 @contextmanager
-def evaluation_progress(run: Run, left: int) -> Iterator[Callable[[object], None]]:
-    """A bar with the questions done, the time left and the scores so far, on a terminal; nothing to a pipe."""
+def counting(total: int | None) -> Iterator[Bar]:
+    """A bar with the number done and the time left. No total: it isn't known yet; 0: there is nothing to wait for."""
     out = console(stderr=True)
-    if not out.is_terminal or out.is_dumb_terminal or not left:
-        yield lambda record: None
+    if not out.is_terminal or out.is_dumb_terminal or total == 0:
+        yield Bar(None, total)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -166,14 +208,7 @@ def evaluation_progress(run: Run, left: int) -> Iterator[Callable[[object], None
         TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=out, transient=True) as shown:
-        task = shown.add_task("", total=left)
-
-        def tell(record: object) -> None:
-            from marchwarden.cli.eval_view import running
-
-            shown.update(task, advance=1, description=running(run.figures()))
-
-        yield tell
+        yield Bar(shown, total)
 
 
 def notice(message: str, hint: str | None = None) -> None:

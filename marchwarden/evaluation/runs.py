@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -25,6 +25,7 @@ from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.reductions import Cells
 
 RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces"
+Grade = Literal["supported", "partly", "not"]
 
 
 class RunInfo(BaseModel):
@@ -54,6 +55,27 @@ class RunInfo(BaseModel):
         return self.version, self.model_id, self.program, self.labels, self.pages
 
 
+class Mark(BaseModel):
+    """How far an answer states a nugget, by a judge."""
+
+    nugget: str
+    """Its id."""
+    grade: Grade
+
+
+class Judged(BaseModel):
+    """What a judge model made of an answer (judge.py)."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    model_id: str
+    marks: list[Mark] | None
+    """Of each vital nugget; None where no grade could be read: then there is nothing to score."""
+    reason: str | None = None
+    """Why there are none."""
+    tokens: int
+
+
 class Record(BaseModel):
     """One question of a run: what was asked, what came back, how it scored."""
 
@@ -69,6 +91,7 @@ class Record(BaseModel):
     dollars: float | None = None
     cells: dict[str, Cells | None]
     """What each scorer found (metrics.py)."""
+    judged: Judged | None = None
 
 
 class Run:
@@ -101,6 +124,14 @@ class Run:
         except OSError as error:
             raise _unwritable(self.folder / RESULTS, error) from None
         self._records[record.id] = record
+
+    def tidy(self) -> None:
+        """Write the file anew with one record a question: the last of each, which is the one that counts."""
+        body = b"".join(record.model_dump_json().encode("utf-8") + b"\n" for record in self.records)
+        try:
+            write_whole(self.folder / RESULTS, body)
+        except OSError as error:
+            raise _unwritable(self.folder / RESULTS, error) from None
 
     def figures(self) -> dict[str, float | None]:
         """Every metric over all records."""

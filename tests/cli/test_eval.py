@@ -14,9 +14,12 @@ from typing import Any
 
 import pytest
 
+from marchwarden.evaluation.datasets import DATASETS
 from marchwarden.evaluation.runs import RESULTS, RUN, open_run
+from marchwarden.evaluation.stage_sets import STAGE_SETS
 from tests.cli.conftest import Ran, Run
 from tests.cli.running import ROOT
+from tests.lm.wire import Answer, as_events, as_json, service
 from tests.webs import article, make_web
 
 CROPS, SLOW = "https://garden.example/crops", "https://slow.example/rivers"
@@ -145,11 +148,17 @@ def test_the_program_in_force_is_named_unless_none_is_wanted(evaluate: Eval, tmp
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (("--stage", "confidence"), f"there is no such stage; there are {', '.join(STAGE_SETS)}"),
+        (("--stage", "extract", "--judge", "m"), "--stage and --judge can't be given together"),
+        (("--check", "--stage", "extract"), "--check and --stage can't be given together"),
+        (("--judge", "extractive"), "--judge extractive: that is no model"),
+        (("--path", "p"), "--path says where a --dataset lies; name one"),
+        (("--dataset", "gaps", "--path", "p"), "--dataset and --questions can't be given together"),
         (("--kind", "numerical"), "--kind numerical: no question is of that kind; there are numeric, of-our-own,"),
         (("--split", "validation"), "--split"),
         (("--limit", "0"), "--limit"),
         (("--jobs", "0"), "--jobs"),
-        (("--program", "p", "--no-program"), "--program names one, --no-program wants none"),
+        (("--program", "p", "--no-program"), "--program and --no-program can't be given together"),
     ],
 )
 def test_wrong_usage_is_exit_code_2_with_what_there_is(evaluate: Eval, options: tuple[str, ...], said: str) -> None:
@@ -271,3 +280,182 @@ def test_an_interrupted_run_shows_what_it_has_says_how_to_go_on_and_does(
     assert f"--resume --out {out}".encode() in stderr
     assert evaluate("--jobs", "1", "--out", str(out), "--resume", "--json").code == 0
     assert asked(out) == ["tomatoes", "river"]
+
+
+# A single stage
+
+
+def test_a_stage_is_scored_alone_with_its_worst_examples(evaluate: Eval) -> None:
+    ran = evaluate("--stage", "extract")
+    assert (ran.code, ran.err) == (0, "")
+    flat = " ".join(ran.out.split())
+    assert flat.startswith("extract, extractive: ")
+    assert "valid output" in flat
+    assert not (Path.home() / ".marchwarden").exists()
+    body = json.loads(evaluate("--stage", "plan", "--json", "--kind", "numeric").out)
+    assert (body["stage"], body["model_id"], body["tokens"]) == ("plan", "extractive", 0)
+    assert [each["question"] for each in body["examples"]] == ["tomatoes"]
+
+
+def test_a_stage_shows_what_was_wrong_with_the_worst_and_nothing_where_there_is_no_example(
+    run: Run, small_web: Path, tmp_path: Path
+) -> None:
+    nowhere = QUESTIONS[0] | {"question": "How tall is [red]the tower?"}
+    file = labelled(tmp_path / "hard.jsonl", nowhere)
+    out = " ".join(run("eval", "--questions", str(file), "--web", str(small_web), "--stage", "plan").out.split())
+    assert "The worst 0." in out
+    assert "How tall is [red]the tower" in out
+    none = run("eval", "--questions", str(file), "--web", str(small_web), "--stage", "discoveries")
+    assert (none.code, none.out.splitlines()[0]) == (0, "discoveries, extractive: 0 examples")
+    assert "no example of this stage" in none.out
+
+
+# A judge
+
+
+def marked(*grades: str) -> Answer:
+    """What an OpenAI-compatible server streams."""
+    base = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "judge"}
+    text = json.dumps({"grades": list(grades)})
+    return as_events(
+        (None, {**base, "choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]}),
+        (None, {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
+        (None, {**base, "choices": [], "usage": {"prompt_tokens": 90, "completion_tokens": 9, "total_tokens": 99}}),
+        (None, "[DONE]"),
+    )
+
+
+def test_a_judge_marks_the_answers_and_its_agreement_stands_beside_the_scores(
+    evaluate: Eval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = ("--out", str(tmp_path / "out"))
+    with service(marked("supported")) as server:
+        monkeypatch.setenv("MARCHWARDEN_API_BASE", f"{server.address}/v1")
+        asking = ("--model", "extractive", "--judge", "openai/judge")
+        ran = evaluate(*out, *asking, "--json")
+        assert ran.code == 0
+        assert len(server.received) == 1
+        shown = evaluate(*out, *asking, "--resume")
+        assert len(server.received) == 1
+    body = json.loads(ran.out)
+    assert body["judge"] == {
+        "model_id": "openai/judge",
+        "answers": 1,
+        "unreadable": 0,
+        "unasked": 0,
+        "facts": 1,
+        "agreement": 1.0,
+        "kappa": None,
+        "grades": [{"labels": "said", "grade": "supported", "facts": 1}],
+        "tokens": 99,
+    }
+    assert json.loads((tmp_path / "out" / "scores.json").read_text())["judge"] == body["judge"]
+    assert body["scores"]["tokens"]["value"] == 0
+    assert "Judge openai/judge: 1 answer marked" in shown.out
+    assert "Agreement with the labels on 1 fact: 1.000, Cohen's kappa –" in shown.out
+    assert len((tmp_path / "out" / RESULTS).read_text().splitlines()) == 2
+
+
+def test_a_judge_that_cannot_be_asked_is_known_before_anything_is_or_named_with_the_answers_kept(
+    evaluate: Eval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = evaluate("--judge", "anthropic/claude-x", "--out", str(tmp_path / "a"))
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.said.startswith("Error: anthropic/claude-x needs a key")
+    assert not (tmp_path / "a").exists()
+    with service(as_json({"error": {"message": "no such key"}}, 401)) as server:
+        monkeypatch.setenv("MARCHWARDEN_API_BASE", f"{server.address}/v1")
+        ran = evaluate("--model", "extractive", "--judge", "openai/judge", "--out", str(tmp_path / "b"))
+    assert (ran.code, ran.out) == (1, "")
+    assert "the judge can't be asked" in ran.said
+    assert sorted(asked(tmp_path / "b")) == ["chess", "tomatoes"]
+
+
+# Public data sets
+
+
+def hotpot(folder: Path, *, rows: int = 3) -> Path:
+    folder.mkdir()
+    lines = [
+        {
+            "id": f"row{number}",
+            "question": f"In which year was the Halden Bridge number {number} built?",
+            "answer": f"19{number}1",
+            "type": "bridge",
+            "supporting_facts": {"title": ["Halden Bridge"], "sent_id": [0]},
+            "context": {
+                "title": ["Halden Bridge", "Tista"],
+                "sentences": [
+                    [f"The Halden Bridge number {number} was built in the year 19{number}1 over the river Tista."],
+                    ["The Tista is a river with pike and perch in it."],
+                ],
+            },
+        }
+        for number in range(1, rows + 1)
+    ]
+    (folder / "hotpot_distractor_100.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def test_a_public_set_of_questions_is_scored_over_a_web_that_the_run_keeps(run: Run, tmp_path: Path) -> None:
+    path, out = hotpot(tmp_path / "set"), tmp_path / "out"
+    ran = run("eval", "--dataset", "hotpot", "--path", str(path), "--limit", "2", "--out", str(out), "--json")
+    assert (ran.code, ran.err) == (0, "")
+    body = json.loads(ran.out)
+    assert (body["questions"], body["run"]["questions"], body["run"]["split"]) == (2, "hotpot", None)
+    assert body["scores"]["nugget_recall"]["value"] == 1.0
+    assert len((out / "web" / "manifest.jsonl").read_text().splitlines()) == 4
+    assert len(asked(out)) == 2
+    (out / RESULTS).unlink()
+    again = run("eval", "--dataset", "hotpot", "--path", str(path), "--limit", "2", "--out", str(out), "--resume")
+    assert (again.code, len(asked(out))) == (0, 2)
+
+
+def test_a_public_set_can_be_checked_and_gives_stages_their_examples(run: Run, tmp_path: Path) -> None:
+    given = ("--dataset", "hotpot", "--path", str(hotpot(tmp_path / "set")))
+    assert "Every label holds." in run("eval", *given, "--check").out
+    assert json.loads(run("eval", *given, "--stage", "extract", "--limit", "1", "--json").out)["examples"]
+
+
+def test_a_set_that_scores_a_part_of_ours_prints_its_figures(run: Run, tmp_path: Path) -> None:
+    rows = [
+        {"label": label, "claim": claim, "evidence": ["The bridge was built in 1931."], "meta": {"id": label}}
+        for label, claim in [("supported", "The bridge was built in 1931."), ("not_supported", "It fell in 1999.")]
+    ]
+    (tmp_path / "claim_dev.jsonl.gz").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = ("eval", "--dataset", "wice", "--path", str(tmp_path))
+    ran = run(*given, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    body = json.loads(ran.out)
+    assert (body["name"], body["items"], body["figures"]["auroc"]) == ("wice", 2, 1.0)
+    text = " ".join(run(*given).out.split())
+    assert "wice: the grounding checker" in text
+    assert "auroc 1.000" in text
+    assert json.loads(run(*given, "--limit", "1", "--json").out)["items"] == 1
+    for option in ("--judge", "--stage", "--out", "--kind", "--model"):
+        ran = run(*given, option, "x")
+        assert ran.code == 2
+        assert f"{option} says nothing about it" in ran.said
+
+
+def test_an_unknown_set_or_one_without_its_place_is_wrong_usage_and_a_foreign_file_a_failure(
+    run: Run, tmp_path: Path
+) -> None:
+    unknown = run("eval", "--dataset", "squad", "--path", str(tmp_path))
+    assert unknown.code == 2
+    assert f"there are {', '.join(DATASETS)}" in unknown.said
+    nowhere = run("eval", "--dataset", "gaps")
+    assert (nowhere.code, "needs --path: dev.jsonl.gz" in nowhere.said) == (2, True)
+    for name in DATASETS:
+        ran = run("eval", "--dataset", name, "--path", str(tmp_path))
+        assert (ran.code, ran.out) == (1, "")
+        assert "--path names" in ran.said
+    assert not (Path.home() / ".marchwarden").exists()
+
+
+def test_help_names_the_sets_and_the_exit_codes(run: Run) -> None:
+    out = " ".join(run("eval", "--help").out.translate({ord("│"): " "}).split())
+    assert ", ".join(DATASETS) in out
+    assert "130 interrupted (--resume goes on)" in out
+    for option in ("--stage", "--judge", "--dataset"):
+        assert f"marchwarden eval {option}" in out or f"{option} " in out

@@ -1,0 +1,159 @@
+"""A run of `marchwarden eval`: opened or started, asked, judged where a judge is named, and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from marchwarden.evaluation.questions import Question
+    from marchwarden.evaluation.runs import Record, Run, RunInfo
+    from marchwarden.settings import Settings
+
+INTERRUPTED = 130
+
+
+def info_of(questions: Sequence[Question], settings: Settings, name: str, split: str | None, jobs: int) -> RunInfo:
+    """What a run of these questions with these settings would be. Raises ConfigurationError."""
+    from marchwarden import __version__
+    from marchwarden.evaluation.runs import RunInfo, labels_fingerprint, now, pages_fingerprint
+    from marchwarden.programs import load_program
+    from marchwarden.tools.frozen_web import FrozenWeb
+
+    web = FrozenWeb.load(settings.frozen_web)
+    program = load_program(settings)
+    return RunInfo(
+        version=__version__,
+        started=now(),
+        model_id=settings.model_id,
+        program=program.fingerprint if program else None,
+        questions=name,
+        split=split,
+        labels=labels_fingerprint(questions),
+        pages=pages_fingerprint(web.folder),
+        jobs=jobs,
+    )
+
+
+def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
+    """A new run in `out` or on the shelf, or the one to go on with. Raises EvaluationError where there is none."""
+    from marchwarden.errors import EvaluationError
+    from marchwarden.evaluation.runs import folder_name, latest_run, open_run, start_run
+
+    shelf = Path("~/.marchwarden/evals").expanduser()
+    if not resume:
+        return start_run(out or shelf / folder_name(info), info)
+    run = open_run(out) if out else latest_run(shelf, info)
+    if run is None:
+        raise EvaluationError(f"no run of this set-up is in {shelf}", hint="Start one without --resume.")
+    if run.info.set_up != info.set_up:
+        raise EvaluationError(
+            f"{run.folder} was run with another version, model, program, labels or pages",
+            hint="Ask with the same options, or start a new run without --resume.",
+        )
+    return run
+
+
+def judge_by(judge: str, settings: Settings) -> Settings:
+    """The settings with the judge as their model. Raises ConfigurationError where it can't be asked, so that this is
+    known before anything is."""
+    import anyio
+
+    from marchwarden.budget import Budget
+    from marchwarden.contract import Constraints
+    from marchwarden.evaluation.judge import Tally
+    from marchwarden.lm import connect
+
+    own = settings.model_copy(update={"model": judge})
+    model = connect(own, Budget(Constraints(), 1.0), Tally())
+    if model is None:
+        raise typer.BadParameter(f"--judge {judge}: that is no model")
+    anyio.run(model.aclose)
+    return own
+
+
+def score(
+    run: Run, questions: Sequence[Question], settings: Settings, jobs: int, *, judge: Settings | None, json: bool
+) -> None:
+    """Ask what is left, have the answers marked where there is a judge, and show the scores of what was done."""
+    interrupted = _ask(run, questions, settings, jobs) or (judge is not None and _judge(run, judge))
+    _show(run, json=json, judge=judge.model_id if judge else None)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int) -> bool:
+    """Whether it was interrupted."""
+    from marchwarden.cli import render
+    from marchwarden.cli.eval_view import running
+    from marchwarden.evaluation.runner import ask_all
+
+    left = len(questions) - sum(record.result is not None for record in run.records)
+    with render.counting(left) as bar:
+
+        def tell(record: Record) -> None:
+            bar.advance(lambda: running(run.figures()))
+
+        finished = _finishes(partial(ask_all, run, questions, settings, jobs=jobs, on_record=tell))
+    if not finished:
+        render.notice(
+            f"Interrupted after {len(run.records)} of {len(questions)} questions.",
+            f"Go on with: marchwarden eval … --resume --out {run.folder}",
+        )
+    return not finished
+
+
+def _judge(run: Run, settings: Settings) -> bool:
+    """Whether it was interrupted."""
+    from marchwarden.cli import render
+    from marchwarden.evaluation.judge import judge_all, unjudged
+
+    with render.counting(len(unjudged(run, settings.model_id))) as bar:
+
+        def tell(record: Record) -> None:
+            bar.advance(lambda: f"marked by {settings.model_id}")
+
+        finished = _finishes(partial(judge_all, run, settings, on_judged=tell))
+    if not finished:
+        render.notice(
+            f"Interrupted with {len(unjudged(run, settings.model_id))} answers still to be marked.",
+            f"Go on with: marchwarden eval … --resume --out {run.folder} --judge {settings.model_id}",
+        )
+    return not finished
+
+
+def _finishes(work: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+    """Run it; False where it was interrupted."""
+    import asyncio
+
+    import anyio
+
+    try:
+        anyio.run(work)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return False
+    return True
+
+
+def _show(run: Run, *, json: bool, judge: str | None) -> None:
+    """Also into scores.json, with the judge's agreement beside the scores where there was one."""
+    from marchwarden.cli import render
+    from marchwarden.evaluation.judge import agreement_of
+    from marchwarden.evaluation.runs import write_json
+    from marchwarden.evaluation.scores import scores_of
+
+    scores = scores_of(run)
+    agreement = agreement_of(run, judge) if judge else None
+    body = {**scores.as_json(), **({"judge": agreement.as_json()} if agreement else {})}
+    write_json(run.folder / "scores.json", body)
+    if json:
+        render.json(body)
+        return
+    render.scores(scores)
+    if agreement:
+        render.agreement(agreement)
+    render.done(f"The run is in {run.folder}; `marchwarden eval report {run.folder}` shows every question.")
