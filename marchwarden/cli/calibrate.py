@@ -13,6 +13,8 @@ marchwarden calibrate runs/extractive-dev
     fit, and keep it where the model's next answers find it
 marchwarden calibrate runs/extractive-dev --test runs/extractive-test
     and see how it does on questions that it was not fitted to
+marchwarden calibrate runs/extractive-train runs/extractive-dev
+    fit to the answers of both
 marchwarden calibrate runs/extractive-dev --out programs/extractive --json | jq .own.after
     keep it elsewhere: MARCHWARDEN_PROGRAM and eval --program name that folder
 
@@ -21,7 +23,9 @@ MARCHWARDEN_PROGRAM=none does without; `marchwarden doctor` says which calibrati
 
 
 def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run to fit to (marchwarden eval).")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="Folders of the runs to fit to (marchwarden eval).")
+    ],
     test: Annotated[
         Path | None, typer.Option(metavar="RUN", help="Folder of a run of other questions, to measure it on.")
     ] = None,
@@ -31,17 +35,18 @@ def command(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The calibration and its figures as JSON on stdout.")] = False,
 ) -> None:
-    """Fit the confidence of a model to how often its answers in RUN were right, and keep that with the model.
+    """Fit the confidence of a model to how often its answers in the runs were right, and keep that with the model.
 
     The fit is logistic in the log-odds (Platt 1999), from the score before any calibration. Brier score, expected
-    calibration error and AUROC are shown before and after: on RUN itself 5-fold cross-validated, and on --test.
+    calibration error and AUROC are shown before and after: on the runs themselves 5-fold cross-validated, and on
+    --test.
     """
     from marchwarden.cli import render
-    from marchwarden.evaluation.calibration import calibrate, save
+    from marchwarden.evaluation.calibration import calibrate, joined, save
     from marchwarden.evaluation.runs import open_run
     from marchwarden.programs import model_slug, own_programs
 
-    report = calibrate(open_run(run), open_run(test) if test else None)
+    report = calibrate(joined([open_run(run) for run in runs]), open_run(test) if test else None)
     calibration = report.calibration
     file = save(calibration, out or own_programs() / model_slug(calibration.model_id))
     if json:

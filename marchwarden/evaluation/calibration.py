@@ -19,7 +19,7 @@ from marchwarden.contract import ConfidenceFactors
 from marchwarden.errors import EvaluationError, StorageError
 from marchwarden.evaluation.metrics import forecast
 from marchwarden.evaluation.reductions import auroc, brier, calibration_error
-from marchwarden.evaluation.runs import Run, RunInfo, now, write_whole
+from marchwarden.evaluation.runs import Run, RunInfo, fingerprint, now, write_whole
 from marchwarden.programs import CALIBRATION, Calibration, log_odds
 from marchwarden.stages.confidence import calibrated
 
@@ -98,6 +98,24 @@ def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
     )
     own = _measured(_named(run.info), forecasts, _cross_validated(calibration, forecasts))
     return CalibrationReport(calibration, own, _tested(calibration, run, test) if test else None)
+
+
+def joined(runs: Sequence[Run]) -> Run:
+    """Several runs of one model as one, to fit to all of their answers.
+
+    Raises EvaluationError where they are of different models or programs, or share a question.
+    """
+    first = runs[0]
+    if len(runs) == 1:
+        return first
+    records = [record for run in runs for record in run.records]
+    if len({(run.info.model_id, run.info.program) for run in runs}) > 1:
+        raise EvaluationError("the runs are of different models or programs", hint="Fit to runs of one.")
+    if len({record.question.question for record in records}) < len(records):
+        raise EvaluationError("the runs share questions", hint="Fit to runs of different questions.")
+    split = "+".join(run.info.split or run.info.questions for run in runs)
+    labels = fingerprint([run.info.labels for run in runs])
+    return Run(first.folder, first.info.model_copy(update={"split": split, "labels": labels}), records)
 
 
 def forecasts_of(run: Run) -> list[Forecast]:

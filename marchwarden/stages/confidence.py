@@ -1,13 +1,13 @@
 """How sure the answer is, by a rubric over what happened: no model is asked how it feels.
 
-    base      0.55 · 0.70 · 0.80 · 0.86 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
-    authority +0.08 high · 0 medium · −0.12 low
+    base      0.65 · 0.74 · 0.82 · 0.88 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
+    authority +0.05 high · 0 medium · −0.12 low
     recency   −0.05 where everything is over three years old
-    conflict  −0.15 where sources disagree and nothing settled it, −0.03 where something did; never "high"
+    conflict  −0.10 where sources disagree and nothing settled it, −0.03 where something did; never "high"
     budget    −0.15 where a limit cut the research short, and then never over 0.69
-    fit       the sum is scaled by 0.5 + 0.5 × query_specificity_match, and by the share of aspects answered
+    fit       the sum is scaled by 0.3 + 0.7 × query_specificity_match and 0.4 + 0.6 × the share of aspects answered
 
-The numbers are a first guess. Where the model has a calibration (programs.py), an answer that cites something gets
+Which counts how much was weighed on the training questions: how well the evidence fits tells most. Where the model has a calibration (programs.py), an answer that cites something gets
 the share of right answers that its score has stood for, within the same upper bounds.
 """
 
@@ -22,8 +22,8 @@ from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority
 from marchwarden.ledger import Excerpt, Ledger, Source
 from marchwarden.programs import Calibration
 
-_BASE = (0.05, 0.55, 0.70, 0.80, 0.86)
-_AUTHORITY = {SourceAuthority.HIGH: 0.08, SourceAuthority.MEDIUM: 0.0, SourceAuthority.LOW: -0.12}
+_BASE = (0.05, 0.65, 0.74, 0.82, 0.88)
+_AUTHORITY = {SourceAuthority.HIGH: 0.05, SourceAuthority.MEDIUM: 0.0, SourceAuthority.LOW: -0.12}
 _MOST, _MOST_WITH_CONFLICT, _MOST_WHEN_EXHAUSTED = 0.97, 0.89, 0.69
 _ORDER = (SourceAuthority.LOW, SourceAuthority.MEDIUM, SourceAuthority.HIGH)
 _OFFICIAL = re.compile(
@@ -113,9 +113,10 @@ def _score(factors: ConfidenceFactors, share_answered: float, *, unresolved: boo
     if sources:
         score += _AUTHORITY[factors.source_authority]
         score -= 0.05 if factors.recency is Recency.DATED else 0.0
-        score -= 0.15 if unresolved else 0.03 if factors.contradiction_detected else 0.0
+        score -= 0.10 if unresolved else 0.03 if factors.contradiction_detected else 0.0
     score -= 0.15 if factors.budget_exhausted else 0.0
-    score = min(score, _most(factors)) * (0.5 + 0.5 * factors.query_specificity_match) * share_answered
+    score = min(score, _most(factors)) * (0.3 + 0.7 * factors.query_specificity_match)
+    score *= 0.4 + 0.6 * share_answered
     return round(max(0.0, score), 2)  # -0.0 is no more than 0.0, which stands first
 
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 MOST_EVENTS = 5
 MOST_CONFLICTS = 3
-RELEVANT_POINTER = 0.2
+RELEVANT_POINTER = 0.15
 """What a pointer's sentence and page title must carry of the question to be worth telling."""
 
-RELEVANT_ALONE = 0.5
-"""The same for a pointer of a page that gave no evidence."""
+RELEVANT_ALONE, RELEVANT_ASKED_FOR = 0.6, 0.3
+"""The same for a pointer of a page that gave no evidence; and for any where an aspect asks for such a thing."""
 
 RESEARCHERS: dict[PointerKind, str] = {
     "doi": "academic",
@@ -51,12 +51,18 @@ _PATTERNS: tuple[tuple[PointerKind, re.Pattern[str]], ...] = (
         re.compile(r"\b(10\.\d{4,9}/(?:\([^\s\"<>()]*\)|[^\s\"<>()\],;])*(?:\([^\s\"<>()]*\)|[^\s\"<>()\],;.:]))"),
     ),
     ("trial", re.compile(r"\b(NCT\d{8}|ISRCTN\d{8})\b")),
-    ("case", re.compile(r"\b([CT][-‑–]\d{1,4}/\d{2}|No\.\s?\d{2}-\d{2,5}|\d{1,3} (?:U\.S\.|F\.[23]d) \d{1,4})\b")),
+    (
+        "case",
+        re.compile(
+            r"\b([CT][-‑–]\d{1,4}/\d{2}|(?<=[Nn]o\. )\d{4,5}/\d{2}|No\.\s?\d{2}-\d{2,5}|"
+            r"\d{1,3} (?:U\.S\.|F\.[23]d) \d{1,4})\b"
+        ),
+    ),
     (
         "dataset",
         re.compile(
             r"\b((?:[A-Z][\w-]+ ){1,6}(?:Data ?[Ss]et|Database|Data Archive|Data Repository|Data Portal)"
-            r"|(?:data ?set|database) [“\"‘][^”\"’]{4,80}[”\"’])"
+            r"|(?:data ?set|database|jeu de données|Datensatz|conjunto de datos) [“\"‘«„]\s?[^”\"’»“]{4,80}[”\"’»“])"
         ),
     ),
 )
@@ -98,12 +104,25 @@ class DiscoveriesGiven:
     def pointers(self) -> list[Pointer]:
         """The pointers worth telling, most relevant first."""
         used = {excerpt.locator for excerpt in self.ledger.excerpts}
+        asked_for = any(asks_for(aspect.text) for aspect in self.ledger.aspects)
+        scored = [(self._relevance(pointer), pointer) for pointer in self.ledger.pointers]
         worth = [
-            pointer
-            for pointer in self.ledger.pointers
-            if pointer.relevance >= (RELEVANT_POINTER if pointer.locator in used else RELEVANT_ALONE)
+            (relevance, pointer)
+            for relevance, pointer in scored
+            if relevance >= RELEVANT_ALONE
+            or (relevance >= RELEVANT_ASKED_FOR and asked_for)
+            or (relevance >= RELEVANT_POINTER and pointer.locator in used)
         ]
-        return sorted(worth, key=lambda pointer: -pointer.relevance)[:MOST_EVENTS]
+        return [pointer for _, pointer in sorted(worth, key=lambda each: -each[0])[:MOST_EVENTS]]
+
+    def _relevance(self, pointer: Pointer) -> float:
+        """As its sentence's, or 1 where that is evidence itself."""
+        is_evidence = any(
+            excerpt.locator == pointer.locator
+            and (excerpt.text in pointer.sentence or pointer.sentence in excerpt.text)
+            for excerpt in self.ledger.excerpts
+        )
+        return 1.0 if is_evidence else pointer.relevance
 
 
 class Worded(BaseModel):
