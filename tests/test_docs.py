@@ -1,4 +1,4 @@
-"""What README and the wiki say is true of the code: settings, commands, examples, limits, events, links."""
+"""What README and the wiki say is true of the code: settings, commands, examples, limits, events, metrics, links."""
 
 from __future__ import annotations
 
@@ -23,12 +23,20 @@ from marchwarden.api import request_of
 from marchwarden.cli import app
 from marchwarden.contract import Constraints, Depth, GapCategory, ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidRequest
+from marchwarden.evaluation import bootstrap, calibration, judge
+from marchwarden.evaluation.datasets import DATASETS
+from marchwarden.evaluation.metrics import BY_NAME, METRICS
+from marchwarden.evaluation.questions import SPLITS, load_questions
+from marchwarden.evaluation.runs import Record, RunInfo
+from marchwarden.evaluation.stage_sets import STAGE_SETS
 from marchwarden.ledger import Ledger
-from marchwarden.settings import SECONDS_BY_DEPTH, Settings
+from marchwarden.programs import CALIBRATION, Calibration
+from marchwarden.settings import SECONDS_BY_DEPTH, Settings, shipped
 from marchwarden.stages import FAILURES_BORNE, confidence
 from marchwarden.stages.grounding import CARRIED
 from marchwarden.trace import events
 from marchwarden.worker import GRACE_SECONDS, HEARTBEAT_SECONDS
+from tests.evaluation.made_runs import a_record, a_run
 from tests.runs import run
 from tests.test_layers import LAYERS, layer_of
 
@@ -40,10 +48,13 @@ PAGES = (
     "docs/wiki/Architecture.md",
     "docs/wiki/ResearchContract.md",
     "docs/wiki/DevelopmentGuide.md",
+    "docs/wiki/Evaluation.md",
+    "programs/README.md",
 )
 CONTRACT = "docs/wiki/ResearchContract.md"
 GUIDE = "docs/wiki/DevelopmentGuide.md"
 ARCHITECTURE = "docs/wiki/Architecture.md"
+EVALUATION = "docs/wiki/Evaluation.md"
 
 _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -163,6 +174,9 @@ def parse(arguments: list[str]) -> None:
     group = typer.main.get_command(app)
     context = group.make_context("marchwarden", list(arguments))
     name, command, rest = group.resolve_command(context, list(arguments))  # type: ignore[attr-defined]
+    inner = getattr(command, "commands", {})
+    if rest and rest[0] in inner:  # `eval compare`
+        name, command, rest = rest[0], inner[rest[0]], rest[1:]
     if "--help" not in rest:
         command.make_context(name, rest, parent=context)
 
@@ -178,7 +192,18 @@ def test_a_command_that_is_shown_parses(name: str, command: str) -> None:
     parse(shlex.split(command)[1:])
 
 
-@pytest.mark.parametrize("wrong", ["ask x --no-such-option", "ask x --depth huge", "no-such-command", "ask"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "ask x --no-such-option",
+        "ask x --depth huge",
+        "no-such-command",
+        "ask",
+        "eval --no-such-option",
+        "eval compare a",
+        "eval compare a b --no-such-option",
+    ],
+)
 def test_a_command_that_does_not_exist_would_be_noticed(wrong: str) -> None:
     with pytest.raises(Exception, match=r"(?i)no such|not one of|missing"):
         parse(shlex.split(wrong))
@@ -393,6 +418,96 @@ def test_the_ledger_holds_what_architecture_says() -> None:
     assert said.split(", ") == [name for name in Ledger.model_fields if name not in ("question", "context")]
 
 
+# Evaluation
+
+
+def options(*names: str) -> set[str]:
+    """The options of a command, such as `eval` or `eval compare`, in their long form."""
+    command = typer.main.get_command(app)
+    for name in names:
+        command = command.commands[name]  # type: ignore[attr-defined]
+    return {option for each in command.params for option in each.opts if option.startswith("--")} - {"--help"}
+
+
+def test_options_of_eval_are_those_of_the_code() -> None:
+    assert first_cells(section(EVALUATION, "## A run")) == [*_in_help_order("eval")]
+    shown = " ".join(block for name in PAGES for block in blocks(name, "sh"))
+    assert {
+        option for option in options("eval") if not re.search(rf"marchwarden eval[^\n]* {option}\b", shown)
+    } == set()
+    for names in (("eval", "compare"), ("eval", "report"), ("calibrate",)):
+        assert all(re.search(rf"marchwarden {' '.join(names)}[^\n]* {option}\b", shown) for option in options(*names))
+
+
+def _in_help_order(name: str) -> list[str]:
+    parameters = typer.main.get_command(app).commands[name].params  # type: ignore[attr-defined]
+    return [option for each in parameters for option in each.opts if option.startswith("--") and option != "--help"]
+
+
+def test_metrics_are_those_of_the_code() -> None:
+    described = rows(section(EVALUATION, "## Metrics"))
+    assert [row[0].strip("`") for row in described] == [metric.name for metric in METRICS]
+    arrows = {"higher": " ↑", "lower": " ↓", "neither": ""}
+    expected = [("0–1" if metric.is_share else "≥ 0") + arrows[metric.better] for metric in METRICS]
+    assert [row[2] for row in described] == expected
+    assert all(len(row) == 5 and all(row) for row in described)
+
+
+def test_the_scoreboard_of_readme_is_of_metrics_that_there_are() -> None:
+    text = section("README.md", "## Scoreboard")
+    (head,) = [line for number, line in enumerate(text.splitlines()) if _is_head(text.splitlines(), number)]
+    named = [cell.strip().casefold().replace(" ", "_") for cell in head.strip("|").split("|")[1:]]
+    assert [name for name in named if name not in BY_NAME] == []
+    assert all(len(row) == len(named) + 1 and all(row) for row in rows(text))
+
+
+def test_what_a_run_holds_is_what_the_code_writes() -> None:
+    text = section(EVALUATION, "## What a run leaves")
+    said = " ".join(text.partition("\n`run.json`: ")[2].partition(". ")[0].split())
+    assert re.findall(r"`(\w+)`", said) == list(RunInfo.model_fields)
+    assert [cell for cell in first_cells(text) if "." not in cell and "/" not in cell] == list(Record.model_fields)
+
+
+def test_the_example_that_loads_a_run_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = pytest.importorskip("datasets", reason="the extra `evaluate` is not installed")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "datasets"))
+    (example,) = blocks(EVALUATION, "python")
+    made = a_run(Path("runs/before"), [a_record()])
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(example, EVALUATION, "exec"), {})
+    assert [line.split()[0] for line in printed.getvalue().splitlines()] == [record.id for record in made.records]
+
+
+def test_stages_and_data_sets_are_those_of_the_code() -> None:
+    assert first_cells(section(EVALUATION, "## One stage alone")) == list(STAGE_SETS)
+    table = {row[0].strip("`"): row for row in rows(section(EVALUATION, "## Public data sets"))}
+    assert list(table) == list(DATASETS)
+    for name, dataset in DATASETS.items():
+        files = re.findall(r"[\w.]+\.(?:jsonl|gz|txt)", dataset.expects)
+        assert [file for file in files if f"`{file}`" not in table[name][1]] == []
+
+
+def test_numbers_of_evaluation_are_those_of_the_code() -> None:
+    text = " ".join(page(EVALUATION).split())
+    counts = {split: len(load_questions(shipped("questions") / f"{split}.jsonl")) for split in SPLITS}
+    assert f"{sum(counts.values())} labelled questions" in text
+    assert f"**train** ({counts['train']} questions)" in text
+    assert f"**dev** ({counts['dev']})" in text
+    assert f"**test** ({counts['test']})" in text
+    assert f"{bootstrap.LEVEL:.0%}".replace("%", " %") + " interval" in text
+    assert f"{bootstrap.SAMPLES:,} resamples" in text
+    assert f"{calibration.FOLDS}-fold cross-validation" in text
+    assert f"must hold {calibration.LEAST} answers" in text
+    assert f"{judge.TOKENS:,} tokens an answer" in text
+
+
+def test_fields_of_a_calibration_are_those_of_the_code() -> None:
+    text = page("programs/README.md")
+    assert f"`{CALIBRATION}`" in text
+    assert re.findall(r"`(\w+)`", " ".join(row[0] for row in rows(text))) == list(Calibration.model_fields)
+
+
 # Paths and links
 
 
@@ -429,12 +544,16 @@ def test_the_layers_of_architecture_are_those_of_the_test() -> None:
     shown = [line.split(" · ") for line in tree[3].splitlines()]
     depths = [[layer_of(name) for name in line] for line in reversed(shown)]
     assert all(max(lower) < min(higher) for lower, higher in itertools.pairwise(depths)), shown
-    left_out = {"preloaded", "__main__"}
+    left_out = {"preloaded", "preloaded_model", "__main__"}
     assert {name for names in LAYERS for name in names} - left_out <= {name for line in shown for name in line}
 
 
 KEPT_ELSEWHERE = {"store/", "claude_desktop_config.json", ".vscode/mcp.json", ".cursor/mcp.json"}
 """Made on the user's machine, or another program's."""
+KEPT_ELSEWHERE |= {"run.json", "results.jsonl", "scores.json", "report.md", "traces/", "traces/store/", "web/"}
+"""What a run's folder holds."""
+KEPT_ELSEWHERE |= {"hotpot_distractor_100.jsonl", "topics.cacm.txt", "qrels.cacm.txt", "calibration.json"}
+"""Files of public data sets, and of programs."""
 
 
 def test_the_folders_of_architecture_are_those_of_the_package() -> None:
@@ -443,6 +562,25 @@ def test_the_folders_of_architecture_are_those_of_the_package() -> None:
     package = {
         each.name + "/" * each.is_dir() for each in (ROOT / "marchwarden").iterdir() if each.suffix in ("", ".py")
     }
-    plumbing = {"__init__.py", "__main__.py", "__pycache__/", "logs.py", "preloaded.py", "_data/"}
+    plumbing = {
+        "__init__.py",
+        "__main__.py",
+        "__pycache__/",
+        "logs.py",
+        "preloaded.py",
+        "preloaded_model.py",
+        "_data/",
+    }
     assert package - plumbing <= named
     assert set(re.findall(r"^  (\w+(?:\.py|/))", tree, re.MULTILINE)) <= package
+
+
+def test_the_files_of_evaluation_are_those_of_the_package_in_the_order_of_their_imports() -> None:
+    named = [re.findall(r"`evaluation/(\w+)(?:\.py|/)`", row[0]) for row in rows(section(ARCHITECTURE, "## Folders"))]
+    row_of = {name: number for number, names in enumerate(named) for name in names}
+    files = sorted((ROOT / "marchwarden/evaluation").rglob("*.py"))
+    parts = {file: file.relative_to(ROOT / "marchwarden/evaluation").parts[0].removesuffix(".py") for file in files}
+    assert {*parts.values(), "templates"} - {"__init__"} == row_of.keys()
+    for file, name in parts.items():
+        imported = re.findall(r"from marchwarden\.evaluation\.(\w+)", file.read_text(encoding="utf-8"))
+        assert [each for each in imported if name in row_of and row_of[each] > row_of[name]] == [], name
