@@ -89,6 +89,14 @@ class Narrator:
             )
         )
 
+    def passed_over(self, page: Page, instructed: frozenset[int]) -> None:
+        """Passages of the page, by their numbers, that are left out for whom they speak to; none is no event."""
+        if instructed:
+            text = " ".join(passage.text for passage in page.passages if passage.number in instructed)
+            self._recorder.record(
+                events.Dropped(what="instruction", text=text, decision="it speaks to a machine that reads it")
+            )
+
     def extracted(self, page: Page, excerpts: list[Excerpt], form: Form) -> None:
         self._recorder.record(
             events.Extracted(

@@ -30,6 +30,7 @@ from marchwarden.stages.conflicts import find_conflicts
 from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, contradictions, find_pointers
 from marchwarden.stages.extract import EXTRACT, ExtractGiven
 from marchwarden.stages.gaps import GAPS, GapsGiven, settled, undecided
+from marchwarden.stages.instructions import instructed
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven
 from marchwarden.stages.relevance import likeness, promise
@@ -220,6 +221,7 @@ class ResearchCall:
             failure = outcome.failure or Failure(FailureKind.NO_TEXT, "There is nothing to read.")
             self.ledger.add_failure(lead, failure, promise(lead, self.ledger.aspects))
         elif self.ledger.add_page(lead, page, organisation_of(host_of(page.url)), authority_of(page.url)):
+            self.tell.passed_over(page, instructed(page))
             self.ledger.add_pointers(find_pointers(page, self.ledger.question))
             if page.passages:
                 self.not_picked.append(page)

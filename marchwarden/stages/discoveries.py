@@ -15,6 +15,7 @@ from marchwarden.observations import Page
 from marchwarden.ranking import coverage, terms
 from marchwarden.stages import Stage
 from marchwarden.stages.grounding import invented
+from marchwarden.stages.instructions import for_people
 from marchwarden.stages.shapes import keep_valid
 from marchwarden.trace.events import Dropped
 
@@ -140,7 +141,7 @@ def find_pointers(page: Page, question: str) -> list[Pointer]:
     asked = set(terms(question))
     title = set(terms(page.title or ""))
     found: dict[str, Pointer] = {}
-    for passage in page.passages:
+    for passage in for_people(page):
         relevance = coverage(asked, title | set(terms(passage.text)), {})
         for kind, value in _identifiers(passage.text):
             pointer = Pointer(kind=kind, value=value, sentence=passage.text, locator=page.url, relevance=relevance)

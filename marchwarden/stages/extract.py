@@ -1,6 +1,7 @@
 """Pick the passages of a page that bear on open aspects. A pick is a number; an excerpt is a slice of the page."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
@@ -10,6 +11,7 @@ from marchwarden.observations import Page, Passage
 from marchwarden.ranking import rank_terms, terms
 from marchwarden.stages import Stage
 from marchwarden.stages.grounding import repeats, support
+from marchwarden.stages.instructions import for_people
 from marchwarden.stages.relevance import Alike, Relevance
 from marchwarden.stages.shapes import keep_valid
 from marchwarden.trace.events import Dropped
@@ -37,6 +39,11 @@ class ExtractGiven:
     page: Page
     alike: Alike = field(default_factory=dict)
     """How alike aspects and passages are in meaning, where that was looked at."""
+
+    @cached_property
+    def passages(self) -> list[Passage]:
+        """Those that may be shown and picked: what speaks to a machine that reads it is no evidence."""
+        return for_people(self.page)
 
     @property
     def relevance(self) -> Relevance:
@@ -82,9 +89,9 @@ def show(given: ExtractGiven) -> dict[str, Any]:
 
 def shown_passages(given: ExtractGiven) -> list[Passage]:
     """The passages that a model sees, in page order: all of a short page, the best ones of a long page."""
-    passages = given.page.passages
+    passages = given.passages
     if len(passages) <= PASSAGES_SHOWN:
-        return list(passages)
+        return passages
     query = [term for aspect in given.aspects for term in terms(aspect.text)]
     scores = rank_terms(query, [terms(f"{passage.heading or ''} {passage.text}") for passage in passages])
     best = sorted(range(len(passages)), key=lambda index: -scores[index])[:PASSAGES_SHOWN]
@@ -140,7 +147,7 @@ def _best_passages(given: ExtractGiven) -> list[Excerpt]:
     for aspect in given.aspects:
         scored = [
             (relevance.of(passage, aspect), passage)
-            for passage in given.page.passages
+            for passage in given.passages
             if not repeats(passage.text, given.context)
         ]
         chosen = sorted((each for each in scored if each[0] >= RELEVANT_TOO), key=lambda each: -each[0])

@@ -20,6 +20,7 @@ from marchwarden.ledger import Aspect, Lead
 from marchwarden.observations import Page, Passage
 from marchwarden.ranking import coverage, guess_language, term_weights, terms, terms_of
 from marchwarden.stages.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
+from marchwarden.stages.instructions import for_people
 from marchwarden.stages.plan import VAGUE_TERMS, names_in
 
 Alike: TypeAlias = Mapping[tuple[int, int], float]
@@ -278,18 +279,17 @@ CANDIDATES_OF_ANOTHER_LANGUAGE = 24
 
 def candidates(page: Page, aspects: Sequence[Aspect]) -> list[Passage]:
     """The passages of a page that may answer an aspect, in page order."""
+    passages = for_people(page)
     relevance = Relevance(page, aspects)
     language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
     if language[:2] != guess_language(" ".join(aspect.text for aspect in aspects)):
-        return [each for each in page.passages if not _NOT_A_STATEMENT.search(each.text)][
-            :CANDIDATES_OF_ANOTHER_LANGUAGE
-        ]
+        return [each for each in passages if not _NOT_A_STATEMENT.search(each.text)][:CANDIDATES_OF_ANOTHER_LANGUAGE]
     chosen = set()
     for aspect in aspects:
-        scored = {passage.number: relevance.of(passage, aspect) for passage in page.passages}
+        scored = {passage.number: relevance.of(passage, aspect) for passage in passages}
         best = sorted(scored, key=lambda number: -scored[number])[:CANDIDATES]
         chosen |= {number for number in best if scored[number] > 0}
-    return [passage for passage in page.passages if passage.number in chosen]
+    return [passage for passage in passages if passage.number in chosen]
 
 
 def likeness(embedder: Embedder, page: Page, aspects: Sequence[Aspect]) -> Alike:

@@ -133,10 +133,13 @@ class FellBack(_Event):
 
 
 class Dropped(_Event):
-    """Something that a model wrote and that is not carried by what was read: it does not reach the result."""
+    """Something that does not reach the result: what a model wrote and nothing that was read carries, or what a page
+    says to the machine that reads it."""
 
     action: Literal["drop"] = "drop"
-    what: Literal["claim", "aspect", "excerpt", "locator", "discovery", "gap", "open_question", "query"]
+    what: Literal[
+        "claim", "aspect", "excerpt", "locator", "discovery", "gap", "open_question", "query", "instruction"
+    ]
     text: str
 
 

@@ -1,0 +1,131 @@
+"""The phrases that give away an order to a machine, over the classes of instruction_words.py.
+
+How they are read is said in word_classes.py. What words don't tell (the marks of a prompt's parts, languages without
+blanks) is in the patterns at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "MACH": ("MACHINE -HUMAN|BEING", "KIND KIND? KIND? BEING -HUMAN", "BEING OF? OF? KIND KIND? -HUMAN"),
+    "CALLED": ("MACHINE", "ASSISTANT", "KIND BEING|ASSISTANT"),
+    "DO_IT": ("DROP|SAY|TELL|PRAISE|TRUST|PRINT|GIVE|MAKE|SET -ME", "NOT FOLLOW|HUSH"),
+    "LEAKED": ("SECRET SECRET? ORDER|TALE", "ORDER|TALE OF? SECRET", "SYSTEM_PROMPT"),
+    "SURE": ("TOP CONFIDENCE", "CONFIDENCE ..4 TOP"),
+}
+
+
+class Cue(NamedTuple):
+    kind: str
+    phrase: str
+    unless: str = ""
+    """Classes that make it ordinary, where a word of theirs is in the same paragraph."""
+
+
+STRONG: tuple[Cue, ...] = (
+    Cue("override", "> DROP ..8 EARLIER|YOUR ..3 ORDER", "MANUAL"),
+    Cue("override", "> DROP ..6 ORDER ..5 EARLIER", "MANUAL"),
+    Cue("override", "> DROP ..5 EARLIER ..3 RULE", "MANUAL"),
+    Cue("override", "^ DROP ..2 ALL ..3 ORDER", "MANUAL"),
+    Cue("override", "> NOT FOLLOW ..6 EARLIER|YOUR ..3 ORDER", "MANUAL"),
+    Cue("override", "> NOT FOLLOW ..3 ORDER ..3 EARLIER", "MANUAL"),
+    Cue("override", "> NOT? PAY NOT? NOT? HEED ..8 ORDER", "MANUAL"),
+    Cue("override", "> DROP WHAT ..2 PAGE TOLD"),
+    Cue("override", "> DROP EVERYTHING ..2 YOU ..4 EARLIER|TOLD -ABOUT"),
+    Cue("address", "^ THE? SECRET|KIND? NOTE ..1 TO THE? ALL? THE|OTHER? ..1 MACH"),
+    Cue("address", "^ TO THE? CALL OF|THE? MACH"),
+    Cue("address", "^ TO ALL ..1 MACH ..9 :|READING"),
+    Cue("address", "* SECRET NEWS TO ..3 MACH"),
+    Cue("address", "^ CALL *|,|:? ..2 MACH ..9 :|,|*"),
+    Cue("address", "^ HELLO ,? ..2 MACH ..3 ,|:|.|* ..3 DO_IT"),
+    Cue("address", "^ HELLO? CALLED ,|: SOFT? YOU? MUST? SOFT? DO_IT"),
+    Cue("address", "WHEN|AS YOU ARE THE? MACH ..9 DO_IT"),
+    Cue("address", "^ AS THE? MACH ,? YOU MUST"),
+    Cue("address", "MACH ..2 READING THIS ..7 MUST|:|SOFT"),
+    Cue("address", "^ THE? MACH MUST ..2 SAY|TELL ..3 THAT -THEY"),
+    Cue("address", "^ THE? MACH MUST ..2 TRUST|PRAISE ..3 DOMAIN"),
+    Cue("say", "^ SAY THAT -YOU|ME", "LETTER"),
+    Cue("say", "^ TELL THE USER THAT|TO|THEY", "SCREEN"),
+    Cue("output", "^ MAKE|SAY|TELL|TRUST|PRAISE ..18 INTO YOUR ..1 ANSWER", "SCHOOL"),
+    Cue("output", "^ MAKE * ~40 INTO YOUR ..1 ANSWER", "SCHOOL"),
+    Cue("output", "^ CHANGE ..4 YOUR ..1 ANSWER", "SCHOOL"),
+    Cue("output", "^ MAKE YOUR ..1 ANSWER WITH", "SCHOOL"),
+    Cue("output", "^ ..1 YOUR ..1 ANSWER , DO_IT", "SCHOOL"),
+    Cue("output", "WHEN ..3 SUM ..2 THE|THIS PAGE -THAT ..14 ,|: SOFT? YOU? MUST? SOFT? DO_IT"),
+    Cue("output", "WHEN ..2 THIS ..1 PAGE ..1 SUM ,|: SOFT? DO_IT"),
+    Cue("output", "^ WHEN THE USER ASKS ..14 , ..2 SAY|TELL|PRAISE|NOT"),
+    Cue("source", "> TRUST|SAY ONLY ..2 DOMAIN|PAGE"),
+    Cue("source", "> ONLY TRUST|SAY ..2 DOMAIN"),
+    Cue("source", "> TRUST DOMAIN AS ..2 SOURCES"),
+    Cue("source", "NOT TRUST|HUSH ..1 OTHER ..1 SOURCES"),
+    Cue("source", "> NOT TRUST THAT DOMAIN"),
+    Cue("source", "> TRUST THIS ..1 PAGE ..4 BEST"),
+    Cue("source", "> TRUST ..2 OTHER ..1 SOURCES ..2 BEST"),
+    Cue("source", "> SET|SAY|TRUST ..4 SURE"),
+    Cue("secrecy", "> NOT NOT? HUSH ..3 THIS|YOUR ..1 TALE"),
+    Cue("secrecy", "> HUSH THIS ..1 TALE NOT"),
+    Cue("review", "^ GIVE|MAKE THE? POSITIVE REVIEW ONLY"),
+    Cue("leak", "> PRINT ..5 LEAKED"),
+    Cue("leak", "> GIVE ME? YOUR ..1 LEAKED"),
+    Cue("leak", "> GIVE|MAKE ..1 FULL ..3 YOUR ..1 LEAKED"),
+    Cue("persona", "YOU ARE NOW? ..2 FREED MODE", "CAREER"),
+    Cue("persona", "^ YOU ARE NOW? THE? ..2 MACH", "CAREER"),
+    Cue("persona", "FROM NOW ON ,? YOU MUST|ARE ..3 SPEAK|BECOME"),
+    Cue("persona", "FROM NOW ON ,? SPEAK|BECOME ..3 AS"),
+)
+
+WEAK: tuple[Cue, ...] = (
+    Cue("override", "> DROP ..3 RULE|ORDER|EVERYTHING"),
+    Cue("override", "^ STOP EVERYTHING|WHAT"),
+    Cue("say", "> SAY|TELL ..2 THAT"),
+    Cue("say", "> TELL THE? PERSON"),
+    Cue("say", "> PRAISE"),
+    Cue("say", "> SAY|PRINT *|:|ONLY"),
+    Cue("say", "> PRINT ..4 :"),
+    Cue("output", "YOUR ..1 ANSWER", "SCHOOL"),
+    Cue("source", "> TRUST ..3 DOMAIN"),
+    Cue("source", "SKIP ..2 VERIFY"),
+    Cue("secrecy", "NOT HUSH"),
+    Cue("persona", "YOU ARE NOW"),
+    Cue("persona", "YOU MUST|ARE ..2 BECOME"),
+    Cue("persona", "^ FROM NOW ON ..1 YOU"),
+    Cue("persona", "^ BECOME AS"),
+    Cue("freed", "JAIL"),
+    Cue("freed", "DO ANYTHING NOW"),
+)
+"""Two kinds of these in one paragraph are enough, and one on a page that has a strong one somewhere."""
+
+ROLE_KINDS = frozenset({"persona", "freed"})
+"""Weak signs of these kinds tell something together, and nothing beside the others."""
+
+_PART = r"(?:system|user|assistant|developer|human|model)"
+ROLE_MARK = re.compile(
+    rf"""
+    <\|?(?:im_start|start_header_id|start_of_turn)\|?>\s*{_PART}\b
+    | (?:^|\n)\s*<\|(?:im_start|{_PART}|endoftext)\|>\s*\S
+    | (?:^|\n|<s>)\s*\[/?inst\] | \[/inst\]\s*\S | <<sys>>
+    | (?:^|\n)\W{{0,6}}(?:begin[ ]|new[ ]|end[ ])?(?:system|sys|developer|admin(?:istrator)?|root)
+      (?:[ ](?:message|prompt|note|update|override|instructions?|alert|notice|command|directive))?
+      \W{{0,3}}[:>\]]\W{{0,4}}(?:you[ ](?:are|must|will|should|have)|your|ignore|disregard|from[ ]now|new)\b
+    | (?:^|\n)\s*\#{{2,}}[ ]?(?:instructions?|system|human|assistant|response)\b[ ]?:
+    """,
+    re.VERBOSE,
+)
+"""How a prompt's parts are set off, in folded text."""
+UNSPACED = re.compile(
+    r"""
+    (?:^|[。！？，、：；\s“「(（请請])(?:忽略|无视|無視|忘记|忘記|不要理会)
+      [^。！？]{,12}(?:之前|以前|上述|先前|前面|所有|此前)[^。！？]{,12}(?:指示|指令|说明|說明|提示|命令|规则)
+    | (?:以前|これまで|上記|前|今まで|すべて|全て)[^。！？]{,10}(?:指示|命令|指令|プロンプト)
+      [^。！？]{,10}(?:無視|忘れ|従わ)
+    | (?:이전|위의|모든)[^.!?]{,12}(?:지시|명령|프롬프트)[^.!?]{,12}(?:무시|잊)
+    """,
+    re.VERBOSE,
+)
+"""Orders to ignore what came before, in languages that put no blanks between words, or many endings to them."""
+QUOTED = re.compile(
+    r"""["“”„«»‹›「」`][^"“”„«»‹›「」`\n]{3,600}["“”„«»‹›「」`]|(?<!\w)['‘‚][^'‘’\n]{8,300}['’](?!\w)"""
+)
