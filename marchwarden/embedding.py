@@ -33,11 +33,14 @@ def is_installed() -> bool:
     return find_spec(MODEL) is not None
 
 
+def is_used(settings: Settings) -> bool:
+    """Whether calls with these settings read by meaning: not where that is switched off, or can't be."""
+    return settings.semantic is not False and is_installed()
+
+
 def open_embedder(settings: Settings) -> Embedder | None:
-    """The embedding model, unless it is switched off or not installed."""
-    if settings.semantic is False or not is_installed():
-        return None
-    return Embedder(settings.caches / CACHE)
+    """The embedding model, where it is used."""
+    return Embedder(settings.caches / CACHE) if is_used(settings) else None
 
 
 class Embedder:

@@ -97,7 +97,7 @@ def _preloaded(settings: Settings) -> list[str]:
     """Modules to import before processes are forked; the libraries of models only where they will be used."""
     model_id = settings.model_id
     modules = ["marchwarden.preloaded"]
-    if settings.semantic is not False and embedding.is_installed():
+    if embedding.is_used(settings):
         modules.append("marchwarden.preloaded_model")
     if model_id != EXTRACTIVE:
         modules += ["dspy", "marchwarden.lm.metered", "marchwarden.lm.adapter", "marchwarden.lm.resolve"]

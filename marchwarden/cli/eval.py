@@ -29,6 +29,7 @@ marchwarden eval
 marchwarden eval --split test --model extractive --out runs/extractive-test
     without any model, on the questions that nothing is tuned on
 marchwarden eval --kind contradictory --limit 5 --jobs 1
+    five of that kind, on as many topics as there are
 marchwarden eval --questions mine.jsonl --web my-web
 marchwarden eval --check
     whether every label holds
@@ -82,7 +83,9 @@ def command(
     kind: Annotated[
         list[str] | None, typer.Option(metavar="KIND", help="Only questions with this tag; can be given again.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="At most so many questions.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="So many of the questions, evenly spaced.")
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Questions side by side. Default: one a core; a model 2.")
     ] = None,
@@ -238,7 +241,13 @@ def _narrowed(questions: list[Question], kinds: list[str], limit: int | None) ->
     if unknown := [kind for kind in kinds if kind not in tags]:
         raise typer.BadParameter(f"--kind {unknown[0]}: no question is of that kind; there are {', '.join(tags)}")
     chosen = [each for each in questions if not kinds or set(kinds) & set(each.tags)]
-    return chosen[:limit]
+    return _spread(chosen, limit) if limit else chosen
+
+
+def _spread(questions: list[Question], limit: int) -> list[Question]:
+    """So many of them, evenly spaced: questions on one topic stand together, and a few should be of many."""
+    count = min(limit, len(questions))
+    return [questions[number * len(questions) // count] for number in range(count)]
 
 
 def _check(questions: Sequence[Question], settings: Settings, *, whole: bool) -> None:

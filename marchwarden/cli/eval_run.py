@@ -20,6 +20,7 @@ INTERRUPTED = 130
 def info_of(questions: Sequence[Question], settings: Settings, name: str, split: str | None, jobs: int) -> RunInfo:
     """What a run of these questions with these settings would be. Raises ConfigurationError."""
     from marchwarden import __version__
+    from marchwarden.embedding import is_used
     from marchwarden.evaluation.runs import RunInfo, labels_fingerprint, now, pages_fingerprint
     from marchwarden.programs import load_program
     from marchwarden.tools.frozen_web import FrozenWeb
@@ -31,6 +32,7 @@ def info_of(questions: Sequence[Question], settings: Settings, name: str, split:
         started=now(),
         model_id=settings.model_id,
         program=program.fingerprint if program else None,
+        reads_by="meaning" if is_used(settings) else "words",
         questions=name,
         split=split,
         labels=labels_fingerprint(questions),

@@ -37,7 +37,8 @@ def scores_view(scores: Scores) -> View:
     info = scores.info
     program = f", program {info.program}" if info.program else ""
     failed = f", {scores.failed} failed" if scores.failed else ""
-    yield Text(f"{info.model_id}{program}: {scores.questions} questions{failed}", style="bold")
+    asked = count(scores.questions, "question")
+    yield Text(f"{info.model_id}, reading by {info.reads_by}{program}: {asked}{failed}", style="bold")
     yield _figures(scores.overall)
     yield _by_kind(scores)
 

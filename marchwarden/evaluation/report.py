@@ -211,6 +211,7 @@ def _set_up(report: Report) -> str:
     facts = {
         "model": info.model_id,
         "program": info.program or "none",
+        "pages read by": info.reads_by,
         "version": info.version,
         "date": f"{info.started:%Y-%m-%d %H:%M} UTC",
         "questions": f"{info.questions}{f' ({info.split})' if info.split else ''}",

@@ -40,6 +40,8 @@ class RunInfo(BaseModel):
     model_id: str
     program: str | None = None
     """The compiled program or calibration that was used, by its folder's name."""
+    reads_by: Literal["words", "meaning"] = "words"
+    """Whether pages were also read with the embedding model."""
     questions: str
     """The name of the file or set."""
     split: str | None = None
@@ -52,7 +54,7 @@ class RunInfo(BaseModel):
     @property
     def set_up(self) -> tuple[str | None, ...]:
         """What must be equal for records of one run to belong together."""
-        return self.version, self.model_id, self.program, self.labels, self.pages
+        return self.version, self.model_id, self.program, self.reads_by, self.labels, self.pages
 
 
 class Mark(BaseModel):

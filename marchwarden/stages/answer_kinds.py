@@ -69,7 +69,7 @@ SPECIFIC = (
     _kind(
         "people",
         r"\bhow many (people|inhabitants|residents|persons|workers|employees|visitors)\b",
-        r"\d[\d,. ]*(million |thousand |or so )?([\w-]+ )?(people|inhabitants|residents|persons|workers|employees|staff|"
+        r"\d[\d,. ]*(million |thousand )?([\w-]+ )?(people|inhabitants|residents|persons|workers|employees|staff|"
         r"members|visitors|deaths|dead|died|victims|killed|lives|participants|patients|adults|women|men|children|players|"
         r"fans|refugees|tourists|souls)\b|\bpopulation\b|\bdeath toll\b",
     ),

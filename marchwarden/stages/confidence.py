@@ -7,8 +7,9 @@
     budget    −0.15 where a limit cut the research short, and then never over 0.69
     fit       the sum is scaled by 0.3 + 0.7 × query_specificity_match and 0.4 + 0.6 × the share of aspects answered
 
-Which counts how much was weighed on the training questions: how well the evidence fits tells most. Where the model has a calibration (programs.py), an answer that cites something gets
-the share of right answers that its score has stood for, within the same upper bounds.
+Which counts how much was weighed on the training questions, where the fit of the evidence told most. Where the model
+has a calibration (programs.py), an answer that cites something gets the share of right answers that its score stood
+for, within the same upper bounds.
 """
 
 from __future__ import annotations

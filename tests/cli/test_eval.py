@@ -106,7 +106,7 @@ def test_json_is_the_scores_and_nothing_else_and_the_same_is_kept_beside_the_run
 def test_people_get_tables_and_the_place_of_the_run_which_is_their_home(evaluate: Eval) -> None:
     ran = evaluate("--kind", "numeric")
     assert ran.code == 0
-    assert "extractive: 1 questions" in ran.out
+    assert "extractive, reading by words: 1 question" in ran.out
     assert "nugget recall" in ran.out
     (folder,) = (Path.home() / ".marchwarden" / "evals").iterdir()
     assert str(folder) in ran.said
