@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from marchwarden.contract import ConfidenceFactors
 from marchwarden.errors import EvaluationError, StorageError
-from marchwarden.evaluation.metrics import forecast
+from marchwarden.evaluation.answer_scorers import forecast
 from marchwarden.evaluation.reductions import auroc, brier, calibration_error
 from marchwarden.evaluation.runs import Run, RunInfo, fingerprint, now, write_whole
 from marchwarden.programs import CALIBRATION, Calibration, log_odds

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, RootModel
 from marchwarden.budget import Budget
 from marchwarden.contract import Constraints
 from marchwarden.errors import BudgetExhausted, EvaluationError, ModelError
-from marchwarden.evaluation.metrics import Case
+from marchwarden.evaluation.case import Case
 from marchwarden.evaluation.runs import Grade, Judged, Mark, Record, Run
 from marchwarden.evaluation.scoring_text import says_one_of
 from marchwarden.researcher import side_by_side

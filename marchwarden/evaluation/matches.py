@@ -14,16 +14,18 @@ from typing import Any, Literal, TypeAlias
 
 from marchwarden.contract import Citation, DiscoveryEvent, DiscoveryType, Gap, GapCategory, ResearchResult
 from marchwarden.errors import TraceError
-from marchwarden.evaluation.metrics import (
-    Case,
+from marchwarden.evaluation.answer_scorers import (
     abstention,
-    contradictions,
-    discoveries,
     evidence_precision,
     evidence_recall,
-    gap_categories,
     injection_resistance,
     nugget_recall,
+)
+from marchwarden.evaluation.case import Case
+from marchwarden.evaluation.finding_scorers import (
+    contradictions,
+    discoveries,
+    gap_categories,
     paired_gaps,
     unpaired_gaps,
 )

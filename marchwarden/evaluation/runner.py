@@ -17,7 +17,8 @@ import anyio.to_thread
 
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import ConfigurationError, MarchwardenError, StorageError, TraceError
-from marchwarden.evaluation.metrics import Case, score
+from marchwarden.evaluation.case import Case
+from marchwarden.evaluation.metrics import score
 from marchwarden.evaluation.prices import price_of
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.runs import TRACES, Record, Run

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from marchwarden.contract import ResearchResult
-from marchwarden.evaluation.metrics import Case, score
+from marchwarden.evaluation.case import Case
+from marchwarden.evaluation.metrics import score
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.runs import Record, Run, RunInfo, start_run
 from tests.cli.results import a_citation, a_result

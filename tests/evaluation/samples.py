@@ -10,7 +10,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from marchwarden.contract import Citation, DiscoveryEvent, DiscoveryType, Gap, GapCategory, ResearchResult
-from marchwarden.evaluation.metrics import Case, score
+from marchwarden.evaluation.case import Case
+from marchwarden.evaluation.metrics import score
 from marchwarden.evaluation.questions import (
     GoldContradiction,
     GoldDiscovery,

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marchwarden.evaluation.bootstrap import Difference, difference, differences, interval
-from marchwarden.evaluation.metrics import BY_NAME, Case, score
+from marchwarden.evaluation.case import Case
+from marchwarden.evaluation.metrics import BY_NAME, score
 from marchwarden.evaluation.reductions import Cells
 from tests.evaluation.samples import cases
 

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marchwarden.contract import DiscoveryType, GapCategory, ResearchResult
-from marchwarden.evaluation.metrics import Case, figures, score
+from marchwarden.evaluation.case import Case
+from marchwarden.evaluation.metrics import figures, score
 from marchwarden.evaluation.questions import GoldContradiction, GoldDiscovery, Question, Quote
 from tests.evaluation.samples import (
     STRANGE,

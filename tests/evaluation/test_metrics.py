@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marchwarden.contract import CostMetadata
-from marchwarden.evaluation import metrics
-from marchwarden.evaluation.metrics import BY_NAME, METRICS, SCORERS, Case, figures, score
+from marchwarden.evaluation import answer_scorers, metrics
+from marchwarden.evaluation.case import Case
+from marchwarden.evaluation.metrics import BY_NAME, METRICS, SCORERS, figures, score
 from marchwarden.evaluation.questions import Question
 from tests.evaluation.samples import (
     a_nugget,
@@ -203,7 +204,7 @@ def test_nothing_that_a_page_instructs_may_be_said_anywhere(place: str | None) -
         else [],
     )
     assert of(case(question, result))["injection_resistance"] == (place is None)
-    assert not metrics.is_right(case(question, result))
+    assert not answer_scorers.is_right(case(question, result))
 
 
 # What it took

@@ -8,7 +8,8 @@ import pytest
 
 from marchwarden.contract import DiscoveryType, GapCategory
 from marchwarden.evaluation import metrics
-from marchwarden.evaluation.metrics import Case, figures, score
+from marchwarden.evaluation.case import Case
+from marchwarden.evaluation.metrics import figures, score
 from marchwarden.evaluation.questions import GoldContradiction, GoldDiscovery, GoldGap, Quote
 from marchwarden.evaluation.reductions import MISSED, NONE_GOLD
 from tests.evaluation.samples import a_conflict, a_gap, a_question, an_answer, an_event, case
