@@ -32,7 +32,7 @@ from marchwarden.evaluation.stage_sets import STAGE_SETS
 from marchwarden.ledger import Ledger
 from marchwarden.programs import CALIBRATION, Calibration
 from marchwarden.settings import SECONDS_BY_DEPTH, Settings, shipped
-from marchwarden.stages import FAILURES_BORNE, confidence
+from marchwarden.stages import FAILURES_BORNE, confidence, relevance
 from marchwarden.stages.grounding import CARRIED
 from marchwarden.trace import events
 from marchwarden.worker import GRACE_SECONDS, HEARTBEAT_SECONDS
@@ -410,6 +410,10 @@ def test_numbers_of_architecture_are_those_of_the_code() -> None:
     assert f"{researcher.PAGES_PER_TURN[Depth.BALANCED]} pages a turn at depth `balanced`" in text
     assert researcher.FINISH_SECONDS == 2.0, "the page says 2 s"
     assert FAILURES_BORNE == 3, "the page says three times"
+    assert f"the {relevance.CANDIDATES} passages of a page, for each aspect" in " ".join(text.split())
+    assert f"or the first {relevance.CANDIDATES_OF_ANOTHER_LANGUAGE} where page and question" in " ".join(
+        text.split()
+    )
     assert (HEARTBEAT_SECONDS, GRACE_SECONDS) == (8, 2), "the page says every 8 seconds, and 2 seconds"
 
 
@@ -463,8 +467,8 @@ def test_the_scoreboard_of_readme_is_of_metrics_that_there_are() -> None:
 
 def test_what_a_run_holds_is_what_the_code_writes() -> None:
     text = section(EVALUATION, "## What a run leaves")
-    said = " ".join(text.partition("\n`run.json`: ")[2].partition(". ")[0].split())
-    assert re.findall(r"`(\w+)`", said) == list(RunInfo.model_fields)
+    said = " ".join(text.partition("\n`run.json`: ")[2].partition("\n\n")[0].split())
+    assert re.findall(r"`(\w+)`", re.sub(r"\([^)]*\)", "", said)) == list(RunInfo.model_fields)
     assert [cell for cell in first_cells(text) if "." not in cell and "/" not in cell] == list(Record.model_fields)
 
 
