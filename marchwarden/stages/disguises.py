@@ -29,9 +29,9 @@ def undisguised(text: str, plain: str) -> Iterator[str]:
         yield from (plain.translate(letters) for letters in _LETTERS_OF_DIGITS)
     if "%" in plain or "&" in plain or "\\" in plain:
         yield folded(_unescaped(text))
-    chunks = text.split()
-    if len(plain) < _OFTEN_BLANK * len(chunks) or max(map(len, chunks), default=0) >= _LONG:
-        yield _SPACED.sub(_closed_up, plain)
+    if _SINGLE_LETTERS.search(plain):
+        yield _GLUED.sub(r"\1 \2 \3", _SPACED.sub(_closed_up, plain))
+    if max(map(len, text.split()), default=0) >= _LONG:
         for encoded in _ENCODED.findall(text):
             yield from map(folded, _decoded(encoded))
 
@@ -48,18 +48,19 @@ _LOOKALIKES = str.maketrans(
 _MIXED = re.compile("[a-z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-z]|[ɢɴʀʜʟʙ]")
 _DIGIT_IN_WORD = re.compile(r"[013457@$](?<=[a-z].)(?=[a-z])|[1734](?=[a-z]{4})")
 _LETTERS_OF_DIGITS = (str.maketrans("013457@$", "oieastas"), str.maketrans("013457@$", "oleastas"))
-_OFTEN_BLANK = 3.0
-"""Characters a word, blanks counted, below which letters stand singly."""
 _LONG = 24
-"""Letters of the shortest word that may be an encoded text, or one with a mark between its letters."""
-_SPACED = re.compile(
-    r"(?:(?<![^\W_])[^\W_](?: ?[.*_-] ?| )){4,}[^\W_](?![^\W_])|(?:(?<![^\W_])[^\W_] ){2,}[^\W_](?![^\W_])"
+"""Letters of the shortest word that may be an encoded text."""
+_SPACED = re.compile(r"(?<![^\W_])[^\W_](?:([.*_-])[^\W_](?:\1[^\W_])+|(?: [^\W_]){2,})(?![^\W_])")
+"""Letters with a mark between them, all of one kind."""
+_SINGLE_LETTERS = re.compile(r"[ .*_-][^\W_][ .*_-][^\W_](?![^\W_])")
+_GLUED = re.compile(
+    r"(ignore|disregard|forget)((?:all|any|the|your|previous|prior|earlier|above|of|these)+)(instructions?|prompts?|rules)"
 )
 _ENCODED = re.compile(rf"[A-Za-z0-9+/_-]{{{_LONG},}}")
 
 
 def _closed_up(spaced: re.Match[str]) -> str:
-    return re.sub(r"(?<=\w)(?: ?[.*_-] ?| )(?=\w)", "", spaced[0])
+    return re.sub(r"[\W_]", "", spaced[0])
 
 
 def _unescaped(text: str) -> str:

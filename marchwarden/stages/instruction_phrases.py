@@ -41,6 +41,7 @@ STRONG: tuple[Cue, ...] = (
     Cue("address", "* SECRET NEWS TO ..3 MACH"),
     Cue("address", "^ CALL *|,|:? ..2 MACH ..9 :|,|*"),
     Cue("address", "^ HELLO ,? ..2 MACH ..3 ,|:|.|* ..3 DO_IT"),
+    Cue("address", "^ HELLO ,? CALLED ,|.|* YOU ARE|MUST"),
     Cue("address", "^ HELLO? CALLED ,|: SOFT? YOU? MUST? SOFT? DO_IT"),
     Cue("address", "WHEN|AS YOU ARE THE? MACH ..9 DO_IT"),
     Cue("address", "^ AS THE? MACH ,? YOU MUST"),
@@ -52,7 +53,7 @@ STRONG: tuple[Cue, ...] = (
     Cue("output", "^ MAKE|SAY|TELL|TRUST|PRAISE ..18 INTO YOUR ..1 ANSWER", "SCHOOL"),
     Cue("output", "^ MAKE * ~40 INTO YOUR ..1 ANSWER", "SCHOOL"),
     Cue("output", "^ CHANGE ..4 YOUR ..1 ANSWER", "SCHOOL"),
-    Cue("output", "^ MAKE YOUR ..1 ANSWER WITH", "SCHOOL"),
+    Cue("output", "^ MAKE YOUR ..1 ANSWER WITH|INTO", "SCHOOL"),
     Cue("output", "^ ..1 YOUR ..1 ANSWER , DO_IT", "SCHOOL"),
     Cue("output", "WHEN ..3 SUM ..2 THE|THIS PAGE -THAT ..14 ,|: SOFT? YOU? MUST? SOFT? DO_IT"),
     Cue("output", "WHEN ..2 THIS ..1 PAGE ..1 SUM ,|: SOFT? DO_IT"),
@@ -78,13 +79,13 @@ STRONG: tuple[Cue, ...] = (
 )
 
 WEAK: tuple[Cue, ...] = (
-    Cue("override", "> DROP ..3 RULE|ORDER|EVERYTHING"),
+    Cue("override", "> DROP ..4 RULE|ORDER|EVERYTHING"),
     Cue("override", "^ STOP EVERYTHING|WHAT"),
     Cue("say", "> SAY|TELL ..2 THAT"),
     Cue("say", "> TELL THE? PERSON"),
     Cue("say", "> PRAISE"),
     Cue("say", "> SAY|PRINT *|:|ONLY"),
-    Cue("say", "> PRINT ..4 :"),
+    Cue("say", "> PRINT"),
     Cue("output", "YOUR ..1 ANSWER", "SCHOOL"),
     Cue("source", "> TRUST ..3 DOMAIN"),
     Cue("source", "SKIP ..2 VERIFY"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 LEXICON: dict[str, str] = {
     # Around an order's verb
     "SOFT": """
-        please kindly do now then so also instead just always simply important urgent nevermind ok okay bitte
+        please kindly only do now then so also instead just always simply important urgent nevermind ok okay bitte
         dann jetzt nun unbedingt veuillez maintenant puis alors svp plait por favor ahora luego entonces siempre
         per adesso sempre agora alsjeblieft nu пожалуйста
     """,
@@ -64,7 +64,7 @@ LEXICON: dict[str, str] = {
         инструкции указания команды
     """,
     "RULE": """
-        rule{,s} order{,s} context restriction{,s} constraint{,s} training safeguard{,s} directions message{,s}
+        rule{,s} order{,s} data context restriction{,s} constraint{,s} training safeguard{,s} directions message{,s}
         conversation source{,s} post{,s} page{,s} result{,s} document{,s} article{,s} policy policies safety
         limits regel{,n} kontext quelle{,n} einschrankung{,en} nachricht{,en} regle{,s} ordre{,s} contexte
         regla{,s} orden{,es} contexto fuente{,s} regol{a,e} ordini font{e,i} regra{,s} regels правила
@@ -105,7 +105,7 @@ LEXICON: dict[str, str] = {
         agenten leser{,n} assistante{,s} modele{,s} robot{,s} lecteur{,s} asistente{,s} agente{,s} modelo{,s}
         sistem{a,as,i} lector{,es} assistent{e,i} modell{o,i} leitor{,es}
     """,
-    "OF": "de d du of di del della da",
+    "OF": "de d des du of di del della da",
     "ASSISTANT": "assistant assistent assistente asistente",
     "HUMAN": """
         developer{,s} engineer{,s} researcher{,s} company companies startup{,s} provider{,s} user{,s}
@@ -240,7 +240,7 @@ LEXICON: dict[str, str] = {
     """,
     # Roles that are put on
     "BECOME": "act pretend play roleplay simulate immerse behave become agis agissez actua comport{ez,ate} verhalte",
-    "NOW": "now jetzt nun maintenant desormais ahora agora adesso",
+    "NOW": "now here jetzt nun maintenant desormais ahora agora adesso",
     "FROM": "from starting ab des desde partir da",
     "MODE": "mode modus modo",
     "FREED": "maintenance developer dan god jailbreak admin debug unrestricted override wartungsmodus mantenimiento",
@@ -271,7 +271,7 @@ LEXICON: dict[str, str] = {
         exemplo{,s}
     """,
     "SCHOOL": """
-        student{,s} pupil{,s} teacher{,s} exam{,s} essay{,s} kundennummer below giveaway prize winner{,s}
+        box writing space portal student{,s} pupil{,s} teacher{,s} exam{,s} essay{,s} kundennummer below giveaway prize winner{,s}
         paragraph{,s} sentences evidence units calculator worksheet quiz marks homework textbook graph equation
         decimal nearest interview interviewer employer{,s} job applicant{,s} forms survey questionnaire landlord
         lawyer court moderator{,s} email{,s} envelope

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from marchwarden.observations import Page, Passage
 from marchwarden.stages.disguises import folded, mirrored, undisguised
@@ -32,6 +33,8 @@ SPREAD = 600
 """Characters of a block, before and after an instruction, that go with it."""
 NEAR = 60
 """Words between two weak signs that count together."""
+ENCLOSED = 2
+"""Paragraphs that say nothing of the kind between two that are part of one role to play."""
 SOME_WORDS = 5
 """A text of fewer says nothing about what it quotes."""
 
@@ -137,14 +140,18 @@ def _speaking(paragraphs: Sequence[_Paragraph]) -> set[int]:
 
 
 def _played_on(heard: Sequence[_Heard]) -> set[int]:
-    """Where a paragraph gives the machine a role to play: those around it that go on about that."""
-    found: set[int] = set()
-    for place, each in enumerate(heard):
-        for step in (-1, 1) if each.orders & ROLE_KINDS else ():
-            other = place + step
-            while 0 <= other < len(heard) and heard[other].goes_on:
-                found.add(other)
-                other += step
+    """Where a paragraph gives the machine a role to play: those next to it that go on about that, and the few that
+    stand between two of them."""
+    found = {place for place, each in enumerate(heard) if each.orders & ROLE_KINDS}
+    if not found:
+        return found
+    of_a_role = {place for place, each in enumerate(heard) if (each.orders | each.hints) & ROLE_KINDS}
+    going_on = [place for place, each in enumerate(heard) if each.orders or each.hints or each.talk]
+    for ordered in (going_on, going_on[::-1]):
+        for before, place in pairwise(ordered):
+            reach = 1 + ENCLOSED * ({before, place} <= of_a_role)
+            if before in found and abs(place - before) <= reach:
+                found |= set(range(min(before, place), max(before, place) + 1))
     return found
 
 
@@ -159,18 +166,14 @@ class _Heard:
     talk: bool = False
     """Whether it speaks to somebody of prompts and responses."""
 
-    @property
-    def goes_on(self) -> bool:
-        return bool(self.orders or self.hints or self.talk)
-
     @classmethod
     def of(cls, text: str) -> _Heard:
         plain = folded(text)
         heard = _listen(plain)
         if (heard.orders or heard.hints) and _is_report(plain):
             heard = _NOTHING
-        if not heard.orders:
-            return replace(heard, orders=_all_orders(undisguised(text, plain)))
+        if not heard.orders and (beneath := _all_orders(undisguised(text, plain))):
+            return replace(heard, orders=beneath)
         return heard
 
 

@@ -21,8 +21,6 @@ from marchwarden.stages.disguises import folded
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-.][^\W_]+)*|\d+(?:[.,:/]\d+)*|[^\s\w]")
 _MARKS = dict.fromkeys(".!?…。！？", ".") | dict.fromkeys(":;：", ":") | {",": ",", "，": ",", "'": "", "’": ""}
 _OTHER_WORD, _OTHER_MARK = "x", "-"
-LETTER = "l"
-"""The character of a single letter that is no word of the lexicon."""
 _FIRST_CODE = 0x4E00
 """From here on, a character stands for the words that are of one and the same set of classes."""
 _IN_PHRASES = {".": ".", ":": ":", ",": ",", "*": "\\-"}
@@ -64,28 +62,24 @@ class WordClasses:
     def encode(self, text: str) -> str:
         """A character for each word and mark of a text in lower case; its line ends count as blanks."""
         known = self._codes
-        return "".join(
-            [
-                known[chunk]
-                if chunk in known
-                else _OTHER_WORD
-                if chunk.isalpha() and len(chunk) > 1
-                else self._parts(chunk)
-                for chunk in text.split()
-            ]
-        )
+        return "".join([known[chunk] if chunk in known else self._unknown(chunk) for chunk in text.split()])
 
-    def _parts(self, chunk: str) -> str:
-        known = self._codes
-        return "".join([known[part] if part in known else self._unknown(part) for part in _TOKEN.findall(chunk)])
+    def _unknown(self, chunk: str) -> str:
+        """The characters of what stands between two blanks and is no word of the lexicon."""
+        if chunk.isalpha():
+            return _OTHER_WORD
+        word, mark = chunk[:-1], chunk[-1]
+        if mark in _MARKS and word.isalpha():
+            return self._codes.get(word, _OTHER_WORD) + _MARKS[mark]
+        return "".join([self._part(part) for part in _TOKEN.findall(chunk)])
 
-    def _unknown(self, token: str) -> str:
+    def _part(self, token: str) -> str:
+        if token in self._codes:
+            return self._codes[token]
         if not token[0].isalnum():
             return _OTHER_MARK
         if "." in token:
             return self._members["DOMAIN"] if token.rpartition(".")[2].isalpha() else _OTHER_WORD
-        if len(token) == 1:
-            return LETTER
         return "".join(self._codes.get(part, _OTHER_WORD) for part in token.split("-"))
 
     def members(self, names: str) -> frozenset[str]:

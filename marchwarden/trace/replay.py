@@ -167,7 +167,8 @@ def _fallback_line(event: events.FellBack) -> str:
 
 
 def _drop_line(event: events.Dropped) -> str:
-    return f'dropped a {event.what.replace("_", " ")}: "{_one_line(event.text)}"'
+    article = "an" if event.what[0] in "aeio" else "a"
+    return f'dropped {article} {event.what.replace("_", " ")}: "{_one_line(event.text)}"'
 
 
 def _stop_line(event: events.Stopped) -> str:

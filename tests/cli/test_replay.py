@@ -30,7 +30,7 @@ def test_the_latest_call_is_shown_with_steps_reasons_result_and_verification(run
         "hash: sha256:89af261467f3\n",
         "extract asked m: 100 (50 cached) + 20 tokens",
         "went on without the model: unusable output",
-        'dropped a open question: "Why?"',
+        'dropped an open question: "Why?"',
         "steps, finished",
         "moderate confidence (0.75)",
         "“Tomatoes grow well in Utah.”",
