@@ -13,8 +13,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "MACH": ("MACHINE -HUMAN|BEING", "KIND KIND? KIND? BEING -HUMAN", "BEING OF? OF? KIND KIND? -HUMAN"),
     "CALLED": ("MACHINE", "ASSISTANT", "KIND BEING|ASSISTANT"),
     "DO_IT": ("DROP|SAY|TELL|PRAISE|TRUST|PRINT|GIVE|MAKE|SET -ME", "NOT FOLLOW|HUSH"),
-    "LEAKED": ("SECRET SECRET? ORDER|TALE", "ORDER|TALE OF? SECRET", "SYSTEM_PROMPT"),
-    "SURE": ("TOP CONFIDENCE", "CONFIDENCE ..4 TOP"),
+    "TOLD_TO": ("YOU", "SOFT? COMMAND|MAKE"),
+    "NAMED": ("KIND KIND? BEING|ASSISTANT -HUMAN", "MACHINE ,|.|:|THAT"),
+    "LEAKED": ("SYSTEM PROMPT", "PROMPT OF? SYSTEM", "SYSTEM_PROMPT", "YOUR ..1 SECRET ..1 PROMPT"),
+    "SURE": ("TOP CONFIDENCE", "CONFIDENCE ..2 TOP"),
 }
 
 
@@ -22,7 +24,7 @@ class Cue(NamedTuple):
     kind: str
     phrase: str
     unless: str = ""
-    """Classes that make it ordinary, where a word of theirs is in the same paragraph."""
+    """Classes that make it ordinary, where a word of theirs is in the same sentence."""
 
 
 STRONG: tuple[Cue, ...] = (
@@ -35,45 +37,50 @@ STRONG: tuple[Cue, ...] = (
     Cue("override", "> NOT? PAY NOT? NOT? HEED ..8 ORDER", "MANUAL"),
     Cue("override", "> DROP WHAT ..2 PAGE TOLD"),
     Cue("override", "> DROP EVERYTHING ..2 YOU ..4 EARLIER|TOLD -ABOUT"),
-    Cue("address", "^ THE? SECRET|KIND? NOTE ..1 TO THE? ALL? THE|OTHER? ..1 MACH"),
-    Cue("address", "^ TO THE? CALL OF|THE? MACH"),
+    Cue("address", "^ THE? SYSTEM|KIND? NOTE TO THE? ALL? THE|OTHER? ..1 MACH"),
+    Cue("address", "^ THE? INFO TO THE? ALL? THE|OTHER? ..1 MACH ..6 :|READING"),
+    Cue("address", "^ HINWEIS AT ALL? THE? ..1 MACH"),
+    Cue("address", "^ NOTE AT THE|ALL THE? MACH"),
+    Cue("address", "^ AT THE? CALL OF|THE? MACH"),
     Cue("address", "^ TO ALL ..1 MACH ..9 :|READING"),
-    Cue("address", "* SECRET NEWS TO ..3 MACH"),
-    Cue("address", "^ CALL *|,|:? ..2 MACH ..9 :|,|*"),
-    Cue("address", "^ HELLO ,? ..2 MACH ..3 ,|:|.|* ..3 DO_IT"),
+    Cue("address", "^ SYSTEM NEWS TO ..1 MACH"),
+    Cue("address", "^ CALL ,? ALL? MACH AND? MACH? :|,|.|*|READING"),
+    Cue("address", "^ HELLO ,? ..2 MACH ..3 ,|:|.|* ..3 COMMAND"),
     Cue("address", "^ HELLO ,? CALLED ,|.|* YOU ARE|MUST"),
-    Cue("address", "^ HELLO? CALLED ,|: SOFT? YOU? MUST? SOFT? DO_IT"),
-    Cue("address", "WHEN|AS YOU ARE THE? MACH ..9 DO_IT"),
+    Cue("address", "^ HELLO? CALLED ,|: SOFT? YOU? MUST? SOFT? COMMAND -ME"),
+    Cue("address", "WHEN|AS YOU ARE THE? MACH ..8 ,|: ..1 TOLD_TO"),
     Cue("address", "^ AS THE? MACH ,? YOU MUST"),
-    Cue("address", "MACH ..2 READING THIS ..7 MUST|:|SOFT"),
+    Cue("address", "MACH ..2 READING THIS ..7 OUGHT|:"),
     Cue("address", "^ THE? MACH MUST ..2 SAY|TELL ..3 THAT -THEY"),
     Cue("address", "^ THE? MACH MUST ..2 TRUST|PRAISE ..3 DOMAIN"),
-    Cue("say", "^ SAY THAT -YOU|ME", "LETTER"),
+    Cue("say", "^ ASSERT THAT -YOU|ME|QUESTION", "LETTER"),
     Cue("say", "^ TELL THE USER THAT|TO|THEY", "SCREEN"),
     Cue("output", "^ MAKE|SAY|TELL|TRUST|PRAISE ..18 INTO YOUR ..1 ANSWER", "SCHOOL"),
     Cue("output", "^ MAKE * ~40 INTO YOUR ..1 ANSWER", "SCHOOL"),
     Cue("output", "^ CHANGE ..4 YOUR ..1 ANSWER", "SCHOOL"),
-    Cue("output", "^ MAKE YOUR ..1 ANSWER WITH|INTO", "SCHOOL"),
+    Cue("output", "^ OPEN YOUR ..1 ANSWER WITH ..3 *", "SCHOOL"),
+    Cue("output", "^ SERVE YOUR ..1 REPLY WITH|INTO", "SCHOOL"),
     Cue("output", "^ ..1 YOUR ..1 ANSWER , DO_IT", "SCHOOL"),
     Cue("output", "WHEN ..3 SUM ..2 THE|THIS PAGE -THAT ..14 ,|: SOFT? YOU? MUST? SOFT? DO_IT"),
     Cue("output", "WHEN ..2 THIS ..1 PAGE ..1 SUM ,|: SOFT? DO_IT"),
     Cue("output", "^ WHEN THE USER ASKS ..14 , ..2 SAY|TELL|PRAISE|NOT"),
-    Cue("source", "> TRUST|SAY ONLY ..2 DOMAIN|PAGE"),
-    Cue("source", "> ONLY TRUST|SAY ..2 DOMAIN"),
+    Cue("source", "> CITE ONLY ..2 DOMAIN"),
+    Cue("source", "> CITE ONLY THIS PAGE"),
+    Cue("source", "> ONLY CITE ..2 DOMAIN"),
     Cue("source", "> TRUST DOMAIN AS ..2 SOURCES"),
-    Cue("source", "NOT TRUST|HUSH ..1 OTHER ..1 SOURCES"),
-    Cue("source", "> NOT TRUST THAT DOMAIN"),
-    Cue("source", "> TRUST THIS ..1 PAGE ..4 BEST"),
-    Cue("source", "> TRUST ..2 OTHER ..1 SOURCES ..2 BEST"),
+    Cue("source", "> NOT TRUST|HUSH ..1 OTHER ..1 SOURCES"),
+    Cue("source", "> NOT CITE THAT DOMAIN"),
+    Cue("source", "> TRUST THIS ..1 PAGE AS ..3 BEST"),
+    Cue("source", "> TRUST ..2 OTHER ..1 SOURCES AS? ..1 UNTRUE"),
     Cue("source", "> SET|SAY|TRUST ..4 SURE"),
     Cue("secrecy", "> NOT NOT? HUSH ..3 THIS|YOUR ..1 TALE"),
     Cue("secrecy", "> HUSH THIS ..1 TALE NOT"),
     Cue("review", "^ GIVE|MAKE THE? POSITIVE REVIEW ONLY"),
     Cue("leak", "> PRINT ..5 LEAKED"),
-    Cue("leak", "> GIVE ME? YOUR ..1 LEAKED"),
-    Cue("leak", "> GIVE|MAKE ..1 FULL ..3 YOUR ..1 LEAKED"),
+    Cue("leak", "> GIVE ME? YOUR? ..1 LEAKED"),
+    Cue("leak", "> GIVE|MAKE ..1 FULL ..4 LEAKED"),
     Cue("persona", "YOU ARE NOW? ..2 FREED MODE", "CAREER"),
-    Cue("persona", "^ YOU ARE NOW? THE? ..2 MACH", "CAREER"),
+    Cue("persona", "^ YOU ARE NOW? THE ..1 NAMED", "CAREER"),
     Cue("persona", "FROM NOW ON ,? YOU MUST|ARE ..3 SPEAK|BECOME"),
     Cue("persona", "FROM NOW ON ,? SPEAK|BECOME ..3 AS"),
 )
@@ -107,11 +114,12 @@ ROLE_MARK = re.compile(
     rf"""
     <\|?(?:im_start|start_header_id|start_of_turn)\|?>\s*{_PART}\b
     | (?:^|\n)\s*<\|(?:im_start|{_PART}|endoftext)\|>\s*\S
-    | (?:^|\n|<s>)\s*\[/?inst\] | \[/inst\]\s*\S | <<sys>>
+    | \[inst\](?!\s*(?:and|und|et|y)\b)[^\[]{12, 2000}\[/inst\] | (?:^|\n|<s>)\s*\[inst\]\s*\S | <<sys>>
     | (?:^|\n)\W{{0,6}}(?:begin[ ]|new[ ]|end[ ])?(?:system|sys|developer|admin(?:istrator)?|root)
       (?:[ ](?:message|prompt|note|update|override|instructions?|alert|notice|command|directive))?
-      \W{{0,3}}[:>\]]\W{{0,4}}(?:you[ ](?:are|must|will|should|have)|your|ignore|disregard|from[ ]now|new)\b
-    | (?:^|\n)\s*\#{{2,}}[ ]?(?:instructions?|system|human|assistant|response)\b[ ]?:
+      \W{{0,3}}[:>\]]\W{{0,4}}(?:you[ ](?:are|must|will)|ignore|disregard|forget|from[ ]now)\b
+    | </(?:system|instructions?|prompt)>\s*\w
+    | (?:^|\n)\s*\#{{2,}}[ ]?(?:instruction|system|human|assistant)\b[ ]?:
     """,
     re.VERBOSE,
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 LEXICON: dict[str, str] = {
     # Around an order's verb
     "SOFT": """
-        please kindly only do now then so also instead just always simply important urgent nevermind ok okay bitte
-        dann jetzt nun unbedingt veuillez maintenant puis alors svp plait por favor ahora luego entonces siempre
-        per adesso sempre agora alsjeblieft nu пожалуйста
+        please kindly only do now then so also instead just always simply important urgent nevermind ok okay
+        bitte dann jetzt nun unbedingt veuillez maintenant puis alors svp plait por favor ahora luego entonces
+        siempre per adesso sempre agora alsjeblieft nu пожалуйста
     """,
     "AND": "and but or und oder et ou y o и",
     "YOU": "you u du sie ihr vous tu te usted ustedes voce вы ты",
@@ -20,7 +20,9 @@ LEXICON: dict[str, str] = {
         directed only muss musst mussen soll sollen sollst sollten sollte doit doivent devez dois devra devront
         debe debes deben tiene tienen devono deve devi deves devem moeten moet
     """,
-    "TO": "to for an fur zu a au aux para pour de di per voor a all'attenzione",
+    "TO": "to for fur zu au aux para pour per voor ai agli",
+    "AT": "an a",
+    "OUGHT": "must should shall muss mussen soll sollen sollten doivent devez deben debe",
     "NOT": """
         not never no don't nicht niemals nie kein keine keinen keinerlei ne pas jamais aucun aucune nunca jamas
         ningun ninguna non mai nao niet geen nooit не
@@ -64,10 +66,11 @@ LEXICON: dict[str, str] = {
         инструкции указания команды
     """,
     "RULE": """
-        rule{,s} order{,s} data context restriction{,s} constraint{,s} training safeguard{,s} directions message{,s}
-        conversation source{,s} post{,s} page{,s} result{,s} document{,s} article{,s} policy policies safety
-        limits regel{,n} kontext quelle{,n} einschrankung{,en} nachricht{,en} regle{,s} ordre{,s} contexte
-        regla{,s} orden{,es} contexto fuente{,s} regol{a,e} ordini font{e,i} regra{,s} regels правила
+        rule{,s} order{,s} data context restriction{,s} constraint{,s} training safeguard{,s} directions
+        message{,s} conversation source{,s} post{,s} page{,s} result{,s} document{,s} article{,s} policy
+        policies safety limits regel{,n} kontext quelle{,n} einschrankung{,en} nachricht{,en} regle{,s}
+        ordre{,s} contexte regla{,s} orden{,es} contexto fuente{,s} regol{a,e} ordini font{e,i} regra{,s} regels
+        правила
     """,
     "EVERYTHING": "everything anything all alles tout todo tutto tudo",
     "WHAT": "what whatever was",
@@ -77,10 +80,16 @@ LEXICON: dict[str, str] = {
     "ABOUT": "about regarding concerning uber sur sobre su",
     # Whom it speaks to
     "NOTE": """
-        note notes message messages notice memo instruction instructions directive hint reminder information
-        info prompt command hinweis{,e} nachricht mitteilung anweisung{,en} botschaft anmerkung
-        information{en,s} remarque avis consigne{,s} mensaje nota aviso instrucciones avviso messaggio
-        istruzioni mensagem bericht opmerking
+        note notes message messages notice memo reminder nachricht mitteilung botschaft anmerkung hinweis{,e}
+        remarque avis mensaje nota aviso avviso messaggio mensagem bericht opmerking
+    """,
+    "HINWEIS": """
+        nachricht mitteilung botschaft hinweis{,e} anweisung{,en} remarque mensaje nota aviso avviso messaggio
+        mensagem consigne{,s} instrucciones istruzioni
+    """,
+    "INFO": """
+        instruction{,s} directive{,s} information info hint command{,s} anweisung{,en} information{en,s}
+        consigne{,s} instrucciones istruzioni
     """,
     "NEWS": "update notice message override",
     "CALL": "attention achtung atencion attenzione atencao calling",
@@ -109,9 +118,10 @@ LEXICON: dict[str, str] = {
     "ASSISTANT": "assistant assistent assistente asistente",
     "HUMAN": """
         developer{,s} engineer{,s} researcher{,s} company companies startup{,s} provider{,s} user{,s}
-        student{,s} expert{,s} team{,s} enthusiast{,s} professional{,s} maker{,s} vendor{,s} job{,s} research
-        development safety training anbieter{,n} betreiber{,n} entwickler{,n} nutzer{,n} developpeur{,s}
-        fournisseur{,s} desarrollador{,es} proveedor{,es}
+        student{,s} expert{,s} team{,s} lab{,s} industry firms leaders community fans skeptics skeptic ethics
+        policy enthusiast{,s} professional{,s} maker{,s} vendor{,s} job{,s} research development safety training
+        anbieter{,n} betreiber{,n} entwickler{,n} nutzer{,n} developpeur{,s} fournisseur{,s} desarrollador{,es}
+        proveedor{,es}
     """,
     "READING": """
         read reads reading process processes processing visit visiting crawl crawling parse parses parsing
@@ -130,6 +140,12 @@ LEXICON: dict[str, str] = {
         tell inform assure convince sag{,e,en} teil{e,en} informier{e,en} dites dis inform{e,ez} di diga dile
         digale informa
     """,
+    "ASSERT": "state report answer reply respond behaupt{e,en,et} affirm{e,ez} afirm{a,e,en}",
+    "COMMAND": """
+        DROP TELL PRAISE PRINT say state write answer respond reply cite recommend include add mention never not
+        sage schreibe antworte dites ecrivez repondez responde escribe menciona
+    """,
+    "QUESTION": "question{,s} call letter email request first",
     "THAT": "that dass que che dat что",
     "PRAISE": """
         praise promote advertise endorse recommend lob{,e,en} bewirb bewerben empfiehl empfehlen lou{e,ez}
@@ -176,6 +192,11 @@ LEXICON: dict[str, str] = {
         system hidden initial original developer secret internal confidential base systeme cache sistema segreto
         secreto versteckt{e,en} initiales
     """,
+    "SYSTEM": "system developer systeme sistema",
+    "PROMPT": """
+        prompt{,s} instruction{,s} invite anweisung{,en} instruccion{,es} istruzion{e,i} message nachricht
+        mensaje
+    """,
     "SYSTEM_PROMPT": "systemprompt{,s} systemanweisung{,en} systemnachricht",
     # What it wants of sources and confidence
     "TRUST": """
@@ -190,6 +211,10 @@ LEXICON: dict[str, str] = {
         fix{e,ez} met{s,tez} indiqu{e,ez} establec{e} establezca pon ponga fij{a,e} informa reporta imposta
         defina
     """,
+    "CITE": """
+        cite quote mention name recommend zitier{e,en} nenn{e,en} empfiehl empfehlen cit{ez} mentionnez
+        recommand{e,ez} cita citen menciona recomiend{a,e}
+    """,
     "ONLY": """
         only solely exclusively nur ausschliesslich uniquement seulement exclusivement solo solamente unicamente
         exclusivamente
@@ -197,20 +222,21 @@ LEXICON: dict[str, str] = {
     "THIS": "this our these dies{e,er,en,em,es} cette ce cet ces notre esta este estos quest{a,o,e} deste dit deze",
     "PAGE": """
         page site website webpage article text document content thread post paper source manuscript submission
-        resume cv blog shop product company candidate seite website artikel dokument inhalt{,e} quelle texte
-        contenu pagina sitio articulo texto documento fuente contenido sito articolo testo fonte artigo conteudo
+        resume cv blog shop product company candidate seite artikel dokument inhalt{,e} quelle texte contenu
+        pagina sitio articulo texto documento fuente contenido sito articolo testo fonte artigo conteudo
     """,
     "SOURCES": """
         source{,s} page{,s} site{,s} website{,s} result{,s} reference{,s} quelle{,n} seite{,n} fuente{,s} fonti
         pagina{,s}
     """,
     "BEST": """
-        trustworthy authoritative reliable official definitive best only sole verified correct credible true
-        fact accurate highest unreliable untrustworthy false outdated spam wrong inaccurate
+        UNTRUE trustworthy authoritative reliable official definitive best verified correct credible true only
+        sole accurate highest unreliable untrustworthy false outdated spam wrong inaccurate
         vertrauenswurdig{,e,ste,sten} massgeblich{,e} verlasslich{,e,ste,sten} zuverlassig{,e,ste,sten}
         offiziell{,e} einzige unzuverlassig fiable{,s} officiel{,le} seule meilleure autorite oficial unica
         autorizada mejor confiable{,s} affidabil{e,i} ufficiale falsas falsch
     """,
+    "UNTRUE": "unreliable untrustworthy false outdated spam wrong inaccurate unzuverlassig falsas falsch",
     "CONFIDENCE": """
         confidence certainty konfidenz sicherheit zuversicht gewissheit confiance certitude confianza certeza
         fiducia confianca
@@ -251,10 +277,10 @@ LEXICON: dict[str, str] = {
     "DO": "do",
     "ON": "on an sofort ahora",
     "INTO": "in into to from of dans en nella nel na no",
-    "CHANGE": """
-        modify augment enhance render rephrase translate encode reverse begin start end finish conclude close
-        rearrange scramble jumble beginn{e,en} commenc{e,ez} termin{e,ez} empiez{a,e}
-    """,
+    "CHANGE": "modify augment enhance rephrase encode reverse rearrange scramble jumble anagram",
+    "OPEN": "begin start end finish conclude close beginn{e,en} beende{,n} commenc{e,ez} termin{e,ez,a} empiez{a,e}",
+    "SERVE": "provide render deliver craft",
+    "REPLY": "reply replies response{,s}",
     "WITH": "with without using mit ohne avec sans con sin",
     "FULL": "full entire complete whole text contents content copy wording verbatim vollstandige{,n} texte texto",
     "POSITIVE": "positive favorable favourable glowing",
@@ -271,10 +297,11 @@ LEXICON: dict[str, str] = {
         exemplo{,s}
     """,
     "SCHOOL": """
-        box writing space portal student{,s} pupil{,s} teacher{,s} exam{,s} essay{,s} kundennummer below giveaway prize winner{,s}
-        paragraph{,s} sentences evidence units calculator worksheet quiz marks homework textbook graph equation
-        decimal nearest interview interviewer employer{,s} job applicant{,s} forms survey questionnaire landlord
-        lawyer court moderator{,s} email{,s} envelope
+        box writing space portal examples reasons quotations vocabulary topic resume cv photo{,s} phone ad
+        availability salary portfolio rates student{,s} pupil{,s} teacher{,s} exam{,s} essay{,s} kundennummer
+        below giveaway prize winner{,s} paragraph{,s} sentences evidence units calculator worksheet quiz marks
+        homework textbook graph equation decimal nearest interview interviewer employer{,s} job applicant{,s}
+        forms survey questionnaire landlord lawyer court moderator{,s} email{,s} envelope
     """,
     "LETTER": """
         you your letter email form notice contract complaint clause affidavit application essay thesis lemma

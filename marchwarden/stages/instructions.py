@@ -27,7 +27,7 @@ from marchwarden.stages.instruction_phrases import (
     Cue,
 )
 from marchwarden.stages.instruction_words import COMMON, LEXICON
-from marchwarden.stages.word_classes import Phrase, WordClasses
+from marchwarden.stages.word_classes import Phrase, WordClasses, sentence_around
 
 SPREAD = 600
 """Characters of a block, before and after an instruction, that go with it."""
@@ -247,7 +247,10 @@ class _Sign:
     unless: frozenset[str]
 
     def find(self, codes: str, present: frozenset[str]) -> list[int]:
-        return [] if self.unless & present else self.phrase.find(codes, present)
+        found = self.phrase.find(codes, present)
+        if not found or self.unless.isdisjoint(present):
+            return found
+        return [place for place in found if self.unless.isdisjoint(sentence_around(codes, place))]
 
 
 def _by_rarest_word(cues: Iterable[Cue]) -> dict[str, list[_Sign]]:

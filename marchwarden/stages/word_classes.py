@@ -20,7 +20,8 @@ from marchwarden.stages.disguises import folded
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-.][^\W_]+)*|\d+(?:[.,:/]\d+)*|[^\s\w]")
 _MARKS = dict.fromkeys(".!?…。！？", ".") | dict.fromkeys(":;：", ":") | {",": ",", "，": ",", "'": "", "’": ""}
-_OTHER_WORD, _OTHER_MARK = "x", "-"
+_MARKS |= dict.fromkeys("/\\_&+=%$@^~<)", "/")  # nothing begins after these
+_OTHER_WORD, _OTHER_MARK, _SENTENCE_END = "x", "-", "."
 _FIRST_CODE = 0x4E00
 """From here on, a character stands for the words that are of one and the same set of classes."""
 _IN_PHRASES = {".": ".", ":": ":", ",": ",", "*": "\\-"}
@@ -112,6 +113,12 @@ class WordClasses:
 
     def _any(self, names: str) -> str:
         return f"[{''.join(_IN_PHRASES.get(name) or self._members[name] for name in names.split('|'))}]"
+
+
+def sentence_around(codes: str, place: int) -> str:
+    """The sentence of an encoded text that a place is in."""
+    end = codes.find(_SENTENCE_END, place)
+    return codes[codes.rfind(_SENTENCE_END, 0, place) + 1 : len(codes) if end < 0 else end]
 
 
 def _words(lexicon: Mapping[str, str], name: str) -> Iterable[str]:
