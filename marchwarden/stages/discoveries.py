@@ -27,7 +27,7 @@ MOST_CONFLICTS = 3
 RELEVANT_POINTER = 0.15
 """What a pointer's sentence and page title must carry of the question to be worth telling."""
 
-RELEVANT_ALONE, RELEVANT_ASKED_FOR = 0.6, 0.3
+RELEVANT_ALONE, RELEVANT_ASKED_FOR = 0.5, 0.3
 """The same for a pointer of a page that gave no evidence; and for any where an aspect asks for such a thing."""
 
 RESEARCHERS: dict[PointerKind, str] = {
