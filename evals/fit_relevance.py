@@ -1,6 +1,6 @@
 """Fits the weights of stages/relevance.py on the training questions, and prints them with what they separate.
 
-    python evals/fit_relevance.py [--split train] [--positives 8]
+    python evals/fit_relevance.py [--split train] [--positives 5]
 
 A row is a passage of a page that a search for the question finds, or that is labelled, for one of its aspects; it is
 positive where it overlaps a gold quote or holds an accepted string on a labelled page. Logistic regression with

@@ -29,7 +29,7 @@ def _isolated(tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", str(tmp_path / "traces"))
     monkeypatch.setenv("MARCHWARDEN_CACHE_DIR", str(cache_dir))
-    monkeypatch.setenv(
-        "MARCHWARDEN_SEMANTIC", "0"
-    )  # words alone, unless a test asks for more: it is the quicker set-up
+    # Words alone and no calibration, unless a test asks for more: it is the quicker set-up, and the plainer one.
+    monkeypatch.setenv("MARCHWARDEN_SEMANTIC", "0")
+    monkeypatch.setenv("MARCHWARDEN_PROGRAM", "none")
     monkeypatch.chdir(home)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EPILOGUE = """Examples:
 
 marchwarden eval
-    the model in force on the 70 development questions
+    the model in force on the development questions
 marchwarden eval --split test --model extractive --out runs/extractive-test
     without any model, on the questions that nothing is tuned on
 marchwarden eval --kind contradictory --limit 5 --jobs 1

@@ -74,6 +74,7 @@ class Comparison:
         pairs = {
             "Marchwarden's version": (self.a.version, self.b.version),
             "the frozen web": (self.a.pages, self.b.pages),
+            "whether pages were read by meaning": (self.a.reads_by, self.b.reads_by),
             "how many questions ran side by side (seconds)": (self.a.jobs, self.b.jobs),
         }
         return [what for what, (one, other) in pairs.items() if one != other]
