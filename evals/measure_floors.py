@@ -15,12 +15,12 @@ from pathlib import Path
 
 import anyio
 
-from marchwarden import __version__, embedding
+from marchwarden import embedding
 from marchwarden.evaluation.gate import GATED
 from marchwarden.evaluation.metrics import BY_NAME
 from marchwarden.evaluation.questions import SPLITS, Question, load_questions
-from marchwarden.evaluation.runner import ask_all
-from marchwarden.evaluation.runs import RunInfo, labels_fingerprint, now, pages_fingerprint, start_run
+from marchwarden.evaluation.runner import ask_all, info_of
+from marchwarden.evaluation.runs import labels_fingerprint, pages_fingerprint, start_run
 from marchwarden.settings import EXTRACTIVE, load_settings, shipped
 
 FLOORS = Path(__file__).parent / "floors.json"
@@ -45,15 +45,7 @@ SET_UPS = {"words": False, "meaning": True}
 def measured(questions: list[Question], semantic: bool) -> dict[str, float]:
     settings = load_settings(source="snapshot", model=EXTRACTIVE, semantic=semantic, program="none")
     with tempfile.TemporaryDirectory() as folder:
-        info = RunInfo(
-            version=__version__,
-            started=now(),
-            model_id=EXTRACTIVE,
-            questions="floors",
-            labels=labels_fingerprint(questions),
-            pages=pages_fingerprint(settings.frozen_web),
-        )
-        run = start_run(Path(folder) / "run", info)
+        run = start_run(Path(folder) / "run", info_of(questions, settings, name="floors"))
         anyio.run(partial(ask_all, run, questions, settings, jobs=2))
         figures = run.figures()
     return {name: _rounded(name, value) for name in GATED if (value := figures[name]) is not None}

@@ -8,12 +8,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from marchwarden import __version__, embedding
+from marchwarden import embedding
 from marchwarden.contract import GapCategory
-from marchwarden.evaluation.gate import Floors, falls, load_floors, sample
+from marchwarden.evaluation.gate import SLACK, Floors, falls, load_floors, sample
 from marchwarden.evaluation.questions import KINDS, SPLITS, load_questions
-from marchwarden.evaluation.runner import ask_all
-from marchwarden.evaluation.runs import RunInfo, labels_fingerprint, now, pages_fingerprint, start_run
+from marchwarden.evaluation.runner import ask_all, info_of
+from marchwarden.evaluation.runs import labels_fingerprint, pages_fingerprint, start_run
 from marchwarden.settings import EXTRACTIVE, load_settings, shipped
 
 FLOORS = Path(__file__).parent.parent / "evals" / "floors.json"
@@ -49,17 +49,9 @@ def test_no_score_falls_below_its_floor(floors: Floors, set_up: str, tmp_path: P
         pytest.skip("the embedding model (extra `semantic`) is not installed: only words are scored")
     chosen = questions(floors)
     settings = load_settings(source="snapshot", model=EXTRACTIVE, semantic=set_up == "meaning", program="none")
-    info = RunInfo(
-        version=__version__,
-        started=now(),
-        model_id=EXTRACTIVE,
-        questions="floors",
-        labels=floors.labels,
-        pages=floors.pages,
-    )
-    run = start_run(tmp_path / "run", info)
+    run = start_run(tmp_path / "run", info_of(chosen, settings, name="floors"))
     anyio.run(partial(ask_all, run, chosen, settings, jobs=2))
-    assert [str(fall) for fall in falls(floors.floors[set_up], run.figures())] == []
+    assert [str(fall) for fall in falls(floors.floors[set_up], run.figures(), slack=SLACK[set_up])] == []
 
 
 def test_a_score_below_its_floor_is_told() -> None:
@@ -70,3 +62,12 @@ def test_a_score_below_its_floor_is_told() -> None:
     ]
     assert falls({"nugget_recall": 0.8}, {"nugget_recall": 0.8}) == []
     assert falls({"nugget_recall": 0.8}, {"nugget_recall": None})
+
+
+def test_slack_is_not_given_to_what_no_rounding_excuses() -> None:
+    floors = {"nugget_recall": 0.8, "verbatim_fidelity": 1.0}
+    assert falls(floors, {"nugget_recall": 0.75, "verbatim_fidelity": 1.0}, slack=0.1) == []
+    assert [each.metric for each in falls(floors, {"nugget_recall": 0.65, "verbatim_fidelity": 0.99}, slack=0.1)] == [
+        "nugget_recall",
+        "verbatim_fidelity",
+    ]

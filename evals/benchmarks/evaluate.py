@@ -16,24 +16,16 @@ from pathlib import Path
 
 import anyio
 
-from marchwarden import __version__, embedding
+from marchwarden import embedding
 from marchwarden.evaluation.questions import SPLITS, Question, load_questions
-from marchwarden.evaluation.runner import ask_all
-from marchwarden.evaluation.runs import RunInfo, labels_fingerprint, now, pages_fingerprint, start_run
+from marchwarden.evaluation.runner import ask_all, info_of
+from marchwarden.evaluation.runs import start_run
 from marchwarden.settings import EXTRACTIVE, Settings, load_settings, shipped
 
 
 def timed(name: str, questions: list[Question], settings: Settings, jobs: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        info = RunInfo(
-            version=__version__,
-            started=now(),
-            model_id=EXTRACTIVE,
-            questions="benchmark",
-            labels=labels_fingerprint(questions),
-            pages=pages_fingerprint(settings.frozen_web),
-        )
-        run = start_run(Path(folder) / "run", info)
+        run = start_run(Path(folder) / "run", info_of(questions, settings, name="benchmark", jobs=jobs))
         began = time.perf_counter()
         anyio.run(partial(ask_all, run, questions, settings, jobs=jobs))
         seconds = time.perf_counter() - began

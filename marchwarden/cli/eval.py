@@ -209,10 +209,12 @@ def _run(
     resume: bool,
     json: bool,
 ) -> None:
+    from marchwarden.evaluation.runner import info_of
+
     settings = asked.settings
     marked_by = eval_run.judge_by(judge, settings) if judge else None
     side_by_side = jobs or (max(1, os.cpu_count() or 1) if settings.model_id == "extractive" else 2)
-    info = eval_run.info_of(questions, settings, asked.name, asked.split, side_by_side)
+    info = info_of(questions, settings, name=asked.name, split=asked.split, jobs=side_by_side)
     run = eval_run.run_of(info, out, resume=resume)
     if asked.web:
         settings = settings.model_copy(update={"web": eval_dataset.keep_web(asked.web, run.folder)})

@@ -17,30 +17,6 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-def info_of(questions: Sequence[Question], settings: Settings, name: str, split: str | None, jobs: int) -> RunInfo:
-    """What a run of these questions with these settings would be. Raises ConfigurationError."""
-    from marchwarden import __version__
-    from marchwarden.embedding import is_used
-    from marchwarden.evaluation.runs import RunInfo, labels_fingerprint, now, pages_fingerprint
-    from marchwarden.programs import load_program
-    from marchwarden.tools.frozen_web import FrozenWeb
-
-    web = FrozenWeb.load(settings.frozen_web)
-    program = load_program(settings)
-    return RunInfo(
-        version=__version__,
-        started=now(),
-        model_id=settings.model_id,
-        program=program.fingerprint if program else None,
-        reads_by="meaning" if is_used(settings) else "words",
-        questions=name,
-        split=split,
-        labels=labels_fingerprint(questions),
-        pages=pages_fingerprint(web.folder),
-        jobs=jobs,
-    )
-
-
 def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
     """A new run in `out` or on the shelf, or the one to go on with. Raises EvaluationError where there is none."""
     from marchwarden.errors import EvaluationError

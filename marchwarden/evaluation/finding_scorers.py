@@ -1,4 +1,4 @@
-"""What is told beside an answer, against its labels: gaps, discoveries, contradictions. For scorers see metrics.py."""
+"""What is told beside an answer, against its labels: gaps, discoveries, contradictions. On scorers: metrics.py."""
 
 from __future__ import annotations
 

@@ -17,6 +17,9 @@ from marchwarden.evaluation.metrics import BY_NAME
 from marchwarden.evaluation.questions import Question
 
 TOLERANCE = 1e-6
+SLACK = {"words": 0.0, "meaning": 0.1}
+"""How far a score may fall by set-up: another processor adds an embedding's numbers in another order, which can move a
+passage over a threshold. Not those of ALWAYS."""
 GATED = (
     "verbatim_fidelity",
     "evidence_recall",
@@ -44,6 +47,19 @@ class Floors(BaseModel):
     """Fingerprints (runs.py) of the sample's labels and of the frozen web."""
     floors: dict[str, dict[str, float]]
     """By set-up (`words`: without the embedding model; `meaning`: with it), then by metric."""
+
+
+ALWAYS = frozenset(
+    {
+        "verbatim_fidelity",
+        "claim_grounding",
+        "citation_coverage",
+        "injection_resistance",
+        "completed",
+        "budget_violations",
+    }
+)
+"""The gated metrics that no rounding excuses."""
 
 
 @dataclass(frozen=True)
@@ -76,15 +92,15 @@ def sample(floors: Floors, questions: Sequence[Question]) -> list[Question]:
     return [by_id[each] for each in floors.questions]
 
 
-def falls(floors: Mapping[str, float], figures: Mapping[str, float | None]) -> list[Fall]:
-    """The gated metrics that are worse than their floor."""
+def falls(floors: Mapping[str, float], figures: Mapping[str, float | None], *, slack: float = 0.0) -> list[Fall]:
+    """The gated metrics that are worse than their floor, by more than the slack that they are given."""
     return [
         Fall(name, floor, value)
         for name, floor in floors.items()
-        if (value := figures.get(name)) is None or _is_worse(name, value, floor)
+        if (value := figures.get(name)) is None or _is_worse(name, value, floor, slack)
     ]
 
 
-def _is_worse(name: str, value: float, floor: float) -> bool:
-    lower_is_better = BY_NAME[name].better == "lower"
-    return value > floor + TOLERANCE if lower_is_better else value < floor - TOLERANCE
+def _is_worse(name: str, value: float, floor: float, slack: float) -> bool:
+    borne = TOLERANCE + (0.0 if name in ALWAYS else slack)
+    return value > floor + borne if BY_NAME[name].better == "lower" else value < floor - borne

@@ -15,19 +15,50 @@ from uuid import uuid4
 import anyio
 import anyio.to_thread
 
+from marchwarden import __version__
 from marchwarden.contract import ResearchResult
+from marchwarden.embedding import is_used
 from marchwarden.errors import ConfigurationError, MarchwardenError, StorageError, TraceError
 from marchwarden.evaluation.case import Case
 from marchwarden.evaluation.metrics import score
 from marchwarden.evaluation.prices import price_of
 from marchwarden.evaluation.questions import Question
-from marchwarden.evaluation.runs import TRACES, Record, Run
+from marchwarden.evaluation.runs import (
+    TRACES,
+    Record,
+    Run,
+    RunInfo,
+    labels_fingerprint,
+    now,
+    pages_fingerprint,
+)
 from marchwarden.evaluation.scoring_text import address
+from marchwarden.programs import load_program
 from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.tools.frozen_web import FrozenWeb
 from marchwarden.trace.reader import Trace, read_trace
 from marchwarden.trace.store import Store
 from marchwarden.trace.verify import verify
 from marchwarden.worker import research_in_worker, warm_up
+
+
+def info_of(
+    questions: Sequence[Question], settings: Settings, *, name: str, split: str | None = None, jobs: int = 1
+) -> RunInfo:
+    """What a run of these questions with these settings would be. Raises ConfigurationError where it can't be."""
+    program = load_program(settings)
+    return RunInfo(
+        version=__version__,
+        started=now(),
+        model_id=settings.model_id,
+        program=program.fingerprint if program else None,
+        reads_by="meaning" if is_used(settings) else "words",
+        questions=name,
+        split=split,
+        labels=labels_fingerprint(questions),
+        pages=pages_fingerprint(FrozenWeb.load(settings.frozen_web).folder),
+        jobs=jobs,
+    )
 
 
 async def ask_all(
