@@ -37,6 +37,8 @@ class Calibration(BaseModel):
     """Which questions, in words: `shipped dev`."""
     labels: str
     """Hash of their labels."""
+    source: str = "snapshot"
+    """The kind of source that those answers came from: what they were worth says nothing about another."""
     date: str
     """The day, ISO."""
 
@@ -48,7 +50,8 @@ class Calibration(BaseModel):
     @property
     def described(self) -> str:
         """What a result says of its confidence."""
-        return f"calibrated on {self.questions} answers to the questions of {self.fitted_on}, {self.date}"
+        where = " from the frozen web" if self.source == "snapshot" else ""
+        return f"calibrated on {self.questions} answers{where} to the questions of {self.fitted_on}, {self.date}"
 
 
 def log_odds(score: float) -> float:

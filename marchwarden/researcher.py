@@ -121,7 +121,8 @@ class ResearchCall:
         self.tools = tools
         self.trace_id = trace_id
         self.checkpoint = checkpoint
-        self.calibration = program.calibration if program else None
+        fits = program is not None and program.calibration.source == tools.kind
+        self.calibration = program.calibration if program and fits else None
         self.stages = StageRunner(model, budget, recorder, at_once=settings.model_calls)
         self.store = Store(settings.store)
         self.ledger = Ledger(question=request.question, context=request.context)

@@ -22,6 +22,13 @@ from tests.runs import run
 from tests.webs import article, make_web
 
 MODEL = "openai/Some-Model:7b"
+
+
+@pytest.fixture(autouse=True)
+def _with_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MARCHWARDEN_PROGRAM")
+
+
 finite = st.floats(allow_nan=False, allow_infinity=False)
 scores = st.floats(0, 1)
 
@@ -90,7 +97,9 @@ def test_what_was_not_fitted_is_no_calibration(change: dict[str, Any]) -> None:
 
 
 def test_a_calibration_says_what_it_was_fitted_on() -> None:
-    assert calibration().described == "calibrated on 70 answers to the questions of shipped dev, 2026-11-28"
+    assert calibration().described == (
+        "calibrated on 70 answers from the frozen web to the questions of shipped dev, 2026-11-28"
+    )
 
 
 # Which program
@@ -218,8 +227,16 @@ def extractive(**changes: Any) -> Settings:
 
 
 @pytest.mark.anyio
+async def test_what_was_fitted_to_one_kind_of_source_says_nothing_about_another() -> None:
+    before = (await run(QUESTION, settings=extractive(program="none"))).result
+    a_program(own_programs() / "extractive", model_id="extractive", slope=0.5, intercept=-1.0, source="web")
+    result = (await run(QUESTION, settings=extractive())).result
+    assert (result.confidence, result.confidence_factors.calibration) == (before.confidence, None)
+
+
+@pytest.mark.anyio
 async def test_a_result_says_that_its_confidence_is_calibrated_on_what_and_what_it_was_before() -> None:
-    before = (await run(QUESTION, settings=extractive())).result
+    before = (await run(QUESTION, settings=extractive(program="none"))).result
     a_program(own_programs() / "extractive", model_id="extractive", slope=0.5, intercept=-1.0)
     done = await run(QUESTION, settings=extractive())
     factors = done.result.confidence_factors

@@ -18,8 +18,8 @@ from marchwarden.evaluation.questions import Question
 
 TOLERANCE = 1e-6
 SLACK = {"words": 0.0, "meaning": 0.1}
-"""How far a score may fall by set-up: another processor adds an embedding's numbers in another order, which can move a
-passage over a threshold. Not those of ALWAYS."""
+"""How far a score may fall, by set-up: another processor adds an embedding's numbers in another order, which can move
+a passage over a threshold. Not those of ALWAYS."""
 GATED = (
     "verbatim_fidelity",
     "evidence_recall",

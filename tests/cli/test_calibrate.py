@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.programs import Calibration, load_program
-from marchwarden.settings import load_settings
+from marchwarden.settings import load_settings, shipped
 from tests.cli.conftest import Run
 from tests.evaluation.test_calibration import drawn, run_of
 
@@ -23,17 +23,24 @@ def other(tmp_path: Path) -> Path:
     return run_of(tmp_path / "test", drawn(40, slope=1.0, intercept=-1.0, seed=1), "t", split="test").folder
 
 
-def test_the_next_answers_of_the_model_find_it(run: Run, dev: Path) -> None:
+def test_the_next_answers_of_the_model_find_it_before_the_shipped_one(
+    run: Run, dev: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MARCHWARDEN_PROGRAM")
     before = load_program(load_settings(model="extractive"))
     ran = run("calibrate", str(dev))
     after = load_program(load_settings(model="extractive"))
-    assert (ran.code, before) == (0, None)
+    assert ran.code == 0
+    assert before is not None
+    assert before.folder == shipped("programs") / "extractive"
     assert after is not None
     assert after.folder == Path.home() / ".marchwarden" / "programs" / "extractive"
     assert after.calibration.fitted_on == "shipped dev"
     assert f"The calibration is in {after.folder / 'calibration.json'}." in ran.said
     flat = " ".join(ran.out.split())
-    assert "extractive: confidence calibrated on 60 answers to the questions of shipped dev" in flat
+    assert (
+        "extractive: confidence calibrated on 60 answers from the frozen web to the questions of shipped dev" in flat
+    )
     assert "shipped dev: cross-validated" in flat
     assert f"0.70 → {after.calibration.apply(0.7):.2f}" in flat
 

@@ -80,7 +80,8 @@ def test_what_is_broken_is_named_with_what_to_do(
 def test_the_program_in_force_is_named_with_what_it_was_fitted_on(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert states(run)["program"][:2] == ("ok", "none for extractive: confidence is not calibrated")
+    assert states(run)["program"][:2] == ("ok", "none, as is wanted: confidence is not calibrated")
+    monkeypatch.delenv("MARCHWARDEN_PROGRAM")
     fitted = {"model_id": "extractive", "slope": 1, "intercept": 0, "questions": 70, "fitted_on": "shipped dev"}
     folder = Path.home() / ".marchwarden" / "programs" / "extractive"
     folder.mkdir(parents=True)
@@ -89,7 +90,7 @@ def test_the_program_in_force_is_named_with_what_it_was_fitted_on(
     state, detail, _ = states(run)["program"]
     assert state == "ok"
     assert detail.startswith("extractive@")
-    assert "calibrated on 70 answers to the questions of shipped dev, 2026-11-28" in detail
+    assert "calibrated on 70 answers from the frozen web to the questions of shipped dev, 2026-11-28" in detail
     file.write_text("{")
     state, detail, advice = states(run)["program"]
     assert (state, str(file) in detail) == ("broken", True)
