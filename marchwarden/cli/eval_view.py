@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.datasets import DatasetReport
     from marchwarden.evaluation.judge import Agreement
     from marchwarden.evaluation.metrics import Metric
-    from marchwarden.evaluation.runs import Grade
+    from marchwarden.evaluation.runs import Grade, RunInfo
     from marchwarden.evaluation.scores import Score, Scores
 
     View: TypeAlias = Iterable[RenderableType]
@@ -106,9 +106,9 @@ def labels_view(
 
 def comparison_view(comparison: Comparison) -> View:
     """How every metric of B differs from A's, then what each question gained and lost."""
-    yield Text(
-        f"A {visible(comparison.a.model_id)}, B {visible(comparison.b.model_id)}: {_compared(comparison)}", "bold"
-    )
+    for letter, name, info in zip("AB", comparison.names, (comparison.a, comparison.b), strict=True):
+        yield Text.assemble((f"{letter} {visible(name)}: ", "bold"), _set_up(info))
+    yield Text(_compared(comparison), "bold")
     for caution in comparison.cautions:
         yield Text(f"Not the same in both: {caution}.", style="yellow")
     yield _differences(comparison.differences)
@@ -120,6 +120,11 @@ def comparison_view(comparison: Comparison) -> View:
     yield Text(f"{count(len(comparison.moved), 'question')} moved: {better} better, {worse} worse in B", style="bold")
     for moved in comparison.moved:
         yield from _moved(moved)
+
+
+def _set_up(info: RunInfo) -> str:
+    program = f"program {info.program}" if info.program else "no program"
+    return visible(f"{info.model_id}, reading by {info.reads_by}, {program}")
 
 
 def _compared(comparison: Comparison) -> str:

@@ -60,6 +60,8 @@ class Moved:
 class Comparison:
     a: RunInfo
     b: RunInfo
+    names: tuple[str, str]
+    """Of the runs' folders, A's first."""
     questions: int
     """How many are compared."""
     left_out: LeftOut
@@ -70,8 +72,9 @@ class Comparison:
 
     @property
     def cautions(self) -> list[str]:
-        """What besides model and program is not the same, so that a difference may come from it."""
+        """What besides the model is not the same, so that a difference may come from it."""
         pairs = {
+            "the program": (self.a.program, self.b.program),
             "Marchwarden's version": (self.a.version, self.b.version),
             "the frozen web": (self.a.pages, self.b.pages),
             "whether pages were read by meaning": (self.a.reads_by, self.b.reads_by),
@@ -81,8 +84,8 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "a": self.a.model_dump(mode="json"),
-            "b": self.b.model_dump(mode="json"),
+            "a": {"name": self.names[0], **self.a.model_dump(mode="json")},
+            "b": {"name": self.names[1], **self.b.model_dump(mode="json")},
             "questions": self.questions,
             "left_out": vars(self.left_out),
             "cautions": self.cautions,
@@ -122,6 +125,7 @@ def compare(a: Run, b: Run) -> Comparison:
     return Comparison(
         a=a.info,
         b=b.info,
+        names=(a.name, b.name),
         questions=len(pairs),
         left_out=left_out,
         differences=[each for each in found if each.a is not None or each.b is not None],

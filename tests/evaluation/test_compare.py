@@ -101,6 +101,15 @@ def test_what_else_differs_is_said(tmp_path: Path) -> None:
     assert compare(a, b).cautions == ["the frozen web", "how many questions ran side by side (seconds)"]
 
 
+def test_another_program_is_said_to_be_another(tmp_path: Path) -> None:
+    a, b = a_run(tmp_path / "a", [right("utah-01")]), a_run(tmp_path / "b", [right("utah-01")], program="sha-123")
+    assert compare(a, b).cautions == ["the program"]
+    said = shown(str(a.folder), str(b.folder))
+    assert "A a: extractive, reading by words, no program" in said
+    assert "B b: extractive, reading by words, program sha-123" in said
+    assert "Not the same in both: the program." in said
+
+
 def shown(*arguments: str) -> str:
     done = CliRunner(env={"COLUMNS": "100"}).invoke(app, ["eval", "compare", *arguments])
     assert done.exit_code == 0
@@ -109,7 +118,9 @@ def shown(*arguments: str) -> str:
 
 def test_the_command_shows_differences_and_the_questions_that_moved(bad: Run, good: Run) -> None:
     said = shown(str(bad.folder), str(good.folder))
-    assert "A extractive, B local/tiny: 12 questions compared" in said
+    assert "A bad: extractive, reading by words, no program" in said
+    assert "B good: local/tiny, reading by words, no program" in said
+    assert "\n12 questions compared\n" in said
     (recall,) = (line.split() for line in said.splitlines() if line.strip().startswith("nugget recall"))
     assert (recall[2:5], recall[-1]) == (["0.000", "0.917", "+0.917"], "better")
     assert "12 questions moved: 11 better, 1 worse in B" in said
@@ -132,6 +143,7 @@ def test_the_command_gives_machines_the_same(bad: Run, good: Run, capsysbinary: 
     (recall,) = (each for each in said["differences"] if each["metric"] == "nugget_recall")
     assert (recall["a"], recall["certain"], recall["better"]) == (0, True, True)
     assert recall["interval"][0] <= recall["difference"] <= recall["interval"][1]
+    assert (said["a"]["name"], said["b"]["name"]) == ("bad", "good")
     assert said["left_out"] == {"only_in_a": 0, "only_in_b": 0, "labels_differ": 0}
     assert {each["id"] for each in said["moved"]} == set(NAMES)
 
