@@ -78,6 +78,8 @@ class Spent:
 class Report:
     name: str
     """Of the run's folder."""
+    traces: str
+    """The folder of its traces, from where the report was asked for."""
     scores: Scores
     asked: list[Asked]
     """In the order in which they were asked."""
@@ -133,7 +135,8 @@ GOLD, TOLD = [*_CATEGORIES, NONE_GOLD], [*_CATEGORIES, MISSED]
 
 def report_of(run: Run) -> Report:
     """Scores the run again from its cells, and looks at its traces for what became of each label."""
-    return Report(run.name, scores_of(run), [Asked(each, matches_of(each, run.traces)) for each in run.records])
+    asked = [Asked(each, matches_of(each, run.traces)) for each in run.records]
+    return Report(run.name, str(run.traces), scores_of(run), asked)
 
 
 def _spent(unit: str, cells: Sequence[Cells]) -> Spent | None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, inf, log10, sqrt
+from shlex import quote
 from statistics import median
 from typing import Literal
 
@@ -51,6 +52,7 @@ def html(report: Report) -> str:
         "lines": lines,
         "link": link,
         "meaning": lambda score: meaning(score.metric).replace("`", ""),
+        "quoted": quote,
         "percent": lambda share: f"{100 * share:.1f}%",
         "tally": tally,
         "words": words,

@@ -333,6 +333,17 @@ def test_the_command_makes_the_folder_that_is_named(run: Run, tmp_path: Path) ->
     assert not (run.folder / "report.md").exists()
 
 
+def test_the_page_says_how_a_trace_is_replayed_from_where_it_was_asked_for(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(app, ["eval", "report", run.folder.name, "--out", "else where"])
+    page = (tmp_path / "else where" / "report.html").read_text("utf-8")
+    assert f"MARCHWARDEN_TRACE_DIR={run.folder.name}/traces marchwarden replay ID" in page
+    spaced = a_run(Path("two words"), [a_record()])
+    assert "MARCHWARDEN_TRACE_DIR='two words/traces' marchwarden" in Seen(html(report_of(spaced))).text
+
+
 def test_the_command_gives_machines_what_the_report_says(
     run: Run, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
