@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import threading
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from functools import cache
@@ -43,8 +44,12 @@ def open_embedder(settings: Settings) -> Embedder | None:
     return Embedder(settings.caches / CACHE) if is_used(settings) else None
 
 
+_one_at_a_time = threading.Lock()
+"""The model works in place: pages that are read side by side take turns."""
+
+
 class Embedder:
-    """Safe to use from several processes; from one thread at a time."""
+    """Safe to use from several threads and processes."""
 
     def __init__(self, cache_file: Path) -> None:
         self._cache = _Cache(cache_file)
@@ -62,11 +67,12 @@ class Embedder:
 
         keys = [hashlib.sha256(f"{role}\0{text}".encode("utf-8", "surrogatepass")).digest() for text in texts]
         known = self._cache.get(keys)
-        new = {
-            key: load_model().encode(_embeddable(text), is_query=role == "query").astype(np.float16).tobytes()
-            for key, text in zip(keys, texts, strict=True)
-            if key not in known
-        }
+        with _one_at_a_time:
+            new = {
+                key: load_model().encode(_embeddable(text), is_query=role == "query").astype(np.float16).tobytes()
+                for key, text in zip(keys, texts, strict=True)
+                if key not in known
+            }
         self._cache.put(new)
         vectors = [np.frombuffer((known | new)[key], dtype=np.float16).astype(np.float32) for key in keys]
         return np.stack(vectors)
