@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marchwarden.evaluation.metrics import METRICS, Metric, figure
-from marchwarden.evaluation.reductions import Cells
+from marchwarden.evaluation.reductions import Cells, has_something
 
 SAMPLES = 1000
 LEVEL = 0.95
@@ -26,7 +26,7 @@ class Difference:
     low: float | None
     high: float | None
     questions: int
-    """How many questions both runs have with something to score."""
+    """How many questions have something to score in either run."""
 
     @property
     def value(self) -> float | None:
@@ -71,7 +71,11 @@ def difference(metric: Metric, a: Sequence[Scored], b: Sequence[Scored], *, seed
         if first is not None and second is not None:
             changes.append(second - first)
     low, high = _interval(changes) or (None, None)
-    return Difference(metric, figure(metric, ours), figure(metric, theirs), low, high, len(pairs))
+    return Difference(metric, figure(metric, ours), figure(metric, theirs), low, high, _having(metric, pairs))
+
+
+def _having(metric: Metric, pairs: Sequence[tuple[Scored, Scored]]) -> int:
+    return sum(any(has_something(each.get(metric.cells)) for each in pair) for pair in pairs)
 
 
 def _resamples(size: int, seed: int) -> list[list[int]]:

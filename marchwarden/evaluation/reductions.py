@@ -16,6 +16,18 @@ MISSED, NONE_GOLD = "missed", "not labelled"
 BINS = 10
 
 
+def has_something(cells: Cells | None) -> bool:
+    """Whether a case has anything that counts towards a figure: of what is found and wanted, something is either; of
+    gap categories, one is labelled. Only such cases are a figure's n."""
+    if cells is None:
+        return False
+    if "wanted" in cells:
+        return bool(cells["found"] or cells["wanted"])
+    if "pairs" in cells:
+        return any(gold != NONE_GOLD for gold, _ in cells["pairs"])
+    return True
+
+
 def share(cells: Sequence[Cells]) -> float | None:
     """Σ hits / Σ of."""
     return _ratio(sum(cell["hits"] for cell in cells), sum(cell["of"] for cell in cells))

@@ -7,6 +7,7 @@ from typing import Any
 
 from marchwarden.evaluation.bootstrap import interval
 from marchwarden.evaluation.metrics import METRICS, Metric, figure
+from marchwarden.evaluation.reductions import has_something
 from marchwarden.evaluation.runs import Run, RunInfo
 
 
@@ -64,6 +65,6 @@ def scores_of(run: Run) -> Scores:
 
 def _score(metric: Metric, run: Run) -> Score:
     cells = [record.cells for record in run.records]
-    with_labels = sum(each.get(metric.cells) is not None for each in cells)
+    with_labels = sum(has_something(each.get(metric.cells)) for each in cells)
     low, high = (interval(metric, cells) if metric.is_share else None) or (None, None)
     return Score(metric, figure(metric, cells), low, high, with_labels)

@@ -19,6 +19,7 @@ from marchwarden.evaluation.reductions import (
     calibration_error,
     confusion,
     f1,
+    has_something,
     macro_recall,
     mean_value,
     median_value,
@@ -182,3 +183,20 @@ def test_amounts_have_a_mean_a_median_and_a_total() -> None:
     cells = [{"value": value} for value in (1, 2, 9)]
     assert (mean_value(cells), median_value(cells), total_value(cells)) == (4, 2, 12)
     assert mean_value([]) is median_value([]) is total_value([]) is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "has"),
+    [
+        (None, False),
+        ({"found": 0, "right": 0, "wanted": 0, "met": 0}, False),
+        ({"found": 1, "right": 0, "wanted": 0, "met": 0}, True),
+        ({"found": 0, "right": 0, "wanted": 2, "met": 0}, True),
+        ({"pairs": [[NONE_GOLD, "a"]]}, False),
+        ({"pairs": [["a", MISSED]]}, True),
+        ({"hits": 0, "of": 2}, True),
+        ({"value": 0}, True),
+    ],
+)
+def test_a_case_counts_for_a_figure_where_it_holds_anything_of_it(cells: Cells | None, has: bool) -> None:
+    assert has_something(cells) is has

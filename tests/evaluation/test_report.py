@@ -80,6 +80,7 @@ def test_every_metric_has_its_figure_and_what_its_docstring_says(text: str) -> N
         assert table[words(metric.name)][-1].startswith(opening)
     assert table["completed"][:3] == ["0.667", "0.00 – 1.00", "3"]
     assert table["dollars"][:3] == ["–", "", "0"]
+    assert (table["gap F1"][2], table["discovery F1"][2]) == ("1", "0"), "only one question has or wants any gap"
 
 
 @pytest.mark.parametrize(
