@@ -98,6 +98,6 @@ async def test_what_words_alone_do_not_tell_is_found_by_meaning() -> None:
     settings = load_settings(model="extractive", source="snapshot", semantic=True)
     by_meaning = await run(question, settings=settings)
     by_words = await run(question, settings=settings.model_copy(update={"semantic": False}))
-    assert "forger" in by_meaning.result.answer or "hoax" in by_meaning.result.answer
+    assert "is a modern forgery" in by_meaning.result.answer
     assert by_meaning.problems == []
-    assert by_words.result.citations == []
+    assert "forgery" not in by_words.result.answer
