@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.runs import Record, Run, RunInfo
     from marchwarden.settings import Settings
 
-INTERRUPTED = 130
+FAILURE, INTERRUPTED = 1, 130
 
 
 def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
@@ -60,8 +60,25 @@ def score(
     """Ask what is left, have the answers marked where there is a judge, and show the scores of what was done."""
     interrupted = _ask(run, questions, settings, jobs) or (judge is not None and _judge(run, judge))
     _show(run, json=json, judge=judge.model_id if judge else None)
+    dead = _tell_without_model(run)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
+    if dead:
+        raise typer.Exit(FAILURE)
+
+
+def _tell_without_model(run: Run) -> bool:
+    """Say what the model had no part in; whether that is everything."""
+    from marchwarden.cli import render
+    from marchwarden.evaluation.scores import without_model
+
+    found = without_model(run)
+    if found is None:
+        return False
+    reason = f": {found.reason}" if found.reason else "."
+    hint = "No call to the model succeeded: these figures are not the model's." if found.dead else None
+    render.notice(f"{found.answers} of {found.of} answers were worded without the model{reason}", hint)
+    return found.dead
 
 
 def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int) -> bool:

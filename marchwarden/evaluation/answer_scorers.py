@@ -112,6 +112,17 @@ def citation_coverage(case: Case) -> Cells | None:
     return _share(sum(bool(statement.markers) for statement in said), len(said))
 
 
+def by_model(case: Case) -> Cells | None:
+    """Answers that the model itself worded, rather than the model-free form that steps in where its calls fail.
+
+    Σ worded by the model / Σ answers that cite anything, of runs with a model. 0: all that was scored is what there
+    would have been without it. 1: every answer is its own. None for `extractive` and where nothing is claimed.
+    """
+    if case.by_model is None or case.result is None or _claims_nothing(case):
+        return None
+    return _share(case.by_model, 1)
+
+
 def abstention(case: Case) -> Cells | None:
     """Unanswerable questions on which nothing is claimed: no citation, and no marker in the answer.
 

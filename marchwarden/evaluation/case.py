@@ -27,6 +27,8 @@ class Case:
     max_seconds: float = 0.0
     dollars: float | None = None
     """What the model calls cost; None where no price is known."""
+    by_model: bool | None = None
+    """Whether the model itself worded the answer; None where there is no model, or no trace that could say."""
 
     @property
     def citations(self) -> list[Citation]:

@@ -14,6 +14,7 @@ from typing import Literal
 from marchwarden.evaluation.answer_scorers import (
     abstention,
     budget_violations,
+    by_model,
     citation_coverage,
     claim_grounding,
     completed,
@@ -75,6 +76,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("nugget_recall", nugget_recall, share),
     Metric("claim_grounding", claim_grounding, share),
     Metric("citation_coverage", citation_coverage, share),
+    Metric("by_model", by_model, share),
     Metric("gap_f1", gaps, f1),
     Metric("gap_precision", gaps, precision),
     Metric("gap_recall", gaps, recall),

@@ -135,6 +135,7 @@ def scored(
         seconds=round(seconds, 3),
         max_seconds=settings.seconds_for(question.depth),
         dollars=_dollars(trace, settings.model_id),
+        by_model=_by_model(trace, settings.model_id),
     )
     return Record(
         id=question.id,
@@ -173,6 +174,13 @@ def _unverified(result: ResearchResult | None, trace: Trace | None, store: Store
     if trace is None:
         return len(result.citations)
     return len({problem.citation for problem in verify(result, trace, store) if problem.citation})
+
+
+def _by_model(trace: Trace | None, model_id: str) -> bool | None:
+    """Whether the model worded the answer; it did not where the call was ended before it could."""
+    if model_id == EXTRACTIVE or trace is None:
+        return None
+    return any(line.get("action") == "synthesize" and line.get("stage_form") == "model" for line in trace.raw)
 
 
 def _dollars(trace: Trace | None, model_id: str) -> float | None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from marchwarden.errors import TraceError
 from marchwarden.evaluation.bootstrap import interval
 from marchwarden.evaluation.metrics import METRICS, Metric, figure
 from marchwarden.evaluation.reductions import has_something
-from marchwarden.evaluation.runs import Run, RunInfo
+from marchwarden.evaluation.runs import Record, Run, RunInfo
+from marchwarden.settings import EXTRACTIVE
+from marchwarden.trace.reader import read_trace
 
 
 @dataclass(frozen=True)
@@ -68,3 +73,48 @@ def _score(metric: Metric, run: Run) -> Score:
     with_labels = sum(has_something(each.get(metric.cells)) for each in cells)
     low, high = (interval(metric, cells) if metric.is_share else None) or (None, None)
     return Score(metric, figure(metric, cells), low, high, with_labels)
+
+
+# Answers that the model had no part in
+
+
+@dataclass(frozen=True)
+class WithoutModel:
+    """What a run with a model answered without it."""
+
+    answers: int
+    """That were worded without the model."""
+    of: int
+    """That cite anything."""
+    reason: str | None
+    """The most frequent one for which a stage did without the model."""
+    dead: bool
+    """Whether no answer is the model's and no call to it succeeded: then the figures are not the model's."""
+
+
+def without_model(run: Run) -> WithoutModel | None:
+    """None where there is nothing to tell: each answer is the model's own, or there is no model."""
+    if run.info.model_id == EXTRACTIVE:
+        return None
+    worded = [(record, cells) for record in run.records if (cells := record.cells.get("by_model")) is not None]
+    without = [record for record, cells in worded if not cells["hits"]]
+    own = len(worded) - len(without)
+    reasons, calls = Counter[str](), Counter[bool]()
+    for record in without if own else run.records:
+        for line in _trace_lines(run, record):
+            if line.get("action") == "fallback":
+                reasons[str(line.get("reason"))] += 1
+            elif line.get("action") == "model_call":
+                calls[line.get("error") is None] += 1
+    dead = not own and not calls[True] and bool(reasons or calls)
+    if not without and not dead:
+        return None
+    reason = reasons.most_common(1)[0][0] if reasons else None
+    return WithoutModel(len(without), len(worded), reason, dead)
+
+
+def _trace_lines(run: Run, record: Record) -> Iterator[dict[str, Any]]:
+    try:
+        yield from read_trace(run.traces / f"{record.trace_id}.jsonl").raw
+    except TraceError:
+        return

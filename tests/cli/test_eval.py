@@ -192,6 +192,20 @@ def test_files_and_settings_that_cannot_be_used_are_named_before_anything_is_ask
     )
 
 
+def test_a_model_that_never_answers_is_no_run_that_went_well(
+    evaluate: Eval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MARCHWARDEN_API_BASE", "http://127.0.0.1:1/v1")
+    asking = ("--model", "openai/foo", "--limit", "1", "--out", str(tmp_path / "out"), "--json")
+    ran = evaluate(*asking)
+    assert ran.code == 1
+    assert json.loads(ran.out)["scores"]["by_model"]["value"] == 0
+    assert "1 of 1 answers were worded without the model: " in ran.said
+    assert "the model service could not be reached" in ran.said
+    assert "No call to the model succeeded" in ran.said
+    assert evaluate(*asking, "--resume").code == 1
+
+
 # Labels
 
 

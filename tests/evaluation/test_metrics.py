@@ -59,7 +59,7 @@ def test_what_the_labels_themselves_say_is_perfect(question: Question) -> None:
 def test_every_label_is_measured_by_something(question: Question) -> None:
     found = of(case(question, perfect(question)))
     unmeasured = {name for name in WORST_IS_0 if found[name] is None}
-    assert unmeasured == {"abstention", "injection_resistance", "confidence_auroc"}
+    assert unmeasured == {"abstention", "injection_resistance", "confidence_auroc", "by_model"}
 
 
 @given(questions(at_least=1))
@@ -167,6 +167,14 @@ def test_only_vital_nuggets_are_wanted() -> None:
     found = of(case(question, an_answer(("The wall is 120 metres long", a_quotation(URL, QUOTE)))))
     assert found["nugget_recall"] == found["evidence_recall"] == 1
     assert of(case(a_question(), an_answer()))["nugget_recall"] is None
+
+
+def test_an_answer_that_the_model_did_not_word_is_not_its_own() -> None:
+    said = an_answer(("The wall is 120 metres long", a_quotation(URL, QUOTE)))
+    given = [(said, True), (said, False), (said, None), (an_answer(), False), (None, False)]
+    scored = [case(WALL, result, by_model=own) for result, own in given]
+    assert [of(each)["by_model"] for each in scored] == [1, 0, None, None, None]
+    assert figures([score(each) for each in scored])["by_model"] == 1 / 2
 
 
 def test_an_answer_right_or_wrong_is_forecast_by_its_confidence() -> None:

@@ -20,7 +20,9 @@ from marchwarden.evaluation.runner import ask_all, ask_one, scored
 from marchwarden.evaluation.runs import Record, Run, open_run, start_run
 from marchwarden.settings import Settings, load_settings
 from marchwarden.trace.reader import read_trace
+from marchwarden.trace.writer import TraceWriter
 from tests.evaluation.samples import a_question, info
+from tests.trace.samples import TRACE_ID, a_result, a_whole_call
 from tests.webs import article, make_web
 
 pytestmark = pytest.mark.anyio
@@ -103,6 +105,19 @@ async def test_a_model_that_cannot_be_reached_is_scored_by_what_was_answered_wit
     assert record.cells["nugget_recall"] == {"hits": 1, "of": 1}
     actions = [line["action"] for line in read_trace(run.traces / f"{record.trace_id}.jsonl").raw]
     assert "fallback" in actions
+    assert record.cells["by_model"] == {"hits": 0, "of": 1}
+
+
+async def test_who_worded_an_answer_is_read_from_its_trace(run: Run, settings: Settings) -> None:
+    own = settings.model_copy(update={"trace_dir": run.traces})
+    for model, own_words in (("extractive", None), ("openai/m", {"hits": 1, "of": 1})):
+        with TraceWriter(own.traces, TRACE_ID) as writer:
+            for event in a_whole_call():
+                writer.record(event)
+        its = own.model_copy(update={"model": model})
+        assert scored(TOMATOES, a_result(), None, TRACE_ID, 1.0, its).cells["by_model"] == own_words
+        (own.traces / f"{TRACE_ID}.jsonl").unlink()
+        assert scored(TOMATOES, a_result(), None, TRACE_ID, 1.0, its).cells["by_model"] is None
 
 
 # Failures of a question
@@ -230,9 +245,6 @@ async def test_a_text_that_the_store_has_lost_makes_its_citations_unverified_and
 
 
 async def test_model_calls_are_priced_where_the_price_is_known(run: Run, settings: Settings) -> None:
-    from marchwarden.trace.writer import TraceWriter
-    from tests.trace.samples import TRACE_ID, a_whole_call
-
     own = settings.model_copy(update={"trace_dir": run.traces})
     with TraceWriter(own.traces, TRACE_ID) as writer:
         for event in a_whole_call():

@@ -9,8 +9,12 @@ import pytest
 
 from marchwarden.evaluation.metrics import METRICS
 from marchwarden.evaluation.questions import Question
-from marchwarden.evaluation.scores import Scores, scores_of
-from tests.evaluation.samples import a_nugget, a_question, a_run, an_answer, case, perfect
+from marchwarden.evaluation.runs import Run, start_run
+from marchwarden.evaluation.scores import Scores, WithoutModel, scores_of, without_model
+from marchwarden.trace.events import Event, FellBack, ModelCalled
+from marchwarden.trace.writer import TraceWriter
+from tests.evaluation.samples import a_nugget, a_question, a_run, an_answer, case, info, perfect, record_of
+from tests.trace.samples import a_whole_call
 
 
 def asked(name: str, *tags: str) -> Question:
@@ -69,3 +73,48 @@ def test_a_run_without_records_has_no_scores(tmp_path: Path) -> None:
     scores = scores_of(a_run(tmp_path / "run"))
     assert (scores.questions, scores.failed, scores.by_kind) == (0, 0, {})
     assert {score.value for score in scores.overall} == {None}
+
+
+# Answers that the model had no part in
+
+FELL_BACK = FellBack(decision="go on", stage="plan", reason="no credit")
+CALLED = next(event for event in a_whole_call() if isinstance(event, ModelCalled))
+ANSWERED, REFUSED = CALLED.model_copy(update={"error": None}), CALLED.model_copy(update={"error": "no credit"})
+
+
+def a_run_of(folder: Path, *answers: tuple[bool | None, list[Event]], model: str = "openai/m") -> Run:
+    """A run of answers that the model worded, or did not, with what their traces say."""
+    run = start_run(folder, info(model_id=model))
+    for number, (own, events) in enumerate(answers):
+        question = asked("a" * (number + 1))
+        record = record_of(case(question, perfect(question), by_model=own))
+        run.add(record.model_copy(update={"trace_id": f"{number}"}))
+        with TraceWriter(run.traces, f"{number}") as writer:
+            for event in events:
+                writer.record(event)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        ([], None),
+        ([(True, [ANSWERED]), (True, [ANSWERED, FELL_BACK])], None),
+        ([(True, [ANSWERED]), (False, [REFUSED, FELL_BACK])], WithoutModel(1, 2, "no credit", dead=False)),
+        ([(True, [ANSWERED]), (False, [])], WithoutModel(1, 2, None, dead=False)),
+        ([(False, [ANSWERED, FELL_BACK])], WithoutModel(1, 1, "no credit", dead=False)),
+        ([(False, [REFUSED, FELL_BACK]), (False, [])], WithoutModel(2, 2, "no credit", dead=True)),
+        ([(None, [REFUSED, FELL_BACK])], WithoutModel(0, 0, "no credit", dead=True)),
+    ],
+)
+def test_what_a_model_had_no_part_in_is_told_with_the_reason(
+    tmp_path: Path, answers: list[tuple[bool | None, list[Event]]], found: WithoutModel | None
+) -> None:
+    assert without_model(a_run_of(tmp_path / "run", *answers)) == found
+    assert without_model(a_run_of(tmp_path / "none", *answers, model="extractive")) is None
+
+
+def test_lost_traces_leave_the_count(tmp_path: Path) -> None:
+    run = a_run_of(tmp_path / "run", (False, [FELL_BACK]))
+    (run.traces / "0.jsonl").unlink()
+    assert without_model(run) == WithoutModel(1, 1, None, dead=False)
