@@ -33,12 +33,22 @@ def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
             f"{run.folder} was run with another version, model, program, labels or pages",
             hint="Ask with the same options, or start a new run without --resume.",
         )
+    run.mend()
     return run
 
 
 def judge_by(judge: str, settings: Settings) -> Settings:
     """The settings with the judge as their model. Raises ConfigurationError where it can't be asked, so that this is
     known before anything is."""
+    own = settings.model_copy(update={"model": judge})
+    if not has_model(own):
+        raise typer.BadParameter(f"--judge {judge}: that is no model")
+    return own
+
+
+def has_model(settings: Settings) -> bool:
+    """Whether the settings name a model. Raises ConfigurationError for one that nobody knows or whose key is missing;
+    no network is touched."""
     import anyio
 
     from marchwarden.budget import Budget
@@ -46,12 +56,11 @@ def judge_by(judge: str, settings: Settings) -> Settings:
     from marchwarden.evaluation.judge import Tally
     from marchwarden.lm import connect
 
-    own = settings.model_copy(update={"model": judge})
-    model = connect(own, Budget(Constraints(), 1.0), Tally())
+    model = connect(settings, Budget(Constraints(), 1.0), Tally())
     if model is None:
-        raise typer.BadParameter(f"--judge {judge}: that is no model")
+        return False
     anyio.run(model.aclose)
-    return own
+    return True
 
 
 def score(

@@ -127,6 +127,17 @@ class Run:
             raise _unwritable(self.folder / RESULTS, error) from None
         self._records[record.id] = record
 
+    def mend(self) -> None:
+        """Leave out what a crash or a full disk tore, so that other tools can read the file. Raises StorageError."""
+        path = self.folder / RESULTS
+        try:
+            body = path.read_bytes() if path.exists() else b""
+            whole = b"".join(line + b"\n" for line in body.split(b"\n") if _is_whole(line))
+            if whole != body:
+                write_whole(path, whole)
+        except OSError as error:
+            raise _unwritable(path, error) from None
+
     def tidy(self) -> None:
         """Write the file anew with one record a question: the last of each, which is the one that counts."""
         body = b"".join(record.model_dump_json().encode("utf-8") + b"\n" for record in self.records)
@@ -192,6 +203,14 @@ def _read_records(path: Path) -> list[Record]:
             if error.errors()[0]["type"] != "json_invalid":  # which a torn line is, wherever it was cut
                 raise EvaluationError(f"{path}, line {number}: {_first(error)}") from None
     return records
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        Record.model_validate_json(line)
+    except ValidationError:
+        return False
+    return True
 
 
 def latest_run(shelf: Path, info: RunInfo) -> Run | None:

@@ -187,9 +187,23 @@ def test_files_and_settings_that_cannot_be_used_are_named_before_anything_is_ask
         assert (ran.code, ran.out) == (1, "")
         assert said in ran.said.replace("- ", "-")
     assert not (Path.home() / ".marchwarden").exists()
-    assert evaluate("--model", "anthropic/claude-x", "--limit", "1").said.startswith(
-        "Error: anthropic/claude-x needs a key"
-    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--model", "anthropic/claude-x"), "Error: anthropic/claude-x needs a key"),
+        (("--model", "claud"), "Error: "),
+        (("--web", "nowhere"), "manifest.jsonl: No such file"),
+    ],
+)
+def test_what_would_fail_every_question_is_known_before_there_is_a_folder(
+    evaluate: Eval, tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    ran = evaluate(*options, "--limit", "1", "--out", str(tmp_path / "out"))
+    assert (ran.code, ran.out) == (1, "")
+    assert said in ran.said
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_model_that_never_answers_is_no_run_that_went_well(
@@ -239,6 +253,7 @@ def test_a_run_is_not_written_over_and_resumed_only_with_the_same_set_up(evaluat
     assert (again.code, json.loads(again.out)["questions"]) == (0, 2)
     assert json.loads(again.out)["scores"]["nugget_recall"] == first["scores"]["nugget_recall"]
     assert {record.id for record in open_run(tmp_path / "out").records} == {"tomatoes", "chess"}
+    assert sorted(asked(tmp_path / "out")) == ["chess", "tomatoes"]
     other = evaluate(*out, "--resume", "--limit", "1")
     assert (other.code, other.out) == (1, "")
     assert "another version, model, program, labels or pages" in other.said

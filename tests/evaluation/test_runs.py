@@ -127,6 +127,23 @@ def test_a_line_torn_anywhere_is_left_out_and_the_run_goes_on_after_it(folder: P
         assert [record.id for record in open_run(folder).records] == ["first", "next"]
 
 
+def test_mending_leaves_whole_lines_which_other_tools_can_read(folder: Path) -> None:
+    run = a_run(folder)
+    run.mend()
+    assert not (folder / RESULTS).exists()
+    for record in (good("first"), failed("second")):
+        run.add(record)
+    whole = (folder / RESULTS).read_bytes()
+    torn = good("torn").model_dump_json().encode()[:200]
+    lines = whole.splitlines(keepends=True)
+    for body in (whole, whole + torn, whole[:-1], lines[0] + torn + b"\n" + lines[1], lines[0] + b"\n" + lines[1]):
+        (folder / RESULTS).write_bytes(body)
+        again = open_run(folder)
+        again.mend()
+        assert (folder / RESULTS).read_bytes() == whole
+        assert [record.id for record in again.records] == ["first", "second"]
+
+
 @pytest.mark.parametrize("rest", [b"", b"\n\n"])
 def test_a_line_that_is_no_record_is_named(folder: Path, rest: bytes) -> None:
     a_run(folder)
