@@ -213,7 +213,8 @@ def _run(
 
     settings = asked.settings
     marked_by = eval_run.judge_by(judge, settings) if judge else None
-    side_by_side = jobs or (2 if eval_run.has_model(settings) else max(1, os.cpu_count() or 1))
+    with_model = eval_run.has_model(settings)
+    side_by_side = jobs or (2 if with_model else max(1, os.cpu_count() or 1))
     info = info_of(questions, settings, name=asked.name, split=asked.split, jobs=side_by_side)
     run = eval_run.run_of(info, out, resume=resume)
     if asked.web:

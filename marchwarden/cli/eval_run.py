@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
@@ -30,7 +32,7 @@ def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
         raise EvaluationError(f"no run of this set-up is in {shelf}", hint="Start one without --resume.")
     if run.info.set_up != info.set_up:
         raise EvaluationError(
-            f"{run.folder} was run with another version, model, program, labels or pages",
+            f"{run.folder} is a run of another set-up: {'; '.join(run.info.differences(info))}",
             hint="Ask with the same options, or start a new run without --resume.",
         )
     run.mend()
@@ -104,10 +106,8 @@ def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int)
 
         finished = _finishes(partial(ask_all, run, questions, settings, jobs=jobs, on_record=tell))
     if not finished:
-        render.notice(
-            f"Interrupted after {len(run.records)} of {len(questions)} questions.",
-            f"Go on with: marchwarden eval … --resume --out {run.folder}",
-        )
+        render.notice(f"Interrupted after {len(run.records)} of {len(questions)} questions.")
+        render.done(f"Go on with: {going_on(sys.argv, run.folder)}")
     return not finished
 
 
@@ -123,11 +123,19 @@ def _judge(run: Run, settings: Settings) -> bool:
 
         finished = _finishes(partial(judge_all, run, settings, on_judged=tell))
     if not finished:
-        render.notice(
-            f"Interrupted with {len(unjudged(run, settings.model_id))} answers still to be marked.",
-            f"Go on with: marchwarden eval … --resume --out {run.folder} --judge {settings.model_id}",
-        )
+        render.notice(f"Interrupted with {len(unjudged(run, settings.model_id))} answers still to be marked.")
+        render.done(f"Go on with: {going_on(sys.argv, run.folder)}")
     return not finished
+
+
+def going_on(command: Sequence[str], folder: Path) -> str:
+    """A command line for the shell: this one again, to go on with the run in `folder`."""
+    given = list(command[1:])
+    if "--resume" not in given:
+        given.append("--resume")
+    if not any(each == "--out" or each.startswith("--out=") for each in given):
+        given += ["--out", str(folder)]
+    return shlex.join(["marchwarden", *given])
 
 
 def _finishes(work: Callable[[], Coroutine[Any, Any, None]]) -> bool:
@@ -158,6 +166,8 @@ def _show(run: Run, *, json: bool, judge: str | None) -> None:
         render.json(body)
         return
     render.scores(scores)
+    if scores.questions < scores.planned:
+        render.notice(f"These are the scores of {scores.questions} of {scores.planned} questions.")
     if agreement:
         render.agreement(agreement)
     render.done(f"The run is in {run.folder}; `marchwarden eval report {run.folder}` shows every question.")

@@ -58,6 +58,7 @@ def info_of(
         labels=labels_fingerprint(questions),
         pages=pages_fingerprint(FrozenWeb.load(settings.frozen_web).folder),
         jobs=jobs,
+        asked=len(questions),
     )
 
 

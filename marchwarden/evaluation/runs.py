@@ -50,11 +50,28 @@ class RunInfo(BaseModel):
     pages: str
     """Hash of the frozen web's pages."""
     jobs: int = 1
+    asked: int | None = None
+    """How many questions were to be asked; None where an older version wrote the file."""
 
     @property
     def set_up(self) -> tuple[str | None, ...]:
         """What must be equal for records of one run to belong together."""
         return self.version, self.model_id, self.program, self.reads_by, self.labels, self.pages
+
+    def differences(self, now: RunInfo) -> list[str]:
+        """What keeps records of `now` out of this run, each in words with both values."""
+        named = [
+            ("version", self.version, now.version),
+            ("model", self.model_id, now.model_id),
+            ("program", self.program or "none", now.program or "none"),
+            ("reading by", self.reads_by, now.reads_by),
+            ("pages", self.pages, now.pages),
+        ]
+        found = [f"{name} {its} there, {other} now" for name, its, other in named if its != other]
+        if self.labels != now.labels:
+            counts = f", {self.asked} there, {now.asked} now" if self.asked and self.asked != now.asked else ""
+            found.append(f"other questions{counts} (another --split, --kind, --limit, --questions)")
+        return found
 
 
 class Mark(BaseModel):

@@ -37,6 +37,11 @@ class Scores:
     by_kind: dict[str, dict[str, float | None]]
     """By tag, then by metric."""
 
+    @property
+    def planned(self) -> int:
+        """How many questions were to be asked: more than `questions` where the run was interrupted."""
+        return max(self.questions, self.info.asked or 0)
+
     def value(self, name: str) -> float | None:
         return next(score.value for score in self.overall if score.metric.name == name)
 
@@ -44,6 +49,7 @@ class Scores:
         return {
             "run": self.info.model_dump(mode="json"),
             "questions": self.questions,
+            "planned": self.planned,
             "failed": self.failed,
             "scores": {
                 score.metric.name: {

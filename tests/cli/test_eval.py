@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from marchwarden.cli.eval_run import going_on
 from marchwarden.evaluation.datasets import DATASETS
 from marchwarden.evaluation.runs import RESULTS, RUN, open_run
 from marchwarden.evaluation.stage_sets import STAGE_SETS
@@ -137,7 +139,8 @@ def test_the_program_in_force_is_named_unless_none_is_wanted(evaluate: Eval, tmp
     with_it = evaluate("--limit", "1", "--json", "--program", str(tmp_path / "fitted"), "--out", str(tmp_path / "a"))
     assert json.loads(with_it.out)["run"]["program"].startswith("fitted@")
     resumed = evaluate("--limit", "1", "--no-program", "--resume", "--out", str(tmp_path / "a"))
-    assert "another version, model, program" in resumed.said
+    assert "another set-up: program fitted@" in resumed.said
+    assert "there, none now" in resumed.said
     without = evaluate("--limit", "1", "--json", "--no-program", "--out", str(tmp_path / "b"))
     assert json.loads(without.out)["run"]["program"] is None
 
@@ -200,7 +203,7 @@ def test_files_and_settings_that_cannot_be_used_are_named_before_anything_is_ask
 def test_what_would_fail_every_question_is_known_before_there_is_a_folder(
     evaluate: Eval, tmp_path: Path, options: tuple[str, ...], said: str
 ) -> None:
-    ran = evaluate(*options, "--limit", "1", "--out", str(tmp_path / "out"))
+    ran = evaluate(*options, "--limit", "1", "--jobs", "1", "--out", str(tmp_path / "out"))
     assert (ran.code, ran.out) == (1, "")
     assert said in ran.said
     assert not (tmp_path / "out").exists()
@@ -256,7 +259,7 @@ def test_a_run_is_not_written_over_and_resumed_only_with_the_same_set_up(evaluat
     assert sorted(asked(tmp_path / "out")) == ["chess", "tomatoes"]
     other = evaluate(*out, "--resume", "--limit", "1")
     assert (other.code, other.out) == (1, "")
-    assert "another version, model, program, labels or pages" in other.said
+    assert "another set-up: other questions, 2 there, 1 now (another --split, --kind, --limit," in other.said
     nowhere = evaluate("--out", str(tmp_path / "nowhere"), "--resume")
     assert "holds no run" in nowhere.said
 
@@ -306,9 +309,19 @@ def test_an_interrupted_run_shows_what_it_has_says_how_to_go_on_and_does(
     assert process.returncode == 130
     assert json.loads(stdout)["questions"] == 1
     assert b"Interrupted after 1 of 2 questions." in stderr
-    assert f"--resume --out {out}".encode() in stderr
+    assert f"Go on with: marchwarden {shlex.join(arguments)} --resume\n".encode() in stderr
     assert evaluate("--jobs", "1", "--out", str(out), "--resume", "--json").code == 0
     assert asked(out) == ["tomatoes", "river"]
+
+
+def test_the_command_that_goes_on_is_one_for_the_shell_with_its_place() -> None:
+    place = Path("runs/my own")
+    assert going_on(["/x/marchwarden", "eval", "--kind", "a b"], place) == (
+        "marchwarden eval --kind 'a b' --resume --out 'runs/my own'"
+    )
+    for given in (("--out", "x"), ("--out=x",)):
+        command = ["-m", "eval", "--resume", *given]
+        assert going_on(command, place) == shlex.join(["marchwarden", *command[1:]])
 
 
 # A single stage

@@ -213,6 +213,21 @@ def test_the_latest_run_of_the_same_set_up_is_found(tmp_path: Path) -> None:
 )
 def test_what_makes_a_set_up_another_one(change: dict[str, Any], same: bool) -> None:
     assert (info().set_up == info(**change).set_up) is same
+    assert (info().differences(info(**change)) == []) is same
+
+
+def test_what_differs_between_set_ups_is_named_with_both_values() -> None:
+    before = info(asked=2)
+    changes = {"version": "1", "model_id": "m", "program": "p@2", "reads_by": "meaning", "pages": "z", "labels": "z"}
+    assert before.differences(info(**changes, asked=3)) == [
+        "version 0 there, 1 now",
+        "model extractive there, m now",
+        "program none there, p@2 now",
+        "reading by words there, meaning now",
+        "pages b there, z now",
+        "other questions, 2 there, 3 now (another --split, --kind, --limit, --questions)",
+    ]
+    assert info(labels="y").differences(before) == ["other questions (another --split, --kind, --limit, --questions)"]
 
 
 def test_a_run_is_named_by_time_model_and_questions() -> None:

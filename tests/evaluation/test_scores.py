@@ -59,6 +59,14 @@ def test_each_kind_is_scored_on_its_own_questions(scores: Scores) -> None:
     assert scores.by_kind["one-fact"]["nugget_recall"] == 0
 
 
+def test_how_many_were_to_be_asked_stands_beside_how_many_were(tmp_path: Path, scores: Scores) -> None:
+    run = start_run(tmp_path / "cut", info(asked=10))
+    run.add(record_of(case(asked("a"), None)))
+    assert (scores_of(run).questions, scores_of(run).planned) == (1, 10)
+    assert scores_of(run).as_json()["planned"] == 10
+    assert scores.planned == 3
+
+
 def test_as_json_everything_is_there(scores: Scores) -> None:
     body = json.loads(json.dumps(scores.as_json(), allow_nan=False))
     assert (body["questions"], body["failed"], body["run"]["model_id"]) == (3, 1, "extractive")
