@@ -23,8 +23,9 @@ def command(
 ) -> None:
     """Write report.md and report.html, which shows every question beside its labels."""
     from marchwarden.cli import render
-    from marchwarden.evaluation.report import markdown, report_of
+    from marchwarden.evaluation.report import report_of
     from marchwarden.evaluation.report_html import html
+    from marchwarden.evaluation.report_markdown import markdown
     from marchwarden.evaluation.runs import open_run
 
     opened = open_run(run)

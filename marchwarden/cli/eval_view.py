@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from rich import box
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from marchwarden.cli.plain import count, one_line, visible
+from marchwarden.cli.tables import NO_BREAK, Figures, Indented
+from marchwarden.evaluation.figures import FEW, between, number, words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.compare import Comparison, Moved
     from marchwarden.evaluation.datasets import DatasetReport
     from marchwarden.evaluation.judge import Agreement
-    from marchwarden.evaluation.metrics import Metric
     from marchwarden.evaluation.runs import Grade, RunInfo
     from marchwarden.evaluation.scores import Score, Scores
 
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
 
 MAIN = ("evidence_recall", "nugget_recall", "gap_category_accuracy", "discovery_f1", "contradiction_f1")
 """The metrics that are shown for each kind."""
+INTERVAL = f"95{NO_BREAK}% interval"
 GRADES: tuple[Grade, ...] = ("supported", "partly", "not")
 
 
@@ -43,52 +42,31 @@ def scores_view(scores: Scores) -> View:
     yield _by_kind(scores)
 
 
-def _figures(found: Sequence[Score]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("metric")
-    table.add_column("score", justify="right")
-    table.add_column("95 % interval", justify="right")
-    table.add_column("questions", justify="right")
-    for score in found:
-        if score.value is not None:
-            between = "" if score.low is None else f"{score.low:.2f} – {score.high:.2f}"
-            table.add_row(_name(score.metric.name), number(score.metric, score.value), between, str(score.questions))
-    return table
+def _figures(found: Sequence[Score]) -> Figures:
+    rows = [
+        (words(score.metric.name), number(score.metric, score.value), between(score), str(score.questions))
+        for score in found
+        if score.value is not None
+    ]
+    return Figures(("metric", "score", INTERVAL, "questions"), rows, spare=("questions", INTERVAL))
 
 
-def _by_kind(scores: Scores) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("kind")
-    for name in MAIN:
-        table.add_column(_name(name), justify="right")
-    for kind, figures in scores.by_kind.items():
-        table.add_row(kind, *(_two_decimals(figures[name]) for name in MAIN))
-    return table
+def _by_kind(scores: Scores) -> Figures:
+    head = ("kind", *map(words, MAIN))
+    rows = [
+        (one_line(kind), *(_two_decimals(figures[name]) for name in MAIN)) for kind, figures in scores.by_kind.items()
+    ]
+    return Figures(head, rows)
 
 
 def running(figures: Mapping[str, float | None]) -> str:
     """The main scores so far, on one line."""
     names = ("evidence_recall", "nugget_recall", "gap_category_accuracy")
-    return " · ".join(f"{_name(name)} {value:.2f}" for name in names if (value := figures[name]) is not None)
-
-
-def number(metric: Metric, value: float | None) -> str:
-    """A figure as people read it: shares with three decimals, amounts as they are."""
-    if value is None:
-        return "–"
-    if metric.is_share:
-        return f"{value:.3f}"
-    if metric.name == "dollars":
-        return f"{value:.4f}"
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    return " · ".join(f"{words(name)} {value:.2f}" for name in names if (value := figures[name]) is not None)
 
 
 def _two_decimals(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
-
-
-def _name(metric: str) -> str:
-    return metric.replace("_", " ")
 
 
 def labels_view(
@@ -134,18 +112,27 @@ def _compared(comparison: Comparison) -> str:
     return count(comparison.questions, "question") + (f" compared; left out: {said}" if said else " compared")
 
 
-def _differences(found: Sequence[Difference]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", no_wrap=True)
-    for name in ("A", "B", "B − A", "95 % interval", "n"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+def _differences(found: Sequence[Difference]) -> Figures:
+    rows, styles = [], []
     for each in found:
         word, style = _judged(each)
-        between = "" if each.low is None else f"{_signed(each, each.low)} … {_signed(each, each.high)}"
-        figures = (number(each.metric, each.a), number(each.metric, each.b), _signed(each, each.value), between)
-        table.add_row(_name(each.metric.name), *figures, str(each.questions), word, style=style)
-    return table
+        figures = (number(each.metric, each.a), number(each.metric, each.b), _signed(each, each.value))
+        rows.append((words(each.metric.name), *figures, _between(each), str(each.questions), word))
+        styles.append(style)
+    return Figures(
+        ("metric", "A", "B", f"B{NO_BREAK}−{NO_BREAK}A", INTERVAL, "n", ""),
+        rows,
+        spare=("n", INTERVAL),
+        styles=styles,
+    )
+
+
+def _between(difference: Difference) -> str:
+    if difference.low is None:
+        return ""
+    if difference.questions < FEW:
+        return "–"
+    return f"{_signed(difference, difference.low)} … {_signed(difference, difference.high)}"
 
 
 def _signed(difference: Difference, value: float | None) -> str:
@@ -157,8 +144,8 @@ def _signed(difference: Difference, value: float | None) -> str:
 
 
 def _judged(difference: Difference) -> tuple[str, str]:
-    """A word for a difference that is certain, and its style."""
-    if not difference.is_certain:
+    """A word for a difference that is certain and of more than a few questions, and its style."""
+    if not difference.is_certain or difference.questions < FEW:
         return "", "dim"
     if difference.is_better is None:
         return "changed", ""
@@ -169,7 +156,7 @@ def _moved(moved: Moved) -> View:
     yield Text.assemble((moved.question.id, "bold"), f" {one_line(moved.question.question)}")
     lines = [("+", "green", each) for each in moved.gains] + [("−", "red", each) for each in moved.losses]
     for sign, style, each in lines:
-        yield Padding(Text(f"{sign} {one_line(each)}", style=style), (0, 0, 0, 2))
+        yield Indented(Text(f"{sign} {one_line(each)}", style=style))
 
 
 SAMPLE_SCORES = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -179,24 +166,21 @@ def calibration_view(report: CalibrationReport) -> View:
     """Before and after on either set of questions, then what the calibration makes of a few scores."""
     fitted = report.calibration
     yield Text(f"{visible(fitted.model_id)}: confidence {visible(fitted.described)}", style="bold")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for name in ("answers", "right", "Brier", "calibration error", "AUROC"):
-        table.add_column(name, justify="right")
-    _add_before_after(table, report.own, "cross-validated")
+    rows = _before_after(report.own, "cross-validated")
     if report.test:
-        _add_before_after(table, report.test, "calibrated")
-    yield table
+        rows += _before_after(report.test, "calibrated")
+    yield Figures(("", "answers", "right", "Brier", "calibration error", "AUROC"), rows)
     told = " · ".join(f"{score:.2f} → {fitted.apply(score):.2f}" for score in SAMPLE_SCORES)
     yield Text(f"What a score becomes: {told}")
 
 
-def _add_before_after(table: Table, measured: BeforeAfter, after: str) -> None:
-    where = visible(measured.questions)
-    table.add_row(
-        f"{where}: uncalibrated", str(measured.forecasts), f"{measured.right:.3f}", *_qualities(measured.before)
-    )
-    table.add_row(f"{where}: {after}", "", "", *_qualities(measured.after))
+def _before_after(measured: BeforeAfter, after: str) -> list[tuple[str, ...]]:
+    where = one_line(measured.questions)
+    right = f"{measured.right:.3f}"
+    return [
+        (f"{where}: uncalibrated", str(measured.forecasts), right, *_qualities(measured.before)),
+        (f"{where}: {after}", "", "", *_qualities(measured.after)),
+    ]
 
 
 def _qualities(quality: Quality) -> tuple[str, str, str]:
@@ -209,13 +193,11 @@ def agreement_view(found: Agreement) -> View:
     left_out = ((found.unreadable, "not readable"), (found.unasked, "not marked"))
     said = "".join(f", {number} {what}" for number, what in left_out if number)
     yield Text(f"Judge {visible(found.model_id)}: {count(found.answers, 'answer')} marked{said}", style="bold")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("by the labels")
-    for grade in GRADES:
-        table.add_column(grade, justify="right")
-    for labelled, name in ((True, "said"), (False, "not said")):
-        table.add_row(name, *(str(found.grades.get((labelled, grade), 0)) for grade in GRADES))
-    yield table
+    rows = [
+        (name, *(str(found.grades.get((labelled, grade), 0)) for grade in GRADES))
+        for labelled, name in ((True, "said"), (False, "not said"))
+    ]
+    yield Figures(("by the labels", *GRADES), rows)
     agreed = "–" if found.agreement is None else f"{found.agreement:.3f}"
     kappa = "–" if found.kappa is None else f"{found.kappa:.3f}"
     yield Text(f"Agreement with the labels on {count(found.facts, 'fact')}: {agreed}, Cohen's kappa {kappa}")
@@ -224,11 +206,6 @@ def agreement_view(found: Agreement) -> View:
 def dataset_view(found: DatasetReport) -> View:
     """Figures, and how they are meant."""
     yield Text(f"{found.name}: {found.what}, {count(found.items, 'item')}", style="bold")
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("figure")
-    table.add_column("", justify="right")
-    for name, value in found.figures.items():
-        table.add_row(_name(name), f"{value:.3f}")
-    yield table
+    yield Figures(("figure", ""), [(words(name), f"{value:.3f}") for name, value in found.figures.items()])
     for note in found.notes:
         yield Text(f"– {note}", style="dim")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
-from rich import box
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from marchwarden.cli.plain import count, one_line, visible, word
+from marchwarden.cli.tables import NO_BREAK, Figures, Indented
+from marchwarden.evaluation.figures import FEW
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,35 +42,27 @@ def stage_view(report: StageReport) -> View:
         yield from _example(each)
 
 
-def _figures(report: StageReport) -> Table:
+def _figures(report: StageReport) -> Figures:
     low, high = report.interval or (0.0, 0.0)
     seconds = sum(each.seconds for each in report.examples)
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("score", "95 % interval", "valid output", "tokens", "seconds"):
-        table.add_column(name, justify="right")
-    table.add_row(
-        f"{report.score:.3f}",
-        f"{low:.2f} – {high:.2f}",
-        "–" if report.valid_rate is None else f"{report.valid_rate:.3f}",
-        f"{sum(each.tokens for each in report.examples):,}",
-        f"{seconds:.1f}",
-    )
-    return table
+    figures = {
+        "score": f"{report.score:.3f}",
+        f"95{NO_BREAK}% interval": f"{low:.2f} – {high:.2f}" if len(report.examples) >= FEW else "–",
+        "valid output": "–" if report.valid_rate is None else f"{report.valid_rate:.3f}",
+        "tokens": f"{sum(each.tokens for each in report.examples):,}",
+        "seconds": f"{seconds:.1f}",
+    }
+    return Figures(list(figures), [list(figures.values())])
 
 
-def _kinds(report: StageReport) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("kind")
-    table.add_column("examples", justify="right")
-    table.add_column("score", justify="right")
-    for kind, score in report.by_kind.items():
-        number = sum(each.kind == kind for each in report.examples)
-        table.add_row(word(kind), str(number), f"{score:.3f}")
-    return table
+def _kinds(report: StageReport) -> Figures:
+    numbers = Counter(each.kind for each in report.examples)
+    rows = [(word(kind), str(numbers[kind]), f"{score:.3f}") for kind, score in report.by_kind.items()]
+    return Figures(("kind", "examples", "score"), rows)
 
 
 def _example(each: ExampleScore) -> View:
     yield Text.assemble((f"{each.score:.2f} ", "red"), (one_line(each.id), "bold"))
-    yield Padding(Text(one_line(each.feedback, FEEDBACK)), (0, 0, 0, 2))
+    yield Indented(Text(one_line(each.feedback, FEEDBACK)))
     if each.fell_back:
-        yield Padding(Text(f"Without the model: {one_line(each.fell_back, FEEDBACK)}", style="dim"), (0, 0, 0, 2))
+        yield Indented(Text(f"Without the model: {one_line(each.fell_back, FEEDBACK)}", style="dim"))

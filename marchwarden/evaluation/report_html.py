@@ -14,9 +14,10 @@ from shlex import quote
 from statistics import median
 from typing import Literal
 
+from marchwarden.evaluation.figures import amount, number, words
 from marchwarden.evaluation.matches import Wanted
 from marchwarden.evaluation.reductions import Bin
-from marchwarden.evaluation.report import MAIN, TOLD, Asked, Report, amount, meaning, number, words
+from marchwarden.evaluation.report import MAIN, TOLD, Asked, Report, meaning
 from marchwarden.evaluation.scores import Score
 
 CARDS = (

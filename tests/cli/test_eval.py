@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from marchwarden.cli import render
 from marchwarden.cli.eval_run import going_on
 from marchwarden.evaluation.datasets import DATASETS
 from marchwarden.evaluation.runs import RESULTS, RUN, open_run
@@ -154,6 +155,10 @@ def test_the_program_in_force_is_named_unless_none_is_wanted(evaluate: Eval, tmp
         (("--stage", "confidence"), f"there is no such stage; there are {', '.join(STAGE_SETS)}"),
         (("--stage", "extract", "--judge", "m"), "--stage and --judge can't be given together"),
         (("--check", "--stage", "extract"), "--check and --stage can't be given together"),
+        (("--check", "--limit", "1"), "--check and --limit can't be given together"),
+        (("--check", "--kind", "numeric"), "--check and --kind can't be given together"),
+        (("--check", "--model", "m"), "--check and --model can't be given together"),
+        (("--check", "--json"), "--check and --json can't be given together"),
         (("--judge", "extractive"), "--judge extractive: that is no model"),
         (("--path", "p"), "--path says where a --dataset lies; name one"),
         (("--dataset", "gaps", "--path", "p"), "--dataset and --questions can't be given together"),
@@ -180,11 +185,11 @@ def test_files_and_settings_that_cannot_be_used_are_named_before_anything_is_ask
         (("--questions", str(torn)), "torn.jsonl, line 2: no JSON"),
         (("--questions", str(empty)), "empty.jsonl holds no question"),
         (("--questions", str(empty), "--check"), "empty.jsonl holds no question"),
-        (("--questions", str(file), "--split", "train"), "mine.jsonl holds no question of the split train"),
+        (("--questions", str(file), "--split", "train"), "no question of the split train It holds dev and test;"),
         (("--questions", str(tmp_path / "none.jsonl")), "none.jsonl can't be read"),
         (("--questions", str(file), "--web", str(tmp_path)), "manifest.jsonl: No such file"),
         (("--questions", str(file), "--program", str(tmp_path)), "holds no program"),
-        (("--questions", str(file), "--out", str(file)), "can't be written"),
+        (("--questions", str(file)), "1 of the 1 pages that the labels name are not in "),
     ]:
         ran = run("eval", *arguments)
         assert (ran.code, ran.out) == (1, "")
@@ -221,6 +226,25 @@ def test_a_model_that_never_answers_is_no_run_that_went_well(
     assert "the model service could not be reached" in ran.said
     assert "No call to the model succeeded" in ran.said
     assert evaluate(*asking, "--resume").code == 1
+
+
+def test_a_place_where_no_run_can_be_is_named(evaluate: Eval, file: Path, tmp_path: Path) -> None:
+    for place, said in ((file, "can't be written"), (tmp_path, "holds other files, and no run")):
+        ran = evaluate("--out", str(place))
+        assert (ran.code, ran.out) == (1, "")
+        assert said in ran.said
+        assert "Free some space" not in ran.said
+
+
+def test_a_pipe_hears_now_and_then_how_far_a_run_has_come(capsys: pytest.CaptureFixture[str]) -> None:
+    recalls = iter([None, 0.814])
+    with render.evaluation_progress(39, 73, lambda: {"nugget_recall": next(recalls)}, every=0) as advance:
+        advance()
+        advance()
+    with render.evaluation_progress(39, 73, lambda: {"nugget_recall": 1.0}) as advance:
+        advance()
+    out, err = capsys.readouterr()
+    assert (out, err.splitlines()) == ("", ["40 of 73 questions", "41 of 73 questions, nugget recall 0.81"])
 
 
 # Labels
@@ -472,7 +496,7 @@ def test_a_set_that_scores_a_part_of_ours_prints_its_figures(run: Run, tmp_path:
     assert (body["name"], body["items"], body["figures"]["auroc"]) == ("wice", 2, 1.0)
     text = " ".join(run(*given).out.split())
     assert "wice: the grounding checker" in text
-    assert "auroc 1.000" in text
+    assert "AUROC 1.000" in text
     assert json.loads(run(*given, "--limit", "1", "--json").out)["items"] == 1
     for option in ("--judge", "--stage", "--out", "--kind", "--model"):
         ran = run(*given, option, "x")

@@ -15,10 +15,12 @@ from typer.testing import CliRunner
 from marchwarden.cli import app
 from marchwarden.contract import DiscoveryEvent, DiscoveryType, Gap, GapCategory
 from marchwarden.errors import EvaluationError, StorageError
+from marchwarden.evaluation.figures import amount, words
 from marchwarden.evaluation.metrics import METRICS
 from marchwarden.evaluation.questions import Question
-from marchwarden.evaluation.report import amount, markdown, meaning, report_of, words
+from marchwarden.evaluation.report import meaning, report_of
 from marchwarden.evaluation.report_html import html, link, logarithmic
+from marchwarden.evaluation.report_markdown import markdown
 from marchwarden.evaluation.runs import Run
 from tests.cli.results import a_citation, a_result
 from tests.evaluation.made_runs import QUOTE, a_question, a_record, a_run, an_answer
@@ -78,7 +80,7 @@ def test_every_metric_has_its_figure_and_what_its_docstring_says(text: str) -> N
     for metric in METRICS:
         opening = " ".join((getdoc(metric.scorer) or "").split())[:30]
         assert table[words(metric.name)][-1].startswith(opening)
-    assert table["completed"][:3] == ["0.667", "0.00 – 1.00", "3"]
+    assert table["completed"][:3] == ["0.667", "–", "3"], "of three questions an interval says little"
     assert table["dollars"][:3] == ["–", "", "0"]
     assert (table["gap F1"][2], table["discovery F1"][2]) == ("1", "0"), "only one question has or wants any gap"
 

@@ -1,0 +1,127 @@
+"""Tables of figures for any width: a figure is never cut, and a line that goes to a file ends where its text does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.cells import cell_len
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
+GAP = 2
+NO_BREAK = "\u00a0"
+"""In a head: a space at which it never breaks."""
+NAME = 12
+"""Columns that a name is left at least, before a column of figures is given up."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A name in each row, figures behind it. Where it is narrow, heads break at their spaces and names at theirs;
+    then columns of `spare` are left out; then a row becomes a paragraph."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    spare: Sequence[str] = ()
+    """Heads of the columns that can be done without, the first to go first."""
+    styles: Sequence[str] = ()
+    """One a row."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        columns = self._columns(options.max_width)
+        shown = self._table(columns, options.max_width) if columns else self._stacked(options.max_width)
+        yield from trimmed(shown, console, options)
+        yield Text("")
+
+    def _columns(self, width: int) -> list[int]:
+        """Those that fit; none where not all that are needed do."""
+        columns = list(range(len(self.head)))
+        for given_up in (None, *self.spare):
+            columns = [each for each in columns if self.head[each] != given_up]
+            if self._least_name() + self._figures_width(columns, whole=False) <= width:
+                return columns
+        return []
+
+    def _least_name(self) -> int:
+        names = [row[0] for row in self.rows]
+        return min(max(map(cell_len, names), default=0), max(NAME, _longest_word(names)))
+
+    def _figures_width(self, columns: Sequence[int], *, whole: bool) -> int:
+        """With the gap before each; with heads in one line, or else broken."""
+        return sum(GAP + self._width(each, whole=whole) for each in columns[1:])
+
+    def _width(self, column: int, *, whole: bool) -> int:
+        head = cell_len(self.head[column]) if whole else _longest_word([self.head[column]])
+        return max(head, *(cell_len(row[column]) for row in self.rows), 0)
+
+    def _table(self, columns: Sequence[int], width: int) -> Table:
+        longest_name = max((cell_len(row[0]) for row in (self.head, *self.rows)), default=0)
+        whole = longest_name + self._figures_width(columns, whole=True) <= width
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
+        table.add_column(self.head[0], overflow="fold")
+        for each in columns[1:]:
+            head = (self.head[each] if whole else "\n".join(self.head[each].split(" "))).replace(NO_BREAK, " ")
+            table.add_column(head, justify="left" if not head else "right", no_wrap=True, overflow="fold")
+        for place, row in enumerate(self.rows):
+            style = self.styles[place] if self.styles else ""
+            table.add_row(*(Text(row[each]) for each in columns), style=style)
+        return table
+
+    def _stacked(self, width: int) -> Text:
+        lines = []
+        for place, (name, *figures) in enumerate(self.rows):
+            style = self.styles[place] if self.styles else ""
+            said = [
+                f"{head.replace(NO_BREAK, ' ')} {each}".strip()
+                for head, each in zip(self.head[1:], figures, strict=True)
+                if each
+            ]
+            lines += [Text(line, style=style) for line in (name, *_packed(said, width - 2))]
+        return Text("\n").join(lines)
+
+
+@dataclass(frozen=True)
+class Indented:
+    """A paragraph two columns to the right."""
+
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        return trimmed(Padding(self.text, (0, 0, 0, 2)), console, options)
+
+
+def trimmed(shown: RenderableType, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+    """What is drawn, without the blanks at the end of each line."""
+    for line in console.render_lines(shown, options, pad=False):
+        while line and not line[-1].text.strip() and not line[-1].control:
+            line = line[:-1]
+        if line:
+            *start, last = line
+            yield from start
+            yield Segment(last.text.rstrip(), last.style, last.control)
+        yield Segment.line()
+
+
+def _packed(said: Sequence[str], width: int) -> Iterator[str]:
+    """As many as fit on each line, two columns to the right."""
+    line = ""
+    for each in said:
+        longer = f"{line} · {each}" if line else each
+        if line and cell_len(longer) > width:
+            yield f"  {line}"
+            longer = each
+        line = longer
+    if line:
+        yield f"  {line}"
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    return max((cell_len(word) for text in texts for word in text.split(" ")), default=0)
