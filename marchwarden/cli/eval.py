@@ -141,7 +141,9 @@ def command(
         chosen = _narrowed(asked.questions, kind or [], None if public else limit)
         if check:
             _check(chosen, asked.settings, whole=questions is None and public is None and split in (None, "all"))
-        elif stage is not None:
+            return
+        eval_run.check_web(chosen, asked.settings)
+        if stage is not None:
             eval_stage.score(stage, chosen, asked.settings, jobs, json=json)
         else:
             _run(chosen, asked, jobs, out, judge, resume=resume, json=json)
@@ -150,7 +152,7 @@ def command(
 _APART: dict[str, tuple[str, ...]] = {
     "--program": ("--no-program",),
     "--dataset": ("--questions", "--web", "--split"),
-    "--check": ("--stage", "--resume", "--out", "--judge", "--jobs"),
+    "--check": ("--stage", "--model", "--kind", "--limit", "--resume", "--out", "--judge", "--jobs", "--json"),
     "--stage": ("--program", "--resume", "--out", "--judge"),
 }
 _OF_A_RUN = ("--model", "--program", "--no-program", "--kind", "--jobs", "--resume", "--out", "--judge")
@@ -229,10 +231,16 @@ def _questions(file: Path | None, split: str | None) -> tuple[list[Question], st
     from marchwarden.settings import shipped
 
     if file is not None:
-        found = [each for each in load_questions(file) if split in (None, "all", each.split)]
+        every = load_questions(file)
+        found = [each for each in every if split in (None, "all", each.split)]
+        if not every:
+            raise EvaluationError(f"{file} holds no question", hint="Give another file.")
         if not found:
-            of_split = "" if split in (None, "all") else f" of the split {split}"
-            raise EvaluationError(f"{file} holds no question{of_split}", hint="Give another file, or --split all.")
+            there = " and ".join(name for name in SPLITS if any(each.split == name for each in every))
+            raise EvaluationError(
+                f"{file} holds no question of the split {split}",
+                hint=f"It holds {there}; --split all takes them all.",
+            )
         return found, file.name
     wanted = SPLITS if split == "all" else (split or "dev",)
     folder = shipped("questions")

@@ -39,6 +39,13 @@ def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
     return run
 
 
+def check_web(questions: Sequence[Question], settings: Settings) -> None:
+    """Raises EvaluationError where the questions are about another web than that of the settings."""
+    from marchwarden.evaluation.runner import check_web
+
+    check_web(questions, settings)
+
+
 def judge_by(judge: str, settings: Settings) -> Settings:
     """The settings with the judge as their model. Raises ConfigurationError where it can't be asked, so that this is
     known before anything is."""
@@ -95,14 +102,13 @@ def _tell_without_model(run: Run) -> bool:
 def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int) -> bool:
     """Whether it was interrupted."""
     from marchwarden.cli import render
-    from marchwarden.cli.eval_view import running
     from marchwarden.evaluation.runner import ask_all
 
-    left = len(questions) - sum(record.result is not None for record in run.records)
-    with render.counting(left) as bar:
+    done = sum(record.result is not None for record in run.records)
+    with render.evaluation_progress(done, len(questions), run.figures) as advance:
 
         def tell(record: Record) -> None:
-            bar.advance(lambda: running(run.figures()))
+            advance()
 
         finished = _finishes(partial(ask_all, run, questions, settings, jobs=jobs, on_record=tell))
     if not finished:

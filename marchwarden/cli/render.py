@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from marchwarden.cli.plain import one_line, visible
@@ -174,6 +174,17 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield lambda message: shown.update(task, description=one_line(message, max(10, out.width - 15)))
 
 
+BAR, COUNTS = 20, 20
+"""Columns of a bar, and of what stands beside it: `100/248 0:12:34` and the gaps."""
+
+
+def whole_parts(text: str, room: int) -> str:
+    """As many of the parts between its dots as there is room for: none of them is cut."""
+    while len(text) > room:
+        text = text.rpartition(" · ")[0]
+    return text
+
+
 class Bar:
     """How far a count has come, on a terminal; nothing to a pipe."""
 
@@ -189,7 +200,8 @@ class Bar:
     def advance(self, text: Callable[[], str]) -> None:
         """One more is done; `text` stands behind the bar."""
         if self._shown and self._task is not None:
-            self._shown.update(self._task, advance=1, description=one_line(text()))
+            room = self._shown.console.width - BAR - COUNTS
+            self._shown.update(self._task, advance=1, description=whole_parts(one_line(text()), room))
 
 
 @contextmanager
@@ -202,13 +214,39 @@ def counting(total: int | None) -> Iterator[Bar]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        BarColumn(20),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
-        TextColumn("{task.description}", markup=False),
+        BarColumn(BAR),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(elapsed_when_finished=True, table_column=Column(no_wrap=True)),
+        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
     )
     with Progress(*columns, console=out, transient=True) as shown:
         yield Bar(shown, total)
+
+
+@contextmanager
+def evaluation_progress(
+    done: int, total: int, figures: Callable[[], Mapping[str, float | None]], *, every: float = 30.0
+) -> Iterator[Callable[[], None]]:
+    """Call what it gives after each question: a bar with the scores so far on a terminal; to a pipe a line, at most
+    each `every` seconds. `done` of the `total` are there already."""
+    import time
+
+    from marchwarden.cli.eval_view import running
+
+    out, told = console(stderr=True), time.monotonic()
+    with counting(total - done) as bar:
+
+        def advance() -> None:
+            nonlocal done, told
+            done += 1
+            bar.advance(lambda: running(figures()))
+            if not out.is_terminal and time.monotonic() - told >= every:
+                told = time.monotonic()
+                recall = figures()["nugget_recall"]
+                so_far = "" if recall is None else f", nugget recall {recall:.2f}"
+                out.print(Text(f"{done} of {total} questions{so_far}", style="dim"), soft_wrap=True)
+
+        yield advance
 
 
 def notice(message: str, hint: str | None = None) -> None:

@@ -18,7 +18,7 @@ import anyio.to_thread
 from marchwarden import __version__
 from marchwarden.contract import ResearchResult
 from marchwarden.embedding import is_used
-from marchwarden.errors import ConfigurationError, MarchwardenError, StorageError, TraceError
+from marchwarden.errors import ConfigurationError, EvaluationError, MarchwardenError, StorageError, TraceError
 from marchwarden.evaluation.case import Case
 from marchwarden.evaluation.metrics import score
 from marchwarden.evaluation.prices import price_of
@@ -60,6 +60,20 @@ def info_of(
         jobs=jobs,
         asked=len(questions),
     )
+
+
+def check_web(questions: Sequence[Question], settings: Settings) -> None:
+    """Raises EvaluationError where most of the pages that the labels name are not in the frozen web: then the
+    questions are about another one, and every figure would say so."""
+    web = FrozenWeb.load(settings.frozen_web)
+    named = {address(url) for question in questions for url in question.pages}
+    unknown = named - set(web.pages)
+    if 2 * len(unknown) > len(named):
+        raise EvaluationError(
+            f"{len(unknown)} of the {len(named)} pages that the labels name are not in {web.folder}, "
+            f"such as {min(unknown)}",
+            hint="Name the folder of the pages that the questions are about with --web.",
+        )
 
 
 async def ask_all(

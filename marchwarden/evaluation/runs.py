@@ -6,15 +6,15 @@ counts. `datasets.load_dataset("json", data_files="RUN/results.jsonl")` reads th
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
+from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -176,10 +176,12 @@ class Run:
 
 
 def start_run(folder: Path, info: RunInfo) -> Run:
-    """Make the folder with its run.json. Raises EvaluationError where it holds a run, StorageError where it can't."""
+    """Make the folder with its run.json. Raises EvaluationError where anything is in it, else StorageError."""
     if (folder / RUN).exists():
         raise EvaluationError(f"{folder} holds a run already", hint="Go on with --resume, or name another --out.")
     try:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise EvaluationError(f"{folder} holds other files, and no run", hint="Name another --out.")
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / RUN, info.model_dump_json(indent=2).encode("utf-8") + b"\n")
     except OSError as error:
@@ -188,13 +190,15 @@ def start_run(folder: Path, info: RunInfo) -> Run:
 
 
 def open_run(folder: Path) -> Run:
-    """Raises EvaluationError where the folder holds no run, or one of another format."""
+    """The run in a folder, or that a file is of. Raises EvaluationError where there is none, or of another format."""
+    given = folder
     if folder.is_file():
         folder = folder.parent
     try:
         info = RunInfo.model_validate_json((folder / RUN).read_bytes())
     except OSError:
-        raise EvaluationError(f"{folder} holds no run", hint="`marchwarden eval` prints where it put one.") from None
+        what = "is no file of a run" if given.is_file() else "holds no run"
+        raise EvaluationError(f"{given} {what}", hint="`marchwarden eval` prints where it put one.") from None
     except ValidationError as error:
         raise EvaluationError(f"{folder / RUN} can't be read: {_first(error)}") from None
     if info.format != RunInfo.model_fields["format"].default:
@@ -277,13 +281,13 @@ def now() -> datetime:
 
 def write_whole(path: Path, body: bytes) -> None:
     """Write a file whole or not at all. Raises OSError."""
-    handle, aside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    aside = path.with_name(f".{path.name}-{uuid4().hex}")  # not of tempfile, whose files others can't read
     try:
-        with os.fdopen(handle, "wb") as file:
+        with aside.open("xb") as file:
             file.write(body)
-        Path(aside).replace(path)
+        aside.replace(path)
     except BaseException:
-        Path(aside).unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
         raise
 
 
@@ -305,12 +309,13 @@ def _ends_whole(path: Path) -> bool:
 
 
 def _unwritable(path: Path, error: OSError) -> StorageError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    hint = "Free some space and go on with --resume, or name" if full else "Name"
     return StorageError(
-        f"{path} can't be written: {error.strerror or error}",
-        hint="Free some space, or name another folder with --out; --resume goes on from there.",
+        f"{path} can't be written: {error.strerror or error}", hint=f"{hint} another folder with --out."
     )
 
 
 def _first(error: ValidationError) -> str:
     first = error.errors()[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    return ": ".join(filter(None, (".".join(str(part) for part in first["loc"]), first["msg"])))

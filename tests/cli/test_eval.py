@@ -176,7 +176,7 @@ def test_wrong_usage_is_exit_code_2_with_what_there_is(evaluate: Eval, options: 
 
 
 def test_files_and_settings_that_cannot_be_used_are_named_before_anything_is_asked(
-    run: Run, evaluate: Eval, file: Path, tmp_path: Path
+    run: Run, file: Path, small_web: Path, tmp_path: Path
 ) -> None:
     torn = tmp_path / "torn.jsonl"
     torn.write_text(file.read_text()[:-20])
@@ -188,7 +188,7 @@ def test_files_and_settings_that_cannot_be_used_are_named_before_anything_is_ask
         (("--questions", str(file), "--split", "train"), "no question of the split train It holds dev and test;"),
         (("--questions", str(tmp_path / "none.jsonl")), "none.jsonl can't be read"),
         (("--questions", str(file), "--web", str(tmp_path)), "manifest.jsonl: No such file"),
-        (("--questions", str(file), "--program", str(tmp_path)), "holds no program"),
+        (("--questions", str(file), "--web", str(small_web), "--program", str(tmp_path)), "holds no program"),
         (("--questions", str(file)), "1 of the 1 pages that the labels name are not in "),
     ]:
         ran = run("eval", *arguments)

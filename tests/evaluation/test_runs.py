@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import signal
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,7 +90,7 @@ def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path, place: 
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="can't be written") as caught:
         start_run(tmp_path / place, info())
-    assert "--out" in str(caught.value.hint)
+    assert caught.value.hint == "Name another folder with --out."
     with pytest.raises(StorageError):
         write_json(tmp_path / "file" / "scores.json", {})
 
@@ -98,7 +99,7 @@ def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path, place: 
     ("body", "said"),
     [
         (None, "holds no run"),
-        ("{", r"run\.json can't be read"),
+        ("{", r"run\.json can't be read: Invalid JSON"),
         ("{}", r"run\.json can't be read: version: Field required"),
         ("another format", "written by another version of Marchwarden"),
     ],
@@ -109,6 +110,20 @@ def test_a_folder_without_a_run_that_can_be_read_is_named(folder: Path, body: st
         (folder / RUN).write_text(info(format=2).model_dump_json() if body == "another format" else body)
     with pytest.raises(EvaluationError, match=said):
         open_run(folder)
+
+
+def test_a_file_that_is_of_no_run_is_named(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("how to")
+    with pytest.raises(EvaluationError, match=r"README\.md is no file of a run"):
+        open_run(tmp_path / "README.md")
+
+
+def test_a_folder_of_other_files_is_not_made_a_run(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(EvaluationError, match="holds other files, and no run"):
+        start_run(tmp_path, info())
+    (tmp_path / "empty").mkdir()
+    assert start_run(tmp_path / "empty", info()).records == []
 
 
 # Torn and foreign lines
@@ -260,7 +275,12 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with _room_for(100), pytest.raises(OSError, match="too large"):
         write_whole(tmp_path / "file", b"x" * 1000)
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir() if path.is_file()] == [("file", b"before")]
-    write_json(tmp_path / "file", {"ä": 1})
+    mask = os.umask(0o022)
+    try:
+        write_json(tmp_path / "file", {"ä": 1})
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o644
     assert json.loads((tmp_path / "file").read_text("utf-8")) == {"ä": 1}
 
 
