@@ -5,9 +5,12 @@ Which engine speaks to which provider is decided here; what a call may cost, in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
 
 from marchwarden.budget import Budget
 from marchwarden.errors import MarchwardenError, ModelError, model_error
@@ -19,8 +22,31 @@ if TYPE_CHECKING:
 
     from marchwarden.lm.engine import AsyncEngine, Engine
 
+T = TypeVar("T")
+
+CLOSING_SECONDS = 1.0
+"""How long a cancelled call may take to close its connection and be charged."""
 RETRIES = 2
 """How often DSPy repeats a call that failed for a passing reason, with the wait that the provider asks for."""
+
+
+async def _apart(work: Coroutine[Any, Any, T]) -> T:
+    """Run it in a task of its own, and cancel that where we are cancelled.
+
+    What is raised here is then the very cancellation that was sent: a library that is cancelled may raise another, by
+    which the scope that sent it does not know its own, and which ends the whole call.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        task.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait({task}, timeout=CLOSING_SECONDS)
+        if task.done() and not task.cancelled():
+            task.exception()  # looked at, so that nobody complains that it was not
+        raise
+    return task.result()
 
 
 class Model:
@@ -86,7 +112,7 @@ class Model:
         _unbind(predictor)
         try:
             with self.asking(stage, max_tokens=max_tokens, answer_floor=answer_floor):
-                return await predictor.acall(**inputs)
+                return await _apart(predictor.acall(**inputs))
         except Exception as error:
             translated = self._scrubbed(model_error(error))
             unknown = isinstance(translated, ModelError) and translated.kind == "unknown"

@@ -114,7 +114,8 @@ class StageRunner:
             except ModelError as error:
                 if error.kind not in _ASK_AGAIN:
                     raise
-                return await self._predict(model, stage, _told_what_was_wrong(stage, str(error)), given, shown)
+                again = _told_what_was_wrong(stage, str(error))
+            return await self._predict(model, stage, again, given, shown)
 
     async def _predict(
         self, model: Model, stage: Stage[Given, Output], predictor: dspy.Module, given: Given, shown: dict[str, Any]
