@@ -253,7 +253,9 @@ async def test_the_example_of_a_test_passes() -> None:
 
 
 @pytest.mark.anyio
-async def test_the_answer_that_readme_shows_is_the_one_that_is_given() -> None:
+async def test_the_answer_that_readme_shows_is_the_one_that_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    for set_up in ("MARCHWARDEN_PROGRAM", "MARCHWARDEN_SEMANTIC"):
+        monkeypatch.delenv(set_up)
     shown = " ".join(blocks("README.md", "text")[0].split())
     done = await run("What are ideal crops for a garden in Utah?")
     result = done.result
