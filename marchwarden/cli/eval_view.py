@@ -60,9 +60,9 @@ def _by_kind(scores: Scores) -> Figures:
 
 
 def running(figures: Mapping[str, float | None]) -> str:
-    """The main scores so far, on one line."""
-    names = ("evidence_recall", "nugget_recall", "gap_category_accuracy")
-    return " · ".join(f"{words(name)} {value:.2f}" for name in names if (value := figures[name]) is not None)
+    """The main scores so far, on one line that a terminal of 80 columns has room for behind a bar."""
+    names = {"evidence_recall": "evidence", "nugget_recall": "nuggets", "gap_category_accuracy": "gaps"}
+    return " · ".join(f"{short} {value:.2f}" for name, short in names.items() if (value := figures[name]) is not None)
 
 
 def _two_decimals(value: float | None) -> str:

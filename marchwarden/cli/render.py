@@ -180,7 +180,7 @@ BAR, COUNTS = 20, 20
 
 def whole_parts(text: str, room: int) -> str:
     """As many of the parts between its dots as there is room for: none of them is cut."""
-    while len(text) > room:
+    while text and len(text) > room:
         text = text.rpartition(" · ")[0]
     return text
 

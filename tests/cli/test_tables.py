@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from marchwarden.cli.render import whole_parts
 from marchwarden.cli.tables import NO_BREAK, Figures, Indented
 
 KINDS = Figures(
@@ -60,3 +61,8 @@ def test_where_no_columns_fit_a_row_is_a_paragraph() -> None:
 
 def test_a_paragraph_to_the_right_ends_where_its_text_does() -> None:
     assert drawn(Indented(Text("+ a gain that is long")), 14) == ["  + a gain", "  that is long"]
+
+
+@pytest.mark.parametrize(("room", "left"), [(43, "evidence 0.71 · nuggets 0.80"), (15, "evidence 0.71"), (-3, "")])
+def test_scores_behind_a_bar_are_left_out_whole(room: int, left: str) -> None:
+    assert whole_parts("evidence 0.71 · nuggets 0.80", room) == left
