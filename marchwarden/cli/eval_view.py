@@ -36,7 +36,8 @@ def scores_view(scores: Scores) -> View:
     info = scores.info
     program = f", program {info.program}" if info.program else ""
     failed = f", {scores.failed} failed" if scores.failed else ""
-    asked = count(scores.questions, "question")
+    noun = "question" if scores.planned == 1 else "questions"
+    asked = f"{scores.how_many} {noun}"
     yield Text(f"{info.model_id}, reading by {info.reads_by}{program}: {asked}{failed}", style="bold")
     yield _figures(scores.overall)
     yield _by_kind(scores)

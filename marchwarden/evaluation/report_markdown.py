@@ -17,7 +17,7 @@ def markdown(report: Report) -> str:
 
 
 def _blocks(report: Report) -> Iterator[str]:
-    yield f"# {_escaped(report.info.model_id)} on {len(report.asked)} questions"
+    yield f"# {_escaped(report.info.model_id)} on {report.scores.how_many} questions"
     yield _set_up(report)
     yield "## Scores\n\n" + _table(
         ["metric", "score", "95 % interval", "n", "what it is"], [_score_row(each) for each in report.scores.overall]

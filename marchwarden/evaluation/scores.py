@@ -42,6 +42,11 @@ class Scores:
         """How many questions were to be asked: more than `questions` where the run was interrupted."""
         return max(self.questions, self.info.asked or 0)
 
+    @property
+    def how_many(self) -> str:
+        """`73`, or `8 of 73` where the run was interrupted."""
+        return f"{self.questions} of {self.planned}" if self.questions < self.planned else str(self.questions)
+
     def value(self, name: str) -> float | None:
         return next(score.value for score in self.overall if score.metric.name == name)
 
