@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from marchwarden.contract import Depth
-from marchwarden.ledger import Aspect, Ledger
+from marchwarden.ledger import Aspect, Lead, Ledger
 from marchwarden.ranking import terms
 from marchwarden.stages import Stage
 from marchwarden.stages.grounding import invented, locators_in
+from marchwarden.stages.instructions import speaks_to_a_machine
 from marchwarden.stages.shapes import UpTo3Texts, UpTo4Texts, UpTo6Numbers
 from marchwarden.trace.events import Dropped
 
@@ -112,8 +113,7 @@ def show(given: PlanGiven) -> dict[str, Any]:
         for aspect in ledger.aspects
     ]
     candidates = [
-        f"{number}. {lead.title} - {lead.snippet[:160]}"
-        for number, lead in enumerate(ledger.unread()[:CANDIDATES_SHOWN], start=1)
+        f"{number}. {_as_shown(lead)}" for number, lead in enumerate(ledger.unread()[:CANDIDATES_SHOWN], start=1)
     ]
     return {
         "question": ledger.question,
@@ -123,6 +123,12 @@ def show(given: PlanGiven) -> dict[str, Any]:
         "queries_asked": ledger.queries,
         "candidates": "\n".join(candidates) or "none",
     }
+
+
+def _as_shown(lead: Lead) -> str:
+    """What its hit says, or its address alone where that gives an order to a machine."""
+    says = f"{lead.title} - {lead.snippet[:160]}"
+    return lead.url if speaks_to_a_machine(says) else says
 
 
 def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
