@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("untimed", deadline=None)  # how long an example takes is the machine's affair
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture
