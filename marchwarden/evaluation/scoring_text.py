@@ -42,6 +42,11 @@ def says_one_of(text: str, accepted: Iterable[str]) -> bool:
     return any(says(text, each) for each in accepted)
 
 
+def bare_identifier(identifier: str) -> str:
+    """Without the name of its register, as it is compared: `arXiv:2104.01234` is `2104.01234`."""
+    return normalised(identifier).removeprefix("arxiv:").removeprefix("doi:").removeprefix("https://doi.org/").strip()
+
+
 def address(url: str) -> str:
     """A URL as it is compared; what is none stays as it is."""
     try:

@@ -7,8 +7,9 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
-from marchwarden.ledger import Aspect, Attempt, Ledger, PointerKind
+from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind
 from marchwarden.observations import FailureKind
+from marchwarden.parameters import DEFAULT, Parameters
 from marchwarden.stages import Stage
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
 from marchwarden.stages.grounding import invented
@@ -19,12 +20,9 @@ from marchwarden.trace.events import Dropped
 if TYPE_CHECKING:
     import dspy
 
-RELEVANT_CLOSED = 0.5
-"""A closed page whose hit carries this share of its aspect is a gap, even where other pages answered."""
-RELEVANT_LEAD = 0.4
-"""The same where nothing answered: the closed page may have."""
 MOST_CLOSED = 3
 MOST_PAIRS = 3
+POINTERS_SHOWN = 8
 LIMIT_NAMES: dict[Limit, str] = {
     "tokens": "the token budget",
     "iterations": "the number of iterations",
@@ -41,6 +39,7 @@ class GapsGiven:
     """Aspects that the answer says something about."""
     model_trouble: str | None = None
     """What went wrong with the model's service, if anything."""
+    parameters: Parameters = DEFAULT
 
     @property
     def open_aspects(self) -> list[Aspect]:
@@ -86,7 +85,7 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             detail=f"{_what_ran_out(given.exhausted)} ran out; {_pages(len(ledger.unread()))} found but not read.",
         )
     closed = [each for each in ledger.failures if each.service == "fetch" and each.kind.closed]
-    if closed := [each for each in closed if _promised(ledger, each, aspect) >= RELEVANT_LEAD]:
+    if closed := [each for each in closed if _promised(ledger, each, aspect) >= given.parameters.gaps.relevant_lead]:
         return Gap(
             topic=aspect.text,
             category=GapCategory.ACCESS_DENIED,
@@ -120,7 +119,7 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
         for failure in given.ledger.failures
         if failure.service == "fetch"
         and failure.kind.closed
-        and failure.relevance >= RELEVANT_CLOSED
+        and failure.relevance >= given.parameters.gaps.relevant_closed
         and failure.target not in told
     ]
     best = sorted(closed, key=lambda failure: -failure.relevance)[:MOST_CLOSED]
@@ -192,8 +191,12 @@ def show(given: GapsGiven) -> dict[str, Any]:
         "open_aspects": "\n".join(
             f"{aspect.number}. {aspect.text} ({pages} pages read, none answers)" for aspect in undecided(given)
         ),
-        "pointers": "\n".join(f"{pointer.kind} {pointer.value}" for pointer in ledger.pointers[:8]) or "none",
+        "pointers": "\n".join(f"{pointer.kind} {pointer.value}" for pointer in shown_pointers(given)) or "none",
     }
+
+
+def shown_pointers(given: GapsGiven) -> list[Pointer]:
+    return given.ledger.pointers[:POINTERS_SHOWN]
 
 
 def read(given: GapsGiven, prediction: "dspy.Prediction") -> list[Gap]:

@@ -14,7 +14,7 @@ from statistics import fmean
 
 from marchwarden.contract import DiscoveryEvent
 from marchwarden.evaluation.questions import Question
-from marchwarden.evaluation.scoring_text import normalised
+from marchwarden.evaluation.scoring_text import bare_identifier, normalised
 from marchwarden.evaluation.stage_sets.examples import (
     Example,
     Feedback,
@@ -50,8 +50,10 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[Discoverie
         return []
     named = [found for found in question.discoveries if found.identifier]
     gold = DiscoveriesGold(
-        required=tuple(_bare(found.identifier) for found in named if found.identifier and found.required),
-        optional=tuple(_bare(found.identifier) for found in named if found.identifier and not found.required),
+        required=tuple(bare_identifier(found.identifier) for found in named if found.identifier and found.required),
+        optional=tuple(
+            bare_identifier(found.identifier) for found in named if found.identifier and not found.required
+        ),
         asked=tuple(
             [aspect.text for aspect in state.ledger.aspects] + [gap.topic for gap in question.gaps if gap.required]
         ),
@@ -103,11 +105,6 @@ def _fit(words: set[str], asked: str, sentence: set[str]) -> float:
 
 def _names(event: DiscoveryEvent, identifier: str) -> bool:
     return identifier in normalised(f"{event.query} {event.reason}")
-
-
-def _bare(identifier: str) -> str:
-    """Without the name of its register: `arXiv:2104.01234` is `2104.01234`."""
-    return normalised(identifier).removeprefix("arxiv:").removeprefix("doi:").removeprefix("https://doi.org/").strip()
 
 
 def is_own(given: DiscoveriesGiven, events: list[DiscoveryEvent]) -> bool:

@@ -1,7 +1,8 @@
 """What stage sets share: an example is what a stage is given and what is right; a metric says how right, in words.
 
 `StageSet.judge` is what an optimizer wants (a prediction in, a score and its reasons out); `StageSet.score` looks at
-a stage's output, whichever form gave it.
+a stage's output, whichever form gave it. `StageSet.demonstration` is an example with a right answer, made by code of
+what the example shows and what its labels know.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import TypeAdapter
 
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb, labelled_web
@@ -26,6 +29,8 @@ Gold = TypeVar("Gold")
 
 VAGUE = 0.35
 """What a word weighs that says little about what a page must hold."""
+RIGHT = 0.9
+"""The least score of an answer that a model is shown to learn from."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,9 @@ class StageSet(Generic[Given, Output, Gold]):
     score: Callable[[Example[Given, Gold], Output], Feedback]
     is_own: Callable[[Given, Output], bool] = lambda given, output: True
     """Whether anything in a grounded output is the model's: where nothing is, the stage went on without it."""
+    answer: Callable[[Example[Given, Gold]], dict[str, Any] | None] = lambda example: None
+    """The signature's output fields, as JSON, of a model that answers rightly, in words that it was shown; None where
+    labels don't give one away. Nothing that only labels or unshown pages say stands there, categories aside."""
 
     async def examples(self, questions: Sequence[Question], settings: Settings) -> list[Example[Given, Gold]]:
         """Raises ConfigurationError where the settings name no frozen web. For more than one stage or split, open a
@@ -67,6 +75,21 @@ class StageSet(Generic[Given, Output, Gold]):
 
     async def examples_on(self, questions: Sequence[Question], web: LabelledWeb) -> list[Example[Given, Gold]]:
         return [example for question in questions for example in await self.build(question, web)]
+
+    def demonstration(self, example: Example[Given, Gold]) -> dict[str, Any] | None:
+        """The signature's fields, as JSON, of the example with its right answer; None where there is none, or its
+        answer scores less than `RIGHT`."""
+        import dspy
+
+        if (answer := self.answer(example)) is None:
+            return None
+        fields = self.stage.signature().output_fields
+        kinds = {name: TypeAdapter[Any](field.annotation) for name, field in fields.items()}
+        typed = {name: kind.validate_python(answer[name]) for name, kind in kinds.items()}
+        if self.judge(example, dspy.Prediction(**typed)).score < RIGHT:
+            return None
+        told = {name: kind.dump_python(typed[name], mode="json") for name, kind in kinds.items()}
+        return {**self.stage.show(example.given), **told}
 
     def judge(self, example: Example[Given, Gold], prediction: dspy.Prediction) -> Feedback:
         """How good a model's own answer is. What the stage would have to do without scores 0, however well its

@@ -4,20 +4,23 @@
 were all kept from the ledger, so that nothing found is what there is to say, whatever papers the other pages name.
 What facts settle (closed pages, budgets, contradictions) is never asked of a model, and makes no example.
 Score: the share of open aspects whose gap has the labelled category.
+A right answer gives each its category, and names what holds it where the model is shown that.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.evaluation.questions import GoldGap, Question
-from marchwarden.evaluation.scoring_text import topic_similarity
+from marchwarden.evaluation.scoring_text import bare_identifier, normalised, topic_similarity
 from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageSet, in_words, shortened
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.ledgers import Filled, begun, filled, pages_without_answer, read
-from marchwarden.ledger import Ledger
-from marchwarden.stages.gaps import GAPS, GapsGiven, undecided
+from marchwarden.ledger import Ledger, Pointer
+from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
+from marchwarden.stages.gaps import GAPS, GapsGiven, shown_pointers, undecided
 
 LEFT_TO_JUDGE = (GapCategory.SCOPE_EXCEEDED, GapCategory.SOURCE_NOT_FOUND)
 PAGES_READ = 4
@@ -111,4 +114,32 @@ def is_own(given: GapsGiven, gaps: list[Gap]) -> bool:
     return any(gap not in GAPS.model_free(given) for gap in gaps)
 
 
-GAPS_SET: StageSet[GapsGiven, list[Gap], GapsGold] = StageSet(GAPS, build, score, is_own)
+def answer(example: Example[GapsGiven, GapsGold]) -> dict[str, Any]:
+    return {
+        "gaps": [
+            {"aspect": aspect.number, "category": category.value, "detail": _detail(example, aspect.text, category)}
+            for aspect in undecided(example.given)
+            if (category := example.gold.categories.get(aspect.text))
+        ]
+    }
+
+
+def _detail(example: Example[GapsGiven, GapsGold], aspect: str, category: GapCategory) -> str:
+    """What tells the two categories apart, in a sentence."""
+    if category is GapCategory.SOURCE_NOT_FOUND:
+        return "A web page could state this plainly, and none of those that were read does."
+    if holder := _holder(example, aspect):
+        return f"It asks for what {POINTER_NAMES[holder.kind]} holds ({holder.value}), which web pages only name."
+    what = POINTER_NAMES[kind] if (kind := asks_for(aspect)) else "another kind of source"
+    return f"It asks for what {what} holds, and web pages only tell of that."
+
+
+def _holder(example: Example[GapsGiven, GapsGold], aspect: str) -> Pointer | None:
+    """A labelled holder among the pointers that are shown, of the kind that is asked for where one is."""
+    labelled = [bare_identifier(holder) for holder in example.gold.holders]
+    shown = shown_pointers(example.given)
+    holders = [each for each in shown if any(name in normalised(each.value) for name in labelled)]
+    return max(holders, key=lambda pointer: pointer.kind == asks_for(aspect), default=None)
+
+
+GAPS_SET: StageSet[GapsGiven, list[Gap], GapsGold] = StageSet(GAPS, build, score, is_own, answer)
