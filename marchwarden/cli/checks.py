@@ -149,7 +149,7 @@ def _program(settings: Settings) -> Check:
         program = load_program(settings)
     except MarchwardenError as error:
         return Check("program", "broken", str(error), error.hint)
-    if program is None:
+    if program is None or program.calibration is None:
         advice = "Fit it to labelled answers: marchwarden eval, then marchwarden calibrate."
         return Check("program", "ok", f"none for {settings.model_id}: confidence is not calibrated", advice)
     said = f"{program.fingerprint} in {program.folder.parent}: confidence {program.calibration.described}"

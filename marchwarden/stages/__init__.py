@@ -1,20 +1,25 @@
 """What the stages share: a stage is a typed DSPy signature, a check of what the model gave, and a model-free form.
 
 A stage whose output does not pass its check is asked once more, with what was wrong; then its model-free form runs.
+Where the model's program has a compiled form of a stage, that one is asked.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import anyio
+from pydantic import PydanticUserError, TypeAdapter
 
 from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, ModelError
+from marchwarden.programs import CompiledStage, Program
 from marchwarden.trace.events import Dropped, FellBack, Recorder
 
 if TYPE_CHECKING:
@@ -48,19 +53,73 @@ class Stage(Generic[Given, Output]):
     """The output without what the model worded and nothing that was met carries; and what was taken out."""
     essential: bool = True
     """Whether going without the model here for lack of tokens makes the result `budget_exhausted`."""
+    demos: tuple[Mapping[str, Any], ...] = ()
+    """Demonstrations that the model is shown: input and output fields by name."""
 
     @cached_property
     def predictor(self) -> dspy.Module:
+        return self._predictor(self.signature())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the signature's words and fields, in their order: what was compiled for one says nothing of another."""
+        signature = self.signature()
+        fields = [
+            [
+                name,
+                each.json_schema_extra["__dspy_field_type"],
+                each.json_schema_extra["desc"],
+                _type(each.annotation),
+            ]
+            for name, each in signature.fields.items()
+        ]
+        told = json.dumps([signature.instructions, fields], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+    def compiled(self, by: CompiledStage) -> Stage[Given, Output]:
+        """The same stage with the words and demonstrations that an optimizer found for it."""
+        return replace(
+            self,
+            signature=lambda: self.signature().with_instructions(by.instructions),
+            demos=tuple(by.demos),
+        )
+
+    def told(self, problem: str) -> dspy.Module:
+        """A predictor that says what was wrong with the answer before."""
+        signature = self.signature()
+        again = f"{signature.instructions}\n\nYour previous answer could not be used: {problem}"
+        return self._predictor(signature.with_instructions(again))
+
+    def _predictor(self, signature: type[dspy.Signature]) -> dspy.Module:
         import dspy
 
-        return dspy.Predict(self.signature())
+        predictor = dspy.Predict(signature)
+        predictor.demos = [dspy.Example(**demo) for demo in self.demos]
+        return predictor
+
+
+def _type(annotation: Any) -> Any:
+    """A field's type as JSON schema, or in Python's words where it has none."""
+    try:
+        return TypeAdapter(annotation).json_schema()
+    except PydanticUserError:
+        return repr(annotation)
 
 
 class StageRunner:
     """Runs stages for one call, with its model or without one."""
 
-    def __init__(self, model: Model | None, budget: Budget, recorder: Recorder, *, at_once: int = 1) -> None:
-        """`at_once`: how many model calls may run side by side; more wait their turn."""
+    def __init__(
+        self,
+        model: Model | None,
+        budget: Budget,
+        recorder: Recorder,
+        *,
+        at_once: int = 1,
+        program: Program | None = None,
+    ) -> None:
+        """`at_once`: how many model calls may run side by side; more wait their turn. `program`: its compiled stages
+        run in place of those that they were compiled for."""
         self.model = model
         self.trouble: str | None = None
         """What went wrong with the model's service at last; None where it did its work, or answered badly only."""
@@ -68,6 +127,9 @@ class StageRunner:
         self._turns = asyncio.Semaphore(at_once)
         self._budget = budget
         self._recorder = recorder
+        self._program = program
+        self._forms: dict[str, Stage[Any, Any]] = {}
+        """The form that is asked, of each stage that was."""
 
     async def run(
         self, stage: Stage[Given, Output], given: Given, *, seconds: float | None = None
@@ -104,7 +166,15 @@ class StageRunner:
             self._recorder.record(drop)
         return kept
 
+    def _form(self, stage: Stage[Given, Output]) -> Stage[Given, Output]:
+        """The compiled form where there is one for this very signature, else the stage itself."""
+        by = self._program.stages.get(stage.name) if self._program else None
+        if by is None or by.signature != stage.fingerprint:
+            return stage
+        return self._forms.setdefault(stage.name, stage.compiled(by))
+
     async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
+        stage = self._form(stage)
         shown = stage.show(given)
         async with self._turns:
             if self.model is None:
@@ -114,7 +184,7 @@ class StageRunner:
             except ModelError as error:
                 if error.kind not in _ASK_AGAIN:
                     raise
-                again = _told_what_was_wrong(stage, str(error))
+                again = stage.told(str(error))
             return await self._predict(model, stage, again, given, shown)
 
     async def _predict(
@@ -125,14 +195,6 @@ class StageRunner:
             return stage.read(given, prediction)
         except (ValueError, TypeError, AttributeError) as error:
             raise ModelError("unusable_output", _first_line(error)) from error
-
-
-def _told_what_was_wrong(stage: Stage[Any, Any], problem: str) -> dspy.Module:
-    import dspy
-
-    signature = stage.signature()
-    told = f"{signature.instructions}\n\nYour previous answer could not be used: {problem}"
-    return dspy.Predict(signature.with_instructions(told))
 
 
 def _first_line(error: Exception) -> str:

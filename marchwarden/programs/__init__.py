@@ -1,0 +1,45 @@
+"""What was fitted and compiled for one model and is used with it: a program's folder, found by the model's id.
+
+A program is plain JSON; nothing in it is imported, unpickled or run. records.py says what its files hold, loading.py
+finds it and refuses what is damaged or stale, saving.py writes it.
+"""
+
+from __future__ import annotations
+
+from marchwarden.programs.calibration import Calibration, log_odds
+from marchwarden.programs.loading import NONE, Program, load_program, own_programs, places
+from marchwarden.programs.names import family, model_slug
+from marchwarden.programs.reading import CALIBRATION, PROGRAM, compile_again
+from marchwarden.programs.records import (
+    CompiledStage,
+    CostRecord,
+    FigureRecord,
+    Note,
+    ProgramInfo,
+    StageRecord,
+    WholeRecord,
+)
+from marchwarden.programs.saving import save_program
+
+__all__ = [
+    "CALIBRATION",
+    "NONE",
+    "PROGRAM",
+    "Calibration",
+    "CompiledStage",
+    "CostRecord",
+    "FigureRecord",
+    "Note",
+    "Program",
+    "ProgramInfo",
+    "StageRecord",
+    "WholeRecord",
+    "compile_again",
+    "family",
+    "load_program",
+    "log_odds",
+    "model_slug",
+    "own_programs",
+    "places",
+    "save_program",
+]

@@ -1,0 +1,219 @@
+"""Finds the program of a model, and refuses what is damaged, of another model, or made for something else.
+
+A program that was found never ends a call: what of it can't be used is a note, and goes uncompiled. One that was
+named and can't be used is an error. Whether a stage's signature has changed since is for stages/compiled.py to say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from pathlib import Path
+
+from marchwarden.errors import ConfigurationError
+from marchwarden.programs.calibration import Calibration
+from marchwarden.programs.names import family, model_slug
+from marchwarden.programs.reading import PROGRAM, Compiled, Fitted, compile_again, read_calibration, read_compiled
+from marchwarden.programs.records import CompiledStage, Note, ProgramInfo
+from marchwarden.settings import Settings, shipped
+
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is in force of a program, and what is not, with the reasons."""
+
+    folder: Path
+    info: ProgramInfo | None = None
+    calibration: Calibration | None = None
+    stages: Mapping[str, CompiledStage] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    relative: str | None = None
+    """The model that it was compiled for, where that is another of the same family."""
+    program_json: bytes = b""
+    calibration_json: bytes = b""
+
+    @property
+    def stages_hash(self) -> str | None:
+        """Hash of the compiled stages in force; None where every stage runs uncompiled."""
+        if self.info is None or not self.in_force:
+            return None
+        named = [f"{name} {self.info.stages[name].sha256}" for name in self.in_force]
+        return hashlib.sha256("\n".join(named).encode()).hexdigest()[:16]
+
+    @property
+    def in_force(self) -> list[str]:
+        """The names of the compiled stages, in alphabetical order."""
+        return sorted(self.stages)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The folder's name and the start of the hash of what is in force; None where nothing is."""
+        content = self.calibration_json if self.calibration else b""
+        if self.info and self.in_force:
+            refused = [name for name, record in self.info.stages.items() if record.kept and name not in self.in_force]
+            content = self.program_json + content + " ".join(sorted(refused)).encode()
+        return f"{self.folder.name}@{hashlib.sha256(content).hexdigest()[:12]}" if content else None
+
+    def without(self, stages: Iterable[str], notes: Iterable[Note]) -> Program:
+        """The same with these stages uncompiled, for the reasons in the notes."""
+        left = {name: stage for name, stage in self.stages.items() if name not in set(stages)}
+        return replace(self, stages=left, notes=(*self.notes, *notes)).calibrated()
+
+    def calibrated(self) -> Program:
+        """The same without a calibration that was fitted to answers of other stages than are in force."""
+        if self.calibration is None or self.calibration.stages == self.stages_hash:
+            return self
+        model_id = self.calibration.model_id
+        before = "before its stages were compiled" if self.calibration.stages is None else "to other compiled stages"
+        said = Note(
+            text=f"the calibration of {model_id} was fitted {before}, and is not used",
+            fix="marchwarden eval, then marchwarden calibrate RUN",
+        )
+        return replace(self, calibration=None, notes=(*self.notes, said))
+
+
+def load_program(settings: Settings) -> Program | None:
+    """The program of the model in force: the one that is set, else the user's own, else the shipped one, else that of
+    a model of the same family; None where there is none.
+
+    Raises ConfigurationError where the one that is set is missing, damaged or of another family.
+    """
+    if settings.program == NONE:
+        return None
+    if settings.program:
+        try:
+            return _named(Path(settings.program).expanduser(), settings.model_id)
+        except RuntimeError as error:  # a ~name of nobody
+            raise ConfigurationError(f"{settings.program}: {error}", hint=_WITHOUT) from None
+    return _found(settings.model_id)
+
+
+def own_programs() -> Path:
+    """Where `marchwarden compile` and `marchwarden calibrate` put programs."""
+    return Path("~/.marchwarden/programs").expanduser()
+
+
+def places() -> tuple[Path, Path]:
+    """Where programs are looked for, the user's own first."""
+    return own_programs(), shipped("programs")
+
+
+def _named(folder: Path, model_id: str) -> Program:
+    compiled, fitted = read_compiled(folder), read_calibration(folder)
+    if compiled is None and fitted is None:
+        raise ConfigurationError(
+            f"{folder} holds no program", hint=f"A program's folder holds a {PROGRAM} or a calibration.json."
+        )
+    for damage in (*(compiled.damage if compiled else ()), *(fitted.damage if fitted else ())):
+        raise ConfigurationError(damage.text, hint=f"Make it again: {damage.fix}. {_WITHOUT}")
+    if compiled and family(_model_of(compiled)) != family(model_id):
+        raise _foreign(folder / PROGRAM, _model_of(compiled), model_id)
+    if fitted and fitted.calibration and fitted.calibration.model_id != model_id:
+        if compiled is None or family(fitted.calibration.model_id) != family(model_id):
+            raise _foreign(fitted.path, fitted.calibration.model_id, model_id)
+        fitted = None
+    return _put_together(folder, model_id, compiled, fitted)
+
+
+def _foreign(path: Path, its: str, model_id: str) -> ConfigurationError:
+    return ConfigurationError(f"{path} is of {its}, not of {model_id}", hint=f"Name another program. {_WITHOUT}")
+
+
+def _found(model_id: str) -> Program | None:
+    folders = [place / model_slug(model_id) for place in places()]
+    compiled = next((part for folder in folders if (part := read_compiled(folder, model_id))), None)
+    compiled = compiled or _of_a_relative(model_id)
+    fitted = next((each for folder in folders if (each := read_calibration(folder, model_id))), None)
+    if compiled:
+        return _put_together(compiled.folder, model_id, compiled, fitted)
+    return _put_together(fitted.path.parent, model_id, None, fitted) if fitted else None
+
+
+def _of_a_relative(model_id: str) -> Compiled | None:
+    """The newest usable program of a model of the same family, the user's own before shipped ones."""
+    for place in places():
+        usable = [
+            compiled
+            for folder in _folders(place)
+            if (compiled := read_compiled(folder))
+            and compiled.stages
+            and folder.name == model_slug(_model_of(compiled))
+            and family(_model_of(compiled)) == family(model_id)
+        ]
+        if usable:
+            return max(
+                usable, key=lambda compiled: (compiled.info.date if compiled.info else "", compiled.folder.name)
+            )
+    return None
+
+
+def _folders(place: Path) -> Iterator[Path]:
+    try:
+        yield from sorted(path for path in place.iterdir() if path.is_dir())
+    except OSError:
+        return
+
+
+def _put_together(folder: Path, model_id: str, compiled: Compiled | None, fitted: Fitted | None) -> Program:
+    notes = [*(compiled.damage if compiled else ()), *(fitted.damage if fitted else ())]
+    program = Program(
+        folder,
+        compiled.info if compiled else None,
+        fitted.calibration if fitted else None,
+        compiled.stages if compiled else {},
+        tuple(notes),
+        program_json=compiled.body if compiled else b"",
+        calibration_json=fitted.body if fitted else b"",
+    )
+    return _of_this_dspy(_as_relative(program, model_id)).calibrated()
+
+
+def _as_relative(program: Program, model_id: str) -> Program:
+    info = program.info
+    if info is None or info.model_id == model_id:
+        return program
+    said = Note(
+        text=f"{model_id} has no program of its own; the compiled stages of {info.model_id} are used meanwhile",
+        fix=compile_again(model_id),
+    )
+    return replace(program, relative=info.model_id, notes=(*program.notes, said))
+
+
+def _of_this_dspy(program: Program) -> Program:
+    """Another major version of DSPy shows a stage to the model in other words."""
+    installed = _installed_dspy()
+    if (
+        program.info is None
+        or not program.stages
+        or installed is None
+        or _major(installed) == _major(program.info.dspy)
+    ):
+        return program
+    said = Note(
+        text=f"the compiled stages of {program.info.model_id} were made with DSPy {program.info.dspy}, "
+        f"and {installed} is installed",
+        fix=compile_again(program.info.model_id),
+    )
+    return program.without(program.stages, [said])
+
+
+def _installed_dspy() -> str | None:
+    try:
+        return metadata.version("dspy")
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _major(version: str) -> str:
+    return version.partition(".")[0]
+
+
+def _model_of(compiled: Compiled) -> str:
+    return compiled.info.model_id if compiled.info else ""
+
+
+_WITHOUT = "MARCHWARDEN_PROGRAM=none does without."

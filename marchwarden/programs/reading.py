@@ -1,0 +1,177 @@
+"""Reads a program's files and says what is wrong with them; nothing in them is trusted, and nothing raises."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from marchwarden.programs.calibration import Calibration
+from marchwarden.programs.records import CompiledStage, Note, ProgramInfo, StageRecord
+
+PROGRAM, CALIBRATION = "program.json", "calibration.json"
+LARGEST = 1_000_000
+"""Bytes of a file: instructions and demonstrations are a prompt, and no prompt is so long."""
+_ATTEMPTS = 3
+
+Kind = TypeVar("Kind", bound=BaseModel)
+
+
+class Unusable(Exception):
+    """What is wrong with a file, as the end of a sentence that begins with its path."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What program.json names, as far as it can be used."""
+
+    folder: Path
+    info: ProgramInfo | None = None
+    body: bytes = b""
+    stages: Mapping[str, CompiledStage] = field(default_factory=dict)
+    damage: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What calibration.json says, as far as it can be used."""
+
+    path: Path
+    calibration: Calibration | None = None
+    body: bytes = b""
+    damage: tuple[Note, ...] = ()
+
+
+def compile_again(model_id: str | None, stage: str | None = None) -> str:
+    """The command that makes a program, or one stage of it, anew."""
+    return f"marchwarden compile --model {model_id or 'MODEL'}" + (f" --stage {stage}" if stage else "")
+
+
+def read_compiled(folder: Path, model_id: str | None = None) -> Compiled | None:
+    """The compiled stages in a folder, which must be of the model where one is given; None where there are none.
+
+    Where another process puts a new program there meanwhile, and removes files of the old one, the new one is read.
+    """
+    for _ in range(_ATTEMPTS):
+        found = _read_compiled(folder, model_id)
+        if found is None or not found.damage or found.body == _body(folder / PROGRAM):
+            break
+    return found
+
+
+def _body(path: Path) -> bytes:
+    try:
+        return read_file(path)
+    except (OSError, Unusable):
+        return b""
+
+
+def _read_compiled(folder: Path, model_id: str | None) -> Compiled | None:
+    path = folder / PROGRAM
+    try:
+        body = read_file(path)
+    except FileNotFoundError:
+        return None
+    except Unusable as problem:
+        return Compiled(folder, damage=(_refused(path, problem, model_id),))
+    try:
+        info = _parsed(ProgramInfo, body, "is no program")
+    except Unusable as problem:
+        return Compiled(folder, damage=(_refused(path, problem, model_id),))
+    if model_id is not None and info.model_id != model_id:
+        foreign = Unusable(f"is of {info.model_id}, not of {model_id}")
+        return Compiled(folder, damage=(_refused(path, foreign, model_id),))
+    stages, damage = _read_stages(folder, info)
+    return Compiled(folder, info, body, stages, damage)
+
+
+def _refused(path: Path, problem: Unusable, model_id: str | None) -> Note:
+    return Note(text=f"{path} {problem}", fix=compile_again(model_id))
+
+
+def _read_stages(folder: Path, info: ProgramInfo) -> tuple[dict[str, CompiledStage], tuple[Note, ...]]:
+    stages, damage = {}, []
+    for name, record in info.stages.items():
+        if record.kept:
+            try:
+                stages[name] = _read_stage(folder, name, record)
+            except Unusable as problem:
+                damage.append(Note(text=str(problem), fix=compile_again(info.model_id, name)))
+    return stages, tuple(damage)
+
+
+def _read_stage(folder: Path, name: str, record: StageRecord) -> CompiledStage:
+    """Raises Unusable, with the whole sentence."""
+    if record.file is None or record.sha256 is None:
+        raise Unusable(f"{folder / PROGRAM} names no file for the compiled {name}")
+    path = folder / record.file
+    try:
+        body = read_file(path, links=False)
+        if hashlib.sha256(body).hexdigest() != record.sha256:
+            raise Unusable(f"is not the file that {PROGRAM} names: its content has another hash")
+        stage = _parsed(CompiledStage, body, "is no compiled stage")
+        if (stage.stage, stage.signature) != (name, record.signature):
+            raise Unusable(f"is not of the {name} that {PROGRAM} names")
+    except FileNotFoundError:
+        raise Unusable(f"{path} is missing") from None
+    except Unusable as problem:
+        raise Unusable(f"{path} {problem}") from None
+    return stage
+
+
+def read_calibration(folder: Path, model_id: str | None = None) -> Fitted | None:
+    """The calibration in a folder, which must be of the model where one is given; None where there is none."""
+    path = folder / CALIBRATION
+    try:
+        body = read_file(path)
+        calibration = _parsed(Calibration, body, "is no calibration")
+        if model_id is not None and calibration.model_id != model_id:
+            raise Unusable(f"is of {calibration.model_id}, not of {model_id}")
+    except FileNotFoundError:
+        return None
+    except Unusable as problem:
+        return Fitted(path, damage=(Note(text=f"{path} {problem}", fix="marchwarden calibrate RUN"),))
+    return Fitted(path, calibration, body)
+
+
+def read_file(path: Path, *, links: bool = True) -> bytes:
+    """A regular file's bytes. Raises FileNotFoundError, and Unusable for all else that is wrong with it."""
+    try:
+        if not stat.S_ISREG((path.stat() if links else path.lstat()).st_mode):
+            raise Unusable("is no regular file")
+        with path.open("rb") as file:
+            body = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Unusable(f"can't be read: {error.strerror or error}") from None
+    if len(body) > LARGEST:
+        raise Unusable(f"has over {LARGEST:,} bytes")
+    return body
+
+
+def _parsed(kind: type[Kind], body: bytes, what: str) -> Kind:
+    """Raises Unusable, which names the field that is wrong, or the format where that is a newer one."""
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        if (format := _format(body)) is not None and format > 1:
+            raise Unusable(f"has format {format}, which is newer than this version of Marchwarden reads") from None
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "it"
+        raise Unusable(f"{what}: {where}: {first['msg']}") from None
+
+
+def _format(body: bytes) -> int | None:
+    try:
+        found: Any = from_json(body)
+    except ValueError:
+        return None
+    value = found.get("format") if isinstance(found, dict) else None
+    return value if isinstance(value, int) else None

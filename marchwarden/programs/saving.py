@@ -1,0 +1,97 @@
+"""Writes a program so that it can be read at every moment: the stages' files first, under names that hold their
+hashes, then program.json in one step; then what it no longer names goes."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+from marchwarden.errors import StorageError
+from marchwarden.programs.reading import PROGRAM
+from marchwarden.programs.records import CompiledStage, ProgramInfo
+
+_HASHED = re.compile(r"[a-z_]+\.[0-9a-f]{8}\.json")
+_ASIDE = re.compile(r"\.[a-z_.0-9]+\.json-[0-9a-f]{32}")
+
+
+def save_program(folder: Path, info: ProgramInfo, stages: Sequence[CompiledStage]) -> Path:
+    """Write the program into the folder, in place of the one that was there, and return program.json's path.
+
+    `stages` are those that `info` keeps; their records get file and hash here. A calibration.json stays as it is. Not
+    for two processes at once. Raises StorageError where the folder can't be written; the old program is whole then.
+    """
+    bodies = {each.stage: each.model_dump_json(indent=2).encode("utf-8") + b"\n" for each in stages}
+    recorded = _recorded(info, bodies)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, body in bodies.items():
+            put(folder / str(recorded.stages[name].file), body)
+        put(folder / PROGRAM, recorded.model_dump_json(indent=2).encode("utf-8") + b"\n")
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    _tidy(folder, {record.file for record in recorded.stages.values() if record.file})
+    return folder / PROGRAM
+
+
+def _recorded(info: ProgramInfo, bodies: Mapping[str, bytes]) -> ProgramInfo:
+    kept = {name for name, record in info.stages.items() if record.kept}
+    if kept != set(bodies):
+        raise ValueError(f"the record keeps {sorted(kept)}, and there are files of {sorted(bodies)}")
+    records = {}
+    for name, record in info.stages.items():
+        sha256 = hashlib.sha256(bodies[name]).hexdigest() if record.kept else None
+        file = f"{name}.{sha256[:8]}.json" if sha256 else None
+        records[name] = record.model_copy(update={"file": file, "sha256": sha256})
+    return info.model_copy(update={"stages": records})
+
+
+def put(path: Path, body: bytes) -> None:
+    """Write a file whole or not at all, on the disk when it returns. Raises OSError."""
+    aside = path.with_name(f".{path.name}-{uuid4().hex}")  # not of tempfile, whose files others can't read
+    try:
+        with aside.open("xb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """So that a crash of the machine keeps the new name; on Windows folders can't be opened, and nothing is done."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _tidy(folder: Path, named: Iterable[str]) -> None:
+    """Remove what earlier programs and killed writers left; a file that can't be removed does no harm."""
+    keep = set(named)
+    with suppress(OSError):
+        for path in folder.iterdir():
+            left = _HASHED.fullmatch(path.name) or _ASIDE.fullmatch(path.name)
+            if left and path.name not in keep:
+                with suppress(OSError):
+                    path.unlink()
+
+
+def _unwritable(folder: Path, error: OSError) -> StorageError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    hint = "Free some space, or name" if full else "Name"
+    return StorageError(
+        f"the program can't be written into {folder}: {error.strerror or error}",
+        hint=f"{hint} another folder with --out.",
+    )
