@@ -10,6 +10,7 @@ from marchwarden.conclusion import Conclusion
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.ledger import Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FetchOutcome, Page, SearchOutcome
+from marchwarden.programs import Program
 from marchwarden.settings import Settings
 from marchwarden.stages import Form
 from marchwarden.stages.plan import Plan
@@ -29,7 +30,7 @@ class Narrator:
         """For a person who waits; not kept."""
         self._recorder.progress(message)
 
-    def started(self, request: ResearchRequest, settings: Settings) -> None:
+    def started(self, request: ResearchRequest, settings: Settings, program: Program | None = None) -> None:
         self._recorder.record(
             events.Started(
                 question=request.question,
@@ -40,6 +41,10 @@ class Narrator:
                 model_id=settings.model_id,
                 source=settings.source_name,
                 version=__version__,
+                program=program.fingerprint if program else None,
+                compiled=program.in_force if program else [],
+                program_of=program.relative if program else None,
+                program_notes=[str(note) for note in program.notes] if program else [],
                 decision=f"Research with {settings.model_id} over {settings.source_name}.",
             )
         )

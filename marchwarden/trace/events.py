@@ -39,6 +39,14 @@ class Started(_Event):
     """The researcher in force: web, snapshot."""
     version: str
     """Marchwarden's own."""
+    program: str | None = None
+    """Fingerprint of what was compiled or fitted for the model and is in force; None where nothing is."""
+    compiled: list[str] = []
+    """Stages that run in their compiled form."""
+    program_of: str | None = None
+    """The model that they were compiled for, where that is another one of the family."""
+    program_notes: list[str] = []
+    """What of a program is not used, or is another model's, and what to do about it."""
 
 
 class Planned(_Event):
