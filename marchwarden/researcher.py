@@ -21,10 +21,11 @@ from marchwarden.leads import aspect_of, choose, promising
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.narration import Narrator
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome
-from marchwarden.programs import Program, load_program
+from marchwarden.programs import Program
 from marchwarden.researchers import Tools, open_tools
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.stages import Form, StageRunner
+from marchwarden.stages.compiled import program_in_force
 from marchwarden.stages.confidence import authority_of
 from marchwarden.stages.conflicts import find_conflicts
 from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, contradictions, find_pointers
@@ -80,11 +81,11 @@ async def research(
     """Answer one question, recording each step.
 
     What the world does (a search that is down, pages that are closed, a model that fails) ends in the result. Raises
-    ConfigurationError before anything is recorded where a key, a model or a folder is missing, or a program is
-    damaged; StorageError where the trace or the store can't be written. Cancellation passes through.
+    ConfigurationError before anything is recorded where a key, a model or a folder is missing, or a program
+    that is named can't be used; StorageError where the trace or the store can't be written. Cancellation passes through.
     """
     budget = Budget(request.constraints, settings.seconds_for(request.depth))
-    program = load_program(settings)
+    program = program_in_force(settings)
     tools = open_tools(settings)
     model = None
     try:
@@ -121,9 +122,10 @@ class ResearchCall:
         self.tools = tools
         self.trace_id = trace_id
         self.checkpoint = checkpoint
-        fits = program is not None and program.calibration.source == tools.kind
-        self.calibration = program.calibration if program and fits else None
-        self.stages = StageRunner(model, budget, recorder, at_once=settings.model_calls)
+        self.program = program
+        fitted = program.calibration if program else None
+        self.calibration = fitted if fitted and fitted.source == tools.kind else None
+        self.stages = StageRunner(model, budget, recorder, at_once=settings.model_calls, program=program)
         self.store = Store(settings.store)
         self.ledger = Ledger(question=request.question, context=request.context)
         self.tell = Narrator(recorder, self.ledger, budget)
@@ -134,7 +136,7 @@ class ResearchCall:
         """Pages that were read, and whose passages nobody has looked at yet."""
 
     async def result(self) -> ResearchResult:
-        self.tell.started(self.request, self.settings)
+        self.tell.started(self.request, self.settings, self.program)
         if self.stages.model is not None:
             self.budget.set_aside(
                 "synthesize", min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * self.budget.token_budget))
