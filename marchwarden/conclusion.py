@@ -25,6 +25,7 @@ from marchwarden.contract import (
 )
 from marchwarden.errors import Limit
 from marchwarden.ledger import Excerpt, Ledger
+from marchwarden.parameters import DEFAULT, Parameters
 from marchwarden.programs import Calibration
 from marchwarden.stages import Form
 from marchwarden.stages.confidence import assess, source_confidence
@@ -50,6 +51,7 @@ class Checkpoint(BaseModel):
     model_id: str
     kind: str
     calibration: Calibration | None = None
+    parameters: Parameters = DEFAULT
 
     def cost(self, seconds: float) -> CostMetadata:
         return CostMetadata(
@@ -84,9 +86,15 @@ class Conclusion:
         trace_id: str,
         today: date,
         calibration: Calibration | None = None,
+        parameters: Parameters = DEFAULT,
     ) -> ResearchResult:
         assessment = assess(
-            ledger, self.evidence, budget_exhausted=cost.budget_exhausted, today=today, calibration=calibration
+            ledger,
+            self.evidence,
+            budget_exhausted=cost.budget_exhausted,
+            today=today,
+            calibration=calibration,
+            parameters=parameters,
         )
         corroborated = len(ledger.organisations(self.cited)) > 1
         return ResearchResult(
@@ -103,13 +111,21 @@ class Conclusion:
 
 
 def conclude_model_free(
-    ledger: Ledger, depth: Depth, exhausted: list[Limit], today: date, *, model_trouble: str | None = None
+    ledger: Ledger,
+    depth: Depth,
+    exhausted: list[Limit],
+    today: date,
+    *,
+    model_trouble: str | None = None,
+    parameters: Parameters = DEFAULT,
 ) -> Conclusion:
     """The last stages in their model-free forms, over what was found; milliseconds, no tokens."""
-    claims, dropped = check_grounding(ledger, SYNTHESIZE.model_free(SynthesizeGiven(ledger, depth)))
+    given = SynthesizeGiven(ledger, depth, parameters=parameters)
+    claims, dropped = check_grounding(ledger, SYNTHESIZE.model_free(given))
     answer, cited = render_answer(ledger, claims)
     stands_on = evidence(ledger, claims)
-    gaps_given = GapsGiven(ledger, exhausted, frozenset(excerpt.aspect for excerpt in stands_on), model_trouble)
+    claimed = frozenset(excerpt.aspect for excerpt in stands_on)
+    gaps_given = GapsGiven(ledger, exhausted, claimed, model_trouble, parameters)
     gaps = settled(gaps_given) + GAPS.model_free(gaps_given)
     return Conclusion(
         answer=answer,
@@ -130,10 +146,12 @@ def finish(checkpoint: Checkpoint, *, limit: Limit, trace_id: str, seconds: floa
     ledger = checkpoint.ledger
     if not ledger.aspects:
         ledger.set_aspects([ledger.question])
-    ledger.conflicts = find_conflicts(ledger)
+    ledger.conflicts = find_conflicts(ledger, checkpoint.parameters)
     if limit not in checkpoint.exhausted:
         checkpoint.exhausted.append(limit)
-    conclusion = conclude_model_free(ledger, checkpoint.request.depth, checkpoint.exhausted, today)
+    conclusion = conclude_model_free(
+        ledger, checkpoint.request.depth, checkpoint.exhausted, today, parameters=checkpoint.parameters
+    )
     cost = checkpoint.cost(seconds)
     return conclusion.result(
         ledger,
@@ -142,6 +160,7 @@ def finish(checkpoint: Checkpoint, *, limit: Limit, trace_id: str, seconds: floa
         trace_id=trace_id,
         today=today,
         calibration=checkpoint.calibration,
+        parameters=checkpoint.parameters,
     )
 
 

@@ -21,6 +21,7 @@ from marchwarden.leads import aspect_of, choose, promising
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.narration import Narrator
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome
+from marchwarden.parameters import DEFAULT, Parameters
 from marchwarden.programs import Program
 from marchwarden.researchers import Tools, open_tools
 from marchwarden.settings import EXTRACTIVE, Settings
@@ -81,8 +82,8 @@ async def research(
     """Answer one question, recording each step.
 
     What the world does (a search that is down, pages that are closed, a model that fails) ends in the result. Raises
-    ConfigurationError before anything is recorded where a key, a model or a folder is missing, or a program
-    that is named can't be used; StorageError where the trace or the store can't be written. Cancellation passes through.
+    ConfigurationError before anything is recorded where a key, a model or a folder is missing, or a program that is
+    named can't be used; StorageError where the trace or the store can't be written. Cancellation passes through.
     """
     budget = Budget(request.constraints, settings.seconds_for(request.depth))
     program = program_in_force(settings)
@@ -115,6 +116,7 @@ class ResearchCall:
         trace_id: str,
         checkpoint: Callable[[Checkpoint], None] | None = None,
         program: Program | None = None,
+        parameters: Parameters = DEFAULT,
     ) -> None:
         self.request = request
         self.settings = settings
@@ -125,6 +127,7 @@ class ResearchCall:
         self.program = program
         fitted = program.calibration if program else None
         self.calibration = fitted if fitted and fitted.source == tools.kind else None
+        self.parameters = parameters
         self.stages = StageRunner(model, budget, recorder, at_once=settings.model_calls, program=program)
         self.store = Store(settings.store)
         self.ledger = Ledger(question=request.question, context=request.context)
@@ -237,7 +240,10 @@ class ResearchCall:
         async def pick(page: Page) -> None:
             given = self._extract_given(page, aspects)
             if self.tools.embedder:
-                given = replace(given, alike=await asyncio.to_thread(likeness, self.tools.embedder, page, aspects))
+                given = replace(
+                    given,
+                    alike=await asyncio.to_thread(likeness, self.tools.embedder, page, aspects, self.parameters),
+                )
             done[page.url] = await self.stages.run(EXTRACT, given)
 
         try:
@@ -248,7 +254,7 @@ class ResearchCall:
                     self._picked(page, *done[page.url])
 
     def _extract_given(self, page: Page, aspects: list[Aspect]) -> ExtractGiven:
-        return ExtractGiven(self.ledger.question, self.ledger.context, aspects, page)
+        return ExtractGiven(self.ledger.question, self.ledger.context, aspects, page, parameters=self.parameters)
 
     def _picked(self, page: Page, excerpts: list[Excerpt], form: Form) -> None:
         self.not_picked.remove(page)
@@ -262,14 +268,19 @@ class ResearchCall:
         self.tell.now("writing the answer")
         for page in list(self.not_picked):  # the time for the model is over; what was read still counts
             self._picked(page, EXTRACT.model_free(self._extract_given(page, self._sought())), "model_free")
-        self.ledger.conflicts = find_conflicts(self.ledger)
+        self.ledger.conflicts = find_conflicts(self.ledger, self.parameters)
         conclusion = None
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)):
             conclusion = await self._conclude()
         if conclusion is None:
             self.budget.ran_out("seconds")
             conclusion = conclude_model_free(
-                self.ledger, self.request.depth, self.budget.exhausted, _today(), model_trouble=self.stages.trouble
+                self.ledger,
+                self.request.depth,
+                self.budget.exhausted,
+                _today(),
+                model_trouble=self.stages.trouble,
+                parameters=self.parameters,
             )
         self.tell.concluded(conclusion)
         cost = self._save().cost(self.budget.seconds_used())
@@ -280,6 +291,7 @@ class ResearchCall:
             trace_id=self.trace_id,
             today=_today(),
             calibration=self.calibration,
+            parameters=self.parameters,
         )
         self.tell.finished(result)
         return result
@@ -287,7 +299,8 @@ class ResearchCall:
     async def _conclude(self) -> Conclusion:
         """The stages that end a call, with the model where there is one and it can be afforded."""
         ledger = self.ledger
-        given = SynthesizeGiven(ledger, self.request.depth, excerpts_for(self.budget.token_budget))
+        shown = excerpts_for(self.budget.token_budget)
+        given = SynthesizeGiven(ledger, self.request.depth, shown, self.parameters)
         form: Form = "model_free"
         claims: list[Claim] = []
         if usable_excerpts(ledger):
@@ -299,7 +312,7 @@ class ResearchCall:
         answer, cited = render_answer(ledger, claims)
         stands_on = evidence(ledger, claims)
         claimed = frozenset(excerpt.aspect for excerpt in stands_on)
-        gaps_given = GapsGiven(ledger, list(self.budget.exhausted), claimed, self.stages.trouble)
+        gaps_given = GapsGiven(ledger, list(self.budget.exhausted), claimed, self.stages.trouble, self.parameters)
         gaps = settled(gaps_given)
         if undecided(gaps_given):
             gaps += (await self.stages.run(GAPS, gaps_given))[0]
@@ -335,6 +348,7 @@ class ResearchCall:
             model_id=self.settings.model_id,
             kind=self.tools.kind,
             calibration=self.calibration,
+            parameters=self.parameters,
         )
         if self.checkpoint:
             self.checkpoint(state)

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "marchwarden"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("contract", "logs"),
     ("errors", "observations"),
-    ("settings", "ranking"),
+    ("settings", "ranking", "parameters"),
     ("budget", "ledger", "programs", "embedding"),
     ("trace",),
     ("tools", "lm"),

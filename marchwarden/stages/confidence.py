@@ -7,9 +7,9 @@
     budget    −0.15 where a limit cut the research short, and then never over 0.69
     fit       the sum is scaled by 0.3 + 0.7 × query_specificity_match and 0.4 + 0.6 × the share of aspects answered
 
-Which counts how much was weighed on the training questions, where the fit of the evidence told most. Where the model
-has a calibration (programs.py), an answer that cites something gets the share of right answers that its score stood
-for, within the same upper bounds.
+Which counts how much was weighed on the training questions, where the fit of the evidence told most; these are the
+defaults (parameters.py), and a program may weigh otherwise. Where the model has a calibration (programs), an answer
+that cites something gets the share of right answers that its score stood for, within the same upper bounds.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from urllib.parse import urlsplit
 
 from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority
 from marchwarden.ledger import Excerpt, Ledger, Source
+from marchwarden.parameters import DEFAULT, Parameters
 from marchwarden.programs import Calibration
 
-_BASE = (0.05, 0.65, 0.74, 0.82, 0.88)
-_AUTHORITY = {SourceAuthority.HIGH: 0.05, SourceAuthority.MEDIUM: 0.0, SourceAuthority.LOW: -0.12}
 _MOST, _MOST_WITH_CONFLICT, _MOST_WHEN_EXHAUSTED = 0.97, 0.89, 0.69
+"""What callers may rely on, and no compile may change."""
 _ORDER = (SourceAuthority.LOW, SourceAuthority.MEDIUM, SourceAuthority.HIGH)
 _OFFICIAL = re.compile(
     r"(^|\.)(gov|edu|mil|int)(\.[a-z]{2})?$|(^|\.)(ac|gouv|gob|govt|gc)\.[a-z]{2}$|(^|\.)europa\.eu$"
@@ -76,6 +76,7 @@ def assess(
     budget_exhausted: bool,
     today: date,
     calibration: Calibration | None = None,
+    parameters: Parameters = DEFAULT,
 ) -> Assessment:
     """Factors read off what was cited, and the score that the rubric above gives them, calibrated where it can be."""
     locators = list(dict.fromkeys(excerpt.locator for excerpt in cited))
@@ -90,7 +91,7 @@ def assess(
     answered = {excerpt.aspect for excerpt in cited}
     share = len(answered) / max(1, len(ledger.aspects))
     unresolved = any(not conflict.resolved for conflict in ledger.conflicts)
-    score = _score(factors, share, unresolved=unresolved)
+    score = score_of(factors, share, unresolved=unresolved, parameters=parameters)
     if calibration is None or not cited:
         return Assessment(score, factors)
     told = factors.model_copy(update={"uncalibrated": score, "calibration": calibration.described})
@@ -108,17 +109,26 @@ def _most(factors: ConfidenceFactors) -> float:
     return _MOST_WITH_CONFLICT if factors.contradiction_detected else _MOST
 
 
-def _score(factors: ConfidenceFactors, share_answered: float, *, unresolved: bool) -> float:
-    sources = factors.num_corroborating_sources
-    score = _BASE[min(sources, len(_BASE) - 1)]
+def score_of(
+    factors: ConfidenceFactors, share_answered: float, *, unresolved: bool, parameters: Parameters = DEFAULT
+) -> float:
+    """The rubric's score, 0–1, two decimals: from what was cited, the share of aspects that it answers, and whether a
+    conflict is open."""
+    rubric, sources = parameters.confidence, factors.num_corroborating_sources
+    score = rubric.base(sources)
     if sources:
-        score += _AUTHORITY[factors.source_authority]
-        score -= 0.05 if factors.recency is Recency.DATED else 0.0
-        score -= 0.10 if unresolved else 0.03 if factors.contradiction_detected else 0.0
-    score -= 0.15 if factors.budget_exhausted else 0.0
-    score = min(score, _most(factors)) * (0.3 + 0.7 * factors.query_specificity_match)
-    score *= 0.4 + 0.6 * share_answered
+        score += rubric.authority.of(factors.source_authority)
+        score -= rubric.dated if factors.recency is Recency.DATED else 0.0
+        score -= rubric.unresolved if unresolved else rubric.resolved if factors.contradiction_detected else 0.0
+    score -= rubric.exhausted if factors.budget_exhausted else 0.0
+    score = min(score, _most(factors)) * _from(rubric.fit_floor, factors.query_specificity_match)
+    score *= _from(rubric.answered_floor, share_answered)
     return round(max(0.0, score), 2)  # -0.0 is no more than 0.0, which stands first
+
+
+def _from(floor: float, share: float) -> float:
+    """Between the floor and 1, by the share."""
+    return floor + (1 - floor) * share
 
 
 def _authority(ledger: Ledger, locators: list[str]) -> SourceAuthority:

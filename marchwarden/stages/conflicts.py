@@ -12,13 +12,10 @@ from datetime import timedelta
 from itertools import combinations
 
 from marchwarden.ledger import Aspect, Conflict, Excerpt, Ledger
+from marchwarden.parameters import DEFAULT, Conflicts, Parameters
 from marchwarden.stages.disagreements import different_answers, disagreement, other_word
 from marchwarden.stages.statements import asked, statement
 
-CLOSE_TO_BEST = 0.6
-"""What an excerpt must carry of its aspect, as a share of what the best one carries, to count for it."""
-ANSWERS = 0.5
-"""An excerpt that is this likely to answer an aspect, and holds a value of what it asks for, answers it so."""
 NEWER = timedelta(days=270)
 """How much later one side must be dated for the newer one to stand, where things change with time."""
 OUTDATED = timedelta(days=12 * 365.25)
@@ -34,25 +31,25 @@ CHANGES = re.compile(
 _PRESENT = re.compile(r"\b(is|are|do|does|has|have|can|should|must|will)\b", re.IGNORECASE)
 
 
-def find_conflicts(ledger: Ledger) -> list[Conflict]:
+def find_conflicts(ledger: Ledger, parameters: Parameters = DEFAULT) -> list[Conflict]:
     """Pairs of excerpts on one aspect, from different organisations, that state other values or deny each other."""
     found = []
     for aspect in ledger.aspects:
-        for one, other in combinations(_telling(ledger, aspect), 2):
-            if about := _about(ledger, aspect, one, other):
+        for one, other in combinations(_telling(ledger, aspect, parameters.conflicts), 2):
+            if about := _about(ledger, aspect, one, other, parameters.conflicts.answers):
                 found.append(_settled(ledger, one, other, about))
     return _one_for_each_pair_of_pages(ledger, _that_stand(found))
 
 
-def _telling(ledger: Ledger, aspect: Aspect) -> list[Excerpt]:
+def _telling(ledger: Ledger, aspect: Aspect, parameters: Conflicts) -> list[Excerpt]:
     """Those that carry about as much of their aspect as the best: others are on something else, and may differ. Not
     those that tell what others say, since their page may say otherwise."""
     excerpts = ledger.excerpts_for(aspect.number)
-    least = CLOSE_TO_BEST * max((excerpt.relevance for excerpt in excerpts), default=0.0)
+    least = parameters.close_to_best * max((excerpt.relevance for excerpt in excerpts), default=0.0)
     return [each for each in excerpts if each.relevance >= least and not statement(each.text).is_reported]
 
 
-def _about(ledger: Ledger, aspect: Aspect, one: Excerpt, other: Excerpt) -> str | None:
+def _about(ledger: Ledger, aspect: Aspect, one: Excerpt, other: Excerpt, answers: float) -> str | None:
     """What two excerpts disagree about, in words; None where they don't."""
     if one.locator == other.locator:
         return None
@@ -61,7 +58,7 @@ def _about(ledger: Ledger, aspect: Aspect, one: Excerpt, other: Excerpt) -> str 
     about = None
     if len(ledger.organisations([one, other])) == 2 or _standing_differs(ledger, one, other):
         about = disagreement(here, there, wanted, stances_differ=one.stance != other.stance)
-        if about is None and min(one.relevance, other.relevance) >= ANSWERS:
+        if about is None and min(one.relevance, other.relevance) >= answers:
             about = different_answers(here, there, wanted)
     return about or other_word(here, there, wanted)  # this also where one page is a copy of the other, but for a word
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
+from marchwarden.parameters import DEFAULT, Parameters
 from marchwarden.ranking import rank_terms, terms
 from marchwarden.stages import Stage
 from marchwarden.stages.grounding import repeats, support
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 
 PASSAGES_SHOWN = 18
 """What a model is shown of a long page: the passages that rank best for the open aspects."""
-PICKS_PER_ASPECT = 3
-RELEVANT = 0.46
-"""A page bears on an aspect where its best passage is at least this likely to answer it."""
-RELEVANT_TOO = 0.3
-"""Other passages of such a page are evidence where they are at least this likely to."""
-
 SNIPPET = range(50, 201)
 """Characters of a citation's snippet (the contract's): what is said of an excerpt becomes one where it is as long."""
 
@@ -39,6 +34,7 @@ class ExtractGiven:
     page: Page
     alike: Alike = field(default_factory=dict)
     """How alike aspects and passages are in meaning, where that was looked at."""
+    parameters: Parameters = DEFAULT
 
     @cached_property
     def passages(self) -> list[Passage]:
@@ -47,7 +43,7 @@ class ExtractGiven:
 
     @property
     def relevance(self) -> Relevance:
-        return Relevance(self.page, self.aspects, self.alike)
+        return Relevance(self.page, self.aspects, self.alike, self.parameters)
 
 
 class Pick(BaseModel):
@@ -129,7 +125,7 @@ def ground(given: ExtractGiven, excerpts: list[Excerpt]) -> tuple[list[Excerpt],
 
 
 def model_free(given: ExtractGiven) -> list[Excerpt]:
-    """The passages that are likeliest to answer an aspect, at most three for each, best first.
+    """The passages that are likeliest to answer an aspect, a few for each at most, best first.
 
     A model's aspects may be in words of its own that no page uses: a page that has nothing for them is looked through
     for the question itself.
@@ -142,7 +138,7 @@ def model_free(given: ExtractGiven) -> list[Excerpt]:
 
 
 def _best_passages(given: ExtractGiven) -> list[Excerpt]:
-    relevance = given.relevance
+    relevance, least = given.relevance, given.parameters.extract
     excerpts: list[Excerpt] = []
     for aspect in given.aspects:
         scored = [
@@ -150,10 +146,11 @@ def _best_passages(given: ExtractGiven) -> list[Excerpt]:
             for passage in given.passages
             if not repeats(passage.text, given.context)
         ]
-        chosen = sorted((each for each in scored if each[0] >= RELEVANT_TOO), key=lambda each: -each[0])
-        if not chosen or chosen[0][0] < RELEVANT:
+        chosen = sorted((each for each in scored if each[0] >= least.relevant_too), key=lambda each: -each[0])
+        if not chosen or chosen[0][0] < least.relevant:
             continue
-        excerpts += [_excerpt(given.page, passage, aspect, score) for score, passage in chosen[:PICKS_PER_ASPECT]]
+        picked = chosen[: least.picks_per_aspect]
+        excerpts += [_excerpt(given.page, passage, aspect, score) for score, passage in picked]
     return excerpts
 
 

@@ -5,7 +5,7 @@
 a logistic regression, fitted by evals/fit_relevance.py. It rests on the words that a passage shares with the aspect,
 on what its title and heading lend it, on whether it holds the kind of thing that is asked for and can stand alone;
 and, where an embedding model is installed, on how alike the two are in meaning. There are two sets of weights, since
-without the last the others have to say more.
+without the last the others have to say more; they stand in parameters.py, with what doubts take off a relevance.
 """
 
 import math
@@ -18,6 +18,7 @@ from typing import TypeAlias
 from marchwarden.embedding import Embedder
 from marchwarden.ledger import Aspect, Lead
 from marchwarden.observations import Page, Passage
+from marchwarden.parameters import DEFAULT, Parameters
 from marchwarden.ranking import coverage, guess_language, term_weights, terms, terms_of
 from marchwarden.stages.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
 from marchwarden.stages.instructions import for_people
@@ -27,16 +28,8 @@ Alike: TypeAlias = Mapping[tuple[int, int], float]
 """Cosine similarity of an aspect and a passage, by their numbers."""
 Features: TypeAlias = dict[str, float]
 
-_NO_ANSWERS = (
-    (re.compile(r"^(?:[^\s|·]+\s+){0,11}[^\s|·]*[^\W_]$"), 0.6),  # a headline
-    (re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE), 0.5),
-)
-NAME_MISSING, MOST_NAMES_MISSING = 0.85, 0.7
-"""What is left of a passage's chance where a name that the question holds is missing, and where half of them are."""
-COUNTED_MISSING = 0.7
-"""And where what "how many …" counts does not: the number is of something else."""
-NOTHING_ASKED, NOTHING_ASKED_IN_MEANING = 0.6, 0.85
-"""The same where nothing of what is asked about the names stands there; meaning may be carried by other words."""
+_HEADLINE = re.compile(r"^(?:[^\s|·]+\s+){0,11}[^\s|·]*[^\W_]$")
+_REFERRAL = re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE)
 USUAL_COSINE, COSINE_SPREAD = 0.85, 0.05
 """The model's cosines lie close together: about what is usual for a question and a passage, and their spread."""
 _DANGLING = re.compile(
@@ -56,61 +49,20 @@ _WEAK: dict[str, re.Pattern[str]] = {
     ),
 }
 
-WEIGHTS: Features = {
-    "words": 1.998,
-    "words_around": 0.523,
-    "pairs": 1.492,
-    "matters": 0.621,
-    "matters_around": 1.167,
-    "nothing_that_matters": 0.556,
-    "names": -1.156,
-    "names_around": 1.393,
-    "no_names_asked": -0.489,
-    "short": -0.507,
-    "long": -1.053,
-    "early": 0.168,
-    "kind": 0.086,
-    "kind_missing": -0.662,
-    "specific_kind": 0.647,
-    "specific_kind_missing": -0.608,
-    "price_missing": -2.131,
-    "counted_missing": -1.074,
-    "dangling": 0.554,
-    "table_row": 0.58,
-    "bibliography": -0.67,
-    "likeness": 1.404,
-    "bias": -2.236,
-}
-WEIGHTS_WITHOUT_LIKENESS: Features = {
-    "words": 4.904,
-    "words_around": 0.873,
-    "pairs": 1.151,
-    "matters": -0.16,
-    "matters_around": 1.853,
-    "nothing_that_matters": -0.231,
-    "names": -0.077,
-    "names_around": 0.856,
-    "no_names_asked": -0.251,
-    "short": -0.943,
-    "long": 0.077,
-    "early": 0.401,
-    "kind": 0.064,
-    "kind_missing": -0.781,
-    "specific_kind": 1.043,
-    "specific_kind_missing": -0.796,
-    "price_missing": -2.156,
-    "counted_missing": -0.665,
-    "dangling": 0.275,
-    "table_row": 0.775,
-    "bibliography": -1.081,
-    "bias": -3.926,
-}
-
 
 class Relevance:
     """How likely each passage of one page is to answer each aspect, 0–1."""
 
-    def __init__(self, page: Page, aspects: Sequence[Aspect], alike: Alike | None = None) -> None:
+    def __init__(
+        self,
+        page: Page,
+        aspects: Sequence[Aspect],
+        alike: Alike | None = None,
+        parameters: Parameters = DEFAULT,
+    ) -> None:
+        self._parameters = parameters.relevance
+        self._by_meaning = parameters.relevance.by_meaning.model_dump()
+        self._by_words = parameters.relevance.by_words.model_dump()
         language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
         found = terms_of([passage.text for passage in page.passages], language)
         self._words = {passage.number: words for passage, words in zip(page.passages, found, strict=True)}
@@ -127,25 +79,30 @@ class Relevance:
         features = self.features(passage, aspect)
         if features is None:
             return 0.0
-        weights = WEIGHTS if "likeness" in features else WEIGHTS_WITHOUT_LIKENESS
+        weights = self._by_meaning if "likeness" in features else self._by_words
         return round(probability(features, weights) * self._doubt(passage, aspect), 4)
 
     def _doubt(self, passage: Passage, aspect: Aspect) -> float:
         """What no sum of features outweighs: a headline says what a text is on, and not what is so; a text that
         lacks what the question names is on something else."""
-        asked = self._asked[aspect.number]
+        parameters, asked = self._parameters, self._asked[aspect.number]
         names = asked.names
         together = set(self._words[passage.number]) | self._title | self._headings[passage.number] | self._year
         found = names & (together | asked.spelled_out(passage.text))
-        doubt = next((factor for pattern, factor in _NO_ANSWERS if pattern.search(passage.text)), 1.0)
+        doubt = 1.0
+        if _HEADLINE.search(passage.text):
+            doubt = parameters.headline
+        elif _REFERRAL.search(passage.text):
+            doubt = parameters.referral
         if asked.matters and not asked.matters & together:
-            doubt *= NOTHING_ASKED_IN_MEANING if (aspect.number, passage.number) in self._alike else NOTHING_ASKED
+            in_meaning = (aspect.number, passage.number) in self._alike
+            doubt *= parameters.nothing_asked_in_meaning if in_meaning else parameters.nothing_asked
         if asked.counted and not asked.counted & together:
-            doubt *= COUNTED_MISSING
+            doubt *= parameters.counted_missing
         if len(found) < len(names):
-            doubt *= NAME_MISSING
+            doubt *= parameters.name_missing
         if len(names) > 1 and 2 * len(found) <= len(names):
-            doubt *= MOST_NAMES_MISSING
+            doubt *= parameters.most_names_missing
         return doubt
 
     def features(self, passage: Passage, aspect: Aspect) -> Features | None:
@@ -277,10 +234,10 @@ CANDIDATES_OF_ANOTHER_LANGUAGE = 24
 """Where page and question share no language, words say little: then so many from the top."""
 
 
-def candidates(page: Page, aspects: Sequence[Aspect]) -> list[Passage]:
+def candidates(page: Page, aspects: Sequence[Aspect], parameters: Parameters = DEFAULT) -> list[Passage]:
     """The passages of a page that may answer an aspect, in page order."""
     passages = for_people(page)
-    relevance = Relevance(page, aspects)
+    relevance = Relevance(page, aspects, parameters=parameters)
     language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
     if language[:2] != guess_language(" ".join(aspect.text for aspect in aspects)):
         return [each for each in passages if not _NOT_A_STATEMENT.search(each.text)][:CANDIDATES_OF_ANOTHER_LANGUAGE]
@@ -292,9 +249,9 @@ def candidates(page: Page, aspects: Sequence[Aspect]) -> list[Passage]:
     return [passage for passage in passages if passage.number in chosen]
 
 
-def likeness(embedder: Embedder, page: Page, aspects: Sequence[Aspect]) -> Alike:
+def likeness(embedder: Embedder, page: Page, aspects: Sequence[Aspect], parameters: Parameters = DEFAULT) -> Alike:
     """How alike each aspect and each candidate of the page are. Blocks, for about 30 ms a passage that is new."""
-    chosen = candidates(page, aspects)
+    chosen = candidates(page, aspects, parameters)
     similar = embedder.likeness([aspect.text for aspect in aspects], [passage.text for passage in chosen])
     return {
         (aspect.number, passage.number): cosine

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
-from marchwarden.contract import Depth, SourceAuthority
+from marchwarden.contract import Depth
 from marchwarden.ledger import Excerpt, Ledger
+from marchwarden.parameters import DEFAULT, Parameters, Synthesize
 from marchwarden.ranking import near_duplicate, terms
 from marchwarden.stages import Stage
-from marchwarden.stages.conflicts import CLOSE_TO_BEST
 from marchwarden.stages.grounding import repeats, speaks_for, support
 from marchwarden.stages.shapes import keep_valid
 from marchwarden.tools.passages import sentences
@@ -25,9 +25,6 @@ CLAIMS_BY_DEPTH = {Depth.SHALLOW: 4, Depth.BALANCED: 7, Depth.DEEP: 10}
 """How many claims the model-free answer makes at most."""
 CLAIMS_PER_SOURCE = 2
 MOST_DISAGREEMENTS = 2
-FRESH_SOURCE = 0.3
-"""How much less relevant a sentence of a source without one in the answer may be than a source's second one."""
-AUTHORITY_COUNTS = {SourceAuthority.HIGH: 0.1, SourceAuthority.MEDIUM: 0.0, SourceAuthority.LOW: -0.15}
 NOTHING_FOUND = "No source that could be read answers this question."
 DISAGREEMENT = "Sources disagree, and nothing read settles it"
 NOTHING_NEW = "No source that could be read answers this question beyond what the context says."
@@ -42,6 +39,7 @@ class SynthesizeGiven:
     depth: Depth
     most_shown: int = EXCERPTS_SHOWN
     """How many excerpts a model answers from."""
+    parameters: Parameters = DEFAULT
 
 
 class Claim(BaseModel):
@@ -141,24 +139,29 @@ def model_free(given: SynthesizeGiven) -> list[Claim]:
         excerpts = [excerpt for excerpt in usable if excerpt.aspect == aspect.number]
         # A copy of a page that was read adds its locator to a sentence, never a sentence of its own.
         own = [excerpt for excerpt in excerpts if not ledger.source(excerpt.locator).copy_of]
-        claims += _best(ledger, own or excerpts, share, claims)
+        claims += _best(ledger, own or excerpts, share, claims, given.parameters.synthesize)
     for excerpt in usable:
         _join_twin(claims, excerpt)
     return claims[:most]
 
 
-def _best(ledger: Ledger, excerpts: list[Excerpt], most: int, before: list[Claim]) -> list[Claim]:
+def _best(
+    ledger: Ledger, excerpts: list[Excerpt], most: int, before: list[Claim], parameters: Synthesize
+) -> list[Claim]:
     """A sentence of each source in turn, the most relevant and most authoritative first, none that says the same as
     another, none that falls far behind the best."""
     worth = {
-        each.number: each.relevance + AUTHORITY_COUNTS[ledger.source(each.locator).authority] for each in excerpts
+        each.number: each.relevance + parameters.authority.of(ledger.source(each.locator).authority)
+        for each in excerpts
     }
-    least = CLOSE_TO_BEST * max((excerpt.relevance for excerpt in excerpts), default=0.0)
+    least = parameters.close_to_best * max((excerpt.relevance for excerpt in excerpts), default=0.0)
     rest = [excerpt for excerpt in excerpts if excerpt.relevance >= least]
     claims: list[Claim] = []
     taken: dict[str, int] = {}
     while rest and len(claims) < most:
-        excerpt = max(rest, key=lambda each: worth[each.number] - FRESH_SOURCE * taken.get(each.locator, 0))
+        excerpt = max(
+            rest, key=lambda each: worth[each.number] - parameters.fresh_source * taken.get(each.locator, 0)
+        )
         rest.remove(excerpt)
         if taken.get(excerpt.locator, 0) < CLAIMS_PER_SOURCE and not _join_twin(before + claims, excerpt):
             taken[excerpt.locator] = taken.get(excerpt.locator, 0) + 1

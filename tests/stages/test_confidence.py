@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority, confidence_band
 from marchwarden.ledger import Ledger
 from marchwarden.programs import Calibration
-from marchwarden.stages.confidence import _score, assess, authority_of, calibrated
+from marchwarden.stages.confidence import assess, authority_of, calibrated, score_of
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_no_confidence_is_high_where_sources_contradict_each_other() -> None:
         num_corroborating_sources=5, source_authority=SourceAuthority.HIGH, contradiction_detected=True,
         query_specificity_match=1.0, budget_exhausted=False, recency=Recency.CURRENT,
     )  # fmt: skip
-    assert confidence_band(_score(factors, 1.0, unresolved=False)) == "moderate"
+    assert confidence_band(score_of(factors, 1.0, unresolved=False)) == "moderate"
     agreeing = factors.model_copy(update={"contradiction_detected": False})
-    assert confidence_band(_score(agreeing, 1.0, unresolved=False)) == "high"
+    assert confidence_band(score_of(agreeing, 1.0, unresolved=False)) == "high"
 
 
 # Calibrated

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from marchwarden.ledger import Aspect
-from marchwarden.stages.extract import RELEVANT, ExtractGiven, model_free
+from marchwarden.parameters import DEFAULT
+from marchwarden.stages.extract import ExtractGiven, model_free
 from marchwarden.tools.text import read_page
 from tests.webs import article
 
@@ -37,7 +38,7 @@ def test_a_page_that_names_no_language_is_read_in_its_own() -> None:
         "когда советская программа стала чемпионом мира среди шахматных программ",
         "Советская программа выиграла первый чемпионат мира среди шахматных программ в Стокгольме в 1974 году.",
     )
-    assert found >= RELEVANT
+    assert found >= DEFAULT.extract.relevant
 
 
 def test_a_headline_says_less_than_a_sentence() -> None:
