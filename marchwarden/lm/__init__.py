@@ -79,6 +79,10 @@ class Model:
     def __repr__(self) -> str:
         return f"Model({self.model_id!r})"
 
+    def lm(self, *, max_tokens: int) -> dspy.LM:
+        """The model as DSPy's own, behind the same meter: for an optimizer that takes a second one."""
+        return self._lm.copy(max_tokens=max_tokens)
+
     @contextmanager
     def asking(self, stage: str, *, max_tokens: int, answer_floor: int | None = None) -> Iterator[None]:
         """DSPy modules run inside ask this model, as `stage`, for at most `max_tokens` an answer.
@@ -89,7 +93,7 @@ class Model:
 
         from marchwarden.lm.meter import CALLER, Caller
 
-        lm = self._lm.copy(max_tokens=max_tokens)
+        lm = self.lm(max_tokens=max_tokens)
         caller = {CALLER: Caller(stage, answer_floor)}
         with dspy.context(lm=lm, adapter=self.adapter, disable_history=True, track_usage=False, **caller):
             yield

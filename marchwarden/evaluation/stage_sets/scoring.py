@@ -150,6 +150,22 @@ async def score_stage(
     return StageReport(name, run.model_id, labels, pages, scored)
 
 
+async def score_examples(
+    stage_set: AnyStageSet,
+    stage: Stage[Any, Any],
+    examples: Sequence[Example[Any, Any]],
+    connect: Connect,
+    *,
+    at_once: int,
+    on_example: Callable[[ExampleScore], None] = lambda scored: None,
+) -> list[ExampleScore]:
+    """Run this form of the stage on examples that are at hand, so many side by side.
+
+    Raises EvaluationError where the model's service can't be used at all, and what `connect` raises.
+    """
+    return await _StageRun(stage_set, stage, connect, on_example).all(examples, at_once=at_once)
+
+
 def _connect(settings: Settings) -> Connect:
     from marchwarden.lm import connect
 

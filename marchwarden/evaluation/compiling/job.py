@@ -1,0 +1,265 @@
+"""A whole compile: stage after stage, then the program against the uncompiled one from end to end, then its place.
+
+Every answer of the model is kept in the compile's folder. Going on means to do it all again: what was answered before
+is answered from there, so the same road is taken to where it broke off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+import anyio
+
+from marchwarden import __version__
+from marchwarden.embedding import is_used
+from marchwarden.evaluation.bootstrap import Difference, differences
+from marchwarden.evaluation.compiling.plan import Order
+from marchwarden.evaluation.compiling.purse import MORE_TOKENS, Purse, Stopped
+from marchwarden.evaluation.compiling.stage_search import (
+    Progress,
+    StageExamples,
+    StageOutcome,
+    StageTask,
+    compile_stage,
+)
+from marchwarden.evaluation.questions import Question
+from marchwarden.evaluation.runner import ask_all, info_of
+from marchwarden.evaluation.runs import RUN, Run, labels_fingerprint, now, open_run, pages_fingerprint, start_run
+from marchwarden.evaluation.stage_sets import STAGE_SETS, labelled_web
+from marchwarden.programs import (
+    NONE,
+    CompiledStage,
+    CostRecord,
+    FigureRecord,
+    Program,
+    ProgramInfo,
+    StageRecord,
+    WholeRecord,
+    save_program,
+)
+from marchwarden.settings import Settings
+
+DECIDING = (
+    "evidence_recall",
+    "nugget_recall",
+    "gap_category_accuracy",
+    "discovery_f1",
+    "contradiction_f1",
+    "abstention",
+)
+"""A program that is certainly worse in one of these is not put in place."""
+TOLD = (*DECIDING, "evidence_precision", "by_model", "claim_grounding", "injection_resistance", "tokens", "seconds")
+
+
+@dataclass
+class Outcome:
+    """What a compile came to."""
+
+    info: ProgramInfo
+    stages: dict[str, CompiledStage]
+    """Those that are kept."""
+    file: Path | None = None
+    """The program.json that was put in place; None where nothing was."""
+    worse: list[str] = field(default_factory=list)
+    """In what the whole program is certainly worse than the uncompiled one: then it is not put in place."""
+    stopped: Stopped | None = None
+    """Why it ended early."""
+
+
+async def examples_of(order: Order, train: Sequence[Question], dev: Sequence[Question]) -> dict[str, StageExamples]:
+    """The examples of each stage of the order. Raises EvaluationError where a stage has too few."""
+    found = {}
+    async with labelled_web(order.settings) as web:
+        for name in order.stages:
+            stage_set = STAGE_SETS[name]
+            found[name] = StageExamples.of(
+                stage_set,
+                await stage_set.examples_on(train, web),
+                await stage_set.examples_on(dev, web),
+                order.effort,
+                order.seed,
+            )
+            found[name].check(name)
+    return found
+
+
+def compile_program(
+    order: Order,
+    examples: Mapping[str, StageExamples],
+    dev: Sequence[Question],
+    *,
+    folder: Path,
+    out: Path,
+    before: Program | None = None,
+    purse: Purse | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Compile the stages of the order into the program's folder `out`, and say what it came to.
+
+    `folder` is the compile's own, where it can go on. `before`: the program that is there; its other stages stay.
+    Interrupted, or out of budget, it puts in place what was proven by then. Raises ConfigurationError,
+    EvaluationError, StorageError.
+    """
+    progress = progress or Progress()
+    purse = purse or Purse(folder, tokens=order.tokens, calls=order.calls)
+    purse.on_call = progress.call
+    outcomes: dict[str, StageOutcome] = {}
+    stopped: Stopped | None = None
+    for name in order.stages:
+        task = StageTask(
+            STAGE_SETS[name],
+            examples[name],
+            order.optimizer,
+            order.effort,
+            order.settings,
+            order.reflection,
+            order.seed,
+            order.jobs,
+            folder,
+        )
+        progress.stage(name)
+        try:
+            outcomes[name] = compile_stage(task, purse, progress)
+        except KeyboardInterrupt:
+            stopped = Stopped("it was interrupted", "--resume goes on.")
+            break
+        progress.stage_done(name, outcomes[name].record)
+        if stopped := outcomes[name].stopped:
+            break
+    outcome = _joined(order, outcomes, before, dev, purse)
+    outcome.stopped = stopped
+    kept_now = [name for name, each in outcomes.items() if each.compiled]
+    if order.questions and kept_now and stopped is None:
+        _whole(order, outcome, dev, folder, purse, progress)
+    if kept_now and not outcome.worse:
+        outcome.file = save_program(out, outcome.info, list(outcome.stages.values()))
+    return outcome
+
+
+def _joined(
+    order: Order,
+    outcomes: Mapping[str, StageOutcome],
+    before: Program | None,
+    dev: Sequence[Question],
+    purse: Purse,
+) -> Outcome:
+    """The program with what was found now, and what was there of other stages."""
+    stages = {name: stage for name, stage in before.stages.items()} if before else {}
+    records: dict[str, StageRecord] = dict(before.info.stages) if before and before.info else {}
+    for name, outcome in outcomes.items():
+        if outcome.compiled:
+            stages[name] = outcome.compiled
+            records[name] = outcome.record
+        elif name not in stages:
+            records[name] = outcome.record
+    info = ProgramInfo(
+        format=1,
+        model_id=order.settings.model_id,
+        reflection_model=order.reflection.model_id if order.reflection else None,
+        dspy=version("dspy"),
+        version=__version__,
+        date=now().date().isoformat(),
+        seed=order.seed,
+        labels=labels_fingerprint(dev),
+        pages=pages_fingerprint(order.settings.frozen_web),
+        reads_by="meaning" if is_used(order.settings) else "words",
+        stages=records,
+        whole=None,
+        cost=_cost(purse),
+    )
+    return Outcome(info, {name: stage for name, stage in stages.items() if records[name].kept})
+
+
+def _cost(purse: Purse) -> CostRecord:
+    spent = purse.spent
+    dollars = None if spent.dollars is None else round(spent.dollars, 4)
+    return CostRecord(calls=spent.calls, tokens=spent.tokens, seconds=round(spent.seconds, 1), dollars=dollars)
+
+
+# The whole program
+
+
+def _whole(
+    order: Order, outcome: Outcome, dev: Sequence[Question], folder: Path, purse: Purse, progress: Progress
+) -> None:
+    """Ask dev questions with the uncompiled program and with the compiled one, and compare."""
+    questions = _affordable(_spaced(dev, order.questions), purse)
+    if not questions:
+        outcome.stopped = Stopped("the token budget does not reach for whole questions", MORE_TOKENS)
+        return
+    program = folder / "program"
+    save_program(program, outcome.info, list(outcome.stages.values()))
+    runs = []
+    for name, used in (("uncompiled", NONE), ("compiled", str(program.absolute()))):
+        progress.phase(f"{name}, whole questions")
+        settings = order.settings.model_copy(update={"program": used})
+        run = _run(folder / "whole" / name, questions, settings, order.jobs)
+        try:
+            anyio.run(_ask, run, questions, settings, order.jobs, progress)
+        except KeyboardInterrupt:
+            outcome.stopped = Stopped("it was interrupted", "--resume goes on.")
+            return
+        runs.append(run)
+    outcome.info = outcome.info.model_copy(update={"whole": _compared(*runs), "cost": _with_runs(_cost(purse), runs)})
+    outcome.worse = _worse(*runs)
+
+
+async def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int, progress: Progress) -> None:
+    await ask_all(run, questions, settings, jobs=jobs, on_record=lambda record: progress.question())
+
+
+def _run(folder: Path, questions: Sequence[Question], settings: Settings, jobs: int) -> Run:
+    info = info_of(questions, settings, name="shipped", split="dev", jobs=jobs)
+    if (folder / RUN).exists():
+        run = open_run(folder)
+        if not run.info.differences(info):
+            return run
+    return start_run(folder, info)
+
+
+def _spaced(questions: Sequence[Question], most: int) -> list[Question]:
+    """So many, evenly spaced: those of one topic stand together."""
+    count = min(most, len(questions))
+    return [questions[place * len(questions) // count] for place in range(count)]
+
+
+def _affordable(questions: Sequence[Question], purse: Purse) -> list[Question]:
+    """As many as the tokens surely reach for, with both programs."""
+    left, chosen = purse.budget.tokens_left("whole"), []
+    for question in questions:
+        left -= 2 * question.request.constraints.token_budget
+        if left < 0:
+            break
+        chosen.append(question)
+    return chosen
+
+
+def _compared(uncompiled: Run, compiled: Run) -> WholeRecord:
+    figures = {
+        each.metric.name: FigureRecord(uncompiled=each.a, compiled=each.b, low=each.low, high=each.high)
+        for each in _differences(uncompiled, compiled)
+        if each.metric.name in TOLD
+    }
+    return WholeRecord(questions=len(uncompiled.records), split="dev", figures=figures)
+
+
+def _worse(uncompiled: Run, compiled: Run) -> list[str]:
+    found = _differences(uncompiled, compiled)
+    return [each.metric.name for each in found if each.metric.name in DECIDING and each.is_better is False]
+
+
+def _differences(one: Run, other: Run) -> list[Difference]:
+    """Every metric's, question by question."""
+    by_id = {record.id: record.cells for record in other.records}
+    return differences([each.cells for each in one.records], [by_id[each.id] for each in one.records])
+
+
+def _with_runs(cost: CostRecord, runs: Sequence[Run]) -> CostRecord:
+    """With what the whole questions took, which their own budgets bounded."""
+    results = [record.result.cost_metadata for run in runs for record in run.records if record.result]
+    tokens = sum(each.tokens_used for each in results)
+    seconds = sum(each.wall_time_sec for each in results)
+    return cost.model_copy(update={"tokens": cost.tokens + tokens, "seconds": round(cost.seconds + seconds, 1)})

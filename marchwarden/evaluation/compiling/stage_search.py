@@ -1,0 +1,255 @@
+"""One stage's compile: score it as it is on dev, search a better prompt on train, prove it on dev.
+
+Dev decides and is never searched on. What the proof needs is set aside before the search spends anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from marchwarden.errors import EvaluationError
+from marchwarden.evaluation.compiling.optimizers import REFLECTION_TOKENS, Effort, Optimizer, Search, run
+from marchwarden.evaluation.compiling.proof import Proof, score_on
+from marchwarden.evaluation.compiling.purse import Clock, Purse, Spent, Stopped
+from marchwarden.evaluation.compiling.student import Prompt, Watch, as_dspy, spread
+from marchwarden.evaluation.runs import write_whole
+from marchwarden.evaluation.stage_sets import AnyStageSet, Example
+from marchwarden.lm import Model
+from marchwarden.programs import CompiledStage, StageRecord
+from marchwarden.settings import Settings
+
+PROOF = "proof"
+"""Under which name the budget keeps what the proof needs."""
+MARGIN = 1.3
+"""How much more a compiled prompt's proof may cost than the uncompiled one's, demonstrations aside."""
+
+
+@dataclass(frozen=True)
+class StageExamples:
+    """The examples of one stage, each split in an order in which kinds take turns."""
+
+    learn: list[Example[Any, Any]]
+    choose: list[Example[Any, Any]]
+    dev: list[Example[Any, Any]]
+
+    @classmethod
+    def of(
+        cls,
+        stage_set: AnyStageSet,
+        train: Sequence[Example[Any, Any]],
+        dev: Sequence[Example[Any, Any]],
+        effort: Effort,
+        seed: int,
+    ) -> StageExamples:
+        """Half of the train examples are to choose by, at most as many as the effort says; those of one question stay
+        on one side, since they share their pages."""
+        ordered = spread(train, None, seed)
+        sides: dict[str, bool] = {}
+        for example in ordered:
+            sides.setdefault(example.question, len(sides) % 2 == 1)
+        learn = [each for each in ordered if not sides[each.question]]
+        choose = [each for each in ordered if sides[each.question]]
+        return cls(
+            spread(learn, effort.train, seed), spread(choose, effort.choose, seed), spread(dev, effort.dev, seed)
+        )
+
+    def check(self, stage: str) -> None:
+        """Raises EvaluationError where there are too few to say anything."""
+        for split, found, least in (("train", self.learn, 2), ("train", self.choose, 2), ("dev", self.dev, 4)):
+            if len(found) < least:
+                raise EvaluationError(
+                    f"the {split} questions give {len(found)} examples of {stage}: too few to compile it",
+                    hint="Label more questions (evals/README.md), or leave the stage out.",
+                )
+
+
+@dataclass(frozen=True)
+class StageTask:
+    """What is to be compiled, with what."""
+
+    stage_set: AnyStageSet
+    examples: StageExamples
+    optimizer: Optimizer
+    effort: Effort
+    settings: Settings
+    reflection: Settings | None
+    """Settings of the model that writes instructions; None: the one that is compiled for."""
+    seed: int
+    jobs: int
+    folder: Path
+    """Where what was found is kept."""
+
+    @property
+    def name(self) -> str:
+        return self.stage_set.stage.name
+
+
+@dataclass(frozen=True)
+class StageOutcome:
+    record: StageRecord
+    compiled: CompiledStage | None
+    """Where it is kept."""
+    proof: Proof | None
+    stopped: Stopped | None = None
+    """Why it ended early."""
+
+
+class Progress:
+    """What a compile tells while it runs; does nothing by itself."""
+
+    def stage(self, name: str) -> None:
+        """A stage begins."""
+
+    def stage_done(self, name: str, record: StageRecord) -> None:
+        """It came to this."""
+
+    def call(self) -> None:
+        """A call ended."""
+
+    def question(self) -> None:
+        """A whole question was answered."""
+
+    def phase(self, text: str) -> None:
+        """What is being done."""
+
+    def best(self, score: float) -> None:
+        """The best score so far on the examples to choose by, 0–1."""
+
+
+def compile_stage(task: StageTask, purse: Purse, progress: Progress) -> StageOutcome:
+    """Raises ConfigurationError, EvaluationError and StorageError. Where the budget or the patience ends first, the
+    best that was found by then is proven, if that can still be paid, and the outcome says so."""
+    clock, before = Clock(), purse.spent.copy()
+    stage = task.stage_set.stage
+    progress.phase("uncompiled, on dev")
+    try:
+        baseline = score_on(task.stage_set, stage, task.examples.dev, task.settings, purse, jobs=task.jobs)
+    except Stopped as ended:
+        return _outcome(task, purse, before, clock, None, None, ended)
+    proof_costs = int(MARGIN * (purse.spent.tokens - before.tokens)) + len(baseline) * _demo_tokens(task)
+    purse.budget.set_aside(PROOF, proof_costs)
+    found, stopped = _search(task, purse, progress)
+    purse.budget.set_aside(PROOF, 0)
+    uncompiled = Prompt(stage.signature().instructions)
+    if found is None or found == uncompiled:
+        return _outcome(task, purse, before, clock, Proof(baseline, baseline), None, stopped)
+    compiled = CompiledStage(
+        format=1,
+        stage=stage.name,
+        signature=stage.fingerprint,
+        instructions=found.instructions,
+        demos=[dict(demo) for demo in found.demos],
+    )
+    _keep_found(task, compiled)
+    progress.phase("compiled, on dev")
+    try:
+        proven = score_on(
+            task.stage_set, stage.compiled(compiled), task.examples.dev, task.settings, purse, jobs=task.jobs
+        )
+    except Stopped as unproven:
+        return _outcome(task, purse, before, clock, Proof(baseline, baseline), None, unproven)
+    return _outcome(task, purse, before, clock, Proof(baseline, proven), compiled, stopped)
+
+
+def _search(task: StageTask, purse: Purse, progress: Progress) -> tuple[Prompt | None, Stopped | None]:
+    """The best prompt that was tried on every example to choose by; None where none beat the uncompiled one there."""
+    examples = task.examples
+    watch = Watch(
+        task.stage_set,
+        examples.learn + examples.choose,
+        [each.id for each in examples.choose],
+        purse,
+        on_best=progress.best,
+    )
+    progress.phase(task.optimizer.name)
+    ended: Stopped | None = None
+    stage = task.stage_set.stage
+    model = purse.open(task.settings)
+    reflecting = purse.open(task.reflection) if task.reflection else model
+    try:
+        with model.asking(stage.name, max_tokens=stage.max_tokens):
+            search = Search(
+                watch,
+                as_dspy(task.stage_set, examples.learn),
+                as_dspy(task.stage_set, examples.choose),
+                task.effort,
+                task.seed,
+                task.jobs,
+                reflecting.lm(max_tokens=REFLECTION_TOKENS) if task.optimizer.reflects else None,
+            )
+            run(task.optimizer, search)
+    except Stopped as stopped:
+        ended = stopped
+    except KeyboardInterrupt:
+        ended = Stopped("it was interrupted", "--resume goes on.")
+    finally:
+        _close(model, reflecting)
+    best = watch.best
+    return (best[1] if best and best[1].is_sound else None), ended
+
+
+def _outcome(
+    task: StageTask,
+    purse: Purse,
+    before: Spent,
+    clock: Clock,
+    proof: Proof | None,
+    compiled: CompiledStage | None,
+    stopped: Stopped | None,
+) -> StageOutcome:
+    spent = purse.spent.since(before)
+    proven = proof if compiled else None
+    kept = proven is not None and proven.helped
+    record = StageRecord(
+        kept=kept,
+        reason=_reason(proven, stopped),
+        optimizer=task.optimizer.name,
+        seed=task.seed,
+        signature=task.stage_set.stage.fingerprint,
+        dev_examples=len(proof.uncompiled) if proof else 0,
+        uncompiled=proof.scores[0] if proof else 0.0,
+        compiled=proven.scores[1] if proven else None,
+        difference=proven.interval if proven else None,
+        valid_uncompiled=proof.valid[0] if proof else None,
+        valid_compiled=proven.valid[1] if proven else None,
+        calls=spent.calls,
+        tokens=spent.tokens,
+        seconds=clock.seconds,
+    )
+    return StageOutcome(record, compiled if kept else None, proof, stopped)
+
+
+def _reason(proof: Proof | None, stopped: Stopped | None) -> str:
+    """Why the stage is kept or not, in words."""
+    ended = f" The search ended early: {stopped.reason}." if stopped else ""
+    if proof is None:
+        if stopped:
+            return f"It ended before anything was proven: {stopped.reason}."
+        return "No prompt did better than the uncompiled one."
+    low, high = proof.interval
+    if proof.helped:
+        return f"It gains {low:+.2f} to {high:+.2f} on dev.{ended}"
+    return f"What it gains on dev, {low:+.2f} to {high:+.2f}, may be noise.{ended}"
+
+
+def _demo_tokens(task: StageTask) -> int:
+    """What demonstrations add to a prompt at most, about: their longest examples, four characters a token."""
+    shown = [json.dumps(task.stage_set.stage.show(each.given), default=str) for each in task.examples.learn]
+    lengths = sorted(map(len, shown), reverse=True)[: task.effort.demos]
+    return sum(lengths) // 3
+
+
+def _keep_found(task: StageTask, compiled: CompiledStage) -> None:
+    """In the compile's own folder: a stage that is not proven is no part of a program, and can be looked at."""
+    write_whole(task.folder / f"{task.name}.found.json", compiled.model_dump_json(indent=2).encode("utf-8") + b"\n")
+
+
+def _close(*models: Model) -> None:
+    for model in {id(each): each for each in models}.values():
+        anyio.run(model.aclose)

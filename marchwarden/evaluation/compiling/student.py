@@ -1,0 +1,171 @@
+"""What an optimizer turns: a stage as a DSPy module, watched, so that whatever ends the search the best is known.
+
+Every optimizer keeps its candidates to itself until it is done. The watch sees each prediction with the prompt that
+made it, and so can name the best prompt at any time, the same way for all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import dspy
+
+from marchwarden.errors import model_error
+from marchwarden.evaluation.compiling.purse import Purse
+from marchwarden.evaluation.stage_sets import AnyStageSet, Example
+from marchwarden.evaluation.stage_sets.examples import Feedback
+from marchwarden.stages import Stage
+
+ID = "example_id"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Instructions and demonstrations of one stage, as plain JSON: what a search finds."""
+
+    instructions: str
+    demos: tuple[Mapping[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, predictor: dspy.Predict) -> Prompt:
+        """What a predictor asks with. Demonstrations are cut to the fields of its signature, and those that lack an
+        output are left out."""
+        signature = predictor.signature
+        demos = []
+        for demo in predictor.demos:
+            fields = dict(demo)
+            if all(name in fields for name in signature.output_fields):
+                demos.append({name: plain(fields[name]) for name in signature.fields if name in fields})
+        return cls(signature.instructions, tuple(demos))
+
+    @property
+    def key(self) -> str:
+        return json.dumps([self.instructions, self.demos], sort_keys=True, default=str)
+
+    @property
+    def is_sound(self) -> bool:
+        """Not so where a weak model that was to write instructions gave none, or copied its template."""
+        return (
+            bool(self.instructions.strip())
+            and "{" not in self.instructions.strip()[:1]
+            and "new_instruction" not in self.instructions
+        )
+
+
+def plain(value: Any) -> Any:
+    """A field's value as JSON: pydantic models as what they hold."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    return value
+
+
+class Watch:
+    """Judges predictions, and remembers which prompt earned what. Copies of a student share it."""
+
+    def __init__(
+        self,
+        stage_set: AnyStageSet,
+        examples: Sequence[Example[Any, Any]],
+        chosen_by: Sequence[str],
+        purse: Purse,
+        on_best: Callable[[float], None] = lambda score: None,
+    ) -> None:
+        """`chosen_by`: ids of the examples that a prompt must have been tried on, all of them, to count."""
+        self.purse = purse
+        self.stage: Stage[Any, Any] = stage_set.stage
+        self._set = stage_set
+        self._examples = {example.id: example for example in examples}
+        self._chosen_by = frozenset(chosen_by)
+        self._on_best = on_best
+        self._prompts: dict[str, Prompt] = {}
+        self._scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        self._told: float | None = None
+        self._lock = threading.Lock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Watch:
+        return self
+
+    def judge(self, example_id: str, prediction: Any) -> Feedback:
+        return self._set.judge(self._examples[example_id], prediction)
+
+    def note(self, example_id: str, prompt: Prompt, score: float) -> None:
+        with self._lock:
+            self._prompts.setdefault(prompt.key, prompt)
+            self._scores[prompt.key][example_id].append(score)
+            best = self.best
+        if best and best[0] != self._told:
+            self._told = best[0]
+            self._on_best(best[0])
+
+    @property
+    def best(self) -> tuple[float, Prompt] | None:
+        """The best prompt of those that were tried on all that decides, the first of equals, with its score."""
+        tried = [(score, prompt) for prompt in self._prompts.values() if (score := self.score_of(prompt)) is not None]
+        return max(tried, key=lambda each: each[0], default=None)
+
+    def score_of(self, prompt: Prompt) -> float | None:
+        """What a prompt earned on all that decides; None where it was not tried on all."""
+        scores = self._scores.get(prompt.key)
+        if scores is None or not self._chosen_by <= scores.keys():
+            return None
+        return fmean(fmean(scores[each]) for each in self._chosen_by)
+
+
+class Student(dspy.Module):  # type: ignore[misc]
+    """One stage. Its demonstrations and instructions are the optimizer's to change."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self.watch = watch
+        self.answer = dspy.Predict(watch.stage.signature())
+
+    def forward(self, **inputs: Any) -> Any:
+        """Raises what the model's unreadable answer raised, which optimizers count as 0; Stopped where nothing more
+        may be spent."""
+        watch, example_id = self.watch, inputs.pop(ID, None)
+        watch.purse.check(watch.stage.name, watch.stage.max_tokens)
+        prompt = Prompt.of(self.answer)
+        try:
+            prediction = self.answer(**inputs)
+        except Exception as error:
+            watch.purse.failed(model_error(error))
+            if example_id is not None:
+                watch.note(example_id, prompt, 0.0)
+            raise
+        watch.purse.answered()
+        if example_id is not None:
+            watch.note(example_id, prompt, watch.judge(example_id, prediction).score)
+        return prediction
+
+
+def as_dspy(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> list[dspy.Example]:
+    """The examples as optimizers take them: inputs as the model is shown them and, where labels give a right answer,
+    the outputs, so that they can be demonstrations."""
+    found = []
+    for example in examples:
+        shown = stage_set.stage.show(example.given)
+        labelled = stage_set.demonstration(example) or shown
+        found.append(dspy.Example(**{ID: example.id}, **labelled).with_inputs(ID, *shown))
+    return found
+
+
+def spread(examples: Sequence[Example[Any, Any]], most: int | None, seed: int) -> list[Example[Any, Any]]:
+    """At most so many of them, in an order in which the kinds take turns, so that any beginning of it has some of
+    each: a prompt whose demonstrations are all of one kind teaches that kind."""
+    import random
+
+    by_kind: dict[str, list[Example[Any, Any]]] = defaultdict(list)
+    for example in examples:
+        by_kind[example.kind].append(example)
+    for kind in by_kind.values():
+        random.Random(seed).shuffle(kind)
+    turns = [
+        kind[place] for place in range(len(examples)) for _, kind in sorted(by_kind.items()) if place < len(kind)
+    ]
+    return turns[:most]
