@@ -94,7 +94,10 @@ async def research(
             from marchwarden.lm import connect
 
             model = connect(settings, budget, recorder)
-        call = ResearchCall(request, settings, budget, tools, model, recorder, trace_id, checkpoint, program)
+        parameters = (program.parameters if program else None) or DEFAULT
+        call = ResearchCall(
+            request, settings, budget, tools, model, recorder, trace_id, checkpoint, program, parameters
+        )
         return await call.result()
     finally:
         await tools.aclose()

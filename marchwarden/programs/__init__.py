@@ -7,9 +7,9 @@ finds it and refuses what is damaged or stale, saving.py writes it.
 from __future__ import annotations
 
 from marchwarden.programs.calibration import Calibration, log_odds
-from marchwarden.programs.loading import NONE, Program, load_program, own_programs, places
+from marchwarden.programs.loading import NONE, Program, load_program, own_programs, parameters_signature, places
 from marchwarden.programs.names import family, model_slug
-from marchwarden.programs.reading import CALIBRATION, PROGRAM, compile_again
+from marchwarden.programs.reading import CALIBRATION, PARAMETERS, PROGRAM, compile_again
 from marchwarden.programs.records import (
     CompiledStage,
     CostRecord,
@@ -24,6 +24,7 @@ from marchwarden.programs.saving import save_program
 __all__ = [
     "CALIBRATION",
     "NONE",
+    "PARAMETERS",
     "PROGRAM",
     "Calibration",
     "CompiledStage",
@@ -40,6 +41,7 @@ __all__ = [
     "log_odds",
     "model_slug",
     "own_programs",
+    "parameters_signature",
     "places",
     "save_program",
 ]

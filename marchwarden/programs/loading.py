@@ -13,9 +13,18 @@ from importlib import metadata
 from pathlib import Path
 
 from marchwarden.errors import ConfigurationError
+from marchwarden.parameters import DEFAULT, Parameters
 from marchwarden.programs.calibration import Calibration
 from marchwarden.programs.names import family, model_slug
-from marchwarden.programs.reading import PROGRAM, Compiled, Fitted, compile_again, read_calibration, read_compiled
+from marchwarden.programs.reading import (
+    PARAMETERS,
+    PROGRAM,
+    Compiled,
+    Fitted,
+    compile_again,
+    read_calibration,
+    read_compiled,
+)
 from marchwarden.programs.records import CompiledStage, Note, ProgramInfo
 from marchwarden.settings import Settings, shipped
 
@@ -30,6 +39,8 @@ class Program:
     info: ProgramInfo | None = None
     calibration: Calibration | None = None
     stages: Mapping[str, CompiledStage] = field(default_factory=dict)
+    parameters: Parameters | None = None
+    """Of the model-free stages, where they are others than the package's own."""
     notes: tuple[Note, ...] = ()
     relative: str | None = None
     """The model that it was compiled for, where that is another of the same family."""
@@ -46,8 +57,8 @@ class Program:
 
     @property
     def in_force(self) -> list[str]:
-        """The names of the compiled stages, in alphabetical order."""
-        return sorted(self.stages)
+        """The names of the compiled stages, in alphabetical order; `parameters` is one where there are some."""
+        return sorted([*self.stages, *([PARAMETERS] if self.parameters else [])])
 
     @property
     def fingerprint(self) -> str | None:
@@ -60,8 +71,10 @@ class Program:
 
     def without(self, stages: Iterable[str], notes: Iterable[Note]) -> Program:
         """The same with these stages uncompiled, for the reasons in the notes."""
-        left = {name: stage for name, stage in self.stages.items() if name not in set(stages)}
-        return replace(self, stages=left, notes=(*self.notes, *notes)).calibrated()
+        refused = set(stages)
+        left = {name: stage for name, stage in self.stages.items() if name not in refused}
+        parameters = None if PARAMETERS in refused else self.parameters
+        return replace(self, stages=left, parameters=parameters, notes=(*self.notes, *notes)).calibrated()
 
     def calibrated(self) -> Program:
         """The same without a calibration that was fitted to answers of other stages than are in force."""
@@ -140,7 +153,9 @@ def _of_a_relative(model_id: str) -> Compiled | None:
             compiled
             for folder in _folders(place)
             if (compiled := read_compiled(folder))
+            and compiled.info
             and compiled.stages
+            and _fits_dspy(compiled.info)
             and folder.name == model_slug(_model_of(compiled))
             and family(_model_of(compiled)) == family(model_id)
         ]
@@ -165,16 +180,17 @@ def _put_together(folder: Path, model_id: str, compiled: Compiled | None, fitted
         compiled.info if compiled else None,
         fitted.calibration if fitted else None,
         compiled.stages if compiled else {},
+        compiled.parameters if compiled else None,
         tuple(notes),
         program_json=compiled.body if compiled else b"",
         calibration_json=fitted.body if fitted else b"",
     )
-    return _of_this_dspy(_as_relative(program, model_id)).calibrated()
+    return _of_these_parameters(_of_a_model(_of_this_dspy(program, model_id), model_id)).calibrated()
 
 
-def _as_relative(program: Program, model_id: str) -> Program:
+def _of_a_model(program: Program, model_id: str) -> Program:
     info = program.info
-    if info is None or info.model_id == model_id:
+    if info is None or info.model_id == model_id or not program.stages:
         return program
     said = Note(
         text=f"{model_id} has no program of its own; the compiled stages of {info.model_id} are used meanwhile",
@@ -183,22 +199,39 @@ def _as_relative(program: Program, model_id: str) -> Program:
     return replace(program, relative=info.model_id, notes=(*program.notes, said))
 
 
-def _of_this_dspy(program: Program) -> Program:
+def _of_this_dspy(program: Program, model_id: str) -> Program:
     """Another major version of DSPy shows a stage to the model in other words."""
-    installed = _installed_dspy()
-    if (
-        program.info is None
-        or not program.stages
-        or installed is None
-        or _major(installed) == _major(program.info.dspy)
-    ):
+    info = program.info
+    if info is None or not program.stages or _fits_dspy(info):
         return program
     said = Note(
-        text=f"the compiled stages of {program.info.model_id} were made with DSPy {program.info.dspy}, "
-        f"and {installed} is installed",
-        fix=compile_again(program.info.model_id),
+        text=f"the compiled stages of {info.model_id} were made with DSPy {info.dspy}, and {_installed_dspy()} is "
+        "installed",
+        fix=compile_again(model_id),
     )
     return program.without(program.stages, [said])
+
+
+def _fits_dspy(info: ProgramInfo) -> bool:
+    installed = _installed_dspy()
+    return installed is None or installed.partition(".")[0] == info.dspy.partition(".")[0]
+
+
+def parameters_signature() -> str:
+    """Of the names of all parameters: what was searched among others says nothing of those that there are now."""
+    return hashlib.sha256("\n".join(DEFAULT.values()).encode()).hexdigest()[:16]
+
+
+def _of_these_parameters(program: Program) -> Program:
+    if program.info is None or not program.parameters:
+        return program
+    if program.info.stages[PARAMETERS].signature == parameters_signature():
+        return program
+    said = Note(
+        text=f"the parameters of {program.info.model_id} were searched among others than there are now",
+        fix=compile_again(program.info.model_id),
+    )
+    return program.without([PARAMETERS], [said])
 
 
 def _installed_dspy() -> str | None:
@@ -206,10 +239,6 @@ def _installed_dspy() -> str | None:
         return metadata.version("dspy")
     except metadata.PackageNotFoundError:
         return None
-
-
-def _major(version: str) -> str:
-    return version.partition(".")[0]
 
 
 def _model_of(compiled: Compiled) -> str:

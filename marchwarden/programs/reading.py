@@ -12,10 +12,13 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from marchwarden.parameters import Parameters
 from marchwarden.programs.calibration import Calibration
 from marchwarden.programs.records import CompiledStage, Note, ProgramInfo, StageRecord
 
 PROGRAM, CALIBRATION = "program.json", "calibration.json"
+PARAMETERS = "parameters"
+"""The name under which a program records the parameters of the model-free stages, beside those of stages."""
 LARGEST = 1_000_000
 """Bytes of a file: instructions and demonstrations are a prompt, and no prompt is so long."""
 _ATTEMPTS = 3
@@ -35,6 +38,7 @@ class Compiled:
     info: ProgramInfo | None = None
     body: bytes = b""
     stages: Mapping[str, CompiledStage] = field(default_factory=dict)
+    parameters: Parameters | None = None
     damage: tuple[Note, ...] = ()
 
 
@@ -50,7 +54,8 @@ class Fitted:
 
 def compile_again(model_id: str | None, stage: str | None = None) -> str:
     """The command that makes a program, or one stage of it, anew."""
-    return f"marchwarden compile --model {model_id or 'MODEL'}" + (f" --stage {stage}" if stage else "")
+    part = f" --stage {stage}" if stage and stage != PARAMETERS else ""
+    return f"marchwarden compile --model {model_id or 'MODEL'}{part}"
 
 
 def read_compiled(folder: Path, model_id: str | None = None) -> Compiled | None:
@@ -87,27 +92,37 @@ def _read_compiled(folder: Path, model_id: str | None) -> Compiled | None:
     if model_id is not None and info.model_id != model_id:
         foreign = Unusable(f"is of {info.model_id}, not of {model_id}")
         return Compiled(folder, damage=(_refused(path, foreign, model_id),))
-    stages, damage = _read_stages(folder, info)
-    return Compiled(folder, info, body, stages, damage)
+    return _read_stages(folder, info, body)
 
 
 def _refused(path: Path, problem: Unusable, model_id: str | None) -> Note:
     return Note(text=f"{path} {problem}", fix=compile_again(model_id))
 
 
-def _read_stages(folder: Path, info: ProgramInfo) -> tuple[dict[str, CompiledStage], tuple[Note, ...]]:
-    stages, damage = {}, []
+def _read_stages(folder: Path, info: ProgramInfo, body: bytes) -> Compiled:
+    stages, parameters, damage = {}, None, []
     for name, record in info.stages.items():
-        if record.kept:
-            try:
+        if not record.kept:
+            continue
+        try:
+            if name == PARAMETERS:
+                parameters = _read_part(Parameters, folder, name, record)
+            else:
                 stages[name] = _read_stage(folder, name, record)
-            except Unusable as problem:
-                damage.append(Note(text=str(problem), fix=compile_again(info.model_id, name)))
-    return stages, tuple(damage)
+        except Unusable as problem:
+            damage.append(Note(text=str(problem), fix=compile_again(info.model_id, name)))
+    return Compiled(folder, info, body, stages, parameters, tuple(damage))
 
 
 def _read_stage(folder: Path, name: str, record: StageRecord) -> CompiledStage:
-    """Raises Unusable, with the whole sentence."""
+    stage = _read_part(CompiledStage, folder, name, record)
+    if (stage.stage, stage.signature) != (name, record.signature):
+        raise Unusable(f"{folder / str(record.file)} is not of the {name} that {PROGRAM} names")
+    return stage
+
+
+def _read_part(kind: type[Kind], folder: Path, name: str, record: StageRecord) -> Kind:
+    """What a record's file holds. Raises Unusable, with the whole sentence."""
     if record.file is None or record.sha256 is None:
         raise Unusable(f"{folder / PROGRAM} names no file for the compiled {name}")
     path = folder / record.file
@@ -115,14 +130,11 @@ def _read_stage(folder: Path, name: str, record: StageRecord) -> CompiledStage:
         body = read_file(path, links=False)
         if hashlib.sha256(body).hexdigest() != record.sha256:
             raise Unusable(f"is not the file that {PROGRAM} names: its content has another hash")
-        stage = _parsed(CompiledStage, body, "is no compiled stage")
-        if (stage.stage, stage.signature) != (name, record.signature):
-            raise Unusable(f"is not of the {name} that {PROGRAM} names")
+        return _parsed(kind, body, f"is no compiled {name}")
     except FileNotFoundError:
         raise Unusable(f"{path} is missing") from None
     except Unusable as problem:
         raise Unusable(f"{path} {problem}") from None
-    return stage
 
 
 def read_calibration(folder: Path, model_id: str | None = None) -> Fitted | None:

@@ -12,21 +12,30 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
+from pydantic import BaseModel
+
 from marchwarden.errors import StorageError
-from marchwarden.programs.reading import PROGRAM
+from marchwarden.parameters import Parameters
+from marchwarden.programs.reading import PARAMETERS, PROGRAM
 from marchwarden.programs.records import CompiledStage, ProgramInfo
 
 _HASHED = re.compile(r"[a-z_]+\.[0-9a-f]{8}\.json")
 _ASIDE = re.compile(r"\.[a-z_.0-9]+\.json-[0-9a-f]{32}")
 
 
-def save_program(folder: Path, info: ProgramInfo, stages: Sequence[CompiledStage]) -> Path:
+def save_program(
+    folder: Path, info: ProgramInfo, stages: Sequence[CompiledStage], parameters: Parameters | None = None
+) -> Path:
     """Write the program into the folder, in place of the one that was there, and return program.json's path.
 
-    `stages` are those that `info` keeps; their records get file and hash here. A calibration.json stays as it is. Not
-    for two processes at once. Raises StorageError where the folder can't be written; the old program is whole then.
+    `stages` and `parameters` are those that `info` keeps; their records get file and hash here. A calibration.json
+    stays as it is. Not for two processes at once. Raises StorageError where the folder can't be written; what was
+    there is whole then.
     """
-    bodies = {each.stage: each.model_dump_json(indent=2).encode("utf-8") + b"\n" for each in stages}
+    parts: dict[str, BaseModel] = {each.stage: each for each in stages}
+    if parameters is not None:
+        parts[PARAMETERS] = parameters
+    bodies = {name: part.model_dump_json(indent=2).encode("utf-8") + b"\n" for name, part in parts.items()}
     recorded = _recorded(info, bodies)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -23,23 +23,24 @@ def program_in_force(settings: Settings) -> Program | None:
     """The program of the model, without what is stale. Builds signatures, with DSPy, only where it has compiled
     stages. Raises ConfigurationError as `load_program` does."""
     program = load_program(settings)
-    return program and without_stale(program)
+    return program and without_stale(program, settings.model_id)
 
 
-def without_stale(program: Program) -> Program:
+def without_stale(program: Program, model_id: str) -> Program:
     """The program without the stages whose signature is another than they were compiled for, and a note of each."""
-    stale = [name for name in program.in_force if not _is_current(name, program.stages[name].signature)]
-    return program.without(stale, [_note(program, name) for name in stale]) if stale else program
+    stale = [name for name, stage in program.stages.items() if not _is_current(name, stage.signature)]
+    return program.without(stale, [_note(program, name, model_id) for name in stale]) if stale else program
 
 
 def _is_current(name: str, signature: str) -> bool:
     return name in STAGES and STAGES[name].fingerprint == signature
 
 
-def _note(program: Program, name: str) -> Note:
-    model_id = program.info.model_id if program.info else None
+def _note(program: Program, name: str, model_id: str) -> Note:
+    its = program.info.model_id if program.info else model_id
     if name not in STAGES:
-        said = f"the compiled {name} of {model_id} is of no stage that there is now"
-        return Note(text=said, fix=compile_again(model_id))
-    said = f"the compiled {name} of {model_id} was made for other words or fields than {name} has now"
+        return Note(
+            text=f"the compiled {name} of {its} is of no stage that there is now", fix=compile_again(model_id)
+        )
+    said = f"the compiled {name} of {its} was made for other words or fields than {name} has now"
     return Note(text=said, fix=compile_again(model_id, name))
