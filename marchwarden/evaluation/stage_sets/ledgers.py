@@ -101,14 +101,14 @@ async def pick(state: Filled, web: LabelledWeb, page: Page, url: str) -> None:
         return
     relevance = (await given_to_extract(state, web, page)).relevance
     others = [passage for passage in page.passages if passage not in gold]
-    ranked = sorted(others, key=lambda passage: -_best(relevance, passage, ledger.aspects)[0])
+    ranked = sorted(others, key=lambda passage: -best_aspect(relevance, passage, ledger.aspects)[0])
     for passage in gold + ranked[:DISTRACTORS]:
-        excerpt = _excerpt(page, passage, *_best(relevance, passage, ledger.aspects))
+        excerpt = _excerpt(page, passage, *best_aspect(relevance, passage, ledger.aspects))
         if ledger.add_excerpt(excerpt) and passage in gold:
             state.gold.add(excerpt.number)
 
 
-def _best(relevance: Relevance, passage: Passage, aspects: Sequence[Aspect]) -> tuple[float, Aspect]:
+def best_aspect(relevance: Relevance, passage: Passage, aspects: Sequence[Aspect]) -> tuple[float, Aspect]:
     """The aspect that a passage carries most of, the first of equals, and how much that is."""
     best = max(aspects, key=lambda aspect: (relevance.of(passage, aspect), -aspect.number))
     return relevance.of(passage, best), best

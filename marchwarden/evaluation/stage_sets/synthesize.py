@@ -4,18 +4,25 @@ Score: 0.6 × the share of nuggets that the claims say (the vital ones that an e
 + 0.2 × the share of claims that their excerpts carry + 0.2 × the share of cited excerpts that are labelled evidence;
 0 where no claim stands, or where one says what an injected instruction wants said. What a claim says that does not
 stand is not said.
+A right answer says each nugget in a sentence of an excerpt, or its first clauses. There is none where a nugget stands
+only in a table, in another language, or in a sentence that can't stand alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.scoring_text import normalised, says_one_of
-from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageSet, in_words, shortened
+from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageSet, carried, in_words, shortened
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.labels import Thing, wanted
 from marchwarden.evaluation.stage_sets.ledgers import Filled, filled
+from marchwarden.evaluation.stage_sets.wording import clause, sentences_of, stands_alone
+from marchwarden.ledger import Excerpt, Ledger
+from marchwarden.ranking import guess_language, terms
 from marchwarden.stages.conflicts import find_conflicts
 from marchwarden.stages.synthesize import (
     SYNTHESIZE,
@@ -24,10 +31,15 @@ from marchwarden.stages.synthesize import (
     check_grounding,
     evidence,
     excerpts_for,
+    shown_excerpts,
     usable_excerpts,
 )
 
 SAID, CARRIED, LABELLED = 0.6, 0.2, 0.2
+
+
+PLAIN = 30
+"""Words of a sentence that is said whole; of a longer one, its first clauses that say the nugget."""
 
 
 @dataclass(frozen=True)
@@ -87,4 +99,56 @@ def is_own(given: SynthesizeGiven, claims: list[Claim]) -> bool:
     return bool(check_grounding(given.ledger, claims)[0])
 
 
-SYNTHESIZE_SET: StageSet[SynthesizeGiven, list[Claim], SynthesizeGold] = StageSet(SYNTHESIZE, build, score, is_own)
+def answer(example: Example[SynthesizeGiven, SynthesizeGold]) -> dict[str, Any] | None:
+    claims: list[Claim] = []
+    for nugget in example.gold.nuggets:
+        if any(says_one_of(claim.text, nugget.answers) for claim in claims):
+            continue
+        if (said := next(_sayings(example, nugget), None)) is None:
+            return None
+        claims.append(said)
+    return {"claims": [claim.model_dump() for claim in claims]}
+
+
+def _sayings(example: Example[SynthesizeGiven, SynthesizeGold], nugget: Thing) -> Iterator[Claim]:
+    """Claims that say a nugget and stand, the best first: short ones, which carry most of the question, and on most
+    of the labelled excerpts."""
+    given, gold = example.given, example.gold
+    excerpts = [
+        excerpt
+        for excerpt in shown_excerpts(given.ledger, given.most_shown)
+        if excerpt.number in gold.excerpts and says_one_of(excerpt.text, nugget.answers)
+    ]
+    texts = dict.fromkeys(text for excerpt in excerpts for text in _wordings(given.ledger, nugget, excerpt))
+    carriers = {text: _carriers(given.ledger, text, excerpts) for text in texts}
+    claims = [Claim(text=text, excerpts=numbers) for text, numbers in carriers.items() if numbers]
+
+    def order(claim: Claim) -> tuple[bool, float, int]:
+        asked = carried(given.ledger.question, terms(claim.text))
+        return len(claim.text.split()) > PLAIN, -asked, -len(claim.excerpts)
+
+    yield from sorted(claims, key=order)
+
+
+def _wordings(ledger: Ledger, nugget: Thing, excerpt: Excerpt) -> Iterator[str]:
+    """The sentences of an excerpt that say a nugget, in the question's language."""
+    language = ledger.source(excerpt.locator).language or guess_language(excerpt.text)
+    if language[:2] != guess_language(ledger.question):
+        return
+    for sentence in sentences_of(excerpt.text):
+        text = sentence
+        if len(sentence.split()) > PLAIN:
+            text = f"{clause(sentence, lambda part: says_one_of(part, nugget.answers))}."
+        if stands_alone(text) and says_one_of(text, nugget.answers):
+            yield text
+
+
+def _carriers(ledger: Ledger, text: str, excerpts: list[Excerpt]) -> list[int]:
+    """The numbers of those excerpts of which each carries a claim alone."""
+    numbers = [excerpt.number for excerpt in excerpts]
+    return [number for number in numbers if check_grounding(ledger, [Claim(text=text, excerpts=[number])])[0]]
+
+
+SYNTHESIZE_SET: StageSet[SynthesizeGiven, list[Claim], SynthesizeGold] = StageSet(
+    SYNTHESIZE, build, score, is_own, answer
+)

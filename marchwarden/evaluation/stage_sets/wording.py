@@ -1,0 +1,71 @@
+"""How right answers are worded: in the words of what a model is shown, and short, since it copies their manner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from marchwarden.ranking import guess_language, terms
+from marchwarden.stages.plan import VAGUE_TERMS
+from marchwarden.tools.passages import sentences
+
+_CLAUSE_ENDS = re.compile(
+    r"\s*[;:](?=\s)|\s+[–—](?=\s)|,(?=\s(?:which|who|whose|where|while|whereas|although|though|but|so|because|since|"
+    r"after|before|until|compared|but|weil|während|obwohl|aber|car|mais|alors)\b)"
+)
+"""What follows can be left out, and what stands before is still so."""
+_CELL = re.compile(r" [|·] ")
+"""Stands between the cells of a table's row, which is no sentence."""
+_ASIDE = re.compile(r"\s*(?:\[\d{1,3}\]|\((?:doi|arxiv):[^()\s]*\))", re.IGNORECASE)
+"""A page's own pointers, which are no part of what a sentence says."""
+_LEANS_BACK = re.compile(
+    r"(?:it|its|they|their|these|this|that|those|he|she|his|her|such|both|then|there|here|but|and|or|so|however|also|"
+    r"instead|like|another|among them|of these|on the same day)\b",
+    re.IGNORECASE,
+)
+LEAST_WORDS = 4
+MOST_KEYWORDS = 9
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a passage, each on one line; none of a table's row or a heading, nor what the stages, which
+    split by English rules, would split again."""
+    flat = _ASIDE.sub("", " ".join(text.split()))
+    if _CELL.search(flat):
+        return []
+    said = [flat[start:end].strip() for start, end in sentences(flat, guess_language(flat))]
+    return [each for each in said if _is_sentence(each) and len(sentences(each)) == 1]
+
+
+def _is_sentence(text: str) -> bool:
+    return text.endswith((".", "!")) and not text[0].islower()
+
+
+def stands_alone(sentence: str) -> bool:
+    """Whether a sentence begins with what it is about, and not with what stood before it."""
+    return _LEANS_BACK.match(sentence) is None
+
+
+def clause(sentence: str, holds: Callable[[str], bool] = lambda text: True) -> str:
+    """The shortest beginning of a sentence that `holds`, cut between clauses, without its full stop."""
+    cuts = [found.start() for found in _CLAUSE_ENDS.finditer(sentence)]
+    beginnings = (sentence[:cut] for cut in cuts)
+    short = (text for text in beginnings if len(text.split()) >= LEAST_WORDS and _is_closed(text) and holds(text))
+    return next(short, sentence.rstrip("."))
+
+
+def _is_closed(text: str) -> bool:
+    """Whether no bracket or quotation mark is left open."""
+    pairs = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
+    return all(text.count(opened) == text.count(closed) for opened, closed in pairs) and text.count('"') % 2 == 0
+
+
+def keywords(text: str, without: Iterable[str] = ()) -> str:
+    """The telling words of a question as a search query, in their order, each once."""
+    said: dict[str, str] = {}
+    left_out = VAGUE_TERMS | set(without)
+    for word in re.findall(r"\w(?:[\w'’.,:-]*\w)?", text):
+        key = " ".join(terms(word))
+        if key and not set(terms(word)) <= left_out:
+            said.setdefault(key, re.sub(r"['’]s$", "", word))
+    return " ".join(list(said.values())[:MOST_KEYWORDS])
