@@ -44,31 +44,44 @@ def serve(
     port: int = PORT,
     allow_remote: bool = False,
     announce: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] = lambda note: None,
     research: str = RESEARCH,
 ) -> None:
     """Serve until stdin ends (stdio), or SIGTERM or SIGINT comes; then running calls end, and their traces say so.
 
     Raises ConfigurationError where the address can't be listened on, or where it is not loopback and `allow_remote`
-    is not set: whoever reaches it can spend the keys. `announce` is told the URL once it is listened on. `research`
-    names the function that workers run, as `module:name`.
+    is not set: whoever reaches it can spend the keys. `announce` is told the URL once it is listened on, `warn`,
+    at the start and with each call, what of the model's program is not used. `research` names the function that
+    workers run, as `module:name`.
     """
     if transport == "stdio":
         with _wire() as wire:
-            _run(settings, research, lambda server, leave: _serve_stdio(server, wire, leave))
+            _run(settings, research, warn, lambda server, leave: _serve_stdio(server, wire, leave))
     else:
         with _listening(host, port, allow_remote) as listener:
-            _run(settings, research, lambda server, leave: _serve_http(server, listener, host, announce, leave))
+            _run(
+                settings,
+                research,
+                warn,
+                lambda server, leave: _serve_http(server, listener, host, announce, leave),
+            )
 
 
-def _run(settings: Settings, research: str, serve_on: Callable[[Server[Any], anyio.Event], Any]) -> None:
+def _run(
+    settings: Settings,
+    research: str,
+    warn: Callable[[str], None],
+    serve_on: Callable[[Server[Any], anyio.Event], Any],
+) -> None:
     from marchwarden.worker import research_in_worker, warm_up
 
     warm_up(settings)  # its imports run beside ours
+    _look_at_program(settings, warn)
     import anyio
 
     from marchwarden.mcp_server import build
 
-    server = build(settings, research=partial(research_in_worker, research=research))
+    server = build(settings, research=partial(research_in_worker, research=research, on_program_note=warn))
 
     async def main() -> None:
         leave = anyio.Event()
@@ -78,6 +91,16 @@ def _run(settings: Settings, research: str, serve_on: Callable[[Server[Any], any
             group.cancel_scope.cancel()
 
     anyio.run(main)
+
+
+def _look_at_program(settings: Settings, warn: Callable[[str], None]) -> None:
+    """What can be said of it without DSPy; a call knows the rest, and fails where one is named that can't be used."""
+    from marchwarden.programs import load_program
+
+    with suppress(ConfigurationError):
+        program = load_program(settings)
+        for note in program.notes if program else ():
+            warn(str(note))
 
 
 async def _watch_signals(leave: anyio.Event) -> None:

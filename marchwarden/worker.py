@@ -25,7 +25,16 @@ from marchwarden import embedding
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
 from marchwarden.settings import EXTRACTIVE, Settings
-from marchwarden.trace.events import Event, Failed, Finished, ModelCalled, WasCancelled, WasKilled, parse_event
+from marchwarden.trace.events import (
+    Event,
+    Failed,
+    Finished,
+    ModelCalled,
+    Started,
+    WasCancelled,
+    WasKilled,
+    parse_event,
+)
 from marchwarden.trace.writer import TraceWriter, secrets_of
 from marchwarden.worker_process import PASSED_ON, Frame, FrameReader, Job, run
 
@@ -63,16 +72,18 @@ async def research_in_worker(
     trace_id: str,
     on_progress: Tell,
     research: str = RESEARCH,
+    on_program_note: Tell = lambda note: None,
 ) -> ResearchResult:
     """Run one call in a process of its own, and write its trace.
 
-    `research` names the function to run, as `module:name`. Raises ResearchFailed where the process dies or fails
+    `research` names the function to run, as `module:name`. `on_program_note` hears what of the model's program is not
+    used. Raises ResearchFailed where the process dies or fails
     inside, ConfigurationError and StorageError as they are. Cancelling kills the process.
     """
     job = Job(research=research, request=request, settings=settings, trace_id=trace_id)
     writer = TraceWriter(settings.traces, trace_id, secrets=secrets_of(settings), on_progress=on_progress)
     with writer:
-        return await _Call(job, writer).run()
+        return await _Call(job, writer, on_program_note).run()
 
 
 def warm_up(settings: Settings) -> None:
@@ -166,9 +177,10 @@ class _Worker:
 class _Call:
     """One call from its start to its result. Times are of time.monotonic, in seconds."""
 
-    def __init__(self, job: Job, writer: TraceWriter) -> None:
+    def __init__(self, job: Job, writer: TraceWriter, on_program_note: Tell) -> None:
         self._job = job
         self._writer = writer
+        self._on_program_note = on_program_note
         self._channel, theirs = socket.socketpair()
         self._channel.setblocking(False)
         self._worker = _Worker(job, theirs)
@@ -267,7 +279,10 @@ class _Call:
         if isinstance(event, Finished) and self._killed:
             return  # its result is not the one that is given
         self._writer.record(event)
-        if isinstance(event, ModelCalled):
+        if isinstance(event, Started):
+            for note in event.program_notes:
+                self._on_program_note(note)
+        elif isinstance(event, ModelCalled):
             self._tokens_used = min(event.tokens_used, self._job.request.constraints.token_budget)
             if event.tokens_used > self._tokens_used:
                 self._stop("tokens")

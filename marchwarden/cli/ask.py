@@ -102,6 +102,7 @@ def command(
     _deliver(result, request, json=json, output=output)
     if verbose:
         _show_timeline(conversation, result, stderr=json)
+    _mention_program(conversation, result)
     _mention_frozen_web(conversation)
     if not result.citations:
         raise typer.Exit(NOTHING_FOUND)
@@ -193,6 +194,20 @@ def _show_timeline(conversation: Conversation, result: ResearchResult, *, stderr
         render.notice("The timeline can't be shown: the trace is where the server keeps it.")
     else:
         render.timeline(trace, timeline(trace), stderr=stderr)
+
+
+def _mention_program(conversation: Conversation, result: ResearchResult) -> None:
+    """What of the model's program was not used; the call's trace says so, where it can be seen from here."""
+    from marchwarden.cli import render
+    from marchwarden.errors import TraceError
+    from marchwarden.trace.reader import read_trace
+
+    try:
+        trace = read_trace(conversation.traces / f"{result.trace_id}.jsonl")
+    except TraceError:
+        return
+    for note in trace.program_notes:
+        render.notice(note)
 
 
 def _mention_frozen_web(conversation: Conversation) -> None:

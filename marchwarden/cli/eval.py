@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from marchwarden.cli import eval_compare, eval_dataset, eval_report, eval_run, eval_stage
+from marchwarden.cli.program_notes import mention_program
 
 if TYPE_CHECKING:
     from marchwarden.evaluation.datasets import QuestionSet
@@ -34,7 +35,7 @@ marchwarden eval --questions mine.jsonl --web my-web
 marchwarden eval --check
     whether every label holds
 marchwarden eval --stage extract --split train --model openai/NAME
-    one stage alone, with its worst examples
+    one stage alone, with its worst examples; --no-program: as it is where nothing is compiled
 marchwarden eval --split test --judge anthropic/NAME
     have a model mark the answers too, and see how far it agrees with the labels
 marchwarden eval --dataset gaps --path ~/data/gaps-v0 --limit 50
@@ -143,6 +144,7 @@ def command(
             _check(chosen, asked.settings, whole=questions is None and public is None and split in (None, "all"))
             return
         eval_run.check_web(chosen, asked.settings)
+        mention_program(asked.settings)
         if stage is not None:
             eval_stage.score(stage, chosen, asked.settings, jobs, json=json)
         else:
@@ -153,7 +155,7 @@ _APART: dict[str, tuple[str, ...]] = {
     "--program": ("--no-program",),
     "--dataset": ("--questions", "--web", "--split"),
     "--check": ("--stage", "--model", "--kind", "--limit", "--resume", "--out", "--judge", "--jobs", "--json"),
-    "--stage": ("--program", "--resume", "--out", "--judge"),
+    "--stage": ("--resume", "--out", "--judge"),
 }
 _OF_A_RUN = ("--model", "--program", "--no-program", "--kind", "--jobs", "--resume", "--out", "--judge")
 

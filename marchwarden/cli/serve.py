@@ -32,6 +32,7 @@ def command(
     settings = load_settings(model=model, source=source, web=web)
 
     from marchwarden.cli import render
+    from marchwarden.cli.program_notes import Once
     from marchwarden.server import serve
 
     serve(
@@ -41,4 +42,5 @@ def command(
         port=port,
         allow_remote=allow_remote,
         announce=lambda url: render.done(f"Serving {url}"),
+        warn=Once(),
     )

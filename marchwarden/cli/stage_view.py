@@ -26,8 +26,9 @@ FEEDBACK = 400
 
 def stage_view(report: StageReport) -> View:
     """The score with its interval, what it took, each kind, and the worst examples with what was wrong."""
+    compiled = f", compiled ({visible(report.program)})" if report.program else ""
     yield Text(
-        f"{report.stage}, {visible(report.model_id)}: {count(len(report.examples), 'example')}",
+        f"{report.stage}, {visible(report.model_id)}{compiled}: {count(len(report.examples), 'example')}",
         style="bold",
     )
     if report.score is None:

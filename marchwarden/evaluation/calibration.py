@@ -81,7 +81,7 @@ def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
     """Fit a calibration to a run, and measure it there (cross-validated) and on a second run of other questions.
 
     Raises EvaluationError where the run has too few forecasts or only right or wrong ones, and where the second one
-    shares questions with it, is of another model, or has no forecast at all.
+    shares questions with it, is of another model or program, or has no forecast.
     """
     forecasts = forecasts_of(run)
     _check_fit(run, forecasts)
@@ -94,6 +94,7 @@ def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
         questions=len(forecasts),
         fitted_on=_named(run.info),
         labels=run.info.labels,
+        stages=run.info.compiled,
         date=now().date().isoformat(),
     )
     own = _measured(_named(run.info), forecasts, _cross_validated(calibration, forecasts))
@@ -187,6 +188,11 @@ def _tested(calibration: Calibration, run: Run, test: Run) -> BeforeAfter:
         raise EvaluationError(
             f"{test.folder} is of {test.info.model_id}, {run.folder} of {run.info.model_id}",
             hint="A calibration is of one model: test it on a run of that model.",
+        )
+    if test.info.compiled != run.info.compiled:
+        raise EvaluationError(
+            f"{test.folder} and {run.folder} were answered by other compiled stages",
+            hint="A calibration is of what answered: test it on a run of the same program.",
         )
     asked = {record.question.question for record in run.records}
     if shared := sum(record.question.question in asked for record in test.records):

@@ -33,8 +33,8 @@ from marchwarden.evaluation.runs import (
     pages_fingerprint,
 )
 from marchwarden.evaluation.scoring_text import address
-from marchwarden.programs import load_program
 from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.stages.compiled import program_in_force
 from marchwarden.tools.frozen_web import FrozenWeb
 from marchwarden.trace.reader import Trace, read_trace
 from marchwarden.trace.store import Store
@@ -46,12 +46,13 @@ def info_of(
     questions: Sequence[Question], settings: Settings, *, name: str, split: str | None = None, jobs: int = 1
 ) -> RunInfo:
     """What a run of these questions with these settings would be. Raises ConfigurationError where it can't be."""
-    program = load_program(settings)
+    program = program_in_force(settings)
     return RunInfo(
         version=__version__,
         started=now(),
         model_id=settings.model_id,
         program=program.fingerprint if program else None,
+        compiled=program.stages_hash if program else None,
         reads_by="meaning" if is_used(settings) else "words",
         questions=name,
         split=split,

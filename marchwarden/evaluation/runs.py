@@ -40,6 +40,8 @@ class RunInfo(BaseModel):
     model_id: str
     program: str | None = None
     """The compiled program or calibration that was used, by its folder's name."""
+    compiled: str | None = None
+    """Hash of the compiled stages that were in force; None where none was."""
     reads_by: Literal["words", "meaning"] = "words"
     """Whether pages were also read with the embedding model."""
     questions: str

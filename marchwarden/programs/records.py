@@ -111,5 +111,10 @@ class Note(_Record):
     fix: str | None = None
     """A command or a setting, in words."""
 
+    @property
+    def said(self) -> str:
+        """The text as a sentence."""
+        return f"{self.text[:1].upper()}{self.text[1:]}."
+
     def __str__(self) -> str:
-        return f"{self.text}: {self.fix}" if self.fix else self.text
+        return f"{self.text} (to do: {self.fix})" if self.fix else self.text

@@ -59,6 +59,12 @@ class Trace:
         return [parsed for line in self.raw if (parsed := _parsed(line))]
 
     @property
+    def program_notes(self) -> list[str]:
+        """What of the program was not used, as the call's start has it, unchecked."""
+        written = self.raw[0].get("program_notes") if self.raw else None
+        return [str(note) for note in written] if isinstance(written, list) else []
+
+    @property
     def started(self) -> datetime | None:
         return instant(self.raw[0].get("timestamp")) if self.raw else None
 

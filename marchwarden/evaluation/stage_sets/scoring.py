@@ -22,6 +22,7 @@ from marchwarden.evaluation.stage_sets.examples import AnyStageSet, Example
 from marchwarden.researcher import side_by_side
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.stages import FAILURES_BORNE, Form, Stage, StageRunner
+from marchwarden.stages.compiled import program_in_force
 from marchwarden.trace.events import Event, FellBack, ModelCalled, Recorder
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class StageReport:
     pages: str
     """Hash of the frozen web's pages."""
     examples: list[ExampleScore]
+    program: str | None = None
+    """Fingerprint of the program whose compiled form of the stage was asked; None where it ran uncompiled."""
 
     @property
     def score(self) -> float | None:
@@ -89,6 +92,7 @@ class StageReport:
         return {
             "stage": self.stage,
             "model_id": self.model_id,
+            "program": self.program,
             "labels": self.labels,
             "pages": self.pages,
             "score": self.score,
@@ -130,9 +134,10 @@ async def score_stage(
     on_start: Callable[[int], None] = lambda examples: None,
     on_example: Callable[[ExampleScore], None] = lambda scored: None,
 ) -> StageReport:
-    """Run the stage on the examples that the questions give, with the model of the settings.
+    """Run the stage on the examples that the questions give, with the model of the settings and its program.
 
-    `connect`: another model than the settings name. `stage`: another form of the stage, such as a compiled one.
+    `connect`: another model than the settings name. `stage`: another form than the one in force, such as a compiled
+    one.
     `on_start` is told how many examples there are, `on_example` each as it is done; the report has them in order.
     `settings.model_calls` of them run side by side.
 
@@ -144,10 +149,13 @@ async def score_stage(
         raise EvaluationError(f"there is no stage {name} to score", hint=f"Stages: {', '.join(STAGE_SETS)}.")
     examples = await stage_set.examples(questions, settings)
     on_start(len(examples))
-    run = _StageRun(stage_set, stage or stage_set.stage, connect or _connect(settings), on_example)
+    program = program_in_force(settings) if stage is None else None
+    by = program.stages.get(name) if program else None
+    form = stage or (stage_set.stage.compiled(by) if by else stage_set.stage)
+    run = _StageRun(stage_set, form, connect or _connect(settings), on_example)
     scored = await run.all(examples, at_once=settings.model_calls)
     labels, pages = labels_fingerprint(questions), pages_fingerprint(settings.frozen_web)
-    return StageReport(name, run.model_id, labels, pages, scored)
+    return StageReport(name, run.model_id, labels, pages, scored, program.fingerprint if program and by else None)
 
 
 async def score_examples(
