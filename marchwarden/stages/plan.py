@@ -112,9 +112,7 @@ def show(given: PlanGiven) -> dict[str, Any]:
         f"{' (open)' if aspect in given.open_aspects else ''}"
         for aspect in ledger.aspects
     ]
-    candidates = [
-        f"{number}. {_as_shown(lead)}" for number, lead in enumerate(ledger.unread()[:CANDIDATES_SHOWN], start=1)
-    ]
+    candidates = [f"{number}. {_as_shown(lead)}" for number, lead in enumerate(shown_candidates(given), start=1)]
     return {
         "question": ledger.question,
         "already_known": ledger.context or "nothing",
@@ -123,6 +121,11 @@ def show(given: PlanGiven) -> dict[str, Any]:
         "queries_asked": ledger.queries,
         "candidates": "\n".join(candidates) or "none",
     }
+
+
+def shown_candidates(given: PlanGiven) -> list[Lead]:
+    """The pages that a model chooses from, by numbers from 1."""
+    return given.ledger.unread()[:CANDIDATES_SHOWN]
 
 
 def _as_shown(lead: Lead) -> str:
@@ -134,7 +137,7 @@ def _as_shown(lead: Lead) -> str:
 def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
     """Numbers outside the list point at nothing and are left out; a first plan whose queries say little of the
     question asks the question too. Only the first plan names aspects: later ones would name the same otherwise."""
-    leads = given.ledger.unread()[:CANDIDATES_SHOWN]
+    leads = shown_candidates(given)
     queries = [query.strip()[:QUERY_LIMIT] for query in prediction.queries.root if query.strip()]
     return Plan(
         thought=str(prediction.thought or "").strip()[:500],

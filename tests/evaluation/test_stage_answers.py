@@ -14,10 +14,10 @@ import pytest
 from marchwarden.evaluation.questions import load_questions
 from marchwarden.evaluation.scoring_text import bare_identifier
 from marchwarden.evaluation.stage_sets import STAGE_SETS, Example
-from marchwarden.evaluation.stage_sets.wording import clause, keywords, sentences_of
+from marchwarden.evaluation.stage_sets.wording import as_phrase, clause, keywords, sentences_of
 from marchwarden.settings import load_settings, shipped
 
-ANSWERED = ["extract", "synthesize", "gaps"]
+ANSWERED = ["plan", "extract", "synthesize", "gaps"]
 TOPICS = ("coffee", "history-of-ai")
 NO_WORDING = {"category", "stance"}
 
@@ -74,6 +74,35 @@ def test_what_is_said_is_said_in_words_that_the_model_was_shown(stage: str, fiel
         shown, _ = parts(stage, fields)
         for each in fields[field]:
             assert long_words(each[text]) <= long_words(shown)
+
+
+# plan
+
+
+def test_queries_are_in_words_of_the_question_and_not_of_its_answers() -> None:
+    for example, fields in demonstrations("plan"):
+        assert 1 <= len(fields["queries"]) <= 3
+        for query in fields["queries"]:
+            assert long_words(query) <= long_words(example.given.ledger.question)
+            assert example.given.ledger.is_new_query(query)
+
+
+def test_the_candidates_to_read_are_those_that_hold_what_is_left() -> None:
+    (fields,) = [fields for example, fields in demonstrations("plan") if example.id == "coffee-02/later"]
+    (number,) = fields["read"]
+    assert f"{number}. " in fields["candidates"]
+    assert "Procope" in fields["candidates"].partition(f"{number}. ")[2].partition("\n")[0]
+    assert fields["thought"].endswith(f"it may stand in candidate {number}.")
+
+
+def test_a_plan_names_what_the_question_asks_for_and_is_never_done() -> None:
+    (fields,) = [fields for example, fields in demonstrations("plan") if example.id == "coffee-02/first"]
+    assert fields["aspects"] == [
+        "who opened London's first coffee house, in which year",
+        "when did the Café Procope in Paris open",
+    ]
+    assert fields["thought"] == "It asks for 2 things."
+    assert not any(fields["done"] for _, fields in demonstrations("plan"))
 
 
 # extract
@@ -154,6 +183,19 @@ def test_a_clause_is_the_shortest_whole_beginning_of_a_sentence(sentence: str, s
 )
 def test_sentences_are_those_that_can_be_said_as_they_stand(passage: str, said: list[str]) -> None:
     assert sentences_of(passage) == said
+
+
+@pytest.mark.parametrize(
+    ("asked", "phrase"),
+    [
+        ("What is the surface area of Lake Geneva", "surface area of Lake Geneva"),
+        ("How long is it", "how long is it"),
+        ("Casgevy's dose", "Casgevy's dose"),
+        ("What is it", "what is it"),
+    ],
+)
+def test_a_phrase_is_what_a_clause_asks_for(asked: str, phrase: str) -> None:
+    assert as_phrase(asked) == phrase
 
 
 def test_keywords_are_the_telling_words_of_a_question() -> None:

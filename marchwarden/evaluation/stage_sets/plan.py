@@ -6,12 +6,15 @@ well its aspects cover the labels: the harmonic mean of the share of things and 
 the share of aspects that ask for one.
 `later`: a part was read, the rest is among the candidates or to be searched for. Score: the share of the remaining
 things whose page would be read next; 0 where the plan says that it is done.
+A right answer asks in words of the question alone, and reads the candidates that hold something; of several such sets
+of queries it has the one that finds most.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.scoring_text import SAME_TOPIC, address, topic_similarity
@@ -27,13 +30,15 @@ from marchwarden.evaluation.stage_sets.examples import (
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.labels import Thing, things_of, wanted
 from marchwarden.evaluation.stage_sets.ledgers import begun, pick, read
+from marchwarden.evaluation.stage_sets.wording import as_phrase, keywords
 from marchwarden.leads import aspect_of, choose
 from marchwarden.ledger import Lead, Ledger
 from marchwarden.ranking import terms
-from marchwarden.stages.plan import PLAN, Plan, PlanGiven
+from marchwarden.stages.plan import PLAN, Plan, PlanGiven, names_in, shown_candidates, split_question
 
 READ_FIRST = 4
 """How many of the pages that a plan finds count: fewer than a turn may read, so that better plans show."""
+MOST_QUERIES = 3
 FOUND, COVERED = 0.7, 0.3
 ASKED_FOR = 0.5
 """An aspect asks for a thing whose quotes and titles carry at least this share of it."""
@@ -158,4 +163,50 @@ def _listed(things: Iterable[Sought]) -> str:
     return "; ".join(f"“{shortened(thing.text)}”" for thing in things)
 
 
-PLAN_SET: StageSet[PlanGiven, Plan, PlanGold] = StageSet(PLAN, build, score)
+def answer(example: Example[PlanGiven, PlanGold]) -> dict[str, Any] | None:
+    given = example.given
+    named = [aspect.text for aspect in given.ledger.aspects] or split_question(given.ledger.question)
+    if not all(keywords(aspect, without=names_in(given.ledger.question)) for aspect in named):
+        return None
+    sought = [aspect.text for aspect in given.open_aspects] or named
+    to_read = _right_candidates(example)
+    leads = [lead.url for lead in to_read.values()]
+
+    def found(queries: list[str]) -> float:
+        return _found(example, Plan(thought="", aspects=named, queries=queries, read=leads, done=False)).score
+
+    return {
+        "thought": _thought(given, sought, list(to_read)),
+        "aspects": [as_phrase(aspect) for aspect in named],
+        "queries": max(_ways_to_ask(given.ledger.question, sought), key=found),
+        "read": list(to_read),
+        "done": False,
+    }
+
+
+def _right_candidates(example: Example[PlanGiven, PlanGold]) -> dict[int, Lead]:
+    """The shown candidates that hold something which is still to be found, by number."""
+    places = {place for thing in example.gold.on_pages for place in thing.places}
+    shown = enumerate(shown_candidates(example.given), start=1)
+    return {number: lead for number, lead in shown if address(lead.url) in places}
+
+
+def _ways_to_ask(question: str, sought: list[str]) -> list[list[str]]:
+    """Sets of keyword queries, the plainest first."""
+    plain, whole = [keywords(aspect) for aspect in sought], keywords(question)
+    ways = (plain, [*plain[: MOST_QUERIES - 1], whole], [whole, *plain])
+    return [list(dict.fromkeys(way))[:MOST_QUERIES] for way in ways]
+
+
+def _thought(given: PlanGiven, sought: list[str], numbers: list[int]) -> str:
+    if not given.ledger.queries:
+        return "It asks for one thing." if len(sought) == 1 else f"It asks for {len(sought)} things."
+    where = f"it may stand in {_candidates(numbers)}" if numbers else "no candidate promises it"
+    return f"Still open is {'; '.join(as_phrase(aspect) for aspect in sought)}: {where}."
+
+
+def _candidates(numbers: list[int]) -> str:
+    return f"candidate{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+
+
+PLAN_SET: StageSet[PlanGiven, Plan, PlanGold] = StageSet(PLAN, build, score, answer=answer)

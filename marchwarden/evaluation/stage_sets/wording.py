@@ -23,6 +23,8 @@ _LEANS_BACK = re.compile(
     r"instead|like|another|among them|of these|on the same day)\b",
     re.IGNORECASE,
 )
+_ASKED = re.compile(r"^what (?:is|are|was|were) (?:the |its |their )?(?=\S+ \S+ )", re.IGNORECASE)
+_ASKING_WORD = re.compile(r"(?:what|who|whose|when|where|which|how|why|do|does|did|is|are|was|were|has|can)\b", re.I)
 LEAST_WORDS = 4
 MOST_KEYWORDS = 9
 
@@ -60,12 +62,18 @@ def _is_closed(text: str) -> bool:
     return all(text.count(opened) == text.count(closed) for opened, closed in pairs) and text.count('"') % 2 == 0
 
 
+def as_phrase(clause: str) -> str:
+    """What a clause of a question asks for, as a phrase."""
+    phrase = _ASKED.sub("", clause, count=1)
+    return phrase[0].lower() + phrase[1:] if _ASKING_WORD.match(phrase) else phrase
+
+
 def keywords(text: str, without: Iterable[str] = ()) -> str:
-    """The telling words of a question as a search query, in their order, each once."""
+    """The telling words of a question as a search query, in their order, each once, and none of those words."""
+    left_out = VAGUE_TERMS | {term for word in without for term in terms(word)}
     said: dict[str, str] = {}
-    left_out = VAGUE_TERMS | set(without)
     for word in re.findall(r"\w(?:[\w'’.,:-]*\w)?", text):
-        key = " ".join(terms(word))
-        if key and not set(terms(word)) <= left_out:
-            said.setdefault(key, re.sub(r"['’]s$", "", word))
+        own = terms(word)
+        if own and not set(own) <= left_out:
+            said.setdefault(" ".join(own), re.sub(r"['’]s$", "", word))
     return " ".join(list(said.values())[:MOST_KEYWORDS])
