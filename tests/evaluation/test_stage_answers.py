@@ -14,10 +14,13 @@ import pytest
 from marchwarden.evaluation.questions import load_questions
 from marchwarden.evaluation.scoring_text import bare_identifier
 from marchwarden.evaluation.stage_sets import STAGE_SETS, Example
+from marchwarden.evaluation.stage_sets.discoveries import DISCOVERIES_SET, DiscoveriesGold
 from marchwarden.evaluation.stage_sets.wording import as_phrase, clause, keywords, sentences_of
+from marchwarden.ledger import Ledger, Pointer
 from marchwarden.settings import load_settings, shipped
+from marchwarden.stages.discoveries import DiscoveriesGiven
 
-ANSWERED = ["plan", "extract", "synthesize", "gaps"]
+ANSWERED = ["plan", "extract", "synthesize", "gaps", "discoveries"]
 TOPICS = ("coffee", "history-of-ai")
 NO_WORDING = {"category", "stance"}
 
@@ -155,6 +158,44 @@ def test_there_is_no_right_answer_where_a_nugget_stands_only_in_another_language
     assert STAGE_SETS["synthesize"].demonstration(example) is None
 
 
+# discoveries and open questions
+
+
+def test_every_pointer_is_asked_for_by_its_name_and_in_words_that_the_model_was_shown() -> None:
+    for example, fields in demonstrations("discoveries"):
+        shown, _ = parts("discoveries", fields)
+        assert [event["pointer"] for event in fields["events"]] == list(range(1, len(example.given.pointers) + 1))
+        for event, pointer in zip(fields["events"], example.given.pointers, strict=True):
+            assert event["query"].startswith(pointer.value)
+            assert long_words(event["query"]) <= long_words(shown)
+
+
+def test_a_locator_in_a_pointers_sentence_is_left_out_of_the_reason() -> None:
+    sentence = "The guideline is at doi.org/10.5555/halden.77."
+    pointer = Pointer(
+        kind="doi", value="10.5555/halden.77", sentence=sentence, locator="https://a.org", relevance=1.0
+    )
+    given = DiscoveriesGiven(Ledger(question="How old is the Halden Bridge?", pointers=[pointer]))
+    example = Example(
+        "a", "a", "required", given, DiscoveriesGold(("10.5555/halden.77",), (), ("age of the bridge",))
+    )
+    answer = DISCOVERIES_SET.answer(example)
+    assert answer == {
+        "events": [
+            {
+                "pointer": 1,
+                "query": "10.5555/halden.77 old Halden Bridge",
+                "reason": "It is a published paper that a page on this names.",
+            }
+        ]
+    }
+
+
+def test_nobody_labelled_which_open_questions_are_right() -> None:
+    assert examples("open_questions")
+    assert demonstrations("open_questions") == []
+
+
 # wording
 
 
@@ -198,8 +239,16 @@ def test_a_phrase_is_what_a_clause_asks_for(asked: str, phrase: str) -> None:
     assert as_phrase(asked) == phrase
 
 
-def test_keywords_are_the_telling_words_of_a_question() -> None:
-    assert keywords("How many cars cross the Halden Bridge's deck a day?") == "cars cross Halden Bridge deck day"
+@pytest.mark.parametrize(
+    ("asked", "query"),
+    [
+        ("How many cars cross the Halden Bridge's deck a day?", "cars cross Halden Bridge deck day"),
+        ("A dose of vitamin D that I need?", "dose vitamin D need"),
+        ("What is the best time?", ""),
+    ],
+)
+def test_keywords_are_the_telling_words_of_a_question(asked: str, query: str) -> None:
+    assert keywords(asked) == query
 
 
 # gaps

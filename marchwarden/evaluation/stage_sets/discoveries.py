@@ -5,12 +5,15 @@ a label names, required or not); 1 for recall where none is required. Which poin
 model words them. W is how well the labelled ones are worded, on average: the harmonic mean of how much the query
 carries of what was asked (an aspect, or a labelled gap; half of it is enough) and of the share of the query's words
 that come from there or from the sentence that names the pointer.
+A right answer asks of each pointer the part of the question that its sentence carries most of. It is no demonstration
+where the pages name too little, or too much else, for any wording to score well.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from marchwarden.contract import DiscoveryEvent
 from marchwarden.evaluation.questions import Question
@@ -26,8 +29,12 @@ from marchwarden.evaluation.stage_sets.examples import (
 )
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.ledgers import filled
+from marchwarden.evaluation.stage_sets.wording import keywords
+from marchwarden.ledger import Pointer
 from marchwarden.ranking import terms
-from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven
+from marchwarden.stages.discoveries import DISCOVERIES, POINTER_NAMES, DiscoveriesGiven
+from marchwarden.stages.grounding import locators_in
+from marchwarden.stages.plan import split_question
 
 CARRIES_ENOUGH = 0.5
 WELL_WORDED = 0.7
@@ -112,6 +119,28 @@ def is_own(given: DiscoveriesGiven, events: list[DiscoveryEvent]) -> bool:
     return any(event not in DISCOVERIES.model_free(given) for event in events)
 
 
+def answer(example: Example[DiscoveriesGiven, DiscoveriesGold]) -> dict[str, Any]:
+    parts = split_question(example.given.ledger.question)
+    return {
+        "events": [
+            {"pointer": number, "query": _query(pointer, parts), "reason": _reason(pointer)}
+            for number, pointer in enumerate(example.given.pointers, start=1)
+        ]
+    }
+
+
+def _query(pointer: Pointer, parts: list[str]) -> str:
+    words = terms(pointer.sentence)
+    return f"{pointer.value} {keywords(max(parts, key=lambda part: carried(part, words)))}"
+
+
+def _reason(pointer: Pointer) -> str:
+    named = f"It is {POINTER_NAMES[pointer.kind]} that a page on this names"
+    if locators_in(pointer.sentence):  # which a model may not write
+        return f"{named}."
+    return f"{named}: “{shortened(pointer.sentence)}”"
+
+
 DISCOVERIES_SET: StageSet[DiscoveriesGiven, list[DiscoveryEvent], DiscoveriesGold] = StageSet(
-    DISCOVERIES, build, score, is_own
+    DISCOVERIES, build, score, is_own, answer
 )

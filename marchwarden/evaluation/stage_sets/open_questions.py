@@ -5,7 +5,8 @@ it (a passage carries nine tenths of its words, and it does not ask why), where 
 is told as a gap, or the same as one before; else 0.4, and 0.3 more where it is about its evidence (two content
 words, or a pointer, of the excerpt that it names as having raised it), and 0.3 more where it can be understood
 alone (it names something, or leans on no "it").
-It is blind to whether anybody would want to know.
+It is blind to whether anybody would want to know. So there are no right answers to show a model: what code can say
+would please this score, and teach a template.
 """
 
 from __future__ import annotations

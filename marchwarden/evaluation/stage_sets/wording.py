@@ -11,7 +11,7 @@ from marchwarden.tools.passages import sentences
 
 _CLAUSE_ENDS = re.compile(
     r"\s*[;:](?=\s)|\s+[–—](?=\s)|,(?=\s(?:which|who|whose|where|while|whereas|although|though|but|so|because|since|"
-    r"after|before|until|compared|but|weil|während|obwohl|aber|car|mais|alors)\b)"
+    r"after|compared|but|weil|während|obwohl|aber|car|mais|alors)\b)"
 )
 """What follows can be left out, and what stands before is still so."""
 _CELL = re.compile(r" [|·] ")
@@ -25,6 +25,8 @@ _LEANS_BACK = re.compile(
 )
 _ASKED = re.compile(r"^what (?:is|are|was|were) (?:the |its |their )?(?=\S+ \S+ )", re.IGNORECASE)
 _ASKING_WORD = re.compile(r"(?:what|who|whose|when|where|which|how|why|do|does|did|is|are|was|were|has|can)\b", re.I)
+_LETTER = re.compile(r"[B-HJ-Z]")
+"""One that names something, as in "vitamin D"; a capital A or I begins a sentence."""
 LEAST_WORDS = 4
 MOST_KEYWORDS = 9
 
@@ -73,7 +75,7 @@ def keywords(text: str, without: Iterable[str] = ()) -> str:
     left_out = VAGUE_TERMS | {term for word in without for term in terms(word)}
     said: dict[str, str] = {}
     for word in re.findall(r"\w(?:[\w'’.,:-]*\w)?", text):
-        own = terms(word)
+        own = terms(word) or [word] * bool(_LETTER.fullmatch(word))
         if own and not set(own) <= left_out:
             said.setdefault(" ".join(own), re.sub(r"['’]s$", "", word))
     return " ".join(list(said.values())[:MOST_KEYWORDS])
