@@ -1,128 +1,38 @@
 """Fits the weights of stages/relevance.py on the training questions, and prints them with what they separate.
 
-    python evals/fit_relevance.py [--split train] [--positives 5]
+    python evals/fit_relevance.py [--split train]
 
-A row is a passage of a page that a search for the question finds, or that is labelled, for one of its aspects; it is
-positive where it overlaps a gold quote or holds an accepted string on a labelled page. Logistic regression with
-an L2 penalty of 1, positives weighted, since there is one among about fifty.
+What a row is, and how it is fitted: marchwarden/evaluation/compiling/relevance_fit.py.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from dataclasses import dataclass
 
 import anyio
 import numpy as np
 
-from marchwarden.contract import SourceFilter
 from marchwarden.embedding import open_embedder
-from marchwarden.evaluation.check import read_pages
-from marchwarden.evaluation.questions import Question, load_questions
+from marchwarden.evaluation.compiling.relevance_fit import Row, fit_by_meaning, fit_by_words, rows_of
+from marchwarden.evaluation.questions import load_questions
 from marchwarden.evaluation.reductions import area_under_roc
-from marchwarden.evaluation.scoring_text import address, overlaps, says_one_of
-from marchwarden.ledger import Aspect
-from marchwarden.observations import Page, Passage
+from marchwarden.parameters import RelevanceWeights
 from marchwarden.researchers.snapshot import open_tools
 from marchwarden.settings import Settings, load_settings, shipped
-from marchwarden.stages.plan import split_question
-from marchwarden.stages.relevance import Features, Relevance, candidates, probability
-
-PAGES = 6
-UNANSWERABLE = 3.0
-"""What a passage counts that must not be taken for an answer, though nothing better is there."""
+from marchwarden.stages.relevance import probability
 
 
-@dataclass
-class Row:
-    question: Question
-    page: Page
-    passage: Passage
-    aspect: Aspect
-    features: Features
-    gold: bool = False
-
-
-async def pages_of(question: Question, settings: Settings) -> list[str]:
-    """What a search for the question and its aspects finds, and what is labelled."""
+async def rows_of_split(split: str, settings: Settings) -> list[Row]:
     tools = open_tools(settings)
-    found = {address(url) for url in question.pages}
-    allowed = SourceFilter(question.constraints.get("source_filter"))
-    for query in split_question(question.question):
-        outcome = await tools.search.search(query, max_results=PAGES, source_filter=allowed)
-        found |= {address(hit.url) for hit in outcome.hits}
+    questions = load_questions(shipped("questions") / f"{split}.jsonl")
+    rows = await rows_of(questions, tools.search, tools.fetcher, open_embedder(settings))
     await tools.aclose()
-    return sorted(found)
-
-
-def is_gold(question: Question, page: Page, passage: Passage, url: str) -> bool:
-    quotes = [quote.quote for quote in question.quotes if address(quote.url) == url]
-    if any(overlaps(passage.text, quote, page.text) for quote in quotes):
-        return True
-    nuggets = [each for each in question.nuggets if any(address(quote.url) == url for quote in each.evidence)]
-    return any(says_one_of(passage.text, nugget.answers) for nugget in nuggets)
-
-
-async def rows_of(split: str, settings: Settings) -> list[Row]:
-    rows: list[Row] = []
-    embedder = open_embedder(settings)
-    known: dict[str, Page] = {}
-    for question in load_questions(shipped("questions") / f"{split}.jsonl"):
-        urls = await pages_of(question, settings)
-        known.update(await read_pages(set(urls) - set(known), settings))
-        aspects = [Aspect(number=n, text=text) for n, text in enumerate(split_question(question.question), start=1)]
-        for url in urls:
-            if url not in known:
-                continue
-            page = known[url]
-            chosen = candidates(page, aspects)
-            alike = {}
-            if embedder:
-                similar = embedder.likeness([each.text for each in aspects], [each.text for each in chosen])
-                alike = {
-                    (aspect.number, passage.number): similar[a][p]
-                    for a, aspect in enumerate(aspects)
-                    for p, passage in enumerate(chosen)
-                }
-            relevance = Relevance(page, aspects, alike)
-            for passage in page.passages[:150]:
-                gold = is_gold(question, page, passage, url)
-                best: Row | None = None
-                for aspect in aspects:
-                    features = relevance.features(passage, aspect)
-                    if features is None:
-                        continue
-                    row = Row(question, page, passage, aspect, features)
-                    rows.append(row)
-                    if best is None or features["words"] > best.features["words"]:
-                        best = row
-                if gold and best:
-                    best.gold = True
     return rows
 
 
-def fit(rows: list[Row], names: list[str], positives: float) -> Features:
-    """Weights by Newton's method; features are not standardised, so that they can be read."""
-    x = np.array([[row.features[name] for name in names] + [1.0] for row in rows])
-    y = np.array([float(row.gold) for row in rows])
-    unanswerable = np.array([not row.question.answerable for row in rows])
-    weight = np.where(y > 0, positives, np.where(unanswerable, UNANSWERABLE, 1.0))
-    w = np.zeros(len(names) + 1)
-    penalty = np.eye(len(w))
-    penalty[-1, -1] = 0
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
-        gradient = x.T @ (weight * (y - p)) - penalty @ w
-        hessian = (x * (weight * p * (1 - p) + 1e-9)[:, None]).T @ x + penalty
-        step = np.linalg.solve(hessian, gradient)
-        w += step
-        if np.abs(step).max() < 1e-8:
-            break
-    return {name: round(float(value), 3) for name, value in zip([*names, "bias"], w, strict=True)}
-
-
-def tell(title: str, rows: list[Row], weights: Features) -> None:
+def tell(title: str, rows: list[Row], fitted: RelevanceWeights) -> None:
+    weights = fitted.model_dump()
     scored = [(probability({k: v for k, v in row.features.items() if k in weights}, weights), row) for row in rows]
     area = area_under_roc([(score, row.gold) for score, row in scored])
     best: dict[str, float] = defaultdict(float)
@@ -141,21 +51,18 @@ def tell(title: str, rows: list[Row], weights: Features) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--split", default="train")
-    parser.add_argument("--positives", type=float, default=5.0)
     given = parser.parse_args()
     settings = load_settings(source="snapshot")
-    rows = anyio.run(rows_of, given.split, settings)
-    names = [name for name in rows[0].features if name != "likeness"]
-    without = fit(rows, names, given.positives)
-    alike = [row for row in rows if "likeness" in row.features]
-    with_likeness = fit(alike, [*names, "likeness"], given.positives) if alike else {}
-    print("WEIGHTS_WITHOUT_LIKENESS =", without)
-    print("WEIGHTS =", with_likeness)
+    rows = anyio.run(rows_of_split, given.split, settings)
+    by_words, by_meaning = fit_by_words(rows), fit_by_meaning(rows)
+    print("by_words =", by_words)
+    print("by_meaning =", by_meaning)
     for split in ("train", "dev"):
-        others = rows if split == given.split else anyio.run(rows_of, split, settings)
-        tell(f"{split}, without likeness", others, without)
-        if with_likeness:
-            tell(f"{split}, with likeness", [row for row in others if "likeness" in row.features], with_likeness)
+        others = rows if split == given.split else anyio.run(rows_of_split, split, settings)
+        if by_words:
+            tell(f"{split}, by words", others, by_words)
+        if by_meaning:
+            tell(f"{split}, by meaning", [row for row in others if "likeness" in row.features], by_meaning)
 
 
 if __name__ == "__main__":

@@ -88,14 +88,25 @@ def assess(
         budget_exhausted=budget_exhausted,
         recency=ledger.recency(locators, today),
     )
-    answered = {excerpt.aspect for excerpt in cited}
-    share = len(answered) / max(1, len(ledger.aspects))
-    unresolved = any(not conflict.resolved for conflict in ledger.conflicts)
-    score = score_of(factors, share, unresolved=unresolved, parameters=parameters)
+    score = score_of(
+        factors,
+        share_answered(ledger, cited),
+        unresolved=has_open_conflict(ledger),
+        parameters=parameters,
+    )
     if calibration is None or not cited:
         return Assessment(score, factors)
     told = factors.model_copy(update={"uncalibrated": score, "calibration": calibration.described})
     return Assessment(calibrated(score, factors, calibration), told)
+
+
+def share_answered(ledger: Ledger, cited: list[Excerpt]) -> float:
+    """The share of aspects that what was cited speaks to."""
+    return len({excerpt.aspect for excerpt in cited}) / max(1, len(ledger.aspects))
+
+
+def has_open_conflict(ledger: Ledger) -> bool:
+    return any(not conflict.resolved for conflict in ledger.conflicts)
 
 
 def calibrated(score: float, factors: ConfidenceFactors, calibration: Calibration) -> float:
