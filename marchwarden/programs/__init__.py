@@ -7,6 +7,7 @@ finds it and refuses what is damaged or stale, saving.py writes it.
 from __future__ import annotations
 
 from marchwarden.programs.calibration import Calibration, log_odds
+from marchwarden.programs.listing import Listed, all_programs, find_program
 from marchwarden.programs.loading import NONE, Program, load_program, own_programs, parameters_signature, places
 from marchwarden.programs.names import family, model_slug
 from marchwarden.programs.reading import CALIBRATION, PARAMETERS, PROGRAM, compile_again
@@ -30,13 +31,16 @@ __all__ = [
     "CompiledStage",
     "CostRecord",
     "FigureRecord",
+    "Listed",
     "Note",
     "Program",
     "ProgramInfo",
     "StageRecord",
     "WholeRecord",
+    "all_programs",
     "compile_again",
     "family",
+    "find_program",
     "load_program",
     "log_odds",
     "model_slug",

@@ -110,6 +110,26 @@ def own_programs() -> Path:
     return Path("~/.marchwarden/programs").expanduser()
 
 
+def program_in(folder: Path, beside: Path | None = None) -> Program | None:
+    """What a folder holds, as it would be used for the model that it is of; None where it holds nothing.
+
+    A calibration without compiled stages goes with those in the folder `beside`, which ships with the package.
+    """
+    compiled, fitted = read_compiled(folder), read_calibration(folder)
+    if compiled is None and fitted is None:
+        return None
+    model_id = compiled.info.model_id if compiled and compiled.info else ""
+    shipped_stages = read_compiled(beside) if beside and compiled is None else None
+    if shipped_stages is None:
+        return _put_together(folder, model_id, compiled, fitted)
+    with_them = _put_together(folder, model_id, shipped_stages, fitted)
+    without = _put_together(folder, model_id, shipped_stages, None)
+    notes = tuple(note for note in with_them.notes if note not in without.notes)
+    return Program(
+        folder, calibration=with_them.calibration, notes=notes, calibration_json=with_them.calibration_json
+    )
+
+
 def places() -> tuple[Path, Path]:
     """Where programs are looked for, the user's own first."""
     return own_programs(), shipped("programs")
@@ -137,10 +157,10 @@ def _foreign(path: Path, its: str, model_id: str) -> ConfigurationError:
 
 
 def _found(model_id: str) -> Program | None:
-    folders = [place / model_slug(model_id) for place in places()]
-    compiled = next((part for folder in folders if (part := read_compiled(folder, model_id))), None)
+    homes = [place / model_slug(model_id) for place in places()]
+    compiled = next((part for folder in homes if (part := read_compiled(folder, model_id))), None)
     compiled = compiled or _of_a_relative(model_id)
-    fitted = next((each for folder in folders if (each := read_calibration(folder, model_id))), None)
+    fitted = next((each for folder in homes if (each := read_calibration(folder, model_id))), None)
     if compiled:
         return _put_together(compiled.folder, model_id, compiled, fitted)
     return _put_together(fitted.path.parent, model_id, None, fitted) if fitted else None
@@ -151,7 +171,7 @@ def _of_a_relative(model_id: str) -> Compiled | None:
     for place in places():
         usable = [
             compiled
-            for folder in _folders(place)
+            for folder in folders(place)
             if (compiled := read_compiled(folder))
             and compiled.info
             and compiled.stages
@@ -166,7 +186,8 @@ def _of_a_relative(model_id: str) -> Compiled | None:
     return None
 
 
-def _folders(place: Path) -> Iterator[Path]:
+def folders(place: Path) -> Iterator[Path]:
+    """The folders in a place, by name; none where it can't be listed."""
     try:
         yield from sorted(path for path in place.iterdir() if path.is_dir())
     except OSError:
