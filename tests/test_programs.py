@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from marchwarden.conclusion import Checkpoint, finish
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ConfigurationError
+from marchwarden.parameters import Parameters
 from marchwarden.programs import CALIBRATION, Calibration, load_program, log_odds, model_slug, own_programs
 from marchwarden.researcher import research
 from marchwarden.settings import Settings, load_settings, shipped
 from marchwarden.trace.events import Event
 from marchwarden.trace.writer import TraceWriter
+from tests.programs import made
 from tests.runs import run
 from tests.webs import article, make_web
 
@@ -178,11 +180,14 @@ def test_a_program_that_cannot_be_used_is_named_with_what_to_do(
     assert caught.value.hint
 
 
-def test_a_damaged_program_of_the_users_own_is_not_passed_over() -> None:
+def test_a_damaged_calibration_that_is_found_is_not_used_and_not_passed_over_in_silence() -> None:
     folder = a_program(own_programs() / model_slug(MODEL))
     (folder / CALIBRATION).write_text("{")
-    with pytest.raises(ConfigurationError, match="is no calibration"):
-        load_program(settings())
+    program = load_program(settings())
+    assert program is not None
+    assert (program.calibration, program.fingerprint) == (None, None)
+    assert f"{folder / CALIBRATION} is no calibration" in program.notes[0].text
+    assert program.notes[0].fix == "marchwarden calibrate RUN"
 
 
 @pytest.mark.parametrize("place", ["file", "~nobody-of-that-name/p"])
@@ -250,6 +255,22 @@ async def test_a_result_says_that_its_confidence_is_calibrated_on_what_and_what_
 
 
 @pytest.mark.anyio
+async def test_a_call_decides_by_the_parameters_of_the_program_and_its_trace_says_so() -> None:
+    before = await run(QUESTION, settings=extractive(program="none"))
+    parameters = Parameters().with_values({"confidence.one_source": 0.2})
+    made.a_program(parameters=parameters, model_id="extractive")
+    done = await run(QUESTION, settings=extractive())
+    assert done.result.confidence < before.result.confidence
+    (start,) = done.events("start")
+    assert (start.compiled, start.program.partition("@")[0]) == (["parameters"], "extractive")
+    (unfit,) = start.program_notes  # the shipped calibration
+    assert "was fitted before its stages were compiled" in unfit
+    assert done.result.confidence_factors.calibration is None
+    (start,) = before.events("start")
+    assert (start.compiled, start.program, start.program_notes) == ([], None, [])
+
+
+@pytest.mark.anyio
 async def test_a_call_that_finds_nothing_is_as_unsure_as_ever() -> None:
     a_program(own_programs() / "extractive", model_id="extractive", slope=0.0, intercept=3.0)
     result = (await run("Who won the chess olympiad of 1978?", settings=extractive())).result
@@ -277,7 +298,7 @@ async def test_a_killed_call_is_calibrated_as_a_whole_one_is_and_never_over_its_
 
 
 @pytest.mark.anyio
-async def test_a_damaged_program_ends_a_call_before_anything_is_recorded() -> None:
+async def test_a_named_program_that_is_damaged_ends_a_call_before_anything_is_recorded(tmp_path: Path) -> None:
     recorded: list[Event] = []
 
     class Recorder:
@@ -287,8 +308,9 @@ async def test_a_damaged_program_ends_a_call_before_anything_is_recorded() -> No
         def progress(self, message: str) -> None:
             pass
 
-    folder = a_program(own_programs() / "extractive", model_id="extractive")
+    folder = a_program(tmp_path / "p", model_id="extractive")
     (folder / CALIBRATION).write_text("{")
+    named = extractive(program=str(folder))
     with pytest.raises(ConfigurationError, match="is no calibration"):
-        await research(ResearchRequest(question=QUESTION), settings=extractive(), recorder=Recorder(), trace_id=ID)
+        await research(ResearchRequest(question=QUESTION), settings=named, recorder=Recorder(), trace_id=ID)
     assert recorded == []

@@ -117,4 +117,4 @@ class Note(_Record):
         return f"{self.text[:1].upper()}{self.text[1:]}."
 
     def __str__(self) -> str:
-        return f"{self.text} (to do: {self.fix})" if self.fix else self.text
+        return f"{self.said} To do: {self.fix}" if self.fix else self.said
