@@ -1,8 +1,8 @@
 """Examples of single stages, and their metrics, derived from labelled questions: nothing is labelled a second time.
 
-`STAGE_SETS[name]` has a stage's; scoring.py runs a stage over them. The confidence is code, and has none. Where labels
-give away how an example is rightly answered, it makes a demonstration for a model, in words that it was shown. To add
-a stage: a module here, with its examples, its metric and its right answers, and a line below.
+`STAGE_SETS[name]` has a stage's; scoring.py runs a stage over them. The confidence is code, and has none. Where
+labels give away how an example is rightly answered, a model can be shown it, in words that the example itself has.
+To add a stage: a module here, with its examples, its metric and its right answers, and a line below.
 """
 
 from __future__ import annotations
