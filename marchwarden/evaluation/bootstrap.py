@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -65,13 +66,21 @@ def difference(metric: Metric, a: Sequence[Scored], b: Sequence[Scored], *, seed
         if one.get(metric.cells) is not None or other.get(metric.cells) is not None
     ]
     ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
+    low, high = paired_interval(partial(figure, metric), ours, theirs, seed=seed) or (None, None)
+    return Difference(metric, figure(metric, ours), figure(metric, theirs), low, high, _having(metric, pairs))
+
+
+def paired_interval(
+    of: Callable[[Sequence[Scored]], float | None], a: Sequence[Scored], b: Sequence[Scored], *, seed: int = 0
+) -> tuple[float, float] | None:
+    """The 95 % percentile interval of what a figure of B is above that of A, `a[i]` and `b[i]` of one question; None
+    where no resample has a figure of both."""
     changes = []
-    for rows in _resamples(len(pairs), seed):
-        first, second = _of(metric, ours, rows), _of(metric, theirs, rows)
+    for rows in _resamples(len(a), seed):
+        first, second = of([a[row] for row in rows]), of([b[row] for row in rows])
         if first is not None and second is not None:
             changes.append(second - first)
-    low, high = _interval(changes) or (None, None)
-    return Difference(metric, figure(metric, ours), figure(metric, theirs), low, high, _having(metric, pairs))
+    return _interval(changes)
 
 
 def _having(metric: Metric, pairs: Sequence[tuple[Scored, Scored]]) -> int:

@@ -18,12 +18,13 @@ from marchwarden.contract import ConfidenceFactors, SourceFilter
 from marchwarden.embedding import Embedder, open_embedder
 from marchwarden.evaluation.answer_scorers import is_right
 from marchwarden.evaluation.case import Case
+from marchwarden.evaluation.compiling.relevance_fit import fit_by_meaning, fit_by_words, rows_of
 from marchwarden.evaluation.metrics import SCORERS
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.reductions import Cells
 from marchwarden.evaluation.scoring_text import address
 from marchwarden.observations import FetchOutcome, SearchOutcome
-from marchwarden.parameters import Parameters
+from marchwarden.parameters import MeaningWeights, Parameters, RelevanceWeights
 from marchwarden.researcher import ResearchCall
 from marchwarden.researchers import Tools
 from marchwarden.settings import EXTRACTIVE, Settings
@@ -69,6 +70,17 @@ class Bench:
         self._search = _RememberedSearch(SnapshotSearch(self._settings, self._web))
         self._embedder = _RememberedLikeness.of(open_embedder(self._settings))
         self._fetchers: dict[str | None, _RememberedPages] = {}
+
+    @property
+    def reads_by(self) -> str:
+        return "words" if self._embedder is None else "meaning"
+
+    async def fitted_weights(
+        self, questions: Sequence[Question]
+    ) -> tuple[RelevanceWeights | None, MeaningWeights | None]:
+        """Relevance fitted to these questions, by words and by meaning."""
+        rows = await rows_of(questions, self._search, self._fetcher(None), self._embedder)
+        return fit_by_words(rows), fit_by_meaning(rows)
 
     async def answer(
         self, question: Question, parameters: Parameters, scorers: Sequence[str] = tuple(SCORERS)

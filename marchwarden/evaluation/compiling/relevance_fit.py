@@ -106,14 +106,14 @@ def fit_by_words(rows: Sequence[Row]) -> RelevanceWeights | None:
     """The weights without likeness; None where no row is gold, or every one is."""
     names = [name for name in RelevanceWeights.model_fields if name != "bias"]
     found = _fit(rows, names)
-    return found and RelevanceWeights.model_validate(found)
+    return RelevanceWeights.model_validate(found) if found else None
 
 
 def fit_by_meaning(rows: Sequence[Row]) -> MeaningWeights | None:
     """The weights of passages that were compared in meaning; None where none was, or all are of one kind."""
     names = [name for name in MeaningWeights.model_fields if name != "bias"]
     found = _fit([row for row in rows if "likeness" in row.features], names)
-    return found and MeaningWeights.model_validate(found)
+    return MeaningWeights.model_validate(found) if found else None
 
 
 def _fit(rows: Sequence[Row], names: Sequence[str]) -> Mapping[str, float] | None:
