@@ -147,7 +147,7 @@ def _joined(
     purse: Purse,
 ) -> Outcome:
     """The program with what was found now, and what was there of other stages."""
-    stages = {name: stage for name, stage in before.stages.items()} if before else {}
+    stages = dict(before.stages) if before else {}
     records: dict[str, StageRecord] = dict(before.info.stages) if before and before.info else {}
     for name, outcome in outcomes.items():
         if outcome.compiled:

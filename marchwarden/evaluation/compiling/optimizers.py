@@ -13,6 +13,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import log2
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -267,7 +268,11 @@ def _quiet() -> Iterator[None]:
     for each in loggers:
         each.setLevel(logging.CRITICAL)
     try:
-        with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        with (
+            Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+            redirect_stdout(nowhere),
+            redirect_stderr(nowhere),
+        ):
             yield
     finally:
         for each, level in zip(loggers, levels, strict=True):

@@ -20,7 +20,7 @@ from marchwarden.settings import Settings
 Size: TypeAlias = Literal["small", "large"]
 
 EFFORTS: dict[str, Effort] = {
-    "light": Effort(candidates=3, demos=3, train=24, choose=12, dev=24),
+    "light": Effort(candidates=2, demos=3, train=24, choose=10, dev=24),
     "medium": Effort(candidates=6, demos=4, train=40, choose=24, dev=60),
     "heavy": Effort(candidates=12, demos=6, train=120, choose=60, dev=None),
 }
