@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from marchwarden import logs
-from marchwarden.cli import ask, calibrate, doctor, eval, replay, serve, traces
+from marchwarden.cli import ask, calibrate, doctor, eval, programs, replay, serve, traces
 from marchwarden.cli.early import debugging
 from marchwarden.cli.quick import QuickCommand, QuickGroup
 from marchwarden.errors import MarchwardenError
@@ -38,6 +38,7 @@ app.command("replay", epilog=replay.EPILOGUE, cls=QuickCommand)(replay.command)
 app.command("traces", epilog=traces.EPILOGUE, cls=QuickCommand)(traces.command)
 app.add_typer(eval.app, name="eval")
 app.command("calibrate", epilog=calibrate.EPILOGUE)(calibrate.command)
+app.add_typer(programs.app, name="programs")
 app.command("doctor", epilog=doctor.EPILOGUE)(doctor.command)
 app.command("serve", epilog=serve.EPILOGUE)(serve.command)
 

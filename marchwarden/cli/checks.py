@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from marchwarden.errors import MarchwardenError
 
 if TYPE_CHECKING:
+    from marchwarden.programs import Program
     from marchwarden.settings import Settings
 
 OLDEST_PYTHON = (3, 10)
@@ -141,19 +142,29 @@ def _model_key(settings: Settings) -> Check:
 
 
 def _program(settings: Settings) -> Check:
-    from marchwarden.programs import NONE, load_program
+    from marchwarden.programs import NONE
+    from marchwarden.stages.compiled import program_in_force
 
     if settings.program == NONE:
-        return Check("program", "ok", "none, as is wanted: confidence is not calibrated")
+        return Check("program", "ok", "none, as is wanted: every stage runs uncompiled, confidence is not calibrated")
     try:
-        program = load_program(settings)
+        program = program_in_force(settings)
     except MarchwardenError as error:
         return Check("program", "broken", str(error), error.hint)
-    if program is None or program.calibration is None:
-        advice = "Fit it to labelled answers: marchwarden eval, then marchwarden calibrate."
-        return Check("program", "ok", f"none for {settings.model_id}: confidence is not calibrated", advice)
-    said = f"{program.fingerprint} in {program.folder.parent}: confidence {program.calibration.described}"
-    return Check("program", "ok", said)
+    if program is None:
+        advice = "marchwarden compile makes one; marchwarden eval, then marchwarden calibrate, fits its confidence."
+        return Check("program", "ok", f"none for {settings.model_id}: {_in_force(None)}", advice)
+    named = f"{program.fingerprint} in {program.folder.parent}: " if program.fingerprint else ""
+    said = " ".join([f"{named}{_in_force(program)}.", *(note.said for note in program.notes)])
+    fixes = list(dict.fromkeys(note.fix for note in program.notes if note.fix))
+    return Check("program", "note" if program.notes else "ok", said, " · ".join(fixes) or None)
+
+
+def _in_force(program: Program | None) -> str:
+    """What of a program is: which stages are compiled, and what the confidence is worth."""
+    compiled = f"{', '.join(program.in_force)} compiled" if program and program.in_force else "no stage is compiled"
+    fitted = program.calibration if program else None
+    return f"{compiled}, confidence {fitted.described if fitted else 'is not calibrated'}"
 
 
 def _search(settings: Settings) -> Check:

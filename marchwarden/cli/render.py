@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from marchwarden.cli.checks import Check
+    from marchwarden.cli.programs import Shown
     from marchwarden.contract import ResearchResult
     from marchwarden.evaluation.calibration import CalibrationReport
     from marchwarden.evaluation.check import Problem as LabelProblem
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.judge import Agreement
     from marchwarden.evaluation.scores import Scores
     from marchwarden.evaluation.stage_sets.scoring import StageReport
+    from marchwarden.programs import Listed
     from marchwarden.trace.reader import Trace, TraceSummary
     from marchwarden.trace.replay import Entry
     from marchwarden.trace.verify import Problem
@@ -137,6 +139,20 @@ def stage(found: StageReport) -> None:
     from marchwarden.cli.stage_view import stage_view
 
     show(stage_view(found))
+
+
+def programs(found: Sequence[Listed]) -> None:
+    """Programs as a table."""
+    from marchwarden.cli.programs_view import programs_view
+
+    show(programs_view(found))
+
+
+def program(shown: Shown, names: Sequence[str]) -> None:
+    """One program in full."""
+    from marchwarden.cli.programs_view import program_view
+
+    show(program_view(shown, names))
 
 
 def line(text: str) -> None:

@@ -12,7 +12,7 @@ from marchwarden.programs.reading import CALIBRATION, PROGRAM
 from marchwarden.programs.records import Note
 from marchwarden.settings import shipped
 
-State: TypeAlias = Literal["in force", "stale", "shadowed"]
+State: TypeAlias = Literal["in force", "in force in part", "stale", "shadowed by own"]
 Where: TypeAlias = Literal["own", "shipped", "elsewhere"]
 
 
@@ -23,7 +23,7 @@ class Listed:
     program: Program
     where: Where
     shadowed: tuple[str, ...] = ()
-    """Files of it that are not used, since the user's own program has them too."""
+    """Files of it that are not used, since the user's own program has others in their place."""
 
     @property
     def model_id(self) -> str:
@@ -35,10 +35,11 @@ class Listed:
 
     @property
     def state(self) -> State:
+        if self.shadowed == _files(self.program.folder):
+            return "shadowed by own"
         if self.program.notes:
             return "stale"
-        has = [name for name in (PROGRAM, CALIBRATION) if (self.program.folder / name).exists()]
-        return "shadowed" if has and set(has) <= set(self.shadowed) else "in force"
+        return "in force in part" if self.shadowed else "in force"
 
 
 def all_programs() -> list[Listed]:
@@ -46,7 +47,9 @@ def all_programs() -> list[Listed]:
     with_package = shipped("programs")
     own = {folder.name: folder for folder in folders(own_programs())}
     found = [_listed(folder, "own", beside=with_package / name) for name, folder in own.items()]
-    found += [_listed(folder, "shipped", over=own.get(folder.name)) for folder in folders(with_package)]
+    for folder in folders(with_package):
+        over = own.get(folder.name)
+        found.append(_listed(folder, "shipped", beside=over, over=over))
     return [each for each in found if each is not None]
 
 
@@ -65,9 +68,17 @@ def _listed(folder: Path, where: Where, *, beside: Path | None = None, over: Pat
     program = program_in(folder, beside)
     if program is None:
         return None
-    shadowed = [name for name in (PROGRAM, CALIBRATION) if over and (over / name).exists()]
-    listed = Listed(program, where, tuple(shadowed))
+    listed = Listed(program, where, _shadowed(_files(folder), _files(over) if over else ()))
     return listed if where == "elsewhere" or model_slug(listed.model_id) == folder.name else _foreign(listed)
+
+
+def _files(folder: Path) -> tuple[str, ...]:
+    return tuple(name for name in (PROGRAM, CALIBRATION) if (folder / name).exists())
+
+
+def _shadowed(files: tuple[str, ...], by: tuple[str, ...]) -> tuple[str, ...]:
+    """A calibration goes with the compiled stages that it was fitted with."""
+    return files if PROGRAM in files and PROGRAM in by else tuple(name for name in files if name in by)
 
 
 def _foreign(listed: Listed) -> Listed:

@@ -113,17 +113,18 @@ def own_programs() -> Path:
 def program_in(folder: Path, beside: Path | None = None) -> Program | None:
     """What a folder holds, as it would be used for the model that it is of; None where it holds nothing.
 
-    A calibration without compiled stages goes with those in the folder `beside`, which ships with the package.
+    A calibration without compiled stages goes with those in the folder `beside`: the shipped one of the user's own,
+    or the other way round.
     """
     compiled, fitted = read_compiled(folder), read_calibration(folder)
     if compiled is None and fitted is None:
         return None
     model_id = compiled.info.model_id if compiled and compiled.info else ""
-    shipped_stages = read_compiled(beside) if beside and compiled is None else None
-    if shipped_stages is None:
+    others = read_compiled(beside) if beside and compiled is None else None
+    if others is None:
         return _put_together(folder, model_id, compiled, fitted)
-    with_them = _put_together(folder, model_id, shipped_stages, fitted)
-    without = _put_together(folder, model_id, shipped_stages, None)
+    with_them = _put_together(folder, model_id, others, fitted)
+    without = _put_together(folder, model_id, others, None)
     notes = tuple(note for note in with_them.notes if note not in without.notes)
     return Program(
         folder, calibration=with_them.calibration, notes=notes, calibration_json=with_them.calibration_json

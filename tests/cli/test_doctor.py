@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.programs import made
+from tests.programs.made import MODEL
 
 SECRET = "sk-ant-very-secret-0123456789"
 
@@ -80,7 +82,10 @@ def test_what_is_broken_is_named_with_what_to_do(
 def test_the_program_in_force_is_named_with_what_it_was_fitted_on(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert states(run)["program"][:2] == ("ok", "none, as is wanted: confidence is not calibrated")
+    assert states(run)["program"][:2] == (
+        "ok",
+        "none, as is wanted: every stage runs uncompiled, confidence is not calibrated",
+    )
     monkeypatch.delenv("MARCHWARDEN_PROGRAM")
     fitted = {"model_id": "extractive", "slope": 1, "intercept": 0, "questions": 70, "fitted_on": "shipped dev"}
     folder = Path.home() / ".marchwarden" / "programs" / "extractive"
@@ -93,10 +98,30 @@ def test_the_program_in_force_is_named_with_what_it_was_fitted_on(
     assert "calibrated on 70 answers from the frozen web to the questions of shipped dev, 2026-11-28" in detail
     file.write_text("{")
     state, detail, advice = states(run)["program"]
-    assert (state, str(file) in detail) == ("broken", True)
+    assert (state, str(file) in detail) == ("note", True)
     assert "marchwarden calibrate" in advice
+    monkeypatch.setenv("MARCHWARDEN_PROGRAM", str(folder))
+    assert states(run)["program"][0] == "broken"
     monkeypatch.setenv("MARCHWARDEN_PROGRAM", "none")
-    assert states(run)["program"][:2] == ("ok", "none, as is wanted: confidence is not calibrated")
+    assert states(run)["program"][:2] == (
+        "ok",
+        "none, as is wanted: every stage runs uncompiled, confidence is not calibrated",
+    )
+
+
+def test_a_stale_program_is_named_with_the_reason_and_what_to_do(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MARCHWARDEN_PROGRAM")
+    monkeypatch.setenv("MARCHWARDEN_MODEL", MODEL)
+    made.a_program(None, made.compiled(), made.compiled("gaps", signature="0123456789abcdef"))
+    state, detail, advice = states(run)["program"]
+    assert state == "note"
+    assert "plan compiled, confidence is not calibrated. The compiled gaps of" in detail
+    assert "made for other words or fields than gaps has now" in detail
+    assert advice == f"marchwarden compile --model {MODEL} --stage gaps"
+    monkeypatch.setenv("MARCHWARDEN_MODEL", "openai/some-model-3")
+    state, detail, advice = states(run)["program"]
+    assert f"the compiled stages of {MODEL} are used meanwhile" in detail
+    assert "marchwarden compile --model openai/some-model-3" in advice
 
 
 def test_a_model_that_nobody_knows_is_broken(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

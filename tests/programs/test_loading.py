@@ -99,7 +99,7 @@ def test_the_users_own_program_comes_before_the_shipped_one(tmp_path: Path, monk
     a_program(None, compiled(instructions="Own."))
     assert loaded().stages["plan"].instructions == "Own."
     states = {each.where: (each.state, each.shadowed) for each in all_programs()}
-    assert states == {"own": ("in force", ()), "shipped": ("shadowed", (PROGRAM,))}
+    assert states == {"own": ("in force", ()), "shipped": ("shadowed by own", (PROGRAM,))}
 
 
 def test_an_own_calibration_goes_with_shipped_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
