@@ -30,7 +30,7 @@ from marchwarden.evaluation.questions import SPLITS, load_questions
 from marchwarden.evaluation.runs import Record, RunInfo
 from marchwarden.evaluation.stage_sets import STAGE_SETS
 from marchwarden.ledger import Ledger
-from marchwarden.programs import CALIBRATION, Calibration
+from marchwarden.programs import Calibration, CompiledStage, ProgramInfo, StageRecord
 from marchwarden.settings import SECONDS_BY_DEPTH, Settings, shipped
 from marchwarden.stages import FAILURES_BORNE, confidence, relevance
 from marchwarden.stages.grounding import CARRIED
@@ -508,10 +508,18 @@ def test_numbers_of_evaluation_are_those_of_the_code() -> None:
     assert f"{judge.TOKENS:,} tokens an answer" in text
 
 
-def test_fields_of_a_calibration_are_those_of_the_code() -> None:
-    text = page("programs/README.md")
-    assert f"`{CALIBRATION}`" in text
-    assert re.findall(r"`(\w+)`", " ".join(row[0] for row in rows(text))) == list(Calibration.model_fields)
+@pytest.mark.parametrize(
+    ("head", "model"),
+    [
+        ("## program.json", ProgramInfo),
+        ("## The record of a stage", StageRecord),
+        ("## The file of a stage", CompiledStage),
+        ("## calibration.json", Calibration),
+    ],
+)
+def test_fields_of_a_programs_files_are_those_of_the_code(head: str, model: type[BaseModel]) -> None:
+    text = section("programs/README.md", head)
+    assert re.findall(r"`(\w+)`", " ".join(row[0] for row in rows(text))) == list(model.model_fields)
 
 
 # Paths and links
@@ -558,7 +566,8 @@ KEPT_ELSEWHERE = {"store/", "claude_desktop_config.json", ".vscode/mcp.json", ".
 """Made on the user's machine, or another program's."""
 KEPT_ELSEWHERE |= {"run.json", "results.jsonl", "scores.json", "report.md", "traces/", "traces/store/", "web/"}
 """What a run's folder holds."""
-KEPT_ELSEWHERE |= {"hotpot_distractor_100.jsonl", "topics.cacm.txt", "qrels.cacm.txt", "calibration.json"}
+KEPT_ELSEWHERE |= {"hotpot_distractor_100.jsonl", "topics.cacm.txt", "qrels.cacm.txt", "calibration.json", "program.json"}
+KEPT_ELSEWHERE |= {"plan.3f9a12c4.json"}
 """Files of public data sets, and of programs."""
 
 
