@@ -90,8 +90,20 @@ def _start_line(event: events.Started) -> str:
 
 
 def _start_details(event: events.Started) -> tuple[tuple[str, str], ...]:
-    given = {"context": _one_line(event.context or ""), "limits": _limits(event)}
-    return (*((label, value) for label, value in given.items() if value), ("version", event.version))
+    told = SimpleNamespace(**{**_NO_PROGRAM, **vars(event)})
+    given = {"context": _one_line(event.context or ""), "limits": _limits(event), "program": _program(told)}
+    notes = _each("note", told.program_notes)
+    return (*((label, value) for label, value in given.items() if value), *notes, ("version", event.version))
+
+
+_NO_PROGRAM: dict[str, Any] = {"program": None, "compiled": [], "program_of": None, "program_notes": []}
+"""What traces say that are older than programs."""
+
+
+def _program(event: Any) -> str:
+    compiled = f", compiled {', '.join(event.compiled)}" if event.compiled else ""
+    of = f" for {event.program_of}" if event.program_of else ""
+    return f"{event.program}{compiled}{of}" if event.program else ""
 
 
 def _limits(event: events.Started) -> str:

@@ -12,7 +12,7 @@ from marchwarden.trace.events import Event, Failed, FailureRecord, Planned, Sear
 from marchwarden.trace.reader import Trace, read_trace
 from marchwarden.trace.replay import describe, details_of, timeline
 from marchwarden.trace.writer import TraceWriter
-from tests.trace.samples import TRACE_ID, URL, a_whole_call
+from tests.trace.samples import TRACE_ID, URL, a_whole_call, started
 
 ENDINGS: list[Event] = [
     WasCancelled(decision="the caller left"),
@@ -70,6 +70,28 @@ def test_details_name_hash_redirects_limits_and_findings() -> None:
     assert details_of(events[2]) == (("hit", f"Gardens {URL}"),)
     assert [label for label, _ in details_of(events[11])] == ["gap", "discovery", "open question"]
     assert details_of(WasCancelled(decision="")) == ()
+
+
+def test_a_start_says_which_program_was_in_force_and_what_of_it_was_not() -> None:
+    plain = started()
+    assert "program" not in dict(details_of(plain))
+    with_one = plain.model_copy(
+        update={
+            "program": "p@12",
+            "compiled": ["gaps", "plan"],
+            "program_of": "a/b-1",
+            "program_notes": ["It is old."],
+        }
+    )
+    assert dict(details_of(with_one))["program"] == "p@12, compiled gaps, plan for a/b-1"
+    assert dict(details_of(with_one))["note"] == "It is old."
+
+
+def test_a_start_of_an_older_version_knows_no_program(tmp_path: Path) -> None:
+    written = json.loads(started().model_dump_json(exclude={"program", "compiled", "program_of", "program_notes"}))
+    trace = Trace(tmp_path / f"{TRACE_ID}.jsonl", [{**written, "step": 1, "timestamp": "2026-01-01T00:00:01.000Z"}])
+    assert (trace.program_notes, trace.events[0][2].action) == ([], "start")
+    assert ("version", "0.1.0") in timeline(trace)[0].details
 
 
 def test_a_timeline_has_every_step_with_its_time_and_reason(tmp_path: Path) -> None:
