@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.calibration import CalibrationReport
     from marchwarden.evaluation.check import Problem as LabelProblem
     from marchwarden.evaluation.compare import Comparison
+    from marchwarden.evaluation.compiling.job import Outcome
+    from marchwarden.evaluation.compiling.parameters import ParametersReport
+    from marchwarden.evaluation.compiling.plan import Estimate, Order
     from marchwarden.evaluation.datasets import DatasetReport
     from marchwarden.evaluation.judge import Agreement
     from marchwarden.evaluation.scores import Scores
@@ -134,6 +137,20 @@ def dataset(found: DatasetReport) -> None:
     show(dataset_view(found))
 
 
+def compile_estimates(order: Order, estimates: Sequence[Estimate], whole_tokens: int) -> None:
+    """What a compile would cost."""
+    from marchwarden.cli.compile_view import estimates_view
+
+    show(estimates_view(order, estimates, whole_tokens))
+
+
+def compiled(outcome: Outcome, search: ParametersReport | None = None) -> None:
+    """What a compile came to."""
+    from marchwarden.cli.compile_view import outcome_view
+
+    show(outcome_view(outcome, search))
+
+
 def stage(found: StageReport) -> None:
     """What one stage scored, and its worst examples."""
     from marchwarden.cli.stage_view import stage_view
@@ -208,6 +225,11 @@ class Bar:
         self._shown = shown
         self._task = shown.add_task("", total=total) if shown else None
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing is shown: no terminal is there."""
+        return self._shown is None
+
     def of(self, total: int) -> None:
         """How many there are, where that is known only later."""
         if self._shown and self._task is not None:
@@ -227,6 +249,7 @@ def counting(total: int | None) -> Iterator[Bar]:
     if not out.is_terminal or out.is_dumb_terminal or total == 0:
         yield Bar(None, total)
         return
+    out.file = sys.stderr  # for good: a library that is kept quiet meanwhile takes the name away
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (

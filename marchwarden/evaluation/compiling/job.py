@@ -155,7 +155,15 @@ def _joined(
             records[name] = outcome.record
         elif name not in stages:
             records[name] = outcome.record
-    info = ProgramInfo(
+    info = info_of_program(order, records, dev, _cost(purse))
+    return Outcome(info, {name: stage for name, stage in stages.items() if records[name].kept})
+
+
+def info_of_program(
+    order: Order, stages: Mapping[str, StageRecord], dev: Sequence[Question], cost: CostRecord
+) -> ProgramInfo:
+    """What program.json says of a program that this order made today."""
+    return ProgramInfo(
         format=1,
         model_id=order.settings.model_id,
         reflection_model=order.reflection.model_id if order.reflection else None,
@@ -166,11 +174,10 @@ def _joined(
         labels=labels_fingerprint(dev),
         pages=pages_fingerprint(order.settings.frozen_web),
         reads_by="meaning" if is_used(order.settings) else "words",
-        stages=records,
+        stages=dict(stages),
         whole=None,
-        cost=_cost(purse),
+        cost=cost,
     )
-    return Outcome(info, {name: stage for name, stage in stages.items() if records[name].kept})
 
 
 def _cost(purse: Purse) -> CostRecord:

@@ -36,6 +36,7 @@ from marchwarden.evaluation.compiling.parameter_space import (
 from marchwarden.evaluation.compiling.trials import Trials
 from marchwarden.evaluation.metrics import BY_NAME, figure
 from marchwarden.evaluation.questions import Question
+from marchwarden.evaluation.reductions import Cells, has_something
 from marchwarden.evaluation.runner import check_web
 from marchwarden.evaluation.runs import fingerprint, labels_fingerprint, pages_fingerprint
 from marchwarden.evaluation.stage_sets.scoring import mean_interval
@@ -341,10 +342,15 @@ def objective(scored: Sequence[Scored]) -> float:
     applies = {
         name: weight
         for name, weight in OBJECTIVE.items()
-        if any(each.get(BY_NAME[name].cells) is not None for each in scored)
+        if any(_is_labelled(each.get(BY_NAME[name].cells)) for each in scored)
     }
     total = sum(weight * (figure(BY_NAME[name], scored) or 0.0) for name, weight in applies.items())
     return total / sum(applies.values()) if applies else 0.0
+
+
+def _is_labelled(cells: Cells | None) -> bool:
+    """Whether a label bears on it; what is found where nothing is wanted does not make it so."""
+    return cells is not None and has_something(cells) and cells.get("wanted") != 0
 
 
 def _judged(before: _Both, after: _Both) -> Verdict:

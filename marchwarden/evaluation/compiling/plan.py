@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Literal, TypeAlias
 
+from marchwarden.contract import Constraints
 from marchwarden.evaluation.compiling.optimizers import OPTIMIZERS, REFLECTION_TOKENS, Effort, Optimizer
 from marchwarden.evaluation.compiling.stage_search import StageExamples
 from marchwarden.evaluation.prices import price_of
@@ -131,3 +132,10 @@ class Order:
     """Of searches and proofs."""
     questions: int = 0
     """Dev questions that the whole program is asked from end to end."""
+    trials: int = 0
+    """Of a search for the model-free stages' parameters."""
+
+
+def whole_tokens(order: Order) -> int:
+    """What the questions from end to end may take at most, with both programs."""
+    return 2 * order.questions * Constraints().token_budget

@@ -1,0 +1,76 @@
+"""The compile of the researcher without a model: its parameters, with the same bookkeeping as a model's stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from marchwarden.evaluation.compiling.job import Outcome, info_of_program
+from marchwarden.evaluation.compiling.parameters import ParametersReport, Trial, compile_parameters
+from marchwarden.evaluation.compiling.plan import Order
+from marchwarden.evaluation.compiling.purse import Stopped
+from marchwarden.evaluation.questions import Question
+from marchwarden.programs import (
+    PARAMETERS,
+    CostRecord,
+    FigureRecord,
+    StageRecord,
+    WholeRecord,
+    parameters_signature,
+    save_program,
+)
+
+TRIALS_FILE = "trials.jsonl"
+
+
+async def compile_model_free(
+    order: Order,
+    train: Sequence[Question],
+    dev: Sequence[Question],
+    *,
+    folder: Path,
+    out: Path,
+    on_trial: Callable[[Trial], None] = lambda trial: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> tuple[Outcome, ParametersReport]:
+    """Search the parameters, from the defaults, and put them in place where dev says that they help.
+
+    Raises EvaluationError where optuna is missing, ConfigurationError, StorageError.
+    """
+    report = await compile_parameters(
+        train,
+        dev,
+        order.settings,
+        seed=order.seed,
+        trials=order.trials,
+        resume=folder / TRIALS_FILE,
+        on_trial=on_trial,
+        stop=stop,
+    )
+    cost = CostRecord(seconds=report.seconds, dollars=0.0)
+    info = info_of_program(order, {PARAMETERS: _record(report)}, dev, cost)
+    figures = {name: FigureRecord(uncompiled=one, compiled=other) for name, (one, other) in report.figures.items()}
+    whole = WholeRecord(questions=len(dev), split="dev", figures=figures)
+    outcome = Outcome(info.model_copy(update={"whole": whole}), {})
+    if report.stopped:
+        outcome.stopped = Stopped("it was interrupted", "--resume goes on.")
+    if report.kept:
+        outcome.file = save_program(out, outcome.info, [], report.parameters)
+    return outcome, report
+
+
+def _record(report: ParametersReport) -> StageRecord:
+    verdict = report.answers
+    return StageRecord(
+        kept=report.kept,
+        reason=f"Answers: {verdict.reason}. Confidence: {report.confidence.reason}.",
+        optimizer="tpe",
+        seed=report.seed,
+        signature=parameters_signature(),
+        dev_examples=report.questions[1],
+        uncompiled=verdict.dev[0] if verdict.dev else 0.0,
+        compiled=verdict.dev[1] if verdict.dev else None,
+        difference=verdict.interval,
+        calls=report.trials,
+        seconds=report.seconds,
+    )
