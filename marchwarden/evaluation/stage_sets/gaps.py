@@ -19,6 +19,7 @@ from marchwarden.evaluation.stage_sets.examples import Example, Feedback, StageS
 from marchwarden.evaluation.stage_sets.labelled_web import LabelledWeb
 from marchwarden.evaluation.stage_sets.ledgers import Filled, begun, filled, pages_without_answer, read
 from marchwarden.ledger import Ledger, Pointer
+from marchwarden.parameters import Parameters
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
 from marchwarden.stages.gaps import GAPS, GapsGiven, shown_pointers, undecided
 
@@ -44,7 +45,7 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[GapsGiven,
         return []
     state = await filled(question, web)
     categories = {_open_aspect(state, gap): gap.category for gap in judged}
-    return _example(question, judged[0].category.value, state, categories)
+    return _example(question, judged[0].category.value, state, categories, web.parameters)
 
 
 def _open_aspect(state: Filled, gap: GoldGap) -> str:
@@ -66,13 +67,14 @@ async def _withheld(question: Question, web: LabelledWeb) -> list[Example[GapsGi
         "withheld",
         state,
         {aspect.text: GapCategory.SOURCE_NOT_FOUND for aspect in state.ledger.aspects},
+        web.parameters,
     )
 
 
 def _example(
-    question: Question, kind: str, state: Filled, categories: dict[str, GapCategory]
+    question: Question, kind: str, state: Filled, categories: dict[str, GapCategory], parameters: Parameters
 ) -> list[Example[GapsGiven, GapsGold]]:
-    given = GapsGiven(state.ledger, [], _claimed(state.ledger, categories))
+    given = GapsGiven(state.ledger, [], _claimed(state.ledger, categories), parameters=parameters)
     asked = {aspect.text for aspect in undecided(given)}
     left = {aspect: category for aspect, category in categories.items() if aspect in asked}
     if not left:

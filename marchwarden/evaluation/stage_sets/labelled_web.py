@@ -17,6 +17,8 @@ from marchwarden.embedding import open_embedder
 from marchwarden.evaluation.scoring_text import address
 from marchwarden.ledger import Aspect, Lead
 from marchwarden.observations import FetchOutcome, Page, SearchOutcome
+from marchwarden.parameters import DEFAULT
+from marchwarden.programs import load_program
 from marchwarden.researcher import HITS_PER_QUERY
 from marchwarden.settings import Settings
 from marchwarden.stages.relevance import Alike, likeness
@@ -29,8 +31,8 @@ _SURE_TO_BE_LATE = 0.05
 
 
 class LabelledWeb:
-    """Raises ConfigurationError on creation where the settings name no frozen web. It answers after it was closed,
-    too, so that metrics can go on with the examples."""
+    """Raises ConfigurationError on creation where the settings name no frozen web, or a program that can't be used.
+    It answers after it was closed, too, so that metrics can go on with the examples."""
 
     def __init__(self, settings: Settings) -> None:
         self._web = FrozenWeb.load(settings.frozen_web)
@@ -38,6 +40,9 @@ class LabelledWeb:
         self._search = SnapshotSearch(settings, self._web)
         self._fetcher = Fetcher(settings, transport=FrozenWebTransport(self._web))
         self._embedder = open_embedder(settings)
+        program = load_program(settings)
+        self.parameters = (program.parameters if program else None) or DEFAULT
+        """Those of the model-free stages in force, by which ledgers are filled."""
         self._outcomes: dict[str, FetchOutcome] = {}
         self._found: dict[tuple[str, str | None], SearchOutcome] = {}
 
@@ -67,7 +72,7 @@ class LabelledWeb:
         """How alike aspects and passages are in meaning; empty where the embedding model is not installed."""
         if self._embedder is None:
             return {}
-        return await anyio.to_thread.run_sync(likeness, self._embedder, page, aspects)
+        return await anyio.to_thread.run_sync(likeness, self._embedder, page, aspects, self.parameters)
 
     async def search(self, query: str, source_filter: str | None) -> SearchOutcome:
         """As the loop searches, its hits' addresses as they are compared."""

@@ -90,7 +90,7 @@ async def read(state: Filled, web: LabelledWeb, url: str) -> Page | None:
 async def given_to_extract(state: Filled, web: LabelledWeb, page: Page) -> ExtractGiven:
     ledger = state.ledger
     alike = await web.alike(page, ledger.aspects)
-    return ExtractGiven(ledger.question, ledger.context, ledger.aspects, page, alike)
+    return ExtractGiven(ledger.question, ledger.context, ledger.aspects, page, alike, web.parameters)
 
 
 async def pick(state: Filled, web: LabelledWeb, page: Page, url: str) -> None:

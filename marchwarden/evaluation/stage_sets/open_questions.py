@@ -45,7 +45,7 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[OpenQuesti
     cited = [excerpt for excerpt in state.ledger.excerpts if excerpt.number in state.gold]
     if not cited:
         return []
-    state.ledger.conflicts = find_conflicts(state.ledger)
+    state.ledger.conflicts = find_conflicts(state.ledger, web.parameters)
     gaps = [Gap(topic=gap.topic, category=gap.category, detail=gap.topic) for gap in question.gaps if gap.required]
     given = OpenQuestionsGiven(state.ledger, cited, gaps, web.as_of)
     texts = [passage.text for page in state.pages.values() for passage in page.passages]

@@ -52,12 +52,12 @@ class SynthesizeGold:
 
 async def build(question: Question, web: LabelledWeb) -> list[Example[SynthesizeGiven, SynthesizeGold]]:
     state = await filled(question, web)
-    state.ledger.conflicts = find_conflicts(state.ledger)
+    state.ledger.conflicts = find_conflicts(state.ledger, web.parameters)
     nuggets = tuple(thing for thing in wanted(state.things) if thing.answers and _is_there(state, thing))
     if not nuggets or not usable_excerpts(state.ledger):
         return []
     shown = excerpts_for(question.request.constraints.token_budget)
-    given = SynthesizeGiven(state.ledger, question.depth, shown)
+    given = SynthesizeGiven(state.ledger, question.depth, shown, web.parameters)
     gold = SynthesizeGold(nuggets, frozenset(state.gold), tuple(question.forbidden))
     return [Example(question.id, question.id, next(iter(question.tags), "other"), given, gold)]
 
