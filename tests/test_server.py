@@ -22,10 +22,12 @@ from mcp.shared.exceptions import MCPError
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import ConfigurationError
 from marchwarden.mcp_server import build
+from marchwarden.programs import own_programs
 from marchwarden.server import serve
 from marchwarden.settings import Settings
 from marchwarden.trace.reader import Trace, list_traces, read_trace
 from marchwarden.worker import research_in_worker
+from tests.programs import made
 from tests.test_worker import ROOT, STANDIN, dies, is_alive
 from tests.webs import article, make_web
 
@@ -312,6 +314,25 @@ def test_the_real_researcher_answers_and_leaves_nothing_to_complain_of(tmp_path:
         _, errors = server.process.communicate(timeout=10)
     assert [citation["locator"] for citation in result["citations"]] == ["https://garden.example/tomatoes"]
     assert errors == b""
+
+
+def test_what_of_a_program_is_not_used_is_said_once_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in the trace of every call, and a client's log is no place to repeat it."""
+    monkeypatch.delenv("MARCHWARDEN_PROGRAM")
+    made.a_calibration(own_programs() / "extractive", model_id="extractive", stages="0123456789abcdef")
+    web = make_web(tmp_path / "web", {"https://garden.example/peas": article("Peas", "Peas are sown in March.")})
+    code = "import sys; sys.argv[1:] = ['serve']; from marchwarden.cli import main; main()"
+    with a_raw_server(tmp_path, code, MARCHWARDEN_WEB=str(web), HOME=str(Path.home())) as server:
+        server.initialize()
+        for number in (1, 2):
+            server.call("When are peas sown?", number)
+            assert server.receive()["result"]["isError"] is False
+        _, errors = server.process.communicate(timeout=10)
+    said = " ".join(errors.decode().split())
+    assert said.count("The calibration of extractive was fitted to other compiled stages, and is not used.") == 1
+    assert said.count("marchwarden calibrate RUN") == 1
 
 
 def test_what_is_not_json_gets_an_error_and_the_next_message_an_answer(tmp_path: Path) -> None:

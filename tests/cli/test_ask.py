@@ -17,8 +17,10 @@ from pathlib import Path
 import pytest
 
 from marchwarden.contract import ResearchResult
+from marchwarden.parameters import Parameters
 from tests.cli.conftest import Run
 from tests.cli.running import ROOT, marchwarden
+from tests.programs import made
 
 QUESTION = "Which crops grow well in Utah?"
 
@@ -72,6 +74,19 @@ def test_an_answer_comes_with_evidence_timeline_and_file(run: Run, web: Path, tm
     assert (tmp_path / "traces" / f"{result.trace_id}.jsonl").is_file()
     count = len(result.citations)
     assert f"{count} of {count} excerpt" in run("replay", result.trace_id[:8]).out
+
+
+def test_what_of_a_program_is_not_used_is_said_once_with_what_to_do(
+    run: Run, web: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MARCHWARDEN_PROGRAM")
+    folder = made.a_program(parameters=Parameters(), model_id="extractive")
+    made.stage_file(folder, "parameters").write_text("{}")
+    ran = run("ask", QUESTION, "--web", str(web))
+    assert ran.code == 0
+    assert "parameters" not in ran.out
+    assert ran.said.count("is not the file that program.json names") == 1
+    assert ran.said.endswith("To do: marchwarden compile --model extractive")
 
 
 def test_json_is_the_result_and_nothing_else_whatever_the_locale(web: Path) -> None:

@@ -23,6 +23,7 @@ from marchwarden.evaluation.stage_sets import STAGE_SETS
 from tests.cli.conftest import Ran, Run
 from tests.cli.running import ROOT
 from tests.lm.wire import Answer, as_events, as_json, service
+from tests.programs import made
 from tests.webs import article, make_web
 
 CROPS, SLOW = "https://garden.example/crops", "https://slow.example/rivers"
@@ -363,6 +364,30 @@ def test_a_stage_is_scored_alone_with_its_worst_examples(evaluate: Eval) -> None
     assert [each["question"] for each in body["examples"]] == ["tomatoes"]
 
 
+def test_a_stage_is_scored_in_the_form_of_the_program_and_a_stale_one_is_said_to_be(
+    evaluate: Eval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MARCHWARDEN_PROGRAM")
+    folder = str(made.a_program(tmp_path / "p", made.compiled(), made.compiled("gaps", signature="0123456789abcdef")))
+    plan = ("--stage", "plan", "--model", made.MODEL, "--kind", "numeric")
+    with service(said("{}")) as server:
+        monkeypatch.setenv("MARCHWARDEN_API_BASE", f"{server.address}/v1")
+        ran = evaluate(*plan, "--program", folder)
+        prompts = [json.dumps(body) for _, _, body in server.received]
+        server.received.clear()
+        without = evaluate(*plan, "--no-program")
+        uncompiled = [json.dumps(body) for _, _, body in server.received]
+    assert (ran.code, without.code) == (0, 0)
+    assert ran.said.count("The compiled gaps of openai/some-model-2 was made for other words or fields") == 1
+    assert "marchwarden compile --model openai/some-model-2 --stage gaps" in ran.said
+    assert "compiled (p@" in " ".join(ran.out.split())
+    assert len(prompts) > 0
+    assert all(made.WORDS in prompt for prompt in prompts)
+    assert (without.err, "compiled" in without.out) == ("", False)
+    assert len(uncompiled) > 0
+    assert not any(made.WORDS in prompt for prompt in uncompiled)
+
+
 def test_a_stage_shows_what_was_wrong_with_the_worst_and_nothing_where_there_is_no_example(
     run: Run, small_web: Path, tmp_path: Path
 ) -> None:
@@ -380,9 +405,12 @@ def test_a_stage_shows_what_was_wrong_with_the_worst_and_nothing_where_there_is_
 
 
 def marked(*grades: str) -> Answer:
+    return said(json.dumps({"grades": list(grades)}))
+
+
+def said(text: str) -> Answer:
     """What an OpenAI-compatible server streams."""
     base = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "judge"}
-    text = json.dumps({"grades": list(grades)})
     return as_events(
         (None, {**base, "choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]}),
         (None, {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),

@@ -191,6 +191,16 @@ def test_a_test_on_questions_of_the_fit_on_another_model_or_on_nothing_is_refuse
 # Kept
 
 
+def test_a_calibration_is_of_the_compiled_stages_that_answered(tmp_path: Path) -> None:
+    pairs = drawn(60, slope=1.0, intercept=-1.0)
+    run = run_of(tmp_path / "a", pairs, compiled="0123456789abcdef")
+    assert calibrate(run).calibration.stages == "0123456789abcdef"
+    uncompiled = run_of(tmp_path / "b", pairs, "t")
+    assert calibrate(uncompiled).calibration.stages is None
+    with pytest.raises(EvaluationError, match="answered by other compiled stages"):
+        calibrate(run, uncompiled)
+
+
 def test_a_calibration_is_kept_in_place_of_the_one_before(tmp_path: Path) -> None:
     fitted = calibrate(run_of(tmp_path / "dev", drawn(30, slope=1.0, intercept=0.0))).calibration
     for each in (fitted, fitted.model_copy(update={"slope": 9.0})):

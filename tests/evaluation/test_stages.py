@@ -35,6 +35,7 @@ from marchwarden.stages.gaps import GAPS
 from marchwarden.stages.plan import Plan
 from marchwarden.stages.synthesize import Claim
 from marchwarden.trace.events import Recorder
+from tests.programs import made
 from tests.webs import article, make_web
 
 pytestmark = pytest.mark.anyio
@@ -456,6 +457,31 @@ def test_without_a_model_a_stage_is_scored_in_its_model_free_form(settings: Sett
         replace(other, seconds=each.seconds)
         for each, other in zip(report.examples, run(settings, "extract", *QUESTIONS).examples, strict=True)
     ]
+
+
+def test_a_stage_is_scored_in_the_form_that_the_program_has_of_it(settings: Settings, tmp_path: Path) -> None:
+    """`eval --stage extract --program DIR`, and --no-program."""
+    asked: list[str] = []
+
+    def script(request: Any) -> str:
+        asked.append("\n".join(prompt_texts(request)))
+        return points_at_the_right_passage(request)
+
+    words = "Pick what tells."
+    folder = made.a_program(tmp_path / "p", made.compiled("extract", instructions=words), model_id="scripted")
+    compiled = settings.model_copy(update={"model": "scripted", "program": str(folder)})
+    report = run(compiled, "extract", WHEN, connect=scripted(script))
+    assert all(words in prompt for prompt in asked)
+    assert report.program is not None
+    assert report.as_json()["program"] == report.program
+    assert run(compiled, "plan", WHEN, connect=scripted(script)).program is None  # the program has none of it
+    asked.clear()
+    without = compiled.model_copy(update={"program": "none"})
+    assert run(without, "extract", WHEN, connect=scripted(script)).program is None
+    assert not any(words in prompt for prompt in asked)
+    given = replace(EXTRACT, demos=({"question": "given"},))
+    assert run(compiled, "extract", WHEN, connect=scripted(script), stage=given).program is None
+    assert not any(words in prompt for prompt in asked)
 
 
 def test_a_report_is_json_with_every_example_in_it(settings: Settings) -> None:
