@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -236,6 +237,13 @@ async def test_without_questions_or_with_those_of_another_web_there_is_no_search
         await compiled(settings.model_copy(update={"web": other}))
     with pytest.raises(ConfigurationError):
         await compiled(settings.model_copy(update={"web": tmp_path / "nowhere"}))
+
+
+async def test_without_optuna_there_is_no_search(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)  # as an interpreter sees a package that is not installed
+    with pytest.raises(EvaluationError) as refused:
+        await compiled(settings)
+    assert "marchwarden[compile]" in (refused.value.hint or "")
 
 
 async def test_a_file_of_trials_that_can_not_be_written_ends_the_search(settings: Settings, tmp_path: Path) -> None:
