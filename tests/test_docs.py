@@ -30,6 +30,7 @@ from marchwarden.evaluation.questions import SPLITS, load_questions
 from marchwarden.evaluation.runs import Record, RunInfo
 from marchwarden.evaluation.stage_sets import STAGE_SETS
 from marchwarden.ledger import Ledger
+from marchwarden.parameters import DEFAULT
 from marchwarden.programs import Calibration, CompiledStage, ProgramInfo, StageRecord
 from marchwarden.settings import SECONDS_BY_DEPTH, Settings, shipped
 from marchwarden.stages import FAILURES_BORNE, confidence, relevance
@@ -369,9 +370,9 @@ def test_confidence_bands_are_those_of_the_code() -> None:
 def test_the_confidence_rubric_is_that_of_the_code() -> None:
     rubric = dict(row for row in rows(section(CONTRACT, "## Confidence")) if len(row) == 2)
     assert [float(number) for number in re.findall(r"\d\.\d+", rubric["base: independent sources"])] == [
-        *confidence._BASE
+        DEFAULT.confidence.base(sources) for sources in range(5)
     ]
-    authority = {level.value: amount for level, amount in confidence._AUTHORITY.items()}
+    authority = DEFAULT.confidence.authority.model_dump()
     said = dict(re.findall(r"(\w+) ([+−]?[\d.]+)", rubric["authority"]))
     assert {level: float(amount.replace("−", "-")) for level, amount in said.items()} == authority
     numbers = re.findall(r"\d\.\d+", " ".join(list(rubric.values())[2:]))
@@ -387,7 +388,7 @@ def test_the_confidence_that_is_worked_out_is_the_one_that_is_computed() -> None
         budget_exhausted=False,
         recency=contract.Recency.CURRENT,
     )
-    assert f"matching in full: {confidence._score(factors, 1.0, unresolved=False)}" in page(CONTRACT)
+    assert f"matching in full: {confidence.score_of(factors, 1.0, unresolved=False)}" in page(CONTRACT)
 
 
 # The trace
@@ -566,7 +567,13 @@ KEPT_ELSEWHERE = {"store/", "claude_desktop_config.json", ".vscode/mcp.json", ".
 """Made on the user's machine, or another program's."""
 KEPT_ELSEWHERE |= {"run.json", "results.jsonl", "scores.json", "report.md", "traces/", "traces/store/", "web/"}
 """What a run's folder holds."""
-KEPT_ELSEWHERE |= {"hotpot_distractor_100.jsonl", "topics.cacm.txt", "qrels.cacm.txt", "calibration.json", "program.json"}
+KEPT_ELSEWHERE |= {
+    "hotpot_distractor_100.jsonl",
+    "topics.cacm.txt",
+    "qrels.cacm.txt",
+    "calibration.json",
+    "program.json",
+}
 KEPT_ELSEWHERE |= {"plan.3f9a12c4.json"}
 """Files of public data sets, and of programs."""
 
