@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
@@ -103,7 +103,7 @@ class ParametersReport:
     answers: Verdict
     confidence: Verdict
     figures: dict[str, tuple[float | None, float | None]]
-    """The objective's metrics on dev, before and with what was found for answers."""
+    """The objective's metrics on dev, before and with what was found for answers, kept or not."""
     trials: int
     stopped: bool
     """Whether the search was ended before all trials were made."""
@@ -116,6 +116,11 @@ class ParametersReport:
     @property
     def kept(self) -> bool:
         return bool(self.changes)
+
+    @property
+    def decisive(self) -> Verdict:
+        """The verdict that speaks for all: the answers', unless the confidence alone is kept."""
+        return self.confidence if self.confidence.kept and not self.answers.kept else self.answers
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"parameters": self.parameters.model_dump(mode="json")}
@@ -328,7 +333,9 @@ async def _answers(
     found = space.parameters(await search.best(space, score, trials))
     before = _Both(await ask(train, start), await ask(dev, start))
     after = _Both(await ask(train, found), await ask(dev, found)) if found != start else before
-    verdict = _judged(before, after) if found != start else Verdict(False, NOTHING_BETTER)
+    verdict = _judged(before, after)
+    if found == start:
+        verdict = replace(verdict, reason=NOTHING_BETTER, interval=None)
     return _AnswersFit(verdict, found if verdict.kept else start, found, before, after)
 
 

@@ -139,6 +139,8 @@ async def test_what_is_right_already_is_left_as_it_is(settings: Settings) -> Non
     assert report.parameters == DEFAULT
     assert not report.kept
     assert report.answers.reason == NOTHING_BETTER
+    assert report.answers.dev == (1.0, 1.0)
+    assert report.decisive is report.answers
 
 
 async def test_what_helps_on_train_and_not_on_dev_is_not_kept(settings: Settings) -> None:
@@ -206,6 +208,7 @@ async def test_the_confidence_learns_which_sources_are_wrong_and_dev_keeps_it(se
         dev=[asked(number) for number in range(24, 48)],
     )
     assert report.confidence.kept
+    assert report.decisive is report.confidence
     assert report.confidence.dev is not None
     assert report.confidence.dev[1] > report.confidence.dev[0] + 0.1
     trust = report.parameters.confidence.authority
