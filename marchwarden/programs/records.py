@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, protected_namespaces=(), extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _can_be_written(cls, given: Any) -> Any:
+        return _writable(given)
+
+
+def _writable(value: Any) -> Any:
+    """A value in which halves of surrogate pairs, which a model may write and no file can hold, are replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_writable(each) for each in value]
+    return {_writable(key): _writable(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 class StageRecord(_Record):

@@ -49,6 +49,16 @@ def test_what_the_record_keeps_must_be_what_is_given(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.json"))
 
 
+def test_whatever_a_model_wrote_can_be_saved_and_read_again(tmp_path: Path) -> None:
+    odd = compiled(
+        instructions="half a pair \ud83d, a whole \ud83d\ude00", demos=[{"question\udc00": ["\udfff", None, 1e400]}]
+    )
+    a_program(tmp_path / "p", odd)
+    stage = loaded(tmp_path / "p").stages["plan"]
+    assert stage.instructions == "half a pair \ufffd, a whole 😀"
+    assert list(stage.demos[0]) == ["question\ufffd"]
+
+
 def test_a_folder_that_cannot_be_written_is_an_error_with_advice(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="can't be written") as caught:
@@ -116,9 +126,11 @@ chance, states = random.Random(5), []
 save(0)
 for _ in range({KILLS}):
     child = in_a_child(write_for_ever)
-    time.sleep(chance.uniform(0.002, 0.08))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    try:
+        time.sleep(chance.uniform(0.002, 0.08))
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
     states.append(found())
 print(json.dumps(states))
 """
@@ -167,3 +179,26 @@ def test_nor_does_a_kill_before_any_step_of_it_tear_a_program(tmp_path: Path) ->
     versions = [each for (each,), _, _ in states]
     assert versions == sorted(versions, reverse=True)
     assert {versions[0], versions[-1]} == {"Version old", "Version new"}
+
+
+_READ_MEANWHILE = f"""{_WITH_A_WRITER}
+def write_for_ever():
+    while True:
+        save(time.monotonic_ns())
+
+save(0)
+child = in_a_child(write_for_ever)
+try:
+    states = [found() for _ in range(200)]
+finally:
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+print(json.dumps(states))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_program_can_be_read_while_another_is_put_in_its_place(tmp_path: Path) -> None:
+    states = states_of(_READ_MEANWHILE, tmp_path / "p")
+    assert all((len(versions), stages, notes) == (1, KEPT, 0) for versions, stages, notes in states)
+    assert len({versions[0] for versions, _, _ in states}) > 3
