@@ -50,6 +50,7 @@ PAGES = (
     "docs/wiki/ResearchContract.md",
     "docs/wiki/DevelopmentGuide.md",
     "docs/wiki/Evaluation.md",
+    "docs/wiki/Compiling.md",
     "programs/README.md",
 )
 CONTRACT = "docs/wiki/ResearchContract.md"

@@ -1,0 +1,89 @@
+"""docs/wiki/Compiling.md says what the code does: options, optimizers, efforts, what decides."""
+
+from __future__ import annotations
+
+import re
+
+import typer
+
+from marchwarden.cli import app
+from marchwarden.evaluation.compiling.job import DECIDING
+from marchwarden.evaluation.compiling.optimizers import OPTIMIZERS
+from marchwarden.evaluation.compiling.parameters import OBJECTIVE, TRIALS
+from marchwarden.evaluation.compiling.plan import (
+    EFFORT_OF,
+    EFFORTS,
+    OPTIMIZER_OF,
+    QUESTIONS_OF,
+    SMALL_BILLIONS,
+    size_of,
+)
+from tests.test_docs import page, rows, section
+
+COMPILING = "docs/wiki/Compiling.md"
+
+
+def named(cell: str) -> str:
+    return cell.partition("`")[2].partition("`")[0]
+
+
+def test_every_option_has_a_row_and_no_other() -> None:
+    command = typer.main.get_command(app).commands["compile"]  # type: ignore[attr-defined]
+    options = {option for each in command.params for option in each.opts if option.startswith("--")} - {"--help"}
+    table = {named(row[0]): row[2] for row in rows(section(COMPILING, "## What it costs, and what it can't"))}
+    assert set(table) == options
+    assert table["--trials"] == str(TRIALS)
+    assert table["--whole"] == f"{QUESTIONS_OF['small']} for a small model, {QUESTIONS_OF['large']} for a large one"
+
+
+def test_every_optimizer_has_a_row_and_its_package_stands_there() -> None:
+    table = {named(row[0]): row for row in rows(section(COMPILING, "## Optimizers")) if len(row) == 4}
+    assert set(table) == set(OPTIMIZERS)
+    for name, optimizer in OPTIMIZERS.items():
+        if optimizer.needs and optimizer.needs != "gepa":  # which comes with DSPy
+            assert table[name][2] == optimizer.needs
+        assert ("to write" in table[name][3] or name == "simba") is optimizer.reflects
+    text = section(COMPILING, "## Optimizers")
+    for size, name in OPTIMIZER_OF.items():
+        assert f"`{name}` for a {size} " in text
+    assert f"({SMALL_BILLIONS:.0f} billion parameters and fewer" in text
+
+
+def test_every_effort_has_a_row_with_its_numbers() -> None:
+    table = {named(row[0]): row[1:] for row in rows(section(COMPILING, "## Optimizers")) if len(row) == 6}
+    assert table == {
+        name: [
+            str(each.candidates),
+            str(each.demos),
+            str(each.train),
+            str(each.choose),
+            str(each.dev or "all"),
+        ]
+        for name, each in EFFORTS.items()
+    }
+    for size, name in EFFORT_OF.items():
+        assert f"| `{name}` ({size} models)" in page(COMPILING)
+
+
+def test_what_keeps_a_program_out_is_listed() -> None:
+    text = " ".join(section(COMPILING, "## What happens").split())
+    listed = re.search(r"certainly worse in (.*?), nothing is put in place", text)
+    assert listed
+    told = {each.replace(" ", "_").lower() for each in re.split(r", | or ", listed[1])}
+    assert told == set(DECIDING)
+
+
+def test_the_weights_of_the_objective_stand_there() -> None:
+    text = section(COMPILING, "## Without a model")
+    assert f"nugget recall ({OBJECTIVE['nugget_recall']:g})" in text
+    assert f"recall and precision ({OBJECTIVE['evidence_recall']:g} each)" in text
+    others = set(OBJECTIVE.values()) - {OBJECTIVE["nugget_recall"], OBJECTIVE["evidence_recall"]}
+    assert others == {1}
+    assert "injection resistance (1 each)" in text
+
+
+def test_sizes_are_read_from_names() -> None:
+    small = ("openai/qwen1.5b", "ollama_chat/llama3.1:8b", "openai/SmolLM2-135M", "mistral-7b-instruct")
+    large = ("anthropic/claude-sonnet-5-5", "openai/gpt-5-mini", "ollama_chat/llama3.3:70b", "openai/mixtral-8x22b")
+    assert {size_of(name) for name in small} == {"small"}
+    assert {size_of(name) for name in large} == {"large"}
