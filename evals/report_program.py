@@ -1,0 +1,132 @@
+"""Scores a program's compiled stages against the uncompiled ones on questions that had no part in compiling, and
+prints a report as Markdown.
+
+    python evals/report_program.py --model openai/NAME --limit 24 --folder runs/program-test > evals/reports/NAME.md
+
+Every answer is kept in the folder, so that an interrupted report goes on. All stages of the program in force are
+scored, or those that --stage names; `--program DIR` takes another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import anyio
+
+from marchwarden.evaluation.compiling.proof import Proof, score_on
+from marchwarden.evaluation.compiling.purse import Purse
+from marchwarden.evaluation.compiling.student import spread
+from marchwarden.evaluation.questions import load_questions
+from marchwarden.evaluation.runs import now
+from marchwarden.evaluation.stage_sets import STAGE_SETS, Example, labelled_web
+from marchwarden.evaluation.stage_sets.scoring import ExampleScore, mean_interval
+from marchwarden.programs import Program
+from marchwarden.settings import Settings, load_settings, shipped
+from marchwarden.stages.compiled import program_in_force
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--program", type=Path)
+    parser.add_argument("--split", default="test")
+    parser.add_argument("--stage", action="append")
+    parser.add_argument("--limit", type=int, help="examples of a stage, at most")
+    parser.add_argument("--folder", type=Path, required=True)
+    given = parser.parse_args()
+    program_folder = str(given.program.absolute()) if given.program else None
+    settings = load_settings(source="snapshot", model=given.model, program=program_folder)
+    program = program_in_force(settings)
+    if program is None or not program.in_force:
+        sys.exit(f"no stage is compiled for {given.model}")
+    given.folder.mkdir(parents=True, exist_ok=True)
+    stages = given.stage or program.in_force
+    examples = anyio.run(examples_of, given.split, stages, settings, given.limit)
+    purse = Purse(given.folder)
+    proofs = {}
+    for name in stages:
+        proofs[name] = prove(name, examples[name], program, settings, purse)
+        print(f"{name}: {proofs[name].scores}", file=sys.stderr)
+    print(report(given.split, program, proofs))
+
+
+async def examples_of(
+    split: str, stages: Sequence[str], settings: Settings, limit: int | None
+) -> dict[str, list[Example[Any, Any]]]:
+    questions = load_questions(shipped("questions") / f"{split}.jsonl")
+    async with labelled_web(settings) as web:
+        return {name: spread(await STAGE_SETS[name].examples_on(questions, web), limit, 0) for name in stages}
+
+
+def prove(name: str, examples: list[Example[Any, Any]], program: Program, settings: Settings, purse: Purse) -> Proof:
+    stage_set, stage = STAGE_SETS[name], STAGE_SETS[name].stage
+    forms = (stage, stage.compiled(program.stages[name]))
+    return Proof(*(score_on(stage_set, form, examples, settings, purse, jobs=settings.model_calls) for form in forms))
+
+
+def report(split: str, program: Program, proofs: dict[str, Proof]) -> str:
+    assert program.info is not None
+    lines = [
+        f"# {program.info.model_id}, compiled against uncompiled",
+        "",
+        f"Program {program.fingerprint}, compiled on {program.info.date} on train and dev; scored on {split} on",
+        f"{now().date()}. The score of an example, 0–1, is of what a research would go on with: where the model's",
+        "answer could not be used, of the model-free form that takes its place. *Valid* is the share of answers that",
+        "were the model's own. *Own score* counts every other answer as 0. Intervals are of 95 %, paired bootstrap over",
+        "examples.",
+        "",
+        "| stage | examples | score | gained | valid | own score | tokens an example |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [row(name, proof) for name, proof in proofs.items()]
+    for name, proof in proofs.items():
+        lines += ["", f"## {name}", "", "| kind | examples | uncompiled | compiled |", "|---|---|---|---|"]
+        lines += kinds(proof)
+    return "\n".join(lines)
+
+
+def row(name: str, proof: Proof) -> str:
+    before, after = proof.scores
+    low, high = proof.interval
+    cells = (
+        name,
+        str(len(proof.compiled)),
+        f"{before:.3f} → {after:.3f}",
+        f"{after - before:+.3f} ({low:+.3f} to {high:+.3f})",
+        f"{proof.valid[0]:.3f} → {proof.valid[1]:.3f}",
+        f"{own(proof.uncompiled):.3f} → {own(proof.compiled):.3f} ({gained_own(proof)})",
+        f"{tokens(proof.uncompiled):.0f} → {tokens(proof.compiled):.0f}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def own(scored: Sequence[ExampleScore]) -> float:
+    return fmean(each.score if each.own else 0.0 for each in scored)
+
+
+def gained_own(proof: Proof) -> str:
+    pairs = zip(proof.uncompiled, proof.compiled, strict=True)
+    gained = [(after.score if after.own else 0.0) - (before.score if before.own else 0.0) for before, after in pairs]
+    low, high = mean_interval(gained) or (0.0, 0.0)
+    return f"{low:+.3f} to {high:+.3f}"
+
+
+def tokens(scored: Sequence[ExampleScore]) -> float:
+    return fmean(each.tokens for each in scored)
+
+
+def kinds(proof: Proof) -> list[str]:
+    lines = []
+    for kind in sorted({each.kind for each in proof.compiled}):
+        of_kind = [[each.score for each in form if each.kind == kind] for form in (proof.uncompiled, proof.compiled)]
+        lines.append(f"| {kind} | {len(of_kind[0])} | {fmean(of_kind[0]):.3f} | {fmean(of_kind[1]):.3f} |")
+    return lines
+
+
+if __name__ == "__main__":
+    main()
