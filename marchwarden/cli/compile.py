@@ -5,8 +5,10 @@ What its options ask for is decided here; evaluation/compiling/ does the work.
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from marchwarden.evaluation.compiling.job import Outcome
     from marchwarden.evaluation.compiling.parameters import ParametersReport, Trial
@@ -44,7 +46,8 @@ Exit codes: 0 done, whether or not anything was kept · 1 a failure, or out of b
 interrupted.
 
 A stage is kept only where it beats the uncompiled one on dev by more than the noise;
-`marchwarden programs show MODEL` shows what was kept. docs/wiki/Compiling.md says what each optimizer needs and costs."""
+`marchwarden programs show MODEL` shows what was kept. docs/wiki/Compiling.md says what each optimizer needs and
+costs."""
 
 
 def command(
@@ -126,6 +129,8 @@ def command(
     )
     order = _order(settings, stage, optimizer, reflection_model, effort, whole, trials, seed, jobs)
     order = _limited(order, token_budget, max_calls)
+    if not dry_run:
+        _check_models(order)
     place = out or _own_folder(settings)
     if model_free:
         _compile_model_free(order, asked, place, resume=resume, dry_run=dry_run, json=json)
@@ -178,17 +183,16 @@ def _order(
     seed: int,
     jobs: int | None,
 ) -> Order:
-    """What is to be done. Raises ConfigurationError for a model that can't be asked, EvaluationError for an optimizer
-    whose package is missing."""
-    from marchwarden.cli.eval_run import has_model
+    """What is to be done. Raises EvaluationError for an optimizer whose package is missing."""
     from marchwarden.evaluation.compiling.parameters import TRIALS
     from marchwarden.evaluation.compiling.plan import EFFORT_OF, EFFORTS, QUESTIONS_OF, Order, optimizer_for, size_of
+    from marchwarden.settings import EXTRACTIVE
 
     chosen = optimizer_for(settings.model_id, optimizer)
     reflection = settings.model_copy(update={"model": reflection_model}) if reflection_model else None
-    if has_model(settings):
+    if settings.model_id != EXTRACTIVE:
         chosen.check()
-    if reflection is not None and not has_model(reflection):
+    if reflection is not None and reflection.model_id == EXTRACTIVE:
         raise typer.BadParameter(f"--reflection-model {reflection_model}: that is no model")
     if reflection is not None and not chosen.reflects:
         raise typer.BadParameter(f"--reflection-model says nothing about {chosen.name}, which writes no instructions")
@@ -204,6 +208,15 @@ def _order(
         questions=QUESTIONS_OF[size] if whole is None else whole,
         trials=trials or TRIALS,
     )
+
+
+def _check_models(order: Order) -> None:
+    """Raises ConfigurationError for a model that can't be asked, so that this is known before anything is spent."""
+    from marchwarden.cli.eval_run import has_model
+
+    has_model(order.settings)
+    if order.reflection:
+        has_model(order.reflection)
 
 
 def _stages(named: list[str] | None) -> tuple[str, ...]:
@@ -231,12 +244,27 @@ def _own_folder(settings: Settings) -> Path:
     return own_programs() / model_slug(settings.model_id)
 
 
-def _folder(order: Order, asked: _Asked, *, resume: bool) -> Path:
-    from marchwarden.evaluation.compiling.attempt import attempt_of, begin, latest
+@contextmanager
+def _folder(order: Order, asked: _Asked, place: Path, *, resume: bool) -> Iterator[Path]:
+    """The compile's own folder, which is this compile's alone until it ends, as is the program's."""
+    from marchwarden.evaluation.compiling.attempt import alone, attempt_of, begin, latest
 
     shelf = Path("~/.marchwarden/compiles").expanduser()
+    _check_place(place)
     attempt = attempt_of(order, asked.train, asked.dev)
-    return latest(shelf, attempt) if resume else begin(shelf, attempt)
+    with alone(shelf, place):
+        folder = latest(shelf, attempt) if resume else begin(shelf, attempt)
+        with alone(shelf, folder):
+            yield folder
+
+
+def _check_place(place: Path) -> None:
+    """Raises StorageError where a program can't be put there, so that this is known before anything is spent."""
+    from marchwarden.errors import StorageError
+
+    there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path("/"))
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise StorageError(f"{there} can't be written into", hint="Name another folder with --out.")
 
 
 # A model's stages
@@ -256,9 +284,11 @@ def _compile(order: Order, asked: _Asked, place: Path, *, resume: bool, dry_run:
     if dry_run:
         _show_estimates(order, estimates, json=json)
         return
-    before = _there(order.settings, place)
-    folder = _folder(order, asked, resume=resume)
-    with shown_progress(estimates) as progress:
+    with (
+        _folder(order, asked, place, resume=resume) as folder,
+        shown_progress(estimates) as progress,
+    ):
+        before = _there(order.settings, place)
         outcome = compile_program(
             order, examples, asked.dev, folder=folder, out=place, before=before, progress=progress
         )
@@ -267,15 +297,19 @@ def _compile(order: Order, asked: _Asked, place: Path, *, resume: bool, dry_run:
 
 
 def _there(settings: Settings, place: Path) -> Program | None:
-    """The program that is in the folder now, of this model and without what is stale; None where there is none."""
-    from marchwarden.errors import ConfigurationError
-    from marchwarden.stages.compiled import program_in_force
+    """The program whose other stages stay: of this model, what of it is whole and not stale. For the model's own
+    folder it is the one in force, which may be the shipped one. None where there is none."""
+    from marchwarden.programs import load_program
+    from marchwarden.programs.loading import program_in
+    from marchwarden.stages.compiled import without_stale
 
-    try:
-        found = program_in_force(settings.model_copy(update={"program": str(place.absolute())}))
-    except ConfigurationError:  # none, a damaged one, or another model's: it gives way
+    if place.absolute() == _own_folder(settings).absolute():
+        found = load_program(settings.model_copy(update={"program": None}))
+    else:
+        found = program_in(place)
+    if found is None or found.info is None or found.info.model_id != settings.model_id:
         return None
-    return found if found and found.relative is None else None
+    return without_stale(found, settings.model_id)
 
 
 def _estimates(order: Order, examples: Mapping[str, StageExamples]) -> list[Estimate]:
@@ -324,6 +358,10 @@ def _end(outcome: Outcome, place: Path) -> None:
     """Say where the program is, or why nothing was put in place; exit by it."""
     from marchwarden.cli import render
 
+    for name, (its, new) in outcome.stayed.items():
+        render.notice(
+            f"The compiled {name} that is there stays: on dev it scored {its:.3f}, and the new one {new:.3f}."
+        )
     if outcome.worse:
         named = ", ".join(outcome.worse)
         render.notice(f"Nothing was put in place: the whole program is certainly worse in {named}.")
@@ -332,15 +370,22 @@ def _end(outcome: Outcome, place: Path) -> None:
     elif not outcome.worse:
         render.done("Nothing was better than what is there, and nothing was changed.")
     if outcome.stopped:
-        interrupted = "interrupted" in outcome.stopped.reason
-        render.notice(f"It ended early: {outcome.stopped.reason}.", outcome.stopped.hint)
-        render.done(f"Go on with: {going_on(sys.argv)}")
-        raise typer.Exit(INTERRUPTED if interrupted else FAILURE)
+        render.notice(f"It ended early: {outcome.stopped.reason.rstrip('.')}.", outcome.stopped.hint)
+        render.done(f"Go on with: {going_on(sys.argv, outcome.stopped.short_of)}")
+        raise typer.Exit(INTERRUPTED if outcome.stopped.is_interrupt else FAILURE)
 
 
-def going_on(command: Sequence[str]) -> str:
-    """A command line for the shell: this one again, to go on."""
-    given = [each for each in command[1:] if each != "--resume"]
+def going_on(command: Sequence[str], short_of: str = "") -> str:
+    """A command line for the shell: this one again, to go on, with twice of the option that it ran short of."""
+    given = []
+    for before, each in zip(["", *command[1:-1]], command[1:], strict=False):
+        option, equals, value = each.partition("=")
+        if short_of and before == short_of and each.isdecimal():
+            given.append(str(2 * int(each)))
+        elif short_of and option == short_of and equals and value.isdecimal():
+            given.append(f"{option}={2 * int(value)}")
+        elif each != "--resume":
+            given.append(each)
     return shlex.join(["marchwarden", *given, "--resume"])
 
 
@@ -360,7 +405,6 @@ def _compile_model_free(order: Order, asked: _Asked, place: Path, *, resume: boo
     if dry_run:
         _show_trials(order, asked, json=json)
         return
-    folder = _folder(order, asked, resume=resume)
     asked_to_stop = False
 
     def stop(*_: object) -> None:
@@ -370,7 +414,7 @@ def _compile_model_free(order: Order, asked: _Asked, place: Path, *, resume: boo
 
     before = signal.signal(signal.SIGINT, stop)
     try:
-        with render.counting(order.trials) as bar:
+        with _folder(order, asked, place, resume=resume) as folder, render.counting(order.trials) as bar:
 
             def tell(trial: Trial) -> None:
                 bar.of(trial.of)

@@ -3,9 +3,10 @@ once a stage's first calls tell the pace, about how long it will take."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 
 from marchwarden.cli import render
 from marchwarden.cli.plain import count
@@ -33,6 +34,7 @@ class _Shown(Progress):
         self._best: float | None = None
         self._calls = 0
         self._began = self._told = time.monotonic()
+        self._stderr = sys.stderr
 
     def stage(self, name: str) -> None:
         self._name, self._best, self._calls = name, None, 0
@@ -75,9 +77,14 @@ class _Shown(Progress):
         most = self._estimates[self._name].calls
         if pace > 0.05:
             minutes = max(1, round(most * pace / 60))
-            render.done(f"{self._name}: at most {most} calls, about {minutes} min at {pace:.1f} s a call")
+            self._say(f"{self._name}: at most {most} calls, about {minutes} min at {pace:.1f} s a call")
 
     def _line(self, text: str) -> None:
         self._told = time.monotonic()
         if self._bar.is_silent:
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        """Also while an optimizer is kept quiet, which takes the name of stderr away."""
+        with redirect_stderr(self._stderr):
             render.done(text)

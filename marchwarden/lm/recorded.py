@@ -7,26 +7,46 @@ engine beneath is asked. A model that is sampled so gives its own variety, and a
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import threading
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from dspy import lm15
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from marchwarden.errors import StorageError
 from marchwarden.lm.engine import AsyncEngine, Engine
 from marchwarden.lm.prompt import prompt_texts
 
-_USAGE = ("input_tokens", "output_tokens", "total_tokens", "cache_read_tokens")
+
+class _Usage(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    input_tokens: NonNegativeInt | None = None
+    output_tokens: NonNegativeInt | None = None
+    total_tokens: NonNegativeInt | None = None
+    cache_read_tokens: NonNegativeInt | None = None
+
+
+class _Answer(BaseModel):
+    """A line of the file."""
+
+    model_config = ConfigDict(frozen=True)
+
+    request: str
+    text: str
+    finish: Literal["stop", "length", "tool_call", "content_filter", "error"] | None
+    usage: _Usage
 
 
 class Recording:
-    """The file: an answer a line, appended when it is whole. A torn last line is passed over.
+    """The file: an answer a line, appended when it is whole. What a crash tore is passed over.
 
     Raises StorageError where it can't be read or written.
     """
@@ -37,9 +57,9 @@ class Recording:
         self._path = path
         self._lock = threading.Lock()
         self._asked: Counter[str] = Counter()
-        self._answers: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._answers: dict[str, list[_Answer]] = defaultdict(list)
         for line in self._lines():
-            self._answers[line["request"]].append(line)
+            self._answers[line.request].append(line)
         self._known = {key: len(found) for key, found in self._answers.items()}
 
     def __len__(self) -> int:
@@ -57,17 +77,20 @@ class Recording:
             return key, _events(request, self._answers[key][place])
 
     def keep(self, key: str, response: Any) -> None:
-        usage = {name: getattr(response.usage, name) for name in _USAGE}
-        line = {"request": key, "text": response.text, "finish": response.finish_reason, "usage": usage}
+        usage = _Usage(**{name: getattr(response.usage, name) for name in _Usage.model_fields})
+        text = (
+            (response.text or "").encode("utf-8", "replace").decode("utf-8")
+        )  # half of a surrogate pair has no form
+        answer = _Answer(request=key, text=text, finish=response.finish_reason, usage=usage)
         try:
-            with self._lock, self._path.open("ab") as file:
-                file.write(json.dumps(line, ensure_ascii=False).encode("utf-8") + b"\n")
+            with self._lock:
+                _append(self._path, answer.model_dump_json().encode("utf-8") + b"\n")
         except OSError as error:
             raise StorageError(
                 f"{self._path} can't be written: {error.strerror or error}", hint="Make room on the disk."
             ) from error
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
+    def _lines(self) -> Iterator[_Answer]:
         try:
             body = self._path.read_bytes() if self._path.exists() else b""
             if body and not body.endswith(b"\n"):
@@ -75,13 +98,22 @@ class Recording:
                 self._path.write_bytes(body)  # what is appended next is a line of its own
         except OSError as error:
             raise StorageError(f"{self._path} can't be read: {error.strerror or error}") from error
-        for line in body.splitlines():
-            try:
-                found = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(found, dict) and {"request", "text", "finish", "usage"} <= found.keys():
-                yield found
+        for line in body.split(b"\n"):
+            with suppress(ValidationError):
+                yield _Answer.model_validate_json(line)
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Add the line whole or not at all, also where the disk is full. Raises OSError."""
+    with path.open("ab", buffering=0) as file:
+        end = file.seek(0, 2)
+        try:
+            if file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, "No space left on device")
+        except OSError:
+            with suppress(OSError):
+                file.truncate(end)
+            raise
 
 
 class RecordedEngine:
@@ -151,10 +183,10 @@ def _key(request: Any) -> str:
     return hashlib.sha256(json.dumps(asked, default=str).encode("utf-8")).hexdigest()[:24]
 
 
-def _events(request: Any, answer: dict[str, Any]) -> list[Any]:
-    usage = lm15.Usage(**{name: answer["usage"].get(name) for name in _USAGE})
+def _events(request: Any, answer: _Answer) -> list[Any]:
+    usage = lm15.Usage(**answer.usage.model_dump())
     return [
         lm15.StreamStartEvent(id="recorded", model=request.model),
-        lm15.StreamDeltaEvent(lm15.TextDelta(text=answer["text"])),
-        lm15.StreamEndEvent(finish_reason=answer["finish"], usage=usage),
+        lm15.StreamDeltaEvent(lm15.TextDelta(text=answer.text)),
+        lm15.StreamEndEvent(finish_reason=answer.finish, usage=usage),
     ]

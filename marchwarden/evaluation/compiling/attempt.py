@@ -3,7 +3,10 @@ so that an interrupted one goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -57,19 +60,67 @@ def attempt_of(order: Order, train: Sequence[Question], dev: Sequence[Question])
 
 def begin(shelf: Path, attempt: Attempt) -> Path:
     """A new folder on the shelf. Raises StorageError."""
-    folder = shelf / f"{now().strftime('%Y%m%d-%H%M%S')}-{slug(attempt.model_id)}"
-    number = 1
-    while folder.exists():
-        number += 1
-        folder = folder.with_name(f"{folder.name.partition('~')[0]}~{number}")
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise StorageError(
-            f"{folder} can't be made: {error.strerror or error}", hint="Make room on the disk."
-        ) from None
+    first = shelf / f"{now().strftime('%Y%m%d-%H%M%S')}-{slug(attempt.model_id)}"
+    folder, number = first, 1
+    while True:
+        try:
+            folder.mkdir(parents=True)
+            break
+        except FileExistsError:
+            number += 1
+            folder = first.with_name(f"{first.name}~{number}")
+        except OSError as error:
+            raise StorageError(
+                f"{folder} can't be made: {error.strerror or error}",
+                hint="Make room on the disk, or make the folder writable.",
+            ) from None
     write_json(folder / ATTEMPT, attempt.model_dump(mode="json"))
     return folder
+
+
+@contextmanager
+def alone(shelf: Path, *folders: Path) -> Iterator[None]:
+    """Hold these folders for this compile, until it ends, however it does: two would pay twice, and the last one to
+    end would undo what the other put in place. Raises EvaluationError where another holds one of them, StorageError.
+    """
+    with ExitStack() as held:
+        for folder in folders:
+            name = hashlib.sha256(str(folder.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+            path = shelf / "locks" / name
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = held.enter_context(path.open("ab"))
+            except OSError as error:
+                raise StorageError(
+                    f"{path} can't be written: {error.strerror or error}",
+                    hint="Make room on the disk, or make the folder writable.",
+                ) from None
+            if not _locked(file.fileno()):
+                raise EvaluationError(
+                    f"another compile is at work on {folder}", hint="Wait for it, or name another --out."
+                )
+        yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _locked(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _locked(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 def latest(shelf: Path, attempt: Attempt) -> Path:

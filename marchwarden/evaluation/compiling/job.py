@@ -15,9 +15,10 @@ import anyio
 
 from marchwarden import __version__
 from marchwarden.embedding import is_used
+from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.bootstrap import Difference, differences
 from marchwarden.evaluation.compiling.plan import Order
-from marchwarden.evaluation.compiling.purse import MORE_TOKENS, Purse, Stopped
+from marchwarden.evaluation.compiling.purse import Purse, Stopped, interrupted, out_of_tokens, service_gone
 from marchwarden.evaluation.compiling.stage_search import (
     Progress,
     StageExamples,
@@ -26,8 +27,9 @@ from marchwarden.evaluation.compiling.stage_search import (
     compile_stage,
 )
 from marchwarden.evaluation.questions import Question
-from marchwarden.evaluation.runner import ask_all, info_of
+from marchwarden.evaluation.runner import ask_all, check_web, info_of
 from marchwarden.evaluation.runs import RUN, Run, labels_fingerprint, now, open_run, pages_fingerprint, start_run
+from marchwarden.evaluation.scores import without_model
 from marchwarden.evaluation.stage_sets import STAGE_SETS, labelled_web
 from marchwarden.programs import (
     NONE,
@@ -67,10 +69,15 @@ class Outcome:
     """In what the whole program is certainly worse than the uncompiled one: then it is not put in place."""
     stopped: Stopped | None = None
     """Why it ended early."""
+    stayed: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Stages whose earlier compiled form did better on the same dev examples than the one that was found now, with
+    both scores: the earlier one stays."""
 
 
 async def examples_of(order: Order, train: Sequence[Question], dev: Sequence[Question]) -> dict[str, StageExamples]:
-    """The examples of each stage of the order. Raises EvaluationError where a stage has too few."""
+    """The examples of each stage of the order. Raises EvaluationError where a stage has too few, or the questions are
+    about another web."""
+    check_web([*train, *dev], order.settings)
     found = {}
     async with labelled_web(order.settings) as web:
         for name in order.stages:
@@ -120,20 +127,28 @@ def compile_program(
             order.jobs,
             folder,
         )
-        progress.stage(name)
         try:
+            progress.stage(name)
             outcomes[name] = compile_stage(task, purse, progress)
+            progress.stage_done(name, outcomes[name].record)
         except KeyboardInterrupt:
-            stopped = Stopped("it was interrupted", "--resume goes on.")
+            stopped = interrupted()
             break
-        progress.stage_done(name, outcomes[name].record)
+        except EvaluationError as error:
+            if not any(each.compiled for each in outcomes.values()):
+                raise
+            stopped = Stopped(str(error), error.hint)
+            break
         if stopped := outcomes[name].stopped:
             break
     outcome = _joined(order, outcomes, before, dev, purse)
     outcome.stopped = stopped
-    kept_now = [name for name, each in outcomes.items() if each.compiled]
+    kept_now = [name for name, each in outcomes.items() if each.compiled and name not in outcome.stayed]
     if order.questions and kept_now and stopped is None:
-        _whole(order, outcome, dev, folder, purse, progress)
+        try:
+            _whole(order, outcome, dev, folder, purse, progress)
+        except KeyboardInterrupt:
+            outcome.stopped = interrupted()
     if kept_now and not outcome.worse:
         outcome.file = save_program(out, outcome.info, list(outcome.stages.values()))
     return outcome
@@ -146,17 +161,44 @@ def _joined(
     dev: Sequence[Question],
     purse: Purse,
 ) -> Outcome:
-    """The program with what was found now, and what was there of other stages."""
-    stages = dict(before.stages) if before else {}
-    records: dict[str, StageRecord] = dict(before.info.stages) if before and before.info else {}
+    """The program with what was found now, and what was there of other stages. A stage that is there stays where
+    nothing was found now, or nothing better."""
+    stages: dict[str, CompiledStage] = dict(before.stages) if before else {}
+    records, stayed = _records_of(before), {}
     for name, outcome in outcomes.items():
-        if outcome.compiled:
+        if outcome.compiled is None:
+            if name not in stages:
+                records[name] = outcome.record
+        elif name in stages and (scores := _better_before(order, before, records[name], outcome.record, dev)):
+            stayed[name] = scores
+        else:
             stages[name] = outcome.compiled
             records[name] = outcome.record
-        elif name not in stages:
-            records[name] = outcome.record
     info = info_of_program(order, records, dev, _cost(purse))
-    return Outcome(info, {name: stage for name, stage in stages.items() if records[name].kept})
+    return Outcome(info, stages, stayed=stayed)
+
+
+def _records_of(before: Program | None) -> dict[str, StageRecord]:
+    """Of what is in force, and of what was tried and not kept. What is stale or damaged goes."""
+    if before is None or before.info is None:
+        return {}
+    return {name: each for name, each in before.info.stages.items() if name in before.stages or not each.kept}
+
+
+def _better_before(
+    order: Order, before: Program | None, old: StageRecord, new: StageRecord, dev: Sequence[Question]
+) -> tuple[float, float] | None:
+    """What both forms scored, where the old one did better on the same examples; else the new one takes its place."""
+    info = before.info if before else None
+    if info is None or old.compiled is None or new.compiled is None or old.compiled <= new.compiled:
+        return None
+    reads_by = "meaning" if is_used(order.settings) else "words"
+    same = (labels_fingerprint(dev), pages_fingerprint(order.settings.frozen_web), reads_by)
+    if (info.labels, info.pages, info.reads_by) != same:
+        return None
+    if (old.seed, old.dev_examples, old.signature) != (new.seed, new.dev_examples, new.signature):
+        return None
+    return old.compiled, new.compiled
 
 
 def info_of_program(
@@ -195,7 +237,7 @@ def _whole(
     """Ask dev questions with the uncompiled program and with the compiled one, and compare."""
     questions = _affordable(_spaced(dev, order.questions), purse)
     if not questions:
-        outcome.stopped = Stopped("the token budget does not reach for whole questions", MORE_TOKENS)
+        outcome.stopped = out_of_tokens("the token budget does not reach for whole questions")
         return
     program = folder / "program"
     save_program(program, outcome.info, list(outcome.stages.values()))
@@ -203,11 +245,10 @@ def _whole(
     for name, used in (("uncompiled", NONE), ("compiled", str(program.absolute()))):
         progress.phase(f"{name}, whole questions")
         settings = order.settings.model_copy(update={"program": used})
-        run = _run(folder / "whole" / name, questions, settings, order.jobs)
-        try:
-            anyio.run(_ask, run, questions, settings, order.jobs, progress)
-        except KeyboardInterrupt:
-            outcome.stopped = Stopped("it was interrupted", "--resume goes on.")
+        run = _run(folder / "whole", name, questions, settings, order.jobs)
+        anyio.run(_ask, run, questions, settings, order.jobs, progress)
+        if (without := without_model(run)) and without.dead:
+            outcome.stopped = service_gone(without.reason or "no whole question was answered by it")
             return
         runs.append(run)
     outcome.info = outcome.info.model_copy(update={"whole": _compared(*runs), "cost": _with_runs(_cost(purse), runs)})
@@ -218,12 +259,19 @@ async def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs
     await ask_all(run, questions, settings, jobs=jobs, on_record=lambda record: progress.question())
 
 
-def _run(folder: Path, questions: Sequence[Question], settings: Settings, jobs: int) -> Run:
+def _run(shelf: Path, name: str, questions: Sequence[Question], settings: Settings, jobs: int) -> Run:
+    """The run to go on with, where one of the same compiled stages is there; else a new one beside it."""
     info = info_of(questions, settings, name="shipped", split="dev", jobs=jobs)
-    if (folder / RUN).exists():
+    folder, number = shelf / name, 1
+    while (folder / RUN).exists():
         run = open_run(folder)
-        if not run.info.differences(info):
+        its = run.info
+        # a program's fingerprint tells its day and its cost too, which say nothing of what it answers
+        if its.compiled == info.compiled and not its.differences(info.model_copy(update={"program": its.program})):
+            run.mend()
             return run
+        number += 1
+        folder = shelf / f"{name}-{number}"
     return start_run(folder, info)
 
 

@@ -50,6 +50,9 @@ class Calls:
 
     task: int
     reflection: int = 0
+    likely: int = 0
+    """How often it asks the model where that answers every other time rightly."""
+    likely_reflection: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,11 @@ class Search:
         outputs = self.watch.stage.signature().output_fields
         return [each for each in self.learn if all(name in each for name in outputs)]
 
+    @property
+    def teaching(self) -> list[dspy.Example]:
+        """What demonstrations are made of: where no label gives an answer away, the model's own right answers."""
+        return self.labelled or self.learn
+
 
 @dataclass(frozen=True)
 class Optimizer:
@@ -104,21 +112,33 @@ class Optimizer:
 
 
 def run(optimizer: Optimizer, search: Search) -> None:
-    """What it finds is the watch's to tell. Raises Stopped, KeyboardInterrupt, and what a broken optimizer raises."""
+    """What it finds is the watch's to tell; no call of it is running when this ends, however it does.
+
+    Raises Stopped, KeyboardInterrupt, and EvaluationError where the optimizer itself fails.
+    """
     with _quiet():
-        optimizer.run(search)
+        try:
+            optimizer.run(search)
+        except Exception as error:
+            said = str(error).partition("\n")[0][:200]
+            raise EvaluationError(
+                f"the optimizer {optimizer.name} failed on {search.watch.stage.name}: {type(error).__name__}: {said}",
+                hint="Try another --optimizer, or label more questions (evals/README.md).",
+            ) from error
+        finally:
+            search.watch.close()
 
 
 # Each of them
 
 
 def _bootstrap_calls(effort: Effort, learn: int, choose: int) -> Calls:
-    return Calls(min(learn, 4 * effort.demos) + choose)
+    return Calls(learn + choose, likely=min(learn, 2 * effort.demos) + choose)
 
 
 def _bootstrap(search: Search) -> Any:
     program = dspy.BootstrapFewShot(**_demonstrations(search), max_errors=_MANY).compile(
-        Student(search.watch), trainset=search.labelled
+        Student(search.watch), trainset=search.teaching
     )
     _try_on(program, search)
     return program
@@ -126,8 +146,8 @@ def _bootstrap(search: Search) -> Any:
 
 def _random_search_calls(effort: Effort, learn: int, choose: int) -> Calls:
     """Three candidates are always tried: no demonstration, labelled ones, and the first that bootstrap."""
-    bootstraps = (effort.candidates + 1) * min(learn, 2 * effort.demos)
-    return Calls((effort.candidates + 3) * choose + bootstraps)
+    tried, bootstraps = (effort.candidates + 3) * choose, effort.candidates + 1
+    return Calls(tried + bootstraps * learn, likely=tried + bootstraps * min(learn, 2 * effort.demos))
 
 
 def _random_search(search: Search) -> Any:
@@ -138,7 +158,7 @@ def _random_search(search: Search) -> Any:
         max_errors=_MANY,
         stop_at_score=100,
     )
-    return optimizer.compile(Student(search.watch), trainset=search.labelled, valset=search.choose)
+    return optimizer.compile(Student(search.watch), trainset=search.teaching, valset=search.choose)
 
 
 def _trials(candidates: int) -> int:
@@ -147,8 +167,9 @@ def _trials(candidates: int) -> int:
 
 
 def _mipro_calls(effort: Effort, learn: int, choose: int) -> Calls:
-    bootstraps = max(1, effort.candidates - 2) * min(learn, 2 * effort.demos)
-    return Calls((_trials(effort.candidates) + 1) * choose + bootstraps, effort.candidates + 11)
+    tried, bootstraps = (_trials(effort.candidates) + 1) * choose, max(1, effort.candidates - 2)
+    likely = tried + bootstraps * min(learn, 2 * effort.demos)
+    return Calls(tried + bootstraps * learn, effort.candidates + 11, likely, effort.candidates + 2)
 
 
 def _mipro(search: Search) -> Any:
@@ -163,7 +184,7 @@ def _mipro(search: Search) -> Any:
     )
     return optimizer.compile(
         Student(search.watch),
-        trainset=search.labelled,
+        trainset=search.teaching,
         valset=search.choose,
         num_trials=_trials(search.effort.candidates),
         minibatch=False,
@@ -181,7 +202,11 @@ def _gepa_metric_calls(effort: Effort, choose: int) -> int:
 
 
 def _gepa_calls(effort: Effort, learn: int, choose: int) -> Calls:
-    return Calls(_gepa_metric_calls(effort, choose), 2 * effort.candidates)
+    """It looks at its count before each candidate only, and so goes beyond it by one; where no candidate is better
+    on its minibatch, the count lasts for more of them."""
+    counted = _gepa_metric_calls(effort, choose)
+    written = (counted - choose) // (2 * _MINIBATCH) + 1
+    return Calls(counted + 2 * _MINIBATCH + choose, written, counted, effort.candidates)
 
 
 def _gepa(search: Search) -> Any:
@@ -208,7 +233,7 @@ def _simba_sizes(effort: Effort, learn: int) -> tuple[int, int]:
 def _simba_calls(effort: Effort, learn: int, choose: int) -> Calls:
     batch, candidates = _simba_sizes(effort, learn + choose)
     tried = _STEPS * batch * (2 * candidates + 1) + (_STEPS + 1) * (learn + choose)
-    return Calls(tried, _STEPS * (candidates + 1))
+    return Calls(tried, _STEPS * (candidates + 1), tried, _STEPS * candidates)
 
 
 def _simba(search: Search) -> Any:
@@ -232,7 +257,7 @@ def _demonstrations(search: Search) -> dict[str, Any]:
         "metric": search.metric,
         "metric_threshold": RIGHT,
         "max_bootstrapped_demos": max(1, search.effort.demos - 1),
-        "max_labeled_demos": search.effort.demos,
+        "max_labeled_demos": search.effort.demos if search.labelled else 0,
     }
 
 

@@ -35,6 +35,8 @@ QUESTIONS_OF: dict[Size, int] = {"small": 8, "large": 24}
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b\b|[a-z](\d+(?:\.\d+)?)b\b", re.IGNORECASE)
 _LITTLE = re.compile(r"smollm|tiny|\bphi\b|gemma-?2b", re.IGNORECASE)
 _CHARACTERS_A_TOKEN = 4.0
+_ATTEMPTS = 2
+"""That a stage makes at most in the loop, and so on dev: an answer that can't be used is asked for once more."""
 _ANSWER_SHARE = 0.4
 """Of its cap, what an answer takes on average."""
 
@@ -51,7 +53,8 @@ def optimizer_for(model_id: str, name: str | None) -> Optimizer:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Of one stage. Calls are at most so many; tokens and dollars are about."""
+    """Of one stage. Calls are at most so many, those aside that a failing service makes DSPy repeat; tokens and
+    dollars are about."""
 
     stage: str
     optimizer: str
@@ -76,16 +79,16 @@ def estimate(
     shown = prompt_tokens(stage_set, examples.learn + examples.choose + examples.dev)
     answer = int(_ANSWER_SHARE * stage_set.stage.max_tokens)
     own, demos = len(examples.dev), effort.demos * _demo_tokens(stage_set, examples.learn, answer)
-    read = own * shown + (calls.task + own) * (shown + demos)
-    written = (calls.task + 2 * own) * answer
-    reflected = calls.reflection * (3 * (shown + answer) + REFLECTION_TOKENS // 2)
+    read = own * shown + (calls.likely + own) * (shown + demos)
+    written = (calls.likely + 2 * own) * answer
+    reflected = calls.likely_reflection * (3 * (shown + answer) + REFLECTION_TOKENS // 2)
     return Estimate(
         stage_set.stage.name,
         optimizer.name,
         len(examples.learn),
         len(examples.choose),
         own,
-        calls.task + 2 * own,
+        calls.task + 2 * _ATTEMPTS * own,
         calls.reflection,
         read + written + reflected,
         _dollars(model_id, read, written, writer, reflected),

@@ -11,12 +11,13 @@ from typing import Any
 import anyio
 
 from marchwarden.budget import Budget
-from marchwarden.evaluation.compiling.purse import MORE_TOKENS, Purse, Stopped
+from marchwarden.errors import EvaluationError
+from marchwarden.evaluation.compiling.purse import SERVICE, Purse, Stopped, service_gone
 from marchwarden.evaluation.stage_sets import AnyStageSet, Example
 from marchwarden.evaluation.stage_sets.scoring import ExampleScore, mean_interval, score_examples
 from marchwarden.lm import Model
 from marchwarden.settings import Settings
-from marchwarden.stages import Stage
+from marchwarden.stages import FAILURES_BORNE, Stage
 from marchwarden.trace.events import Recorder
 
 
@@ -67,27 +68,64 @@ def score_on(
     jobs: int,
     on_example: Callable[[ExampleScore], None] = lambda scored: None,
 ) -> list[ExampleScore]:
-    """The stage on these examples, paid from the purse. Raises Stopped where that runs out: what was refused is no
-    score."""
+    """The stage on these examples, paid from the purse. Raises Stopped where that runs out or the service is gone:
+    what was refused, or never answered, is no score. What the service did not do once is asked for once more."""
+    scored = _scored_once(stage_set, stage, examples, settings, purse, jobs, on_example)
+    unanswered = [example for example, each in zip(examples, scored, strict=True) if _unanswered(each)]
+    again = iter(_scored_once(stage_set, stage, unanswered, settings, purse, jobs, on_example) if unanswered else ())
+    scored = [next(again) if _unanswered(each) else each for each in scored]
+    if failed := [each for each in scored if _unanswered(each)]:
+        raise service_gone(str(failed[-1].fell_back))
+    if scored and all(_kind(each) == "unknown" for each in scored):
+        raise service_gone(str(scored[-1].fell_back))
+    return scored
 
+
+def _scored_once(
+    stage_set: AnyStageSet,
+    stage: Stage[Any, Any],
+    examples: Sequence[Example[Any, Any]],
+    settings: Settings,
+    purse: Purse,
+    jobs: int,
+    on_example: Callable[[ExampleScore], None],
+) -> list[ExampleScore]:
     opened: list[Model] = []
+    failures = 0
 
     def connect(budget: Budget, tally: Recorder) -> Model:
-        if stopped := purse.ended(stage.name, 2 * stage.max_tokens):
+        if stopped := purse.ended(stage.name, stage.max_tokens):
             raise _Refused(stopped)
         opened.append(purse.open(settings, tally))
         return opened[-1]
 
+    def note(scored: ExampleScore) -> None:
+        nonlocal failures
+        failures = failures + 1 if _unanswered(scored) else 0
+        if failures >= FAILURES_BORNE or _kind(scored) == "bad_key":
+            raise _Refused(service_gone(str(scored.fell_back)))
+        if opened and any(model.meter.refused for model in opened):
+            raise _Refused(purse.refused(stage.name))
+        on_example(scored)
+
     async def run() -> list[ExampleScore]:
-        return await score_examples(stage_set, stage, examples, connect, at_once=jobs, on_example=on_example)
+        return await score_examples(stage_set, stage, examples, connect, at_once=jobs, on_example=note)
 
     try:
-        scored = anyio.run(run)
+        return anyio.run(run)
     except _Refused as refused:
         raise refused.stopped from None
-    if any(model.meter.refused for model in opened):
-        raise Stopped("the token budget refused a call", MORE_TOKENS)
-    return scored
+    except EvaluationError as error:
+        raise service_gone(str(error).removeprefix("the model can't be asked: ")) from None
+
+
+def _kind(scored: ExampleScore) -> str:
+    """Of the failure for which the model's answer was not used."""
+    return (scored.fell_back or "").partition(":")[0]
+
+
+def _unanswered(scored: ExampleScore) -> bool:
+    return _kind(scored) in SERVICE
 
 
 class _Refused(Exception):

@@ -6,16 +6,20 @@ swallow refusals and score them as failures, a compile ends before one, by `Stop
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from marchwarden.budget import Budget
-from marchwarden.errors import BudgetExhausted, ModelError
+from marchwarden.contract import Constraints
+from marchwarden.errors import BudgetExhausted, MarchwardenError, ModelError
 from marchwarden.evaluation.prices import price_of
-from marchwarden.lm import Model
+from marchwarden.lm import RETRIES, Model
 from marchwarden.lm.recorded import AsyncRecordedEngine, RecordedEngine, Recording
 from marchwarden.lm.resolve import Resolved, resolve
 from marchwarden.settings import Settings
@@ -25,17 +29,43 @@ from marchwarden.trace.events import Event, ModelCalled, Recorder
 CALLS = "calls.jsonl"
 UNLIMITED = 10**12
 MORE_TOKENS = "Allow more with --token-budget, and --resume."
-_GONE = ("bad_key", "network", "timeout", "server_error", "overloaded", "rate_limited", "unknown")
-"""What says nothing of the prompt that is tried: DSPy has already retried it."""
+INTERRUPTED = "it was interrupted"
+SERVICE = ("bad_key", "network", "timeout", "server_error", "overloaded", "rate_limited")
+"""What the service did not do: DSPy has already retried it, and it says nothing of the prompt that is tried."""
+GONE = (*SERVICE, "unknown")
+"""With what may be the service or the prompt: again and again, it is the service."""
 
 
 class Stopped(BaseException):
     """Nothing more may be spent, or nobody answers. No `except Exception` of an optimizer holds it up."""
 
-    def __init__(self, reason: str, hint: str) -> None:
+    def __init__(
+        self, reason: str, hint: str | None, *, by: MarchwardenError | None = None, short_of: str = ""
+    ) -> None:
+        """`by`: a failure of our own, which optimizers must not swallow. `short_of`: the option that allows more."""
         super().__init__(reason)
         self.reason = reason
         self.hint = hint
+        self.by = by
+        self.short_of = short_of
+
+    @property
+    def is_interrupt(self) -> bool:
+        return self.reason == INTERRUPTED
+
+
+def interrupted() -> Stopped:
+    return Stopped(INTERRUPTED, "--resume goes on.")
+
+
+def out_of_tokens(reason: str) -> Stopped:
+    return Stopped(reason, MORE_TOKENS, short_of="--token-budget")
+
+
+def service_gone(reason: str) -> Stopped:
+    return Stopped(
+        f"the model can't be asked: {reason}", "`marchwarden doctor --online` says more; --resume goes on."
+    )
 
 
 @dataclass
@@ -57,6 +87,44 @@ class Spent:
         return Spent(self.calls, self.tokens, self.seconds, self.dollars)
 
 
+class Limits(Budget):
+    """Tokens, and how many attempts may go out: both are counted before one does, under one lock."""
+
+    def __init__(self, tokens: int, calls: int | None) -> None:
+        super().__init__(Constraints(), math.inf)
+        self.token_budget = tokens
+        self._most_calls = calls
+        self._calls_aside = 0
+
+    def keep_calls(self, calls: int) -> None:
+        """Leave so many calls for later; 0 gives them back."""
+        with self._lock:
+            self._calls_aside = calls
+
+    @property
+    def calls_left(self) -> int | None:
+        """None for any number of them."""
+        with self._lock:
+            return self._calls_left()
+
+    def _calls_left(self) -> int | None:
+        return None if self._most_calls is None else self._most_calls - self._calls_aside - self._count
+
+    def _left(self, stage: str) -> int:
+        calls = self._calls_left()
+        return super()._left(stage) if calls is None or calls > 0 else 0
+
+
+class UncutModel(Model):
+    """A model whose answers have their whole cap or are not asked for: one that was cut for lack of tokens would say
+    that its prompt is a bad one."""
+
+    @contextmanager
+    def asking(self, stage: str, *, max_tokens: int, answer_floor: int | None = None) -> Iterator[None]:
+        with super().asking(stage, max_tokens=max_tokens, answer_floor=answer_floor or max_tokens):
+            yield
+
+
 class Purse:
     """Opens models whose calls it pays for, and counts them. Safe under threads and tasks."""
 
@@ -69,27 +137,45 @@ class Purse:
         engines: Callable[[Settings], Resolved] = resolve,
     ) -> None:
         """`folder` keeps every answer, so that nothing is paid twice. `engines`: how a model id becomes engines."""
-        self.budget = Budget.of_tokens(tokens or UNLIMITED)
+        self.budget = Limits(tokens or UNLIMITED, calls)
         self.spent = Spent()
         self.recording = Recording(folder / CALLS)
         self.on_call: Callable[[], None] = lambda: None
-        self._most_calls = calls
         self._engines = engines
-        self._longest = 0
+        self._holds: dict[str, int] = defaultdict(int)
+        """The most that a call of a stage was held for."""
         self._trouble = 0
+        self._writers: list[Model] = []
+        self._writers_trouble = 0
+        """Attempts in a row in which a model that writes instructions could not be asked."""
+        self._writers_last = ""
         self._lock = threading.Lock()
 
-    def open(self, settings: Settings, recorder: Recorder | None = None) -> Model:
-        """The model of the settings. Raises ConfigurationError for a key that is missing or a model nobody knows."""
+    def open(self, settings: Settings, recorder: Recorder | None = None, *, writes: bool = False) -> Model:
+        """The model of the settings. `writes`: it is to write instructions, and optimizers swallow what goes wrong
+        with it. Raises ConfigurationError for a key that is missing or a model nobody knows."""
         found = self._engines(settings)
-        return Model(
+        model = UncutModel(
             settings.model_id,
             RecordedEngine(found.engine, self.recording),
             AsyncRecordedEngine(found.async_engine, self.recording),
             self.budget,
-            _Both(self, recorder),
+            _Both(self, recorder, writes),
             secrets=found.secrets,
         )
+        if writes:
+            self._writers = [model]
+            self._writers_trouble = 0
+        return model
+
+    def hold(self, stage: str) -> int:
+        """The most tokens that a call of the stage was held for by now: prompt and answer at their longest."""
+        return self._holds[stage]
+
+    def set_aside(self, name: str, tokens: int, calls: int) -> None:
+        """Keep tokens and calls for later, under this name; 0 gives them back."""
+        self.budget.set_aside(name, tokens)
+        self.budget.keep_calls(calls)
 
     def check(self, stage: str, answer: int) -> None:
         """Raises Stopped where one more call of the stage, with an answer of so many tokens, may not fit."""
@@ -98,44 +184,69 @@ class Purse:
 
     def ended(self, stage: str, answer: int) -> Stopped | None:
         """Why no call may follow; None where one may."""
-        if self._most_calls is not None and self.spent.calls >= self._most_calls:
-            return Stopped(f"{self._most_calls} calls were made", "Allow more with --max-calls, and --resume.")
-        left = self.budget.tokens_left(stage)
-        if left < self._longest + answer:
-            needed = f"{max(0, left)} tokens are left, and a call may need {self._longest + answer}"
-            return Stopped(needed, MORE_TOKENS)
+        if self._writers_trouble >= FAILURES_BORNE * (RETRIES + 1):
+            return service_gone(self._writers_last)
+        calls = self.budget.calls_left
+        if calls is not None and calls <= 0:
+            return self.refused(stage)
+        left, needed = self.budget.tokens_left(stage), max(self._holds[stage], answer)
+        if left < needed:
+            return out_of_tokens(f"{max(0, left)} tokens are left for {stage}, and a call may need {needed}")
+        if any(model.meter.refused for model in self._writers):
+            return self.refused(stage)
         return None
 
+    def refused(self, stage: str) -> Stopped:
+        """Why the meter let a call of the stage not go out."""
+        calls = self.budget.calls_left
+        if calls is not None and calls <= 0:
+            made = f"{self.spent.calls} calls were made, and no more may be"
+            return Stopped(made, "Allow more with --max-calls, and --resume.", short_of="--max-calls")
+        left = max(0, self.budget.tokens_left(stage))
+        return out_of_tokens(f"{left} tokens are left for {stage}, and a call may need more")
+
     def failed(self, error: Exception) -> None:
-        """Take note of a call that failed; raises Stopped where the budget refused it, or the service is gone."""
+        """Take note of a call that failed. Raises Stopped where the budget refused it, the service is gone, or
+        answers can't be kept."""
         if isinstance(error, BudgetExhausted):
-            raise Stopped(str(error), MORE_TOKENS) from None
-        if not isinstance(error, ModelError) or error.kind not in _GONE:
+            raise self.refused("the search") from None
+        if isinstance(error, MarchwardenError) and not isinstance(error, ModelError):
+            raise Stopped(str(error), error.hint, by=error)
+        if not isinstance(error, ModelError) or error.kind not in GONE:
             self._trouble = 0
             return
         self._trouble += 1
         if error.kind == "bad_key" or self._trouble >= FAILURES_BORNE:
-            raise Stopped(
-                f"the model can't be asked: {error}", "`marchwarden doctor --online` says more; --resume goes on."
-            )
+            raise service_gone(str(error))
 
     def answered(self) -> None:
         self._trouble = 0
 
-    def record(self, event: Event) -> None:
+    def record(self, event: Event, *, writes: bool = False) -> None:
         if not isinstance(event, ModelCalled):
             return
         price = price_of(event.model_id)
         with self._lock:
+            if writes:
+                self._note_writer(event.error)
+            else:
+                self._holds[event.stage] = max(self._holds[event.stage], event.reserved_tokens)
             self.spent.calls += 1
             self.spent.tokens += event.charged_tokens
             self.spent.seconds += event.duration_sec
-            self._longest = max(self._longest, event.input_tokens)
             if price is None or self.spent.dollars is None:
                 self.spent.dollars = None
             else:
                 self.spent.dollars += price.of(event.input_tokens, event.output_tokens, event.cached_tokens)
         self.on_call()
+
+    def _note_writer(self, error: str | None) -> None:
+        kind, _, said = (error or "").partition(": ")
+        if kind not in GONE:
+            self._writers_trouble = 0
+            return
+        self._writers_last = said
+        self._writers_trouble += FAILURES_BORNE * (RETRIES + 1) if kind == "bad_key" else 1
 
     def progress(self, message: str) -> None:
         pass
@@ -147,9 +258,10 @@ class _Both:
 
     purse: Purse
     other: Recorder | None
+    writes: bool
 
     def record(self, event: Event) -> None:
-        self.purse.record(event)
+        self.purse.record(event, writes=self.writes)
         if self.other:
             self.other.record(event)
 

@@ -16,9 +16,9 @@ import anyio
 from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.compiling.optimizers import REFLECTION_TOKENS, Effort, Optimizer, Search, run
 from marchwarden.evaluation.compiling.proof import Proof, score_on
-from marchwarden.evaluation.compiling.purse import Clock, Purse, Spent, Stopped
+from marchwarden.evaluation.compiling.purse import Clock, Purse, Spent, Stopped, interrupted
 from marchwarden.evaluation.compiling.student import Prompt, Watch, as_dspy, spread
-from marchwarden.evaluation.runs import write_whole
+from marchwarden.evaluation.runs import write_json
 from marchwarden.evaluation.stage_sets import AnyStageSet, Example
 from marchwarden.lm import Model
 from marchwarden.programs import CompiledStage, StageRecord
@@ -132,10 +132,10 @@ def compile_stage(task: StageTask, purse: Purse, progress: Progress) -> StageOut
         baseline = score_on(task.stage_set, stage, task.examples.dev, task.settings, purse, jobs=task.jobs)
     except Stopped as ended:
         return _outcome(task, purse, before, clock, None, None, ended)
-    proof_costs = int(MARGIN * (purse.spent.tokens - before.tokens)) + len(baseline) * _demo_tokens(task)
-    purse.budget.set_aside(PROOF, proof_costs)
-    found, stopped = _search(task, purse, progress)
-    purse.budget.set_aside(PROOF, 0)
+    share = _ProofShare(purse, task, before)
+    share.keep(_demo_bytes(task))
+    found, stopped = _search(task, purse, progress, share)
+    share.give_back()
     uncompiled = Prompt(stage.signature().instructions)
     if found is None or found == uncompiled:
         return _outcome(task, purse, before, clock, Proof(baseline, baseline), None, stopped)
@@ -147,7 +147,7 @@ def compile_stage(task: StageTask, purse: Purse, progress: Progress) -> StageOut
         demos=[dict(demo) for demo in found.demos],
     )
     _keep_found(task, compiled)
-    progress.phase("compiled, on dev")
+    progress.phase(f"compiled, on dev{'; Ctrl-C again ends that' if stopped and stopped.is_interrupt else ''}")
     try:
         proven = score_on(
             task.stage_set, stage.compiled(compiled), task.examples.dev, task.settings, purse, jobs=task.jobs
@@ -157,21 +157,53 @@ def compile_stage(task: StageTask, purse: Purse, progress: Progress) -> StageOut
     return _outcome(task, purse, before, clock, Proof(baseline, proven), compiled, stopped)
 
 
-def _search(task: StageTask, purse: Purse, progress: Progress) -> tuple[Prompt | None, Stopped | None]:
+class _ProofShare:
+    """What the proof needs at most, about: as many calls as a stage makes, as many tokens as the uncompiled prompt
+    took, what the found prompt is longer, and room for the last calls to be held at their longest."""
+
+    def __init__(self, purse: Purse, task: StageTask, before: Spent) -> None:
+        self._purse = purse
+        self._task = task
+        self._spent = purse.spent.since(before)
+        self._own = len(task.stage_set.stage.signature().instructions.encode("utf-8"))
+
+    def keep(self, longer: int) -> None:
+        """`longer`: bytes that the prompt has more than the uncompiled one."""
+        examples, task = len(self._task.examples.dev), self._task
+        more = longer // 3
+        last = min(task.jobs, examples) * (self._purse.hold(task.name) + longer)
+        tokens = int(MARGIN * self._spent.tokens) + examples * more + last
+        self._purse.set_aside(PROOF, tokens, max(2 * examples, int(MARGIN * self._spent.calls)))
+
+    def keep_for(self, prompt: Prompt) -> None:
+        self.keep(max(0, len(prompt.key.encode("utf-8")) - self._own))
+
+    def give_back(self) -> None:
+        self._purse.set_aside(PROOF, 0, 0)
+
+
+def _search(
+    task: StageTask, purse: Purse, progress: Progress, share: _ProofShare
+) -> tuple[Prompt | None, Stopped | None]:
     """The best prompt that was tried on every example to choose by; None where none beat the uncompiled one there."""
     examples = task.examples
+
+    def better(score: float, prompt: Prompt) -> None:
+        share.keep_for(prompt)
+        progress.best(score)
+
     watch = Watch(
         task.stage_set,
         examples.learn + examples.choose,
         [each.id for each in examples.choose],
         purse,
-        on_best=progress.best,
+        on_best=better,
     )
     progress.phase(task.optimizer.name)
     ended: Stopped | None = None
     stage = task.stage_set.stage
     model = purse.open(task.settings)
-    reflecting = purse.open(task.reflection) if task.reflection else model
+    reflecting = purse.open(task.reflection or task.settings, writes=True)
     try:
         with model.asking(stage.name, max_tokens=stage.max_tokens):
             search = Search(
@@ -185,9 +217,11 @@ def _search(task: StageTask, purse: Purse, progress: Progress) -> tuple[Prompt |
             )
             run(task.optimizer, search)
     except Stopped as stopped:
+        if stopped.by is not None:
+            raise stopped.by from None
         ended = stopped
     except KeyboardInterrupt:
-        ended = Stopped("it was interrupted", "--resume goes on.")
+        ended = interrupted()
     finally:
         _close(model, reflecting)
     best = watch.best
@@ -235,21 +269,22 @@ def _reason(proof: Proof | None, stopped: Stopped | None) -> str:
     low, high = proof.interval
     if proof.helped:
         return f"It gains {low:+.2f} to {high:+.2f} on dev.{ended}"
+    if high < 0:
+        return f"It is worse on dev, by {low:+.2f} to {high:+.2f}.{ended}"
     return f"What it gains on dev, {low:+.2f} to {high:+.2f}, may be noise.{ended}"
 
 
-def _demo_tokens(task: StageTask) -> int:
-    """What demonstrations add to a prompt at most, about: their longest examples, four characters a token."""
+def _demo_bytes(task: StageTask) -> int:
+    """What demonstrations add to a prompt at most: their longest examples."""
     shown = [json.dumps(task.stage_set.stage.show(each.given), default=str) for each in task.examples.learn]
-    lengths = sorted(map(len, shown), reverse=True)[: task.effort.demos]
-    return sum(lengths) // 3
+    return sum(sorted((len(each.encode("utf-8")) for each in shown), reverse=True)[: task.effort.demos])
 
 
 def _keep_found(task: StageTask, compiled: CompiledStage) -> None:
     """In the compile's own folder: a stage that is not proven is no part of a program, and can be looked at."""
-    write_whole(task.folder / f"{task.name}.found.json", compiled.model_dump_json(indent=2).encode("utf-8") + b"\n")
+    write_json(task.folder / f"{task.name}.found.json", compiled.model_dump(mode="json"))
 
 
 def _close(*models: Model) -> None:
-    for model in {id(each): each for each in models}.values():
+    for model in models:
         anyio.run(model.aclose)

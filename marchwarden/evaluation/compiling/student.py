@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 import dspy
+from dspy.utils.exceptions import AdapterParseError
 
-from marchwarden.errors import model_error
-from marchwarden.evaluation.compiling.purse import Purse
+from marchwarden.errors import ModelError, model_error
+from marchwarden.evaluation.compiling.purse import GONE, Purse, Stopped
 from marchwarden.evaluation.stage_sets import AnyStageSet, Example
 from marchwarden.evaluation.stage_sets.examples import Feedback
 from marchwarden.stages import Stage
@@ -74,7 +76,7 @@ class Watch:
         examples: Sequence[Example[Any, Any]],
         chosen_by: Sequence[str],
         purse: Purse,
-        on_best: Callable[[float], None] = lambda score: None,
+        on_best: Callable[[float, Prompt], None] = lambda score, prompt: None,
     ) -> None:
         """`chosen_by`: ids of the examples that a prompt must have been tried on, all of them, to count."""
         self.purse = purse
@@ -87,9 +89,33 @@ class Watch:
         self._scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         self._told: float | None = None
         self._lock = threading.Lock()
+        self._calls = threading.Condition()
+        self._running = 0
+        self._closed = False
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Watch:
         return self
+
+    @contextmanager
+    def calling(self) -> Iterator[None]:
+        """Around each call. Raises Stopped where the search is over: threads of an optimizer that was ended do not
+        know it."""
+        with self._calls:
+            if self._closed:
+                raise Stopped("the search is over", None)
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._calls:
+                self._running -= 1
+                self._calls.notify_all()
+
+    def close(self) -> None:
+        """No call begins after this, and none is running when it returns."""
+        with self._calls:
+            self._closed = True
+            self._calls.wait_for(lambda: not self._running)
 
     def judge(self, example_id: str, prediction: Any) -> Feedback:
         return self._set.judge(self._examples[example_id], prediction)
@@ -101,7 +127,7 @@ class Watch:
             best = self.best
         if best and best[0] != self._told:
             self._told = best[0]
-            self._on_best(best[0])
+            self._on_best(*best)
 
     @property
     def best(self) -> tuple[float, Prompt] | None:
@@ -126,22 +152,34 @@ class Student(dspy.Module):  # type: ignore[misc]
         self.answer = dspy.Predict(watch.stage.signature())
 
     def forward(self, **inputs: Any) -> Any:
-        """Raises what the model's unreadable answer raised, which optimizers count as 0; Stopped where nothing more
-        may be spent."""
-        watch, example_id = self.watch, inputs.pop(ID, None)
+        """Raises AdapterParseError for an answer that can't be read, which optimizers count as 0 and GEPA learns
+        from; Stopped where nothing more may be spent; what else a call raised."""
+        with self.watch.calling():
+            return self._answer(inputs.pop(ID, None), inputs)
+
+    def _answer(self, example_id: str | None, inputs: Mapping[str, Any]) -> Any:
+        watch = self.watch
         watch.purse.check(watch.stage.name, watch.stage.max_tokens)
         prompt = Prompt.of(self.answer)
         try:
             prediction = self.answer(**inputs)
         except Exception as error:
-            watch.purse.failed(model_error(error))
-            if example_id is not None:
+            told = model_error(error)
+            watch.purse.failed(told)
+            if example_id is not None and not (isinstance(told, ModelError) and told.kind in GONE):
                 watch.note(example_id, prompt, 0.0)
+            if isinstance(told, ModelError) and told.kind in ("unusable_output", "truncated"):
+                raise self._unreadable(told, error) from None
             raise
         watch.purse.answered()
         if example_id is not None:
             watch.note(example_id, prompt, watch.judge(example_id, prediction).score)
         return prediction
+
+    def _unreadable(self, told: ModelError, error: Exception) -> AdapterParseError:
+        """Without the fields that could be read: DSPy 3.4 stumbles over them."""
+        said = error.lm_response if isinstance(error, AdapterParseError) else str(told)
+        return AdapterParseError("JSONAnswers", self.answer.signature, said, str(told))
 
 
 def as_dspy(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> list[dspy.Example]:

@@ -1,9 +1,10 @@
 """What the tests of compiling share: gaps of shipped questions, and a scripted model that does better with examples
-before its eyes."""
+or better instructions before its eyes."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import anyio
 
-from marchwarden.evaluation.compiling.job import examples_of
+from marchwarden.evaluation.compiling.job import Outcome, compile_program, examples_of
 from marchwarden.evaluation.compiling.optimizers import OPTIMIZERS, Effort
 from marchwarden.evaluation.compiling.plan import Order
 from marchwarden.evaluation.compiling.purse import Purse
@@ -24,6 +25,9 @@ from marchwarden.settings import Settings, load_settings, shipped
 
 MODEL = "openai/scripted-7b"
 EFFORT = Effort(candidates=2, demos=2, train=8, choose=6, dev=8)
+EVERY = tuple(OPTIMIZERS)
+BETTER = "Say scope_exceeded only where a paper, a register or a court file is asked for."
+ORDERED = "in the following order of fields:"
 
 
 def settings(model: str = MODEL) -> Settings:
@@ -32,7 +36,7 @@ def settings(model: str = MODEL) -> Settings:
 
 def order(optimizer: str = "random-search", **changes: Any) -> Order:
     given = {"stages": ("gaps",), "effort": EFFORT, "seed": 0, "jobs": 1, **changes}
-    return Order(settings(), optimizer=OPTIMIZERS[optimizer], **given)
+    return Order(given.pop("settings", None) or settings(), optimizer=OPTIMIZERS[optimizer], **given)
 
 
 @cache
@@ -43,6 +47,12 @@ def questions(split: str) -> list[Question]:
 
 
 def examples(of: Order) -> Mapping[str, StageExamples]:
+    return _examples(of.stages, of.effort, of.seed)
+
+
+@cache
+def _examples(stages: tuple[str, ...], effort: Effort, seed: int) -> Mapping[str, StageExamples]:
+    of = order(stages=stages, effort=effort, seed=seed)
     return anyio.run(examples_of, of, questions("train"), questions("dev"))
 
 
@@ -50,14 +60,14 @@ def has_demonstrations(request: Any) -> bool:
     return len(request.messages) > 1
 
 
-def answering(
-    of: Mapping[str, StageExamples], right: Callable[[Any], bool] = has_demonstrations
-) -> Callable[[Any], str]:
+def is_better(request: Any) -> bool:
+    return BETTER in str(request.system) or has_demonstrations(request)
+
+
+def answering(right: Callable[[Any], bool] = has_demonstrations) -> Callable[[Any], str]:
     """A model that gives the labelled categories to a request that `right` says so of, and others to the rest."""
-    stage = of["gaps"]
-    gold = {
-        stage_shown(each.given): each.gold.categories for each in stage.learn + stage.choose + stage.dev
-    }
+    stage = examples(order())["gaps"]
+    gold = {stage_shown(each.given): each.gold.categories for each in stage.learn + stage.choose + stage.dev}
 
     def answer(request: Any) -> str:
         asked = list(prompt_texts(request))[-1]
@@ -73,6 +83,32 @@ def answering(
     return answer
 
 
+def writing(words: str = BETTER, judge: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
+    """A model that writes these instructions whenever it is asked to write anything, and follows the better ones."""
+    judge = judge or answering(is_better)
+
+    def answer(request: Any) -> Any:
+        return judge(request) if is_the_stages(request) else written(request, words)
+
+    return answer
+
+
+def is_the_stages(request: Any) -> bool:
+    """Whether the stage is asked, and not the one that writes instructions."""
+    return fields_of(request) == ["gaps"]
+
+
+def fields_of(request: Any) -> list[str]:
+    asked = "\n".join(prompt_texts(request))
+    return re.findall(r"`(\w+)`", asked[asked.rindex(ORDERED) :]) if ORDERED in asked else []
+
+
+def written(request: Any, words: str) -> str:
+    """GEPA asks for a block of text, the others for fields."""
+    fields = fields_of(request)
+    return json.dumps(dict.fromkeys(fields, words)) if fields else f"```\n{words}\n```"
+
+
 def stage_shown(given: Any) -> str:
     from marchwarden.stages.gaps import show
 
@@ -83,10 +119,27 @@ def _other(category: str) -> str:
     return "scope_exceeded" if category == "source_not_found" else "source_not_found"
 
 
-def purse(folder: Path, answer: Callable[[Any], Any], **limits: int) -> Purse:
+def purse(folder: Path, answer: Callable[[Any], Any], **limits: Any) -> Purse:
     """Pays for a scripted model. `purse.engine.requests` is what went out to it."""
     folder.mkdir(parents=True, exist_ok=True)
     engine = ScriptedEngine(answer)
     made = Purse(folder, engines=lambda settings: Resolved(engine, AsyncScriptedEngine(engine), ()), **limits)
     made.engine = engine  # type: ignore[attr-defined]
     return made
+
+
+def run(tmp_path: Path, of: Order, answer: Callable[[Any], Any] | None = None, **given: Any) -> tuple[Outcome, Any]:
+    """Compile in `tmp_path/work` into `tmp_path/out`, and the purse that paid for it."""
+    before, progress = given.pop("before", None), given.pop("progress", None)
+    paid = purse(tmp_path / "work", answer or writing(), **given)
+    outcome = compile_program(
+        of,
+        examples(of),
+        questions("dev"),
+        folder=tmp_path / "work",
+        out=tmp_path / "out",
+        before=before,
+        purse=paid,
+        progress=progress,
+    )
+    return outcome, paid
