@@ -19,6 +19,8 @@ from marchwarden.observations import SearchHit
 from marchwarden.settings import load_settings, shipped
 from marchwarden.tools.addresses import normalise_url, organisation_of, refusal
 from marchwarden.tools.frozen_web import FrozenPage, FrozenWeb
+from marchwarden.tools.robots import PRODUCT_TOKEN
+from marchwarden.tools.robots_rules import parse
 from marchwarden.tools.search.snapshot import SnapshotSearch
 
 FOLDER = shipped("web")
@@ -198,10 +200,8 @@ def _typed(kind: str) -> Callable[[FrozenPage], bool]:
 
 
 def _disallowed(page: FrozenPage) -> bool:
-    from protego import Protego
-
     robots = WEB.page(urljoin(page.url, "/robots.txt"))
-    return robots is not None and not Protego.parse(text_of(robots)).can_fetch(page.url, "Marchwarden")
+    return robots is not None and not parse(robots.body(), PRODUCT_TOKEN).allows(page.url)
 
 
 def _loops(page: FrozenPage) -> bool:

@@ -21,6 +21,7 @@ from typing_extensions import Self
 
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, content_hash
 from marchwarden.settings import Settings
+from marchwarden.tools import robots_rules
 from marchwarden.tools.addresses import host_of, join_url, normalise_url, refusal
 from marchwarden.tools.connection import AddressRefused, CheckedTransport
 from marchwarden.tools.download import ENCODINGS, Answer, Unreadable, download, failure_of
@@ -29,7 +30,6 @@ from marchwarden.tools.text import read_page, refresh_target
 
 MOST_REDIRECTS = 10
 _MOST_ROBOTS_REDIRECTS = 5
-_ROBOTS_BYTES = 512_000
 
 _WORLD = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, AddressRefused, Unreadable)
 _RESET = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
@@ -126,7 +126,7 @@ class Fetcher:
             visit.seen.add(_place(visit))
             if not visit.allows(host_of(visit.url)):
                 return Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(visit.url)}")
-            if failure := await self._refusal(visit.url):
+            if failure := await self._refusal(visit):
                 return failure
             visit.answer = await self._get(visit.url, self._settings.max_page_bytes, visit.cookies)
             target = _sent_on_to(visit.answer, visit.url)
@@ -139,8 +139,9 @@ class Fetcher:
             if len(visit.redirects) > MOST_REDIRECTS:
                 return Failure(FailureKind.REDIRECT_LOOP, f"the page is redirected more than {MOST_REDIRECTS} times")
 
-    async def _refusal(self, url: str) -> Failure | None:
-        return refusal(url, allow_private=self._settings.allow_private_addresses) or await self._robots.refusal(url)
+    async def _refusal(self, visit: _Visit) -> Failure | None:
+        refused = refusal(visit.url, allow_private=self._settings.allow_private_addresses)
+        return refused or await self._robots.refusal(visit.url, visit.allows)
 
     async def _get(self, url: str, limit: int, cookies: httpx.Cookies | None = None) -> Answer:
         """One GET, and one more where the connection was reset or a gateway failed for a moment."""
@@ -174,13 +175,15 @@ class Fetcher:
         visit.page = found
         return None
 
-    async def _read_robots(self, url: str) -> RobotsFile | Failure:
+    async def _read_robots(self, url: str, allows: Callable[[str], bool]) -> RobotsFile | Failure:
         """The answer for a robots.txt, redirects followed; too many of them mean that there is none (RFC 9309)."""
         try:
             for _ in range(_MOST_ROBOTS_REDIRECTS + 1):
+                if not allows(host_of(url)):
+                    return Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(url)}")
                 if failure := refusal(url, allow_private=self._settings.allow_private_addresses):
                     return failure
-                answer = await self._get(url, _ROBOTS_BYTES)
+                answer = await self._get(url, robots_rules.MOST_BYTES)
                 if answer.location is None:
                     return RobotsFile(answer.status, answer.body)
                 url = join_url(url, answer.location)

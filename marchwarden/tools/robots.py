@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.tools.addresses import origin_of
-
-if TYPE_CHECKING:
-    from protego import Protego
+from marchwarden.tools.robots_rules import RobotsRules, parse
 
 PRODUCT_TOKEN = "marchwarden"
 """The name by which robots.txt addresses us."""
 
-_MOST_BYTES = 500 * 1024  # RFC 9309 section 2.5: at least 500 kibibytes are parsed
+SECONDS_KEPT = 24 * 3600.0
+"""How long an answer counts (section 2.4: 24 hours at most)."""
 
 
 @dataclass(frozen=True)
@@ -27,46 +27,62 @@ class RobotsFile:
     body: bytes = b""
 
 
-ReadRobots: TypeAlias = Callable[[str], Awaitable["RobotsFile | Failure"]]
+AllowsHost: TypeAlias = Callable[[str], bool]
+ReadRobots: TypeAlias = Callable[[str, AllowsHost], Awaitable["RobotsFile | Failure"]]
+
+
+def _any_host(host: str) -> bool:
+    return True
 
 
 class Robots:
-    """Rules of the origins that were asked about, kept for as long as it lives."""
+    """Rules of the origins that were asked about, kept for a day, or for as long as it lives."""
 
-    def __init__(self, read: ReadRobots) -> None:
-        """`read` gets a robots.txt URL; it returns a Failure where no answer came."""
+    def __init__(self, read: ReadRobots, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """`read` gets a robots.txt URL and which hosts it may be sent on to; it returns a Failure where no answer
+        came. `clock` counts seconds."""
         self._read = read
-        self._rules: dict[str, Protego | Failure | None] = {}
+        self._clock = clock
+        self._known: dict[str, tuple[float, RobotsRules | Failure]] = {}
         self._asking: dict[str, asyncio.Lock] = {}
 
-    async def refusal(self, url: str) -> Failure | None:
+    async def refusal(self, url: str, allows: AllowsHost = _any_host) -> Failure | None:
         """Why `url`, normalised, may not be read; None where it may.
 
         An origin whose robots.txt can't be reached is closed as a whole (section 2.3.1.4): the failure then says
         what happened to it, and the next call asks again.
         """
         origin = origin_of(url)
-        async with self._asking.setdefault(origin, asyncio.Lock()):
-            if origin not in self._rules:
-                answer = await self._read(f"{origin}/robots.txt")
-                if isinstance(answer, Failure):
-                    return answer
-                self._rules[origin] = rules_of(answer)
-        rules = self._rules[origin]
-        if rules is None or isinstance(rules, Failure):
+        rules = await self._rules(origin, allows)
+        if isinstance(rules, Failure):
             return rules
-        if rules.can_fetch(url, PRODUCT_TOKEN):
+        if rules.allows(url):
             return None
         return Failure(FailureKind.ROBOTS_DISALLOWED, f"robots.txt of {origin} does not let us read this page")
 
+    def crawl_delay(self, url: str) -> float:
+        """Seconds that the origin of `url` wants between two requests; 0 where it was not asked, or says nothing."""
+        _, rules = self._known.get(origin_of(url), (0.0, None))
+        return rules.crawl_delay if isinstance(rules, RobotsRules) else 0.0
 
-def rules_of(answer: RobotsFile) -> Protego | Failure | None:
-    """The rules in an answer: None where everything is allowed (a status of 4xx), a Failure where nothing (5xx)."""
+    async def _rules(self, origin: str, allows: AllowsHost) -> RobotsRules | Failure:
+        async with self._asking.setdefault(origin, asyncio.Lock()):
+            since, rules = self._known.get(origin, (0.0, None))
+            if rules is not None and self._clock() - since < SECONDS_KEPT:
+                return rules
+            answer = await self._read(f"{origin}/robots.txt", allows)
+            if isinstance(answer, Failure):
+                return answer
+            rules = rules_of(answer)
+            self._known[origin] = self._clock(), rules
+            return rules
+
+
+def rules_of(answer: RobotsFile) -> RobotsRules | Failure:
+    """The rules in an answer: none where its status is 4xx, which allows all; a Failure where it is 5xx."""
     if answer.status >= 500:
         detail = f"robots.txt answers with HTTP status {answer.status}, so nothing there may be read"
         return Failure(FailureKind.ROBOTS_DISALLOWED, detail)
     if not 200 <= answer.status < 300:
-        return None
-    from protego import Protego
-
-    return Protego.parse(answer.body[:_MOST_BYTES].decode("utf-8-sig", "replace"))
+        return RobotsRules()
+    return parse(answer.body, PRODUCT_TOKEN)

@@ -285,6 +285,27 @@ async def test_a_robots_txt_that_moved_is_followed() -> None:
     assert kind(outcome) is FailureKind.ROBOTS_DISALLOWED
 
 
+async def test_a_robots_txt_sends_us_to_no_host_that_the_filter_excludes() -> None:
+    world = World({f"{SITE}/robots.txt": to("https://closed.example.com/robots.txt")})
+    async with Fetcher(Settings(), transport=world) as fetcher:
+        outcome = await fetcher.fetch(f"{SITE}/a", allows=lambda host: host == "example.org")
+    assert kind(outcome) is FailureKind.REFUSED_ADDRESS
+    assert [request.url.host for request in world.requests] == ["example.org"]
+
+
+async def test_five_redirects_of_a_robots_txt_are_followed_and_no_more() -> None:
+    def chain(length: int) -> World:
+        moved: dict[str, Reply | list[Reply]] = {
+            f"https://r{n}.example/r": to(f"https://r{n + 1}.example/r") for n in range(1, length)
+        }
+        closed = {f"https://r{length}.example/r": answer(b"User-agent: *\nDisallow: /", content_type="text/plain")}
+        first = {f"{SITE}/robots.txt": to("https://r1.example/r"), f"{SITE}/a": answer(article())}
+        return World({**first, **moved, **closed})
+
+    assert kind(await fetch(chain(5))) is FailureKind.ROBOTS_DISALLOWED
+    assert kind(await fetch(chain(6))) is None
+
+
 # Limits
 
 
