@@ -7,7 +7,15 @@ import json
 import re
 from typing import Literal, TypeAlias
 
-MediaType: TypeAlias = Literal["text/html", "application/pdf", "text/plain", "text/markdown", "application/json"]
+MediaType: TypeAlias = Literal[
+    "text/html",
+    "application/pdf",
+    "text/plain",
+    "text/markdown",
+    "application/json",
+    "application/epub+zip",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+]
 """The kinds that have text."""
 
 _SIGNATURES: list[tuple[bytes, str]] = [
@@ -41,7 +49,7 @@ def media_type(body: bytes, content_type: str | None, url: str) -> str:
     if b"%PDF-" in body[:1024]:
         return "application/pdf"
     if signed := _signed(body):
-        return signed
+        return _packed(body) or signed if signed == "application/zip" else signed
     if _is_binary(body):
         return declared if declared and not _means_text(declared) else "application/octet-stream"
     return _text_type(body, declared, url)
@@ -76,6 +84,15 @@ def _signed(body: bytes) -> str | None:
     if body[4:8] == b"ftyp":
         return "image/avif" if body[8:12] == b"avif" else "video/mp4"
     return next((kind for signature, kind in _SIGNATURES if body.startswith(signature)), None)
+
+
+def _packed(body: bytes) -> str | None:
+    """What a zip is, by the names in it: each member's stands before it as it is."""
+    if b"mimetypeapplication/epub+zip" in body[:100]:
+        return "application/epub+zip"
+    if b"word/document.xml" in body:
+        return "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    return None
 
 
 def _is_binary(body: bytes) -> bool:

@@ -13,6 +13,8 @@ from marchwarden.observations import Failure, FailureKind, Page, content_hash
 from marchwarden.tools.addresses import join_url
 from marchwarden.tools.dates import as_date, shown_dates
 from marchwarden.tools.decoding import decode, media_type
+from marchwarden.tools.docx import DOCX, read_docx
+from marchwarden.tools.epub import EPUB, read_epub
 from marchwarden.tools.html import drop_hidden, footer_text, main_blocks, parse, region_blocks, shown_text
 from marchwarden.tools.metadata import Link, base_of, links_of, read_metadata, seen_dates
 from marchwarden.tools.passages import Block, lay_out
@@ -167,6 +169,36 @@ def _read_pdf(page: Page, body: bytes, content_type: str | None) -> Page | Failu
     return replace(page, published=published or content.created, modified=modified, standing=standing)
 
 
+def _read_docx(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
+    content = read_docx(body)
+    if isinstance(content, Failure):
+        return content
+    page = _with_text(replace(page, title=content.title, author=content.author), content.blocks)
+    if not page.passages:
+        return _nothing_to_quote("the document holds no text")
+    title = content.title or next((block.text for block in content.blocks if block.kind == "heading"), None)
+    published, modified = shown_dates(page.text)
+    standing = standing_of(title, page.text)
+    return replace(
+        page,
+        title=title,
+        published=published or content.created,
+        modified=modified or content.modified,
+        standing=standing,
+    )
+
+
+def _read_epub(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
+    content = read_epub(body)
+    if isinstance(content, Failure):
+        return content
+    page = replace(page, title=content.title, author=content.author, language=content.language)
+    page = _with_text(page, content.blocks)
+    if not page.passages:
+        return _nothing_to_quote("the book holds no text")
+    return replace(page, published=content.published)
+
+
 def _read_plain(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
     page = _with_text(page, plain_blocks(decode(body, content_type)))
     if not page.passages:
@@ -214,6 +246,8 @@ def _read_json(page: Page, body: bytes, content_type: str | None) -> Page | Fail
 _READERS: Mapping[str, Callable[[Page, bytes, str | None], Page | Failure]] = {
     "text/html": _read_html,
     "application/pdf": _read_pdf,
+    DOCX: _read_docx,
+    EPUB: _read_epub,
     "text/plain": _read_plain,
     "text/markdown": _read_markdown,
     "application/json": _read_json,

@@ -1,0 +1,103 @@
+"""EPUB → blocks: the chapters in reading order, as the package document lists them (EPUB 3.3, EPUB 2)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from marchwarden.observations import Failure, FailureKind
+from marchwarden.tools.archive import Archive, Unpackable
+from marchwarden.tools.dates import as_date
+from marchwarden.tools.decoding import decode
+from marchwarden.tools.html import drop_hidden, parse, region_blocks
+from marchwarden.tools.passages import Block, visible
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+EPUB = "application/epub+zip"
+
+_OPF = "{http://www.idpf.org/2007/opf}"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
+_MOST_CHARACTERS = 4_000_000
+_ENCRYPTION = "META-INF/encryption.xml"
+
+
+@dataclass(frozen=True)
+class EpubContent:
+    blocks: tuple[Block, ...]
+    title: str | None
+    author: str | None
+    language: str | None
+    published: date | None
+
+
+def read_epub(body: bytes) -> EpubContent | Failure:
+    """The text of a book, chapter by chapter."""
+    try:
+        archive = Archive(body)
+        path, package = _package(archive)
+        blocks = tuple(_blocks(archive, path, package))
+    except Unpackable as error:
+        return Failure(FailureKind.NO_TEXT, f"the book can't be read: {error}")
+    if not blocks and _encrypted(archive):
+        return Failure(FailureKind.FORBIDDEN, "the book is protected against copying")
+    return EpubContent(
+        blocks,
+        title=_fact(package, "title"),
+        author=_fact(package, "creator"),
+        language=_fact(package, "language"),
+        published=as_date(_fact(package, "date") or ""),
+    )
+
+
+def _package(archive: Archive) -> tuple[str, _Element]:
+    """The package document and its path."""
+    for rootfile in archive.xml("META-INF/container.xml").iter(f"{_CONTAINER}rootfile"):
+        path = rootfile.get("full-path", "")
+        return path, archive.xml(path)
+    raise Unpackable("it names no package document")
+
+
+def _blocks(archive: Archive, path: str, package: _Element) -> Iterator[Block]:
+    left = _MOST_CHARACTERS
+    encrypted = _encrypted(archive)
+    for name in _chapters(path, package):
+        if name not in archive or name in encrypted:
+            continue
+        tree = parse(decode(archive.read(name), "application/xhtml+xml"))
+        if tree is None:
+            continue
+        drop_hidden(tree)
+        for block in region_blocks(tree):
+            yield block
+            left -= len(block.text)
+        if left <= 0:
+            return
+
+
+def _encrypted(archive: Archive) -> frozenset[str]:
+    """Members that only a licensed reader can open; fonts, which are often garbled, are among them."""
+    if _ENCRYPTION not in archive:
+        return frozenset()
+    references = archive.xml(_ENCRYPTION).iter("{http://www.w3.org/2001/04/xmlenc#}CipherReference")
+    return frozenset(unquote(reference.get("URI", "")) for reference in references)
+
+
+def _chapters(path: str, package: _Element) -> Iterator[str]:
+    """Names of the members that are read one after another."""
+    items = {item.get("id"): item for item in package.iter(f"{_OPF}item")}
+    for reference in package.iter(f"{_OPF}itemref"):
+        item = items.get(reference.get("idref"))
+        if item is not None and "html" in item.get("media-type", "") and reference.get("linear") != "no":
+            yield posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(item.get("href", ""))))
+
+
+def _fact(package: _Element, name: str) -> str | None:
+    found = next(package.iter(f"{_DC}{name}"), None)
+    return (" ".join(visible(found.text or "").split()) or None) if found is not None else None
