@@ -6,20 +6,20 @@ import ssl
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 
 import httpx
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.tools.addresses import host_of
 from marchwarden.tools.connection import AddressRefused
+from marchwarden.tools.politeness import NotInTime, RetryAfter, retry_after_of
 
 ENCODINGS = "gzip, deflate"
 """What we take: decompressed piece by piece, so that a small body can't become a huge one."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_LONGEST_WAIT = 2.0
-"""Seconds that a server may ask us to wait before the one further try."""
+_HICCUPS = frozenset({502, 503, 504})
+_TRY_AGAIN = _HICCUPS | {429}
 
 
 @dataclass(frozen=True)
@@ -43,22 +43,16 @@ class Answer:
         return self.headers.get("location") if self.status in _REDIRECTS else None
 
     @property
+    def retry_after(self) -> RetryAfter | None:
+        """When the server wants to be asked again, where it says so of itself (429, or a gateway's hiccup)."""
+        return retry_after_of(self.headers) if self.status in _TRY_AGAIN else None
+
+    @property
     def try_again_in(self) -> float | None:
-        """Seconds after which one further try is worth it: a gateway's hiccup, unless it asks for a longer wait."""
-        if self.status not in (502, 503, 504):
-            return None
-        asked = self.headers.get("retry-after")
-        if asked is None:
-            return 0.0
-        seconds = float(asked) if asked.strip().isdigit() else _seconds_until(asked, self.headers.get("date"))
-        return seconds if seconds is not None and seconds <= _LONGEST_WAIT else None
-
-
-def _seconds_until(moment: str, now: str | None) -> float | None:
-    try:
-        return max(0.0, (parsedate_to_datetime(moment) - parsedate_to_datetime(now or "")).total_seconds())
-    except (ValueError, TypeError):
-        return None
+        """Seconds after which one further try is worth it; None where none is."""
+        if asked := self.retry_after:
+            return asked.seconds
+        return 0.0 if self.status in _HICCUPS and "retry-after" not in self.headers else None
 
 
 class Unreadable(Exception):
@@ -66,7 +60,7 @@ class Unreadable(Exception):
 
 
 async def download(transport: httpx.AsyncBaseTransport, request: httpx.Request, limit: int) -> Answer:
-    """Raises what httpx raises, AddressRefused and Unreadable. `limit` counts bytes after decompression.
+    """Raises what httpx raises, AddressRefused, NotInTime and Unreadable. `limit` counts bytes after decompression.
 
     The transport is asked directly: a client would read more into an answer (redirects, cookies) than we want.
     """
@@ -139,6 +133,8 @@ def failure_of(error: Exception, url: str) -> Failure:
     host = host_of(url)
     if isinstance(error, AddressRefused):
         return Failure(FailureKind.REFUSED_ADDRESS, str(error))
+    if isinstance(error, NotInTime):
+        return Failure(FailureKind.RATE_LIMITED, str(error))
     if isinstance(error, Unreadable):
         return Failure(FailureKind.SERVER_ERROR, str(error))
     if isinstance(error, httpx.TimeoutException):

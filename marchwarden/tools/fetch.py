@@ -25,13 +25,16 @@ from marchwarden.tools import robots_rules
 from marchwarden.tools.addresses import host_of, join_url, normalise_url, refusal
 from marchwarden.tools.connection import AddressRefused, CheckedTransport
 from marchwarden.tools.download import ENCODINGS, Answer, Unreadable, download, failure_of
+from marchwarden.tools.politeness import CRAWL_DELAY, NotInTime, PoliteTransport, seconds_left
 from marchwarden.tools.robots import PRODUCT_TOKEN, Robots, RobotsFile
 from marchwarden.tools.text import read_page, refresh_target
 
 MOST_REDIRECTS = 10
+_SECONDS_FOR_AN_ANSWER = 1.0
+"""What is left of a fetch's time after a wait that a server asked for, at least."""
 _MOST_ROBOTS_REDIRECTS = 5
 
-_WORLD = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, AddressRefused, Unreadable)
+_WORLD = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, AddressRefused, NotInTime, Unreadable)
 _RESET = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 _OTHER_SCHEME = re.compile(r"\s*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
@@ -49,6 +52,8 @@ class _Visit:
     redirects: list[str] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     """Addresses with the cookies that were sent there: a site may send us back after it has set one."""
+    hosts: set[str] = field(default_factory=set)
+    """That were asked for the page."""
     cookies: httpx.Cookies = field(default_factory=httpx.Cookies)
     answer: Answer | None = None
     page: Page | None = None
@@ -76,9 +81,9 @@ class Fetcher:
 
     def __init__(self, settings: Settings, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
         """With `transport` given, that is the world: names are not resolved, so only what a URL itself says of its
-        address can be refused."""
+        address can be refused; and nobody is behind it whom requests could burden."""
         self._settings = settings
-        self._transport = transport or CheckedTransport(allow_private=settings.allow_private_addresses)
+        self._transport = transport or live_transport(settings)
         self._headers = _headers(settings.contact)
         self._robots = Robots(self._read_robots)
 
@@ -128,7 +133,8 @@ class Fetcher:
                 return Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(visit.url)}")
             if failure := await self._refusal(visit):
                 return failure
-            visit.answer = await self._get(visit.url, self._settings.max_page_bytes, visit.cookies)
+            delay = self._crawl_delay(visit)
+            visit.answer = await self._get(visit.url, self._settings.max_page_bytes, visit.cookies, delay)
             target = _sent_on_to(visit.answer, visit.url)
             if target is None or isinstance(target, Failure):
                 return target
@@ -143,19 +149,36 @@ class Fetcher:
         refused = refusal(visit.url, allow_private=self._settings.allow_private_addresses)
         return refused or await self._robots.refusal(visit.url, visit.allows)
 
-    async def _get(self, url: str, limit: int, cookies: httpx.Cookies | None = None) -> Answer:
-        """One GET, and one more where the connection was reset or a gateway failed for a moment."""
+    def _crawl_delay(self, visit: _Visit) -> float:
+        """Seconds since the last page of the host; none for a redirect within it, which is the same page still."""
+        host = host_of(visit.url)
+        if host in visit.hosts:
+            return 0.0
+        visit.hosts.add(host)
+        return self._robots.crawl_delay(visit.url)
+
+    async def _get(
+        self, url: str, limit: int, cookies: httpx.Cookies | None = None, crawl_delay: float = 0.0
+    ) -> Answer:
+        """One GET, and one more where the connection was reset, or the server may answer within the time left.
+
+        The second try belongs to the first: the delay between pages does not lie before it.
+        """
         try:
-            answer = await self._get_once(url, limit, cookies)
+            answer = await self._get_once(url, limit, cookies, crawl_delay)
         except _RESET:
             return await self._get_once(url, limit, cookies)
-        if answer.try_again_in is None:
+        wait = answer.try_again_in
+        if wait is None or (wait and wait + _SECONDS_FOR_AN_ANSWER > seconds_left()):
             return answer
-        await anyio.sleep(answer.try_again_in)
+        await anyio.sleep(wait)
         return await self._get_once(url, limit, cookies)
 
-    async def _get_once(self, url: str, limit: int, cookies: httpx.Cookies | None) -> Answer:
-        request = httpx.Request("GET", url, headers=self._headers, cookies=cookies)
+    async def _get_once(
+        self, url: str, limit: int, cookies: httpx.Cookies | None, crawl_delay: float = 0.0
+    ) -> Answer:
+        extensions = {CRAWL_DELAY: crawl_delay}
+        request = httpx.Request("GET", url, headers=self._headers, cookies=cookies, extensions=extensions)
         answer = await download(self._transport, request, limit)
         if cookies is not None:
             cookies.update(answer.cookies)
@@ -171,7 +194,7 @@ class Fetcher:
             _log.exception("reading %s failed", visit.url)
             return Failure(FailureKind.NO_TEXT, "the page is built in a way that cannot be read")
         if isinstance(found, Failure):
-            return found
+            return _naming_when(found, answer)
         visit.page = found
         return None
 
@@ -192,6 +215,19 @@ class Fetcher:
         except ValueError:
             pass  # sent on to something that is no web address: there is no robots.txt
         return RobotsFile(404)
+
+
+def live_transport(settings: Settings) -> httpx.AsyncBaseTransport:
+    """The network: public addresses only, and each host asked no more than it wants."""
+    return PoliteTransport(CheckedTransport(allow_private=settings.allow_private_addresses))
+
+
+def _naming_when(failure: Failure, answer: Answer) -> Failure:
+    """The failure of a status, with the moment at which the server wants to be asked again."""
+    asked = answer.retry_after
+    if asked is None or failure.kind not in (FailureKind.RATE_LIMITED, FailureKind.SERVER_ERROR):
+        return failure
+    return replace(failure, detail=f"{failure.detail}; it asks us to come back {asked.words}")
 
 
 def _place(visit: _Visit) -> tuple[str, str]:

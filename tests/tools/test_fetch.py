@@ -398,7 +398,10 @@ async def test_cancellation_passes_through() -> None:
             1,
         ),
         ([answer(status=500)], FailureKind.SERVER_ERROR, 1),
-        ([answer(status=429, Retry_After="1")], FailureKind.RATE_LIMITED, 1),
+        ([answer(status=429, Retry_After="0"), answer(article())], None, 2),
+        ([answer(status=429, Retry_After="0"), answer(status=429, Retry_After="0")], FailureKind.RATE_LIMITED, 2),
+        ([answer(status=429, Retry_After="120")], FailureKind.RATE_LIMITED, 1),
+        ([answer(status=429)], FailureKind.RATE_LIMITED, 1),
         ([httpx.ConnectError("refused")], FailureKind.NETWORK, 1),
         ([httpx.ReadTimeout("slow")], FailureKind.TIMEOUT, 1),
         ([httpx.InvalidURL("odd")], FailureKind.BAD_REQUEST, 1),
@@ -422,6 +425,24 @@ async def test_one_more_try_only_where_it_may_help(
     assert len(world.asked) == asked
     if outcome.failure:
         assert outcome.failure.detail
+
+
+@pytest.mark.parametrize(
+    ("headers", "words"),
+    [
+        ({"Retry_After": "120"}, "in 120 seconds"),
+        ({"Retry_After": "Fri, 27 Nov 2099 10:01:00 GMT"}, "at 2099-11-27 10:01:00 UTC"),
+    ],
+)
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_pause_that_is_longer_than_the_time_left_is_named(
+    status: int, headers: dict[str, str], words: str
+) -> None:
+    outcome = await fetch({f"{SITE}/a": answer(status=status, **headers)})
+    assert outcome.failure is not None
+    assert outcome.failure.detail.endswith(f"it asks us to come back {words}")
+    assert outcome.status == status
+    assert outcome.seconds < 5
 
 
 async def test_a_failure_keeps_the_body_that_came_with_it() -> None:
