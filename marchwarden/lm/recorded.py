@@ -132,8 +132,9 @@ class RecordedEngine:
         seen = []
         for event in self._inner.stream(request):
             seen.append(event)
+            if event.type == "end":  # before it is passed on: lm15 hears of no failure after it
+                self._recording.keep(key, lm15.materialize_response(iter(seen), request))
             yield event
-        self._recording.keep(key, lm15.materialize_response(iter(seen), request))
 
     def count_tokens(self, request: Any) -> int | None:
         return self._inner.count_tokens(request)
@@ -160,8 +161,9 @@ class AsyncRecordedEngine:
         async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
             async for event in events:
                 seen.append(event)
+                if event.type == "end":
+                    self._recording.keep(key, lm15.materialize_response(iter(seen), request))
                 yield event
-        self._recording.keep(key, lm15.materialize_response(iter(seen), request))
 
     async def count_tokens(self, request: Any) -> int | None:
         return await self._inner.count_tokens(request)

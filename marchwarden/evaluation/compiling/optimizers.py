@@ -18,7 +18,8 @@ from typing import Any
 
 import dspy
 
-from marchwarden.errors import EvaluationError
+from marchwarden.errors import EvaluationError, ModelError, model_error
+from marchwarden.evaluation.compiling.purse import SERVICE, service_gone
 from marchwarden.evaluation.compiling.student import ID, Student, Watch
 from marchwarden.evaluation.stage_sets.examples import RIGHT
 
@@ -120,13 +121,27 @@ def run(optimizer: Optimizer, search: Search) -> None:
         try:
             optimizer.run(search)
         except Exception as error:
-            said = str(error).partition("\n")[0][:200]
-            raise EvaluationError(
-                f"the optimizer {optimizer.name} failed on {search.watch.stage.name}: {type(error).__name__}: {said}",
-                hint="Try another --optimizer, or label more questions (evals/README.md).",
-            ) from error
+            raise _failed(optimizer, search, error) from error
         finally:
             search.watch.close()
+
+
+def _failed(optimizer: Optimizer, search: Search, error: Exception) -> EvaluationError:
+    """What to say of an exception that an optimizer let through: a call of its own that failed, mostly one for
+    instructions, or a mistake of the optimizer's. Raises Stopped as the purse does, and where the service is gone."""
+    told = model_error(error)
+    if not isinstance(told, ModelError) or told.kind != "unknown":
+        search.watch.purse.failed(told)
+    if isinstance(told, ModelError) and told.kind in SERVICE:
+        raise service_gone(str(told)) from None
+    said = str(error).partition("\n")[0][:200]
+    what, hint = (
+        f"{type(error).__name__}: {said}",
+        "Try another --optimizer, or label more questions (evals/README.md).",
+    )
+    if isinstance(told, ModelError) and told.kind != "unknown":
+        what, hint = str(told), "Name another --reflection-model to write instructions, or another --optimizer."
+    return EvaluationError(f"the optimizer {optimizer.name} failed on {search.watch.stage.name}: {what}", hint=hint)
 
 
 # Each of them

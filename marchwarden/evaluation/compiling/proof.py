@@ -12,7 +12,7 @@ import anyio
 
 from marchwarden.budget import Budget
 from marchwarden.errors import EvaluationError
-from marchwarden.evaluation.compiling.purse import SERVICE, Purse, Stopped, service_gone
+from marchwarden.evaluation.compiling.purse import GONE, SERVICE, Purse, Stopped, service_gone
 from marchwarden.evaluation.stage_sets import AnyStageSet, Example
 from marchwarden.evaluation.stage_sets.scoring import ExampleScore, mean_interval, score_examples
 from marchwarden.lm import Model
@@ -76,8 +76,6 @@ def score_on(
     scored = [next(again) if _unanswered(each) else each for each in scored]
     if failed := [each for each in scored if _unanswered(each)]:
         raise service_gone(str(failed[-1].fell_back))
-    if scored and all(_kind(each) == "unknown" for each in scored):
-        raise service_gone(str(scored[-1].fell_back))
     return scored
 
 
@@ -101,7 +99,7 @@ def _scored_once(
 
     def note(scored: ExampleScore) -> None:
         nonlocal failures
-        failures = failures + 1 if _unanswered(scored) else 0
+        failures = failures + 1 if _kind(scored) in GONE else 0
         if failures >= FAILURES_BORNE or _kind(scored) == "bad_key":
             raise _Refused(service_gone(str(scored.fell_back)))
         if opened and any(model.meter.refused for model in opened):

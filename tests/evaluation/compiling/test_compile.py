@@ -253,7 +253,7 @@ def test_an_estimate_is_at_most_what_is_called_and_about_what_is_spent(
 ) -> None:
     of = order(optimizer)
     judge = answering(lambda request: helps and BETTER in str(request.system))
-    told = estimate(GAPS_SET(), examples(of)["gaps"], of.optimizer, of.effort, MODEL, MODEL)
+    told = estimate(gaps_set(), examples(of)["gaps"], of.optimizer, of.effort, MODEL, MODEL)
     outcome, paid = run(tmp_path, of, writing(judge=judge))
     reflected = [each for each in paid.engine.requests if not is_the_stages(each)]
     assert len(paid.engine.requests) - len(reflected) <= told.calls
@@ -266,7 +266,7 @@ def test_a_model_that_answers_nothing_readable_makes_no_more_calls_than_estimate
     tmp_path: Path, optimizer: str
 ) -> None:
     of = order(optimizer)
-    told = estimate(GAPS_SET(), examples(of)["gaps"], of.optimizer, of.effort, MODEL, MODEL)
+    told = estimate(gaps_set(), examples(of)["gaps"], of.optimizer, of.effort, MODEL, MODEL)
     _, paid = run(tmp_path, of, writing("Think.", lambda request: "nothing"))
     reflected = [each for each in paid.engine.requests if not is_the_stages(each)]
     assert len(paid.engine.requests) - len(reflected) <= told.calls
@@ -282,7 +282,7 @@ def test_optimizers_print_nothing(tmp_path: Path, optimizer: str, capfd: pytest.
     assert capfd.readouterr() == ("", "")
 
 
-def GAPS_SET() -> Any:
+def gaps_set() -> Any:
     from marchwarden.evaluation.stage_sets import STAGE_SETS
 
     return STAGE_SETS["gaps"]
