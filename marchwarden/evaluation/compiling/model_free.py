@@ -49,9 +49,7 @@ async def compile_model_free(
     )
     cost = CostRecord(seconds=report.seconds, dollars=0.0)
     info = info_of_program(order, {PARAMETERS: _record(report)}, dev, cost)
-    figures = {name: FigureRecord(uncompiled=one, compiled=other) for name, (one, other) in report.figures.items()}
-    whole = WholeRecord(questions=len(dev), split="dev", figures=figures)
-    outcome = Outcome(info.model_copy(update={"whole": whole}), {})
+    outcome = Outcome(info.model_copy(update={"whole": _whole(report)}), {})
     if report.stopped:
         outcome.stopped = Stopped("it was interrupted", "--resume goes on.")
     if report.kept:
@@ -59,18 +57,26 @@ async def compile_model_free(
     return outcome, report
 
 
+def _whole(report: ParametersReport) -> WholeRecord | None:
+    """What whole dev questions came to; None where the answers are what they were."""
+    if not report.answers.kept:
+        return None
+    figures = {name: FigureRecord(uncompiled=one, compiled=other) for name, (one, other) in report.figures.items()}
+    return WholeRecord(questions=report.questions[1], split="dev", figures=figures)
+
+
 def _record(report: ParametersReport) -> StageRecord:
-    verdict = report.answers
+    verdict = report.decisive
+    before, after = verdict.dev or (0.0, None)
     return StageRecord(
         kept=report.kept,
-        reason=f"Answers: {verdict.reason}. Confidence: {report.confidence.reason}.",
+        reason=f"{report.trials} trials. Answers: {report.answers.reason}. Confidence: {report.confidence.reason}.",
         optimizer="tpe",
         seed=report.seed,
         signature=parameters_signature(),
         dev_examples=report.questions[1],
-        uncompiled=verdict.dev[0] if verdict.dev else 0.0,
-        compiled=verdict.dev[1] if verdict.dev else None,
+        uncompiled=before,
+        compiled=after,
         difference=verdict.interval,
-        calls=report.trials,
         seconds=report.seconds,
     )
