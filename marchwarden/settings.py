@@ -72,6 +72,8 @@ class Settings(BaseSettings):
     """Seconds for one page, redirects included."""
     max_page_bytes: int = Field(10_000_000, gt=0)
     """A page's size; a longer body is cut while it streams."""
+    http_cache: bool = True
+    """Whether pages of the live web are kept across calls where their servers let them be (RFC 9111)."""
     contact: str | None = None
     """An address or URL that the User-Agent names, so that site owners can reach you."""
     worker_memory_mb: int | None = Field(None, gt=0)

@@ -25,8 +25,9 @@ from marchwarden.tools import robots_rules
 from marchwarden.tools.addresses import host_of, join_url, normalise_url, refusal
 from marchwarden.tools.connection import AddressRefused, CheckedTransport
 from marchwarden.tools.download import ENCODINGS, Answer, Unreadable, download, failure_of
+from marchwarden.tools.http_cache import KEEP_AT_MOST, CacheTransport, cache_file
 from marchwarden.tools.politeness import CRAWL_DELAY, NotInTime, PoliteTransport, seconds_left
-from marchwarden.tools.robots import PRODUCT_TOKEN, Robots, RobotsFile
+from marchwarden.tools.robots import PRODUCT_TOKEN, SECONDS_KEPT, Robots, RobotsFile
 from marchwarden.tools.text import read_page, refresh_target
 
 MOST_REDIRECTS = 10
@@ -133,8 +134,8 @@ class Fetcher:
                 return Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(visit.url)}")
             if failure := await self._refusal(visit):
                 return failure
-            delay = self._crawl_delay(visit)
-            visit.answer = await self._get(visit.url, self._settings.max_page_bytes, visit.cookies, delay)
+            asked_with = {CRAWL_DELAY: self._crawl_delay(visit)}
+            visit.answer = await self._get(visit.url, self._settings.max_page_bytes, asked_with, visit.cookies)
             target = _sent_on_to(visit.answer, visit.url)
             if target is None or isinstance(target, Failure):
                 return target
@@ -158,27 +159,27 @@ class Fetcher:
         return self._robots.crawl_delay(visit.url)
 
     async def _get(
-        self, url: str, limit: int, cookies: httpx.Cookies | None = None, crawl_delay: float = 0.0
+        self, url: str, limit: int, extensions: dict[str, float], cookies: httpx.Cookies | None = None
     ) -> Answer:
         """One GET, and one more where the connection was reset, or the server may answer within the time left.
 
         The second try belongs to the first: the delay between pages does not lie before it.
         """
+        again = {**extensions, CRAWL_DELAY: 0.0}
         try:
-            answer = await self._get_once(url, limit, cookies, crawl_delay)
+            answer = await self._get_once(url, limit, extensions, cookies)
         except _RESET:
-            return await self._get_once(url, limit, cookies)
+            return await self._get_once(url, limit, again, cookies)
         wait = answer.try_again_in
         if wait is None or (wait and wait + _SECONDS_FOR_AN_ANSWER > seconds_left()):
             return answer
         await anyio.sleep(wait)
-        return await self._get_once(url, limit, cookies)
+        return await self._get_once(url, limit, again, cookies)
 
     async def _get_once(
-        self, url: str, limit: int, cookies: httpx.Cookies | None, crawl_delay: float = 0.0
+        self, url: str, limit: int, extensions: dict[str, float], cookies: httpx.Cookies | None
     ) -> Answer:
-        extensions = {CRAWL_DELAY: crawl_delay}
-        request = httpx.Request("GET", url, headers=self._headers, cookies=cookies, extensions=extensions)
+        request = httpx.Request("GET", url, headers=self._headers, cookies=cookies, extensions=dict(extensions))
         answer = await download(self._transport, request, limit)
         if cookies is not None:
             cookies.update(answer.cookies)
@@ -206,7 +207,7 @@ class Fetcher:
                     return Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(url)}")
                 if failure := refusal(url, allow_private=self._settings.allow_private_addresses):
                     return failure
-                answer = await self._get(url, robots_rules.MOST_BYTES)
+                answer = await self._get(url, robots_rules.MOST_BYTES, {KEEP_AT_MOST: SECONDS_KEPT})
                 if answer.location is None:
                     return RobotsFile(answer.status, answer.body)
                 url = join_url(url, answer.location)
@@ -218,8 +219,12 @@ class Fetcher:
 
 
 def live_transport(settings: Settings) -> httpx.AsyncBaseTransport:
-    """The network: public addresses only, and each host asked no more than it wants."""
-    return PoliteTransport(CheckedTransport(allow_private=settings.allow_private_addresses))
+    """The network: public addresses only, each host asked no more than it wants, and not for what can be kept."""
+    private = settings.allow_private_addresses
+    network = PoliteTransport(CheckedTransport(allow_private=private))
+    if not settings.http_cache:
+        return network
+    return CacheTransport(network, cache_file(settings.caches, private=private), largest=settings.max_page_bytes)
 
 
 def _naming_when(failure: Failure, answer: Answer) -> Failure:
