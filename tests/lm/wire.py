@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -42,14 +42,18 @@ class Service:
     """(path, headers, JSON body) of every request."""
     counted: Answer | None = None
     """What the Anthropic-style token count answers; None: 404, and no entry in `received`."""
+    respond: Callable[[Any], Answer] | None = None
+    """Answers by what is asked, in place of the list."""
 
 
 @contextmanager
-def service(*answers: Answer, counted: Answer | None = None) -> Iterator[Service]:
-    """Gives `answers` in turn, the last one again and again."""
+def service(
+    *answers: Answer, counted: Answer | None = None, respond: Callable[[Any], Answer] | None = None
+) -> Iterator[Service]:
+    """Gives `answers` in turn, the last one again and again; or what `respond` makes of a request's JSON body."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
-    state = Service(f"http://127.0.0.1:{server.server_port}", list(answers), counted=counted)
+    state = Service(f"http://127.0.0.1:{server.server_port}", list(answers), counted=counted, respond=respond)
     server.state = state  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
@@ -69,6 +73,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(state.counted or Answer(404, b"{}"))
             return
         state.received.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+        if state.respond:
+            self._send(state.respond(body))
+            return
         self._send(state.answers.pop(0) if len(state.answers) > 1 else state.answers[0])
 
     def _send(self, answer: Answer) -> None:
