@@ -25,6 +25,7 @@ from marchwarden.contract import (
 )
 from marchwarden.errors import Limit
 from marchwarden.ledger import Excerpt, Ledger
+from marchwarden.observations import is_file, placed
 from marchwarden.parameters import DEFAULT, Parameters
 from marchwarden.programs import Calibration
 from marchwarden.stages import Form
@@ -178,12 +179,17 @@ def new_sources(ledger: Ledger) -> list[DiscoveryEvent]:
     ][:MOST_NEW_SOURCES]
 
 
+def _source_of(locator: str, kind: str) -> str:
+    """What a citation names as its source, where `kind` may name several: "web,file"."""
+    return "file" if is_file(locator) else kind.partition(",")[0]
+
+
 def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, today: date) -> Citation:
     source = ledger.source(excerpt.locator)
     says = excerpt.says or ""
     return Citation(
-        source=kind,
-        locator=source.locator,
+        source=_source_of(source.locator, kind),
+        locator=placed(source.locator, excerpt.place),
         title=source.title,
         snippet=says if len(says) in SNIPPET else None,
         raw_excerpt=cut_excerpt(excerpt.text),

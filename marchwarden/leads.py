@@ -5,7 +5,7 @@ from __future__ import annotations
 from marchwarden.ledger import Aspect, Lead, Ledger
 from marchwarden.ranking import terms
 from marchwarden.stages.relevance import AskedFor, promise
-from marchwarden.tools.addresses import host_of, organisation_of
+from marchwarden.tools.addresses import publisher_of
 
 RELEVANT_HIT = 0.34
 """A page is worth reading where its hit carries this share of an aspect."""
@@ -50,4 +50,4 @@ def aspect_of(query: str, aspects: list[Aspect]) -> int:
 
 
 def _organisation(lead: Lead) -> str:
-    return organisation_of(host_of(lead.url))
+    return publisher_of(lead.url)

@@ -76,6 +76,8 @@ class Excerpt(BaseModel):
     stance: Stance = "supports"
     relevance: float = 0.0
     """0–1: how much of the aspect it carries."""
+    place: str | None = None
+    """Where a person finds it in a file: `page=3`, `L12`."""
 
 
 class Pointer(BaseModel):

@@ -71,7 +71,7 @@ def build(settings: Settings, *, research: Research = research_in_worker) -> Ser
 
 
 def _is_shipped_web(settings: Settings) -> bool:
-    return settings.source_name == "snapshot" and settings.web is None
+    return "snapshot" in settings.sources and settings.web is None
 
 
 # The tool

@@ -6,6 +6,7 @@ A tool never raises for what the world does to it: it returns an outcome, and a 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
@@ -17,6 +18,24 @@ ContentHash = NewType("ContentHash", str)
 
 def content_hash(body: bytes) -> ContentHash:
     return ContentHash("sha256:" + hashlib.sha256(body).hexdigest())
+
+
+_PLACE = re.compile(r"#(?:page=\d+|L\d+)$")
+
+
+def is_file(locator: str) -> bool:
+    """Whether it is the path of a file of the user's own, rather than the address of a page."""
+    return not locator.startswith(("http://", "https://"))
+
+
+def placed(locator: str, place: str | None) -> str:
+    """The locator of a place in a file: `/notes/report.pdf#page=3`, `/notes/garden.md#L12`."""
+    return f"{locator}#{place}" if place else locator
+
+
+def without_place(locator: str) -> str:
+    """The locator of the file that a place is in; an address of a page as it is."""
+    return _PLACE.sub("", locator) if is_file(locator) else locator
 
 
 class FailureKind(str, Enum):
@@ -39,6 +58,7 @@ class FailureKind(str, Enum):
     NETWORK = "network"  # no such host, connection refused, broken TLS
     REFUSED_ADDRESS = "refused_address"  # private, loopback, other scheme or port
     REDIRECT_LOOP = "redirect_loop"
+    CHANGED = "changed"  # a file that is no longer what was indexed
     NO_TEXT = "no_text"  # read, but there is nothing to quote
     BAD_REQUEST = "bad_request"  # not a URL, or a query that the service will not take
 
@@ -99,6 +119,8 @@ class Passage:
     text: str
     heading: str | None = None
     """The nearest heading above it, where the page has one."""
+    place: str | None = None
+    """Where a person finds it in a file: `page=3`, `L12`."""
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ import anyio
 
 from marchwarden.budget import Budget
 from marchwarden.conclusion import Checkpoint, Conclusion, conclude_model_free, new_sources
-from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceFilter
+from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
 from marchwarden.leads import aspect_of, choose, promising
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.narration import Narrator
-from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome
+from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
 from marchwarden.parameters import DEFAULT, Parameters
 from marchwarden.programs import Program
 from marchwarden.researchers import Tools, open_tools
@@ -46,7 +46,7 @@ from marchwarden.stages.synthesize import (
     render_answer,
     usable_excerpts,
 )
-from marchwarden.tools.addresses import host_of, normalise_url, organisation_of
+from marchwarden.tools.addresses import publisher_of
 from marchwarden.trace.events import Recorder
 from marchwarden.trace.store import Store
 
@@ -197,7 +197,7 @@ class ResearchCall:
     async def _search_one(self, query: str) -> SearchOutcome:
         self.tell.now(f"searching “{query}”")
         outcome = await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
-        hits = (replace(hit, url=url) for hit in outcome.hits if (url := _address(hit.url)))
+        hits = (replace(hit, url=url) for hit in outcome.hits if (url := self.tools.address(hit.url)))
         return replace(outcome, hits=tuple(hits))
 
     async def _read(self, leads: list[Lead]) -> None:
@@ -229,7 +229,7 @@ class ResearchCall:
         if page is None:
             failure = outcome.failure or Failure(FailureKind.NO_TEXT, "There is nothing to read.")
             self.ledger.add_failure(lead, failure, promise(lead, self.ledger.aspects))
-        elif self.ledger.add_page(lead, page, organisation_of(host_of(page.url)), authority_of(page.url)):
+        elif self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page.url)):
             self.tell.passed_over(page, instructed(page))
             self.ledger.add_pointers(find_pointers(page, self.ledger.question))
             if page.passages:
@@ -261,7 +261,9 @@ class ResearchCall:
 
     def _picked(self, page: Page, excerpts: list[Excerpt], form: Form) -> None:
         self.not_picked.remove(page)
+        places = {passage.start: passage.place for passage in page.passages}
         for excerpt in excerpts:
+            excerpt.place = places.get(excerpt.start)
             self.ledger.add_excerpt(excerpt)
         self.tell.extracted(page, excerpts, form)
 
@@ -379,12 +381,9 @@ async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     return [results[number] for number in range(len(calls))]
 
 
-def _address(url: str) -> str | None:
-    """One spelling for one page, so that it is read once; None for what is no address."""
-    try:
-        return normalise_url(url)
-    except ValueError:
-        return None
+def _authority(locator: str) -> SourceAuthority:
+    """A path says nothing of who wrote a file."""
+    return SourceAuthority.MEDIUM if is_file(locator) else authority_of(locator)
 
 
 def _today() -> date:

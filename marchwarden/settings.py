@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,11 @@ EXTRACTIVE = "extractive"
 
 _NOT_SETTINGS = frozenset({"MARCHWARDEN_TEST_LM"})
 """Variables of the tests."""
+
+DEFAULT_CORPUS = "default"
+"""The corpus that is meant where none is named."""
+CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+"""What a corpus may be called: a folder on any system, and nothing that leads out of one."""
 
 SECONDS_BY_DEPTH = {Depth.SHALLOW: 30.0, Depth.BALANCED: 55.0, Depth.DEEP: 180.0}
 """Wall clock of one call: desktop clients drop a call at about a minute."""
@@ -51,7 +57,7 @@ class Settings(BaseSettings):
     """Another address of the search service (a proxy, a recorder)."""
     model_calls: int = Field(4, ge=1)
     """How many model calls of one research run side by side; a local server with one slot wants 1."""
-    source: Literal["web", "snapshot"] | None = None
+    source: str | None = None
     """Where to look: the live web, or the frozen one. Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""
     web: Path | None = None
     """Folder of another frozen web to use instead of the shipped one."""
@@ -81,6 +87,11 @@ class Settings(BaseSettings):
     debug: bool = False
     """Log to stderr."""
 
+    @field_validator("source")
+    @classmethod
+    def _names_sources(cls, source: str | None) -> str | None:
+        return None if source is None else ",".join(sources_of(source))
+
     @field_validator("web", "trace_dir", "cache_dir")
     @classmethod
     def _has_a_home(cls, folder: Path | None) -> Path | None:
@@ -97,9 +108,14 @@ class Settings(BaseSettings):
         return "anthropic/claude-sonnet-5-5" if self.anthropic_api_key else EXTRACTIVE
 
     @property
-    def source_name(self) -> Literal["web", "snapshot"]:
-        """The source in force, with the default resolved."""
+    def source_name(self) -> str:
+        """The sources in force, with the default resolved: `web`, `snapshot`, `corpus:notes`, `web,corpus:notes`."""
         return self.source or ("web" if self.tavily_api_key else "snapshot")
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources in force, one by one."""
+        return tuple(self.source_name.split(","))
 
     @property
     def traces(self) -> Path:
@@ -124,6 +140,33 @@ class Settings(BaseSettings):
 
     def seconds_for(self, depth: Depth) -> float:
         return self.max_seconds if self.max_seconds is not None else SECONDS_BY_DEPTH[depth]
+
+
+def sources_of(text: str) -> tuple[str, ...]:
+    """The sources that `web,corpus:notes` names, each once, in one spelling: `corpus` is `corpus:default`.
+
+    Raises ValueError with a sentence for what is no source, and for two that can't be searched together.
+    """
+    named = tuple(dict.fromkeys(_source(each.strip()) for each in text.split(",") if each.strip()))
+    if not named:
+        raise ValueError(f"no source is named; there are {_SOURCES}")
+    if "web" in named and "snapshot" in named:
+        raise ValueError("web and snapshot stand for the same addresses; name one of them")
+    return named
+
+
+_SOURCES = "web, snapshot, corpus and corpus:NAME, or several with commas between them"
+
+
+def _source(text: str) -> str:
+    kind, colon, name = text.partition(":")
+    if kind in ("web", "snapshot") and not colon:
+        return kind
+    if kind != "corpus":
+        raise ValueError(f"{text!r} is no source; there are {_SOURCES}")
+    if colon and not CORPUS_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a corpus: letters, digits, - _ and . only, at most 64")
+    return f"corpus:{name or DEFAULT_CORPUS}"
 
 
 def load_settings(**overrides: object) -> Settings:

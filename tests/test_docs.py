@@ -51,6 +51,7 @@ PAGES = (
     "docs/wiki/DevelopmentGuide.md",
     "docs/wiki/Evaluation.md",
     "docs/wiki/Compiling.md",
+    "docs/wiki/Reading.md",
     "programs/README.md",
 )
 CONTRACT = "docs/wiki/ResearchContract.md"

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from marchwarden import logs
-from marchwarden.cli import ask, calibrate, compile, doctor, eval, programs, replay, serve, traces
+from marchwarden.cli import ask, calibrate, compile, doctor, eval, index, programs, replay, serve, traces
 from marchwarden.cli.early import debugging
 from marchwarden.cli.quick import QuickCommand, QuickGroup
 from marchwarden.errors import MarchwardenError
@@ -36,6 +36,7 @@ app = typer.Typer(
 app.command("ask", epilog=ask.EPILOGUE)(ask.command)
 app.command("replay", epilog=replay.EPILOGUE, cls=QuickCommand)(replay.command)
 app.command("traces", epilog=traces.EPILOGUE, cls=QuickCommand)(traces.command)
+app.command("index", epilog=index.EPILOGUE)(index.command)
 app.add_typer(eval.app, name="eval")
 app.command("compile", epilog=compile.EPILOGUE)(compile.command)
 app.command("calibrate", epilog=calibrate.EPILOGUE)(calibrate.command)

@@ -20,6 +20,7 @@ EPILOGUE = """Examples:
 marchwarden ask "What are ideal crops for a garden in Utah?"
 marchwarden ask "Who founded CERN?" --depth shallow --budget 5000 --output cern.md
 marchwarden ask "Which herbs grow in shade?" --source-filter "*.edu, -pinterest.com"
+marchwarden ask "When was the queen replaced?" --source web,corpus:notes
 echo "What is a persimmon?" | marchwarden ask - --json | jq .confidence
 marchwarden ask "What is a persimmon?" --server http://127.0.0.1:8111/mcp
 
@@ -59,8 +60,12 @@ def command(
         str | None, typer.Option(metavar="DOMAINS", help="Domains separated by commas; a leading - excludes.")
     ] = None,
     source: Annotated[
-        Literal["web", "snapshot"] | None,
-        typer.Option(help="The live web, or the frozen one. Default: web where TAVILY_API_KEY is set."),
+        str | None,
+        typer.Option(
+            metavar="SOURCES",
+            help="web, snapshot (the frozen web), corpus or corpus:NAME (files that `marchwarden index` knows), or "
+            "several: web,corpus:notes. Default: web where TAVILY_API_KEY is set, else snapshot.",
+        ),
     ] = None,
     web: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
@@ -89,14 +94,13 @@ def command(
         "source_filter": source_filter,
     }
     request = _request(_question(question), context, depth, constraints)
-    if web and source == "web":
-        raise typer.BadParameter("--web names a frozen web, --source web asks for the live one; give one of them")
+    sources = _sources(source, web)
     _check_server(server, {"--model": model, "--source": source, "--web": web})
     _check_output(output)
 
     from marchwarden.cli.conversation import Conversation
 
-    overrides = {"model": model, "source": source or ("snapshot" if web else None), "web": web and web.absolute()}
+    overrides = {"model": model, "source": sources, "web": web and web.absolute()}
     conversation = Conversation(request, server, overrides)
     result = _converse(conversation)
     _deliver(result, request, json=json, output=output)
@@ -106,6 +110,21 @@ def command(
     _mention_frozen_web(conversation)
     if not result.citations:
         raise typer.Exit(NOTHING_FOUND)
+
+
+def _sources(source: str | None, web: Path | None) -> str | None:
+    """In the settings' spelling. Raises a usage error for what is no source, or has none for `--web`."""
+    from marchwarden.settings import sources_of
+
+    if source is None:
+        return "snapshot" if web else None
+    try:
+        named = sources_of(source)
+    except ValueError as error:
+        raise typer.BadParameter(f"--source: {error}") from None
+    if web and "snapshot" not in named:
+        raise typer.BadParameter(f"--web names a frozen web, --source {source} asks for none; give one of them")
+    return ",".join(named)
 
 
 def _question(given: str) -> str:

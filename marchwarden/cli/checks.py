@@ -49,6 +49,7 @@ def settings_checks(settings: Settings) -> Iterator[Check]:
     yield _program(settings)
     yield _search(settings)
     yield _frozen_web(settings)
+    yield from _corpora(settings)
     yield _folder("traces", settings.traces, "MARCHWARDEN_TRACE_DIR")
     yield _folder("caches", settings.caches, "MARCHWARDEN_CACHE_DIR")
 
@@ -168,11 +169,13 @@ def _in_force(program: Program | None) -> str:
 
 
 def _search(settings: Settings) -> Check:
-    if settings.source_name == "web" and settings.tavily_api_key is None:
+    if "web" in settings.sources and settings.tavily_api_key is None:
         advice = "Set TAVILY_API_KEY (https://app.tavily.com), or MARCHWARDEN_SOURCE=snapshot."
         return Check("search", "broken", "the live web needs a key of the search service", advice)
-    if settings.source_name == "web":
+    if "web" in settings.sources:
         return Check("search", "ok", "the live web, through Tavily; TAVILY_API_KEY is set")
+    if "snapshot" not in settings.sources:
+        return Check("search", "ok", "files of your own only")
     advice = "Set TAVILY_API_KEY (https://app.tavily.com) to search the live web."
     return Check("search", "note", "the frozen web", None if settings.source else advice)
 
@@ -183,9 +186,22 @@ def _frozen_web(settings: Settings) -> Check:
     try:
         web = FrozenWeb.load(settings.frozen_web)
     except MarchwardenError as error:
-        state: Literal["note", "broken"] = "broken" if settings.source_name == "snapshot" else "note"
+        state: Literal["note", "broken"] = "broken" if "snapshot" in settings.sources else "note"
         return Check("frozen web", state, str(error), error.hint)
     return Check("frozen web", "ok", f"{len(web.pages)} pages on {len(web.hosts)} hosts in {settings.frozen_web}")
+
+
+def _corpora(settings: Settings) -> Iterator[Check]:
+    """Of each corpus that is in force."""
+    from marchwarden.tools.corpus import open_corpus, summary_of
+
+    for name in (source.partition(":")[2] for source in settings.sources if source.startswith("corpus:")):
+        try:
+            held = summary_of(open_corpus(name))
+        except MarchwardenError as error:
+            yield Check("corpus", "broken", str(error), error.hint)
+        else:
+            yield Check("corpus", "ok", f"{name}: {held.documents:,} documents of {held.files:,} files")
 
 
 def _folder(name: str, folder: Path, variable: str) -> Check:
@@ -244,13 +260,13 @@ def _ask_search(settings: Settings) -> str:
 
 async def _search_says(settings: Settings) -> str:
     from marchwarden.contract import SourceFilter
-    from marchwarden.tools.search import PROVIDERS
+    from marchwarden.researchers import open_tools
 
-    provider = PROVIDERS["tavily" if settings.source_name == "web" else "snapshot"](settings)
+    tools = open_tools(settings)
     try:
-        outcome = await provider.search("vegetables", max_results=1, source_filter=SourceFilter(None))
+        outcome = await tools.search.search("vegetables", max_results=1, source_filter=SourceFilter(None))
     finally:
-        await provider.aclose()
+        await tools.aclose()
     if outcome.failure is not None:
         raise MarchwardenError(outcome.failure.detail, hint="Check TAVILY_API_KEY and the network.")
     return f"{outcome.provider} answers in {outcome.seconds:.1f} s"

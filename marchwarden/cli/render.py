@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.scores import Scores
     from marchwarden.evaluation.stage_sets.scoring import StageReport
     from marchwarden.programs import Listed
+    from marchwarden.tools.corpus.indexing import IndexReport
     from marchwarden.trace.reader import Trace, TraceSummary
     from marchwarden.trace.replay import Entry
     from marchwarden.trace.verify import Problem
@@ -170,6 +171,21 @@ def program(shown: Shown, names: Sequence[str]) -> None:
     from marchwarden.cli.programs_view import program_view
 
     show(program_view(shown, names))
+
+
+def indexed(report: IndexReport) -> None:
+    """What indexing came to; what could not be read goes to stderr."""
+    from marchwarden.cli.index_view import failures_view, indexed_view
+
+    show(failures_view(report.failed), console(stderr=True))
+    show(indexed_view(report))
+
+
+def corpora(found: Sequence[Mapping[str, Any]]) -> None:
+    """Corpora as a table."""
+    from marchwarden.cli.index_view import corpora_view
+
+    show(corpora_view(found))
 
 
 def line(text: str) -> None:

@@ -12,7 +12,9 @@ EPILOGUE = """Examples:
 marchwarden serve
     for a client that starts its server itself, over stdio
 marchwarden serve --transport http --port 8111
-    at http://127.0.0.1:8111/mcp, for `marchwarden ask --server` and others"""
+    at http://127.0.0.1:8111/mcp, for `marchwarden ask --server` and others
+marchwarden serve --source web,corpus:notes
+    over the live web and files of your own (`marchwarden index`)"""
 
 
 def command(
@@ -23,7 +25,10 @@ def command(
         bool, typer.Option("--allow-remote", help="Let --host be reached from elsewhere: callers spend your keys.")
     ] = False,
     model: Annotated[str | None, typer.Option(help="Model id; `extractive` for none.")] = None,
-    source: Annotated[Literal["web", "snapshot"] | None, typer.Option(help="Where to look.")] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="SOURCES", help="Where to look: web, snapshot, corpus:NAME, or several with commas."),
+    ] = None,
     web: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web.")] = None,
 ) -> None:
     """Serve the research tool over MCP."""

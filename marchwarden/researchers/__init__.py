@@ -4,46 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from marchwarden.embedding import Embedder, open_embedder
+from marchwarden.tools.addresses import web_address
 from marchwarden.tools.search import SearchProvider
 
 if TYPE_CHECKING:
+    from marchwarden.observations import FetchOutcome
     from marchwarden.settings import Settings
-    from marchwarden.tools.fetch import Fetcher
+
+
+class Reader(Protocol):
+    """What fetches: pages of a web (tools/fetch.py), files of a corpus, or each where it belongs."""
+
+    async def fetch(self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool]) -> FetchOutcome:
+        """What stands at `url`, or what kept us from it. Only cancellation passes through."""
+        ...
+
+    async def aclose(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What one call acts with. `kind` is what its citations name as their source: "web", "file" …"""
+    """What one call acts with. `kind` is what its citations name as their source: "web", "snapshot", "file"; where
+    there are several, "web,file"."""
 
     kind: str
     search: SearchProvider
-    fetcher: Fetcher
+    fetcher: Reader
     embedder: Embedder | None = None
     """Compares texts in meaning, where that is installed."""
+    address: Callable[[str], str | None] = web_address
+    """The one spelling of a hit's address; None for what this fetcher can't go to."""
 
     async def aclose(self) -> None:
         await self.search.aclose()
         await self.fetcher.aclose()
 
 
-def _web(settings: Settings) -> Tools:
+def _web(settings: Settings, name: str) -> Tools:
     from marchwarden.researchers.web import open_tools
 
     return open_tools(settings)
 
 
-def _snapshot(settings: Settings) -> Tools:
+def _snapshot(settings: Settings, name: str) -> Tools:
     from marchwarden.researchers.snapshot import open_tools
 
     return open_tools(settings)
 
 
-RESEARCHERS: dict[str, Callable[[Settings], Tools]] = {"web": _web, "snapshot": _snapshot}
+def _corpus(settings: Settings, name: str) -> Tools:
+    from marchwarden.researchers.corpus import open_tools
+
+    return open_tools(settings, name)
+
+
+RESEARCHERS: dict[str, Callable[[Settings, str], Tools]] = {"web": _web, "snapshot": _snapshot, "corpus": _corpus}
+"""By what stands before the colon of a source; what stands behind it is the second argument."""
 
 
 def open_tools(settings: Settings) -> Tools:
-    """The tools of the researcher in force; raises ConfigurationError where a key or a folder is missing."""
-    return replace(RESEARCHERS[settings.source_name](settings), embedder=open_embedder(settings))
+    """The tools of the researcher in force, or of several as one; raises ConfigurationError where a key, a folder or
+    a corpus is missing."""
+    found = [_opened(settings, source) for source in settings.sources]
+    if len(found) > 1:
+        from marchwarden.researchers.several import together
+
+        found = [together(found)]
+    return replace(found[0], embedder=open_embedder(settings))
+
+
+def _opened(settings: Settings, source: str) -> Tools:
+    kind, _, name = source.partition(":")
+    return RESEARCHERS[kind](settings, name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import SplitResult, quote, unquote_to_bytes, urljoin, urlsplit
 
 from marchwarden.contract import ascii_host
-from marchwarden.observations import Failure, FailureKind
+from marchwarden.observations import Failure, FailureKind, is_file
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -87,6 +87,20 @@ def organisation_of(host: str) -> str:
     none (an IP address, `localhost`). Sites of a hosting service (`me.github.io`) are organisations of their own."""
     host = ascii_host(host)
     return str(_suffix_list()(host).top_domain_under_public_suffix) or host
+
+
+def publisher_of(locator: str) -> str:
+    """Who stands behind a page or a file, for telling independent sources apart: the organisation of a page's host;
+    of the user's own files each speaks for itself."""
+    return locator if is_file(locator) else organisation_of(host_of(locator))
+
+
+def web_address(url: str) -> str | None:
+    """The one spelling of a page's address, so that it is read once; None for what is no address."""
+    try:
+        return normalise_url(url)
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=1)
@@ -197,7 +211,7 @@ def _ipv6(text: str) -> str:
     try:
         return ipaddress.IPv6Address(text.partition("%")[0]).compressed
     except ValueError:
-        raise ValueError(f"[{text}] is not an IPv6 address") from None
+        raise ValueError(f"{_shown(text)} is not an IPv6 address") from None
 
 
 def _is_numeric(host: str) -> bool:

@@ -111,7 +111,7 @@ def _is_hidden(run: _Element) -> bool:
 
 
 def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
-    """A line a row, with the cells of the row that names the columns; of a table that only arranges text, the text."""
+    """A line a row, below the cells that name the columns; of a table that only arranges text, the text."""
     rows = [_own(row, "tc") for row in _own(table, "tr")]
     texts = [[" ".join(_text(cell).split()) for cell in row] for row in rows]
     if any(len(row) < 2 for row in texts) or any(len(cell) > _LONGEST_CELL for row in texts for cell in row):

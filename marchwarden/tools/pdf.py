@@ -57,6 +57,23 @@ def read_pdf(body: bytes) -> PdfContent | Failure:
     )
 
 
+def page_texts(body: bytes) -> list[str]:
+    """The text of each page; none where the PDF can't be opened."""
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    with _PDFIUM:
+        try:
+            document = PdfDocument(body)
+        except PdfiumError:
+            return []
+        try:
+            return list(_page_texts(document))
+        except PdfiumError:
+            return []
+        finally:
+            document.close()
+
+
 def _unreadable(reason: str) -> Failure:
     if "password" in reason.lower():
         return Failure(FailureKind.FORBIDDEN, "the PDF opens only with a password")

@@ -11,6 +11,7 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from marchwarden.observations import is_file
 from marchwarden.trace.reader import Trace, instant
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ def _page_line(event: events.Fetched) -> str:
 
 
 def _page_state(event: events.Fetched) -> str:
-    status = "no answer" if event.status is None else str(event.status)
+    of_a_file = event.status is None and is_file(event.final_url)
+    status = "file" if of_a_file else "no answer" if event.status is None else str(event.status)
     if event.failure:
         return f"{status}, {event.failure.kind}, {_one_line(event.failure.detail)}"
     size = f", {event.content_length:,} bytes" if event.content_length is not None else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from marchwarden.errors import TraceError
-from marchwarden.observations import FailureKind
+from marchwarden.observations import FailureKind, without_place
 from marchwarden.trace.reader import Trace
 from marchwarden.trace.store import Store
 
@@ -44,7 +44,8 @@ def _was_read(event: Fetched) -> bool:
 
 
 def _wrong_with(citation: Citation, fetched: list[Fetched], store: Store) -> str | None:
-    pages = [page for page in fetched if citation.locator in (page.final_url, page.url)]
+    where = {citation.locator, without_place(citation.locator)}
+    pages = [page for page in fetched if where & {page.final_url, page.url}]
     if not pages:
         return "it was not fetched in this call"
     same = [page for page in pages if citation.content_hash in (None, page.content_hash)]

@@ -48,7 +48,7 @@ QUESTION = "Which crops grow well in Utah?"
         (["q", "--server", "127.0.0.1:8111"], ["--server takes the URL of a server"]),
         (["q", "--server", "http://x/", "--model", "m", "--web", "w"], ["--model and --web can't go with --server"]),
         (["q", "--output", "gone/answer.md"], ["there is no folder gone"]),
-        (["q", "--web", "w", "--source", "web"], ["--web names a frozen web, --source web asks for the live one"]),
+        (["q", "--web", "w", "--source", "web"], ["--web names a frozen web, --source web asks for none"]),
         (["q", "--output", "."], ["is a folder; name a file"]),
     ],
 )

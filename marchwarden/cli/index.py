@@ -1,0 +1,142 @@
+"""`marchwarden index`: the user's own files, made into a corpus that `ask --source corpus` searches."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from marchwarden.tools.corpus import Corpus
+    from marchwarden.tools.corpus.indexing import IndexReport
+
+NOTHING_FOUND, INTERRUPTED = 3, 130
+_MOST_JOBS = 4
+
+EPILOGUE = """Examples:
+
+marchwarden index ~/notes ~/papers/report.pdf
+    then: marchwarden ask "When was the queen replaced?" --source corpus
+marchwarden index ~/garden --name garden
+    then: marchwarden ask "Which herbs grow in shade?" --source web,corpus:garden
+marchwarden index --name garden
+    looks again at the folders that it knows: reads what is new or changed, forgets what is gone
+marchwarden index --list
+marchwarden index --remove garden
+
+Exit codes: 0 indexed, also where some files can't be read · 1 a failure · 2 wrong usage · 3 nothing to index ·
+130 interrupted; the same command goes on."""
+
+
+def command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH]...",
+            help="Files and folders: HTML, Markdown, text, PDF, DOCX, EPUB, JSON, and JSONL, a document a line. "
+            "None: those that the corpus knows.",
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Which corpus. Default: default.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Processes that read. Default: one a core, 4 at most.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the corpora.")] = False,
+    remove: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Forget this corpus; its files stay where they are.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="The outcome as JSON on stdout.")] = False,
+) -> None:
+    """Index files of your own, so that research can read and cite them.
+
+    A file is read again only if it has changed. Hidden files and folders, and links, are passed over; a file that
+    can't be read is told and left out.
+    """
+    if list_ or remove is not None:
+        given = {"PATH": paths, "--name": name, "--jobs": jobs, "--remove": list_ and remove}
+        if other := next((option for option, value in given.items() if value), None):
+            raise typer.BadParameter(f"{other} can't go with {'--list' if list_ else '--remove'}")
+        _list(json=json) if list_ else _remove(str(remove), json=json)
+        return
+    _index(_checked(paths or []), name, jobs or min(_MOST_JOBS, os.cpu_count() or 1), json=json)
+
+
+def _checked(paths: list[Path]) -> list[Path]:
+    """Raises a usage error for what isn't there."""
+    for path in paths:
+        if not path.exists():
+            raise typer.BadParameter(f"{path}: there is no such file or folder")
+    return paths
+
+
+def _index(paths: list[Path], name: str | None, jobs: int, *, json: bool) -> None:
+    from marchwarden.cli import render
+    from marchwarden.settings import DEFAULT_CORPUS
+    from marchwarden.tools.corpus import corpus_at, open_corpus
+    from marchwarden.tools.corpus.indexing import index_files
+
+    corpus = corpus_at(name or DEFAULT_CORPUS)
+    if not paths and not corpus.catalogue.is_file():
+        open_corpus(corpus.name)  # which says that there is none, and how to make it
+    try:
+        with render.counting(None) as bar:
+            done = 0
+
+            def tell(files: int, of: int, documents: int) -> None:
+                nonlocal done
+                bar.of(of)
+                for _ in range(files - done):
+                    bar.advance(lambda: f"{documents:,} documents")
+                done = files
+
+            report = index_files(corpus, paths, jobs=jobs, tell=tell)
+    except KeyboardInterrupt:
+        render.notice("Interrupted. What was read is kept.", "The same command goes on from there.")
+        raise typer.Exit(INTERRUPTED) from None
+    _deliver(report, json=json)
+    if not report.documents:
+        raise typer.Exit(NOTHING_FOUND)
+
+
+def _deliver(report: IndexReport, *, json: bool) -> None:
+    from marchwarden.cli import render
+
+    if json:
+        render.json(asdict(report))
+    else:
+        render.indexed(report)
+    for root in report.missing:
+        render.notice(f"{root} is not there now; what was indexed of it stays.")
+
+
+def _list(*, json: bool) -> None:
+    from marchwarden.cli import render
+    from marchwarden.tools.corpus import all_corpora
+
+    found = [_plain(corpus) for corpus in all_corpora()]
+    if json:
+        render.json(found)
+    elif found:
+        render.corpora(found)
+    else:
+        render.done("There is no corpus yet; make one: marchwarden index FOLDER")
+
+
+def _plain(corpus: Corpus) -> dict[str, Any]:
+    from marchwarden.tools.corpus import size_of, summary_of
+
+    return {"name": corpus.name, **asdict(summary_of(corpus)), "bytes": size_of(corpus), "folder": str(corpus.folder)}
+
+
+def _remove(name: str, *, json: bool) -> None:
+    from marchwarden.cli import render
+    from marchwarden.tools.corpus import remove_corpus
+
+    remove_corpus(name)
+    if json:
+        render.json({"removed": name})
+    else:
+        render.done(f"The corpus {name} is forgotten; its files are where they were.")

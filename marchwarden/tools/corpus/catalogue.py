@@ -1,0 +1,188 @@
+"""What a corpus knows of its files: where they are, their hashes, and which could not be read. One SQLite file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from marchwarden.errors import ConfigurationError, StorageError
+from marchwarden.observations import ContentHash
+
+VERSION = 1
+"""To be raised when the same files are to be read, or indexed, otherwise: corpora made before are made anew."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS roots (path TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS languages (code TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS files (
+    path TEXT PRIMARY KEY, state TEXT NOT NULL, hash TEXT NOT NULL, documents INTEGER NOT NULL, failure TEXT
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS lines (
+    path TEXT NOT NULL, line INTEGER NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL, hash TEXT NOT NULL,
+    PRIMARY KEY (path, line)
+) WITHOUT ROWID;
+"""
+
+_FINISHED = "DELETE FROM facts WHERE name = 'unfinished'"
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """One file as it was indexed."""
+
+    path: str
+    """Absolute, without links in it."""
+    state: str
+    """Size, times and number on its device: the same ones mean the same content."""
+    hash: ContentHash
+    documents: int
+    failure: str | None = None
+    """Why there is nothing of it in the index."""
+
+
+@dataclass(frozen=True)
+class LineRecord:
+    """One document of a file that holds a document a line."""
+
+    line: int
+    """From 1."""
+    start: int
+    """In bytes."""
+    length: int
+    hash: ContentHash
+
+
+@dataclass(frozen=True)
+class Summary:
+    roots: tuple[str, ...]
+    files: int
+    documents: int
+    unreadable: int
+
+
+def state_of(stat: os.stat_result) -> str:
+    """What changes whenever a file's content does: no writer sets the time of the last change of status."""
+    return f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns} {stat.st_ino}"
+
+
+class Catalogue:
+    """Safe to read while another process writes it. What is changed is kept from the next `commit` on."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    @classmethod
+    @contextmanager
+    def reading(cls, path: Path) -> Iterator[Catalogue]:
+        """Raises ConfigurationError where it is damaged."""
+        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False)
+        try:
+            yield cls(db)
+        except sqlite3.Error as error:
+            raise _damaged(path, error) from error
+        finally:
+            db.close()
+
+    @classmethod
+    @contextmanager
+    def writing(cls, path: Path) -> Iterator[Catalogue]:
+        """Made where it isn't there. Raises StorageError where it can't be written."""
+        try:
+            db = sqlite3.connect(path, timeout=10)
+            try:
+                db.execute("PRAGMA journal_mode=WAL")
+                db.execute("PRAGMA synchronous=NORMAL")
+                db.executescript(_SCHEMA)
+                yield cls(db)
+            finally:
+                db.close()
+        except sqlite3.Error as error:
+            raise StorageError(f"{path} can't be written: {error}", hint="Is the disk full?") from error
+
+    def commit(self) -> None:
+        self._db.commit()
+
+    def rollback(self) -> None:
+        self._db.rollback()
+
+    # Of the whole
+
+    @property
+    def is_current(self) -> bool:
+        found = self._db.execute("SELECT value FROM facts WHERE name = 'version'").fetchone()
+        return found is not None and found[0] == str(VERSION)
+
+    def begin_anew(self) -> None:
+        """Forget all files, but not where they were looked for."""
+        for table in ("files", "lines", "languages"):
+            self._db.execute(f"DELETE FROM {table}")
+        self._db.execute("INSERT OR REPLACE INTO facts VALUES ('version', ?)", (str(VERSION),))
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a run is at work, or ended before its end."""
+        return self._db.execute("SELECT 1 FROM facts WHERE name = 'unfinished'").fetchone() is not None
+
+    @is_unfinished.setter
+    def is_unfinished(self, yes: bool) -> None:
+        self._db.execute("INSERT OR REPLACE INTO facts VALUES ('unfinished', '')" if yes else _FINISHED)
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        return tuple(path for (path,) in self._db.execute("SELECT path FROM roots ORDER BY path"))
+
+    def add_roots(self, paths: Iterable[str]) -> None:
+        self._db.executemany("INSERT OR IGNORE INTO roots VALUES (?)", [(path,) for path in paths])
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(code for (code,) in self._db.execute("SELECT code FROM languages"))
+
+    def add_languages(self, codes: Collection[str]) -> None:
+        self._db.executemany("INSERT OR IGNORE INTO languages VALUES (?)", [(code,) for code in codes])
+
+    def summary(self) -> Summary:
+        files, documents, unreadable = self._db.execute(
+            "SELECT COUNT(*), COALESCE(SUM(documents), 0), COALESCE(SUM(documents = 0), 0) FROM files"
+        ).fetchone()
+        return Summary(self.roots, files - unreadable, documents, unreadable)
+
+    # Of one file
+
+    def file(self, path: str) -> FileRecord | None:
+        row = self._db.execute("SELECT * FROM files WHERE path = ?", (path,)).fetchone()
+        return FileRecord(*row) if row else None
+
+    def line(self, path: str, line: int) -> LineRecord | None:
+        found = self._db.execute(
+            "SELECT line, start, length, hash FROM lines WHERE path = ? AND line = ?", (path, line)
+        ).fetchone()
+        return LineRecord(*found) if found else None
+
+    def paths(self) -> list[str]:
+        return [path for (path,) in self._db.execute("SELECT path FROM files ORDER BY path")]
+
+    def put_file(self, record: FileRecord) -> None:
+        row = (record.path, record.state, record.hash, record.documents, record.failure)
+        self._db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", row)
+
+    def put_lines(self, path: str, lines: Iterable[LineRecord]) -> None:
+        rows = [(path, each.line, each.start, each.length, each.hash) for each in lines]
+        self._db.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?)", rows)
+
+    def remove_file(self, path: str) -> None:
+        self._db.execute("DELETE FROM files WHERE path = ?", (path,))
+        self._db.execute("DELETE FROM lines WHERE path = ?", (path,))
+
+
+def _damaged(path: Path, error: sqlite3.Error) -> ConfigurationError:
+    name = path.parent.name
+    return ConfigurationError(
+        f"the corpus {name} is damaged: {error}",
+        hint=f"marchwarden index --remove {name}, then index its folders again.",
+    )
