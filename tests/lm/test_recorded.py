@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,7 @@ def test_a_file_that_can_not_be_written_is_told_before_the_answer_is_used(tmp_pa
         Recording(path)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limit on a file's size")
 def test_a_disk_that_is_full_in_the_middle_of_a_line_leaves_whole_lines(tmp_path: Path) -> None:
     """The limit on a file's size stands for the disk's; a process of its own has it."""
     from tests.cli.running import python

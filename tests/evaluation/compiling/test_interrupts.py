@@ -54,15 +54,16 @@ def stages_of(outcome: Any) -> dict[str, Any]:
 # Ctrl-C
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("optimizer", EVERY)
+@pytest.mark.parametrize(
+    ("optimizer", "jobs"), [*((optimizer, 1) for optimizer in EVERY), ("random-search", 2), ("gepa", 2)]
+)
 def test_an_interrupted_compile_goes_on_with_the_calls_that_are_missing(
     tmp_path: Path, optimizer: str, jobs: int
 ) -> None:
     of = order(optimizer, jobs=jobs)
     whole, paid = run(tmp_path / "whole", of)
     calls = len(paid.engine.requests)
-    phases = [3, calls // 2] if jobs == 2 else [3, 9, calls // 2, calls - 2]
+    phases = [3, 9, calls // 2, calls - 2] if (optimizer, jobs) == ("random-search", 1) else [calls // 2]
     for place in phases:
         folder = tmp_path / f"{place}"
         part, first = run(folder, of, after(place, KeyboardInterrupt(), writing()))
@@ -359,10 +360,10 @@ def test_a_compile_that_is_killed_at_any_moment_leaves_the_old_program_or_the_ne
 
         length = life(tmp_path / "timed", -1)
         assert program(tmp_path / "timed" / "out").in_force == ["gaps"]
-        for number in range(14):
+        for number in range(12):
             folder = tmp_path / f"killed-{number}"
             save_program(folder / "out", old_info, list(old.stages.values()))
-            life(folder, length * (number + 0.5) / 13)
+            life(folder, length * (number + 0.5) / 11)
             left = program(folder / "out")
             assert not left.notes
             assert left.in_force == ["gaps"]
