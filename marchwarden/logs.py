@@ -1,4 +1,8 @@
-"""Logging, configured once in a process: everything to stderr where debugging is on, silence otherwise."""
+"""Logging, configured once in a process: everything to stderr where debugging is on, silence otherwise.
+
+What servers and models send can be part of a message or of a traceback: no character of it acts on a terminal, and no
+line of it can be taken for a record.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,24 @@ _FORMAT = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
 _CHATTY = ("bm25s", "httpcore", "hpack", "asyncio", "markdown_it", "trafilatura", "urllib3")
 
 
+class EscapingFormatter(logging.Formatter):
+    """A record on one line; a traceback on lines that begin with a bar."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None, "stack_info": None})
+        traceback = self.formatException(record.exc_info) if record.exc_info else record.exc_text
+        after = [line for part in (traceback, record.stack_info) if part for line in part.splitlines()]
+        return "\n".join([_escaped(super().format(told)), *(f"  | {_escaped(line)}" for line in after)])
+
+
+def _escaped(text: str) -> str:
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 def configure(*, debug: bool) -> None:
     """Send the records of this process to stderr, or drop them. Calling it again replaces what was set up before."""
-    logging.basicConfig(
-        level=logging.DEBUG if debug else logging.CRITICAL,
-        format=_FORMAT,
-        handlers=[logging.StreamHandler(sys.stderr) if debug else logging.NullHandler()],
-        force=True,
-    )
+    handler = logging.StreamHandler(sys.stderr) if debug else logging.NullHandler()
+    handler.setFormatter(EscapingFormatter(_FORMAT))
+    logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL, handlers=[handler], force=True)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.INFO if debug else logging.NOTSET)

@@ -17,6 +17,10 @@ from marchwarden.tools.politeness import NotInTime, RetryAfter, retry_after_of
 ENCODINGS = "gzip, deflate"
 """What we take: decompressed piece by piece, so that a small body can't become a huge one."""
 
+_READ = frozenset({"identity", "", "gzip", "x-gzip", "deflate"})
+_SLACK = 65_536
+"""Bytes by which a compressed body may be longer than what it holds: headers, blocks that hold nothing."""
+
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HICCUPS = frozenset({502, 503, 504})
 _TRY_AGAIN = _HICCUPS | {429}
@@ -85,20 +89,20 @@ def _cookies(response: httpx.Response) -> httpx.Cookies:
 
 
 async def _decoded(response: httpx.Response, limit: int) -> AsyncIterator[bytes]:
-    """At most about `limit` bytes of the body, decompressed."""
+    """At most about `limit` bytes of the body, decompressed; it ends too where as much came over the wire."""
     if response.is_stream_consumed:  # a transport in memory that built its response from content
         yield response.content[:limit]
         return
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    if encoding in ("identity", ""):
-        async for piece in response.aiter_raw():
-            yield piece
-    elif encoding in ("gzip", "x-gzip", "deflate"):
-        inflater = _Inflater(limit)
-        async for piece in response.aiter_raw():
-            yield inflater.feed(piece)
-    else:
-        raise Unreadable(f"the page is compressed as {encoding!r}, which was not asked for")
+    if encoding not in _READ:
+        raise Unreadable(f"the page is compressed as {encoding[:40]!a}, which was not asked for")
+    inflater = None if encoding in ("identity", "") else _Inflater(limit)
+    taken = 0
+    async for piece in response.aiter_raw():
+        taken += len(piece)
+        yield inflater.feed(piece) if inflater else piece
+        if taken > limit + _SLACK or (inflater and inflater.ended):
+            return
 
 
 class _Inflater:
@@ -106,6 +110,11 @@ class _Inflater:
         self._left = limit
         self._stream = zlib.decompressobj(wbits=47)  # gzip or zlib, whichever it is
         self._begun = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the compressed body is over, whatever else is sent after it."""
+        return self._stream.eof
 
     def feed(self, piece: bytes) -> bytes:
         if self._left <= 0:

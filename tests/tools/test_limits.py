@@ -1,0 +1,140 @@
+"""Servers that would fill memory, time or disk, over real connections: the limits hold."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import zlib
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from marchwarden.observations import FailureKind, FetchOutcome
+from marchwarden.settings import Settings
+from marchwarden.tools.fetch import Fetcher
+from tests.tools.loopback import Asked, Write, loopback, response
+from tests.tools.pages import article
+
+pytestmark = pytest.mark.anyio
+
+LIMIT = 200_000
+MOST_SENT = 5_000_000
+"""Bytes that a server gets rid of at most: what we read, and what lies in the buffers of two sockets."""
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+
+class Endless:
+    """Sends `start`, then `piece` for ever, and counts."""
+
+    def __init__(self, start: bytes, piece: bytes, pause: float = 0.0) -> None:
+        self.start, self.piece, self.pause = start, piece, pause
+        self.sent = 0
+
+    async def __call__(self, asked: Asked, write: Write) -> None:
+        await write(self.start)
+        while True:
+            await write(self.piece)
+            self.sent += len(self.piece)
+            await asyncio.sleep(self.pause)
+
+
+async def fetch(
+    reply: bytes | Callable[[Asked, Write], Awaitable[None]], timeout: float = 3, path: str = "/a"
+) -> FetchOutcome:
+    settings = Settings(allow_private_addresses=True, max_page_bytes=LIMIT, fetch_timeout=timeout)
+    async with loopback({path: reply}) as site, Fetcher(settings) as fetcher:
+        return await fetcher.fetch(f"{site.url}/a")
+
+
+def kind(outcome: FetchOutcome) -> FailureKind | None:
+    return outcome.failure.kind if outcome.failure else None
+
+
+ZIPPED = HEAD + b"Content-Encoding: gzip\r\n\r\n"
+WORDS = b"<p>More words of the endless page.</p>" * 1700
+EMPTY_BLOCKS = b"\x00\x00\x00\xff\xff" * 13_000
+"""Stored blocks of deflate that hold nothing."""
+
+
+@pytest.mark.parametrize(
+    ("start", "piece"),
+    [
+        (HEAD + b"\r\n" + article(), WORDS),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\n%s\r\n" % (len(WORDS), WORDS)),
+        (HEAD + b"Content-Length: 99999999999\r\n\r\n" + article(), WORDS),
+        (ZIPPED + gzip.compress(article()), b"what follows the end" * 3000),
+        (ZIPPED + gzip.compress(article()), gzip.compress(b"a further member" * 3000)),
+        (ZIPPED + gzip.compress(article(), 0)[:-8], gzip.compress(WORDS)),
+        (ZIPPED + b"\x1f\x8b\x08\x08\0\0\0\0\0\x03", b"a name that does not end" * 3000),
+        (ZIPPED + b"\x1f\x8b\x08\0\0\0\0\0\0\x03", EMPTY_BLOCKS),
+    ],
+    ids=["plain", "chunked", "announced", "after-gzip", "members", "broken", "gzip-name", "empty-blocks"],
+)
+async def test_a_body_that_does_not_end_is_read_up_to_the_limit(start: bytes, piece: bytes) -> None:
+    server = Endless(start, piece)
+    outcome = await fetch(server, timeout=8)
+    assert kind(outcome) in (None, FailureKind.NO_TEXT, FailureKind.SERVER_ERROR)
+    assert outcome.seconds < 5, "it ended by its size, not by its time"
+    assert len(outcome.body) <= LIMIT
+    assert server.sent < MOST_SENT
+
+
+@pytest.mark.parametrize(
+    ("start", "piece"),
+    [
+        (b"HTTP/1.1 200 OK\r\n", b"X-Filler: " + b"a" * 9000 + b"\r\n"),
+        (b"HTTP/1.1 200 OK\r\nX-Filler: ", b"a" * 9000),
+        (b"", b"a" * 9000),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n1;", b"a" * 9000),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X-Trailer: " + b"a" * 9000 + b"\r\n"),
+    ],
+    ids=["headers", "header", "status", "chunk-header", "trailers"],
+)
+async def test_a_head_that_does_not_end_is_a_broken_answer(start: bytes, piece: bytes) -> None:
+    server = Endless(start, piece)
+    outcome = await fetch(server, timeout=8)
+    assert kind(outcome) is FailureKind.NETWORK
+    assert outcome.seconds < 5
+    assert server.sent < 2 * MOST_SENT, "of two tries"
+
+
+@pytest.mark.parametrize(
+    ("start", "piece"),
+    [
+        (HEAD + b"\r\n" + article(), b" "),
+        (b"HTTP/1.1 200 OK\r\n", b"X: 1\r\n"),
+        (b"", b"H"),
+        (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n"),
+        (ZIPPED + b"\x1f\x8b\x08\0\0\0\0\0\0\x03", b"\0\0\0\xff\xff"),
+    ],
+    ids=["body", "headers", "status", "hints", "chunks", "empty-blocks"],
+)
+async def test_what_comes_in_drops_ends_with_the_time(start: bytes, piece: bytes) -> None:
+    outcome = await fetch(Endless(start, piece, pause=0.01), timeout=0.5)
+    assert kind(outcome) is FailureKind.TIMEOUT
+    assert outcome.seconds < 1.5
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "compress", "gzip, gzip", "gzip, br", "x" * 5000])
+async def test_encodings_that_were_not_asked_for_are_not_unpacked(encoding: str) -> None:
+    outcome = await fetch(response(gzip.compress(b"\0" * 50_000_000), Content_Encoding=encoding))
+    assert kind(outcome) is FailureKind.SERVER_ERROR
+    assert outcome.body == b""
+    assert outcome.failure
+    assert len(outcome.failure.detail) < 200
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, lambda bomb: zlib.compress(bomb)[2:-4]])
+async def test_a_bomb_unfolds_to_the_limit(pack: Callable[[bytes], bytes]) -> None:
+    encoding = "gzip" if pack is gzip.compress else "deflate"
+    outcome = await fetch(response(pack(article() + b" " * 50_000_000), Content_Encoding=encoding))
+    assert kind(outcome) is None
+    assert len(outcome.body) == LIMIT
+
+
+async def test_a_robots_txt_that_does_not_end_is_read_up_to_its_limit() -> None:
+    server = Endless(HEAD + b"\r\nUser-agent: *\nDisallow: /a\n", b"# more\n" * 1000)
+    outcome = await fetch(server, timeout=8, path="/robots.txt")
+    assert kind(outcome) is FailureKind.ROBOTS_DISALLOWED
+    assert server.sent < MOST_SENT
