@@ -90,6 +90,7 @@ class Narrator:
                 redirects=list(outcome.redirects),
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),
+                kept_sec=outcome.kept_for,
                 decision=f"“{lead.title}” bears on: {self._ledger.aspect(lead.aspect).text}",
             )
         )

@@ -170,3 +170,5 @@ class FetchOutcome:
     failure: Failure | None = None
     redirects: tuple[str, ...] = ()
     seconds: float = 0.0
+    kept_for: float | None = None
+    """Seconds for which the answer had been kept since its server gave or confirmed it; None where it is new."""

@@ -12,6 +12,7 @@ import httpx
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.tools.addresses import host_of
 from marchwarden.tools.connection import AddressRefused
+from marchwarden.tools.http_cache import KEPT_FOR
 from marchwarden.tools.politeness import NotInTime, RetryAfter, retry_after_of
 
 ENCODINGS = "gzip, deflate"
@@ -36,6 +37,8 @@ class Answer:
     """That it sets."""
     cut: bool = False
     """Whether there was more of the body than the limit."""
+    kept_for: float | None = None
+    """Seconds for which it lay in the cache; None where it came over the network."""
 
     @property
     def content_type(self) -> str | None:
@@ -79,7 +82,14 @@ async def download(transport: httpx.AsyncBaseTransport, request: httpx.Request, 
     finally:
         await response.aclose()
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(response.status_code, headers, bytes(body[:limit]), _cookies(response), cut=len(body) > limit)
+    return Answer(
+        response.status_code,
+        headers,
+        bytes(body[:limit]),
+        _cookies(response),
+        cut=len(body) > limit,
+        kept_for=response.extensions.get(KEPT_FOR),
+    )
 
 
 def _cookies(response: httpx.Response) -> httpx.Cookies:
@@ -99,10 +109,10 @@ async def _decoded(response: httpx.Response, limit: int) -> AsyncIterator[bytes]
     inflater = None if encoding in ("identity", "") else _Inflater(limit)
     taken = 0
     async for piece in response.aiter_raw():
-        taken += len(piece)
-        yield inflater.feed(piece) if inflater else piece
         if taken > limit + _SLACK or (inflater and inflater.ended):
             return
+        taken += len(piece)
+        yield inflater.feed(piece) if inflater else piece
 
 
 class _Inflater:

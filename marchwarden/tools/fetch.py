@@ -74,6 +74,7 @@ class _Visit:
             content_length=len(body),
             body=body,
             page=self.page if failure is None else None,
+            kept_for=self.answer.kept_for,
         )
 
 

@@ -20,6 +20,9 @@ SECONDS_KEPT = 30 * 24 * 3600.0
 KEEP_AT_MOST = "keep_at_most"
 """The extension of a request that says for how many seconds its answer may be kept, where that is less."""
 
+KEPT_FOR = "kept_for"
+"""The extension of an answer from the cache: seconds since its server gave it, or said that it still stands."""
+
 _CAME = "came"
 """The extension that collects what came over the network for a request."""
 _FORMAT = 2
@@ -61,7 +64,14 @@ class CacheTransport(httpx.AsyncBaseTransport):
         body = await _kept_body(response)
         if body is None:
             return await self._inner.handle_async_request(request)
-        return httpx.Response(response.status_code, headers=response.headers, stream=httpx.ByteStream(body))
+        status = response.extensions["caching"]
+        kept_for = 0.0 if status["revalidated"] else float(response.headers.get("age", 0))
+        return httpx.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=httpx.ByteStream(body),
+            extensions={KEPT_FOR: kept_for},
+        )
 
     async def _ask_cached(self, request: httpx.Request) -> httpx.Response:
         """hishel drops the server's answer unclosed where it is interrupted between that and its file."""

@@ -91,6 +91,8 @@ class Fetched(_Event):
     redirects: list[str] = []
     failure: FailureRecord | None = None
     duration_sec: float
+    kept_sec: float | None = None
+    """How long ago its server gave or confirmed the answer, where it came from the HTTP cache."""
 
 
 class PickRecord(BaseModel):

@@ -42,6 +42,9 @@ async def test_a_fresh_page_is_not_asked_for_again_and_is_the_same_in_all_that_t
     assert second.page == first.page
     told = ("status", "content_type", "content_hash", "content_length", "body", "final_url")
     assert [getattr(second, name) for name in told] == [getattr(first, name) for name in told]
+    assert first.kept_for is None
+    assert second.kept_for is not None
+    assert 0 <= second.kept_for < 60
 
 
 @pytest.mark.parametrize(
@@ -60,6 +63,7 @@ async def test_a_page_that_does_not_say_how_long_it_is_fresh_is_asked_for_under_
     asked = [each.headers.get(name) for each in site.asked if each.path == "/a"]
     assert asked == [None, value, value]
     assert [outcome.status for outcome in outcomes] == [200, 200, 200]
+    assert [outcome.kept_for for outcome in outcomes] == [None, 0, None], "its server said that it still stands"
     assert outcomes[1].content_hash == outcomes[0].content_hash
     assert b"One more sentence" in outcomes[2].body
 
