@@ -35,6 +35,7 @@ from marchwarden.programs import Calibration, CompiledStage, ProgramInfo, StageR
 from marchwarden.settings import SECONDS_BY_DEPTH, Settings, shipped
 from marchwarden.stages import FAILURES_BORNE, confidence, relevance
 from marchwarden.stages.grounding import CARRIED
+from marchwarden.tools import addresses, fetch, http_cache, politeness, robots, robots_rules
 from marchwarden.trace import events
 from marchwarden.worker import GRACE_SECONDS, HEARTBEAT_SECONDS
 from tests.evaluation.made_runs import a_record, a_run
@@ -58,6 +59,7 @@ CONTRACT = "docs/wiki/ResearchContract.md"
 GUIDE = "docs/wiki/DevelopmentGuide.md"
 ARCHITECTURE = "docs/wiki/Architecture.md"
 EVALUATION = "docs/wiki/Evaluation.md"
+READING = "docs/wiki/Reading.md"
 
 _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -523,6 +525,24 @@ def test_numbers_of_evaluation_are_those_of_the_code() -> None:
 def test_fields_of_a_programs_files_are_those_of_the_code(head: str, model: type[BaseModel]) -> None:
     text = section("programs/README.md", head)
     assert re.findall(r"`(\w+)`", " ".join(row[0] for row in rows(text))) == list(model.model_fields)
+
+
+# Reading
+
+
+def test_numbers_of_politeness_and_safety_are_those_of_the_code() -> None:
+    text = " ".join((section(READING, "## Politeness") + section(READING, "## Safety")).split())
+    assert politeness.AT_ONCE == 2
+    assert "**Two requests at once**" in text
+    assert f"the first {robots_rules.MOST_BYTES // 1024} KiB count" in text
+    assert robots.SECONDS_KEPT == 24 * 3600
+    assert "for a day at most" in text
+    assert fetch.MOST_ROBOTS_REDIRECTS == 5
+    assert "up to five redirects" in text
+    kept = f"{http_cache.MOST_BYTES // 1024**2} MB and {http_cache.SECONDS_KEPT / 86400:.0f} days"
+    assert kept in text
+    assert ", ".join(map(str, sorted(addresses.PORTS))).replace(", 8443", " and 8443") in text
+    assert f"`{robots.PRODUCT_TOKEN}`" in text
 
 
 # Paths and links

@@ -33,7 +33,7 @@ from marchwarden.tools.text import read_page, refresh_target
 MOST_REDIRECTS = 10
 _SECONDS_FOR_AN_ANSWER = 1.0
 """What is left of a fetch's time after a wait that a server asked for, at least."""
-_MOST_ROBOTS_REDIRECTS = 5
+MOST_ROBOTS_REDIRECTS = 5
 
 _WORLD = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, AddressRefused, NotInTime, Unreadable)
 _RESET = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
@@ -203,7 +203,7 @@ class Fetcher:
     async def _read_robots(self, url: str, allows: Callable[[str], bool]) -> RobotsFile | Failure:
         """The answer for a robots.txt, redirects followed; too many of them mean that there is none (RFC 9309)."""
         try:
-            for _ in range(_MOST_ROBOTS_REDIRECTS + 1):
+            for _ in range(MOST_ROBOTS_REDIRECTS + 1):
                 if not allows(host_of(url)):
                     return Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(url)}")
                 if failure := refusal(url, allow_private=self._settings.allow_private_addresses):
