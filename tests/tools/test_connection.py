@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Iterable
+from datetime import datetime, timedelta, timezone
+from ipaddress import ip_address
+from pathlib import Path
 
 import anyio
 import httpcore
 import httpx
 import pytest
 
+from marchwarden.settings import Settings
 from marchwarden.tools.connection import AddressRefused, CheckedBackend, CheckedTransport, resolve
+from marchwarden.tools.fetch import Fetcher
 
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
 
@@ -156,3 +162,50 @@ async def test_a_certificate_is_asked_for_in_the_name_of_the_host(monkeypatch: p
     assert wire.connected == [("1.1.1.1", 443)]
     assert names == ["named.example"]
     assert b"Host: named.example\r\n" in b"".join(written)
+
+
+@pytest.mark.anyio
+async def test_a_certificate_that_nobody_vouches_for_is_refused_even_where_private_addresses_are_allowed(
+    tmp_path: Path,
+) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(_self_signed(tmp_path))
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+    port = server.sockets[0].getsockname()[1]
+    async with server, Fetcher(Settings(allow_private_addresses=True)) as fetcher:
+        outcome = await fetcher.fetch(f"https://127.0.0.1:{port}/")
+    assert outcome.failure is not None
+    assert outcome.failure.detail == "the certificate of 127.0.0.1 is not valid"
+
+
+def _self_signed(folder: Path) -> Path:
+    """Made out to 127.0.0.1 and valid today, so that only its issuer speaks against it."""
+    pytest.importorskip("cryptography", reason="it comes with other packages and makes certificates here")
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    today = datetime.now(timezone.utc)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(today - timedelta(days=1))
+        .not_valid_after(today + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    written = folder / "server.pem"
+    written.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    return written
