@@ -17,7 +17,7 @@ from marchwarden import __version__
 from marchwarden.embedding import is_used
 from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.bootstrap import Difference, differences
-from marchwarden.evaluation.compiling.plan import Order
+from marchwarden.evaluation.compiling.plan import Order, fitted
 from marchwarden.evaluation.compiling.purse import Purse, Stopped, interrupted, out_of_tokens, service_gone
 from marchwarden.evaluation.compiling.stage_search import (
     Progress,
@@ -120,7 +120,7 @@ def compile_program(
             STAGE_SETS[name],
             examples[name],
             order.optimizer,
-            order.effort,
+            fitted(order.effort, STAGE_SETS[name], examples[name].learn),
             order.settings,
             order.reflection,
             order.seed,

@@ -33,16 +33,18 @@ REFLECTION_TOKENS = 2000
 class Effort:
     """How much of a search there is."""
 
-    candidates: int = 4
+    candidates: int = 3
     """Prompts to try beside the uncompiled one."""
-    demos: int = 3
+    demos: int = 6
     """Demonstrations in a prompt, at most."""
-    train: int = 40
+    train: int = 24
     """Examples to learn from, at most."""
-    choose: int = 16
+    choose: int = 12
     """Other train examples to choose by, at most."""
-    dev: int | None = 32
+    dev: int | None = 24
     """Dev examples that have to prove it, at most; None for all."""
+    demo_tokens: int = 2000
+    """What demonstrations may add to a prompt, about: of a stage whose examples are long, it has fewer."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,10 @@ def _random_search(search: Search) -> Any:
         max_errors=_MANY,
         stop_at_score=100,
     )
-    return optimizer.compile(Student(search.watch), trainset=search.teaching, valset=search.choose)
+    # labelled demonstrations in their order, in which kinds take turns
+    return optimizer.compile(
+        Student(search.watch), trainset=search.teaching, valset=search.choose, labeled_sample=False
+    )
 
 
 def _trials(candidates: int) -> int:
@@ -267,11 +272,12 @@ def _simba(search: Search) -> Any:
 
 
 def _demonstrations(search: Search) -> dict[str, Any]:
-    """What the optimizers share that look for demonstrations: the model's own right answers first, labels after."""
+    """What the optimizers share that look for demonstrations. A third are answers of the model itself: a weak one is
+    mostly right about what it says anyway, and would be taught to say that of everything."""
     return {
         "metric": search.metric,
         "metric_threshold": RIGHT,
-        "max_bootstrapped_demos": max(1, search.effort.demos - 1),
+        "max_bootstrapped_demos": max(1, search.effort.demos // 3) if search.labelled else search.effort.demos,
         "max_labeled_demos": search.effort.demos if search.labelled else 0,
     }
 

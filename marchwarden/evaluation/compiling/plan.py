@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Literal, TypeAlias
 
@@ -21,9 +21,9 @@ from marchwarden.settings import Settings
 Size: TypeAlias = Literal["small", "large"]
 
 EFFORTS: dict[str, Effort] = {
-    "light": Effort(candidates=2, demos=3, train=24, choose=10, dev=24),
-    "medium": Effort(candidates=6, demos=4, train=40, choose=24, dev=60),
-    "heavy": Effort(candidates=12, demos=6, train=120, choose=60, dev=None),
+    "light": Effort(),
+    "medium": Effort(candidates=6, demos=6, train=40, choose=24, dev=60),
+    "heavy": Effort(candidates=12, demos=8, demo_tokens=4000, train=120, choose=60, dev=None),
 }
 SMALL_BILLIONS = 15.0
 """Parameters up to which a model is small: it follows examples better than it writes instructions for itself."""
@@ -75,10 +75,11 @@ def estimate(
     stage_set: AnyStageSet, examples: StageExamples, optimizer: Optimizer, effort: Effort, model_id: str, writer: str
 ) -> Estimate:
     """`writer`: the model that writes instructions."""
+    effort = fitted(effort, stage_set, examples.learn)
     calls = optimizer.calls(effort, len(examples.learn), len(examples.choose))
     shown = prompt_tokens(stage_set, examples.learn + examples.choose + examples.dev)
     answer = int(_ANSWER_SHARE * stage_set.stage.max_tokens)
-    own, demos = len(examples.dev), effort.demos * _demo_tokens(stage_set, examples.learn, answer)
+    own, demos = len(examples.dev), effort.demos * _demo_tokens(stage_set, examples.learn)
     read = own * shown + (calls.likely + own) * (shown + demos)
     written = (calls.likely + 2 * own) * answer
     reflected = calls.likely_reflection * (3 * (shown + answer) + REFLECTION_TOKENS // 2)
@@ -103,9 +104,16 @@ def prompt_tokens(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]])
     return int(fmean(sum(len(str(part["content"])) for part in each) for each in messages) / _CHARACTERS_A_TOKEN)
 
 
-def _demo_tokens(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]], answer: int) -> int:
+def fitted(effort: Effort, stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> Effort:
+    """The effort with as many demonstrations as there is room for, two at least."""
+    room = effort.demo_tokens // _demo_tokens(stage_set, examples)
+    return replace(effort, demos=min(effort.demos, max(2, room)))
+
+
+def _demo_tokens(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> int:
+    """Of one demonstration, on average, about."""
     shown = [len(json.dumps(stage_set.stage.show(each.given), default=str)) for each in examples]
-    return int(fmean(shown) / _CHARACTERS_A_TOKEN) + answer
+    return int(fmean(shown) / _CHARACTERS_A_TOKEN + _ANSWER_SHARE * stage_set.stage.max_tokens)
 
 
 def _dollars(model_id: str, read: int, written: int, writer: str, reflected: int) -> float | None:
