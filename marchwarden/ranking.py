@@ -51,6 +51,11 @@ _STOP_LISTS: dict[str, Sequence[str]] = {
     "tr": bm25s.stopwords.STOPWORDS_TURKISH,
 }
 _STOP_WORDS = {code: frozenset(word.casefold() for word in words) for code, words in _STOP_LISTS.items()}
+_LANGUAGES_OF: dict[str, list[str]] = {}
+"""Which languages a word is a stop word of."""
+for _language, _stop in _STOP_WORDS.items():
+    for _each in _stop:
+        _LANGUAGES_OF.setdefault(_each, []).append(_language)
 
 # Python's \w leaves out combining vowel signs, without which words of Indic and related scripts fall to pieces:
 # their blocks are taken whole (without the dandas ।॥), as are the combining marks of Latin, Hebrew and Arabic.
@@ -103,8 +108,10 @@ def query_terms(query: str, languages: Iterable[str]) -> list[str]:
 
 def guess_language(text: str) -> str:
     """The language (ISO 639-1) whose stop words `text` uses most; English where there are none."""
-    words = Counter(_words(text, "en"))
-    uses = {code: sum(words[word] for word in stop) for code, stop in _STOP_WORDS.items()}
+    uses = dict.fromkeys(_STOP_WORDS, 0)
+    for word, times in Counter(_words(text, "en")).items():
+        for code in _LANGUAGES_OF.get(word, ()):
+            uses[code] += times
     return max(uses, key=lambda code: (uses[code], code == "en"))
 
 

@@ -35,7 +35,7 @@ def command(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[PATH]...",
+            metavar="PATH",
             help="Files and folders: HTML, Markdown, text, PDF, DOCX, EPUB, JSON, and JSONL, a document a line. "
             "None: those that the corpus knows.",
         ),

@@ -316,8 +316,9 @@ def cacm(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_search_that_puts_what_is_relevant_first_scores_1(cacm: Path) -> None:
-    report = scored("cacm", cacm)
+@pytest.mark.parametrize("name", ["cacm", "cacm-files"])
+def test_a_search_that_puts_what_is_relevant_first_scores_1(cacm: Path, name: str) -> None:
+    report = scored(name, cacm)
     assert report.items == 2
     assert report.figures == {"map": 1.0, "ndcg@10": 1.0, "map_as_carried": 0.5}
 
@@ -408,7 +409,7 @@ def test_figures_that_cannot_be_computed_are_left_out(tmp_path: Path) -> None:
 
 
 def test_names_are_those_of_the_registry() -> None:
-    assert list(DATASETS) == ["gaps", "hotpot", "cacm", "wice", "expertqa"]
+    assert list(DATASETS) == ["gaps", "hotpot", "cacm", "cacm-files", "wice", "expertqa"]
     assert all(name == dataset.name for name, dataset in DATASETS.items())
 
 
@@ -424,6 +425,7 @@ EXPECTED = {
     "gaps": "dev.jsonl.gz",
     "hotpot": "hotpot_distractor_100.jsonl",
     "cacm": "cacm.tar.gz",
+    "cacm-files": "cacm.tar.gz",
     "wice": "claim_dev.jsonl.gz",
     "expertqa": "rand_val.jsonl.gz",
 }

@@ -4,14 +4,14 @@ it, and nothing of it is copied here. To add one: a file with its adapter, and a
 
 from __future__ import annotations
 
-from marchwarden.evaluation.datasets.cacm import CACM
+from marchwarden.evaluation.datasets.cacm import CACM, CACM_FILES
 from marchwarden.evaluation.datasets.expertqa import EXPERTQA
 from marchwarden.evaluation.datasets.gaps import GAPS
 from marchwarden.evaluation.datasets.hotpot import HOTPOT
 from marchwarden.evaluation.datasets.shapes import Dataset, DatasetReport, QuestionSet, ScoredSet
 from marchwarden.evaluation.datasets.wice import WICE
 
-DATASETS: dict[str, Dataset] = {each.name: each for each in (GAPS, HOTPOT, CACM, WICE, EXPERTQA)}
+DATASETS: dict[str, Dataset] = {each.name: each for each in (GAPS, HOTPOT, CACM, CACM_FILES, WICE, EXPERTQA)}
 """By the name that `marchwarden eval --dataset` takes."""
 
 __all__ = ["DATASETS", "Dataset", "DatasetReport", "QuestionSet", "ScoredSet"]

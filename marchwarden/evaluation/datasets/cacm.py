@@ -7,8 +7,9 @@ import math
 import re
 import tarfile
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -25,6 +26,9 @@ PAGES, TOPICS, JUDGEMENTS = "cacm.tar.gz", "topics.cacm.txt", "qrels.cacm.txt"
 DEPTH = 10
 """Ranks that nDCG looks at."""
 WHAT = "the search of frozen webs (tools/search) on judged queries"
+WHAT_OF_FILES = "the search of your own files (tools/corpus) on judged queries"
+MOST = 1_000
+"""Ranks that the mean average precision looks at where files are searched, as TREC has it."""
 _TOPIC = re.compile(r"<DOC>\s*<DOCNO>\s*(\S+)\s*</DOCNO>(.*?)</DOC>", re.DOTALL)
 
 
@@ -47,22 +51,64 @@ class JudgedPages:
 def score(path: Path, limit: int | None = None) -> DatasetReport:
     """As ScoredSet says; `limit` is of queries, all pages are searched."""
     collection = load(path)
-    index = _index(collection.pages)
+    return _report("cacm", WHAT, collection, partial(_search, _index(collection.pages)), limit, _NOTES)
+
+
+def score_files(path: Path, limit: int | None = None) -> DatasetReport:
+    """The same of the search of files: each page is one of a corpus."""
+    from marchwarden.tools.corpus import Corpus
+    from marchwarden.tools.corpus.catalogue import Catalogue
+    from marchwarden.tools.corpus.index import CorpusIndex
+    from marchwarden.tools.corpus.indexing import index_files
+
+    collection = load(path)
+    with tempfile.TemporaryDirectory() as name:
+        corpus = Corpus("cacm", Path(name) / "corpus")
+        files = Path(name) / "files"
+        files.mkdir()
+        for page, body in collection.pages.items():
+            (files / f"{page}.html").write_bytes(body)
+        index_files(corpus, [files], jobs=0)
+        with Catalogue.reading(corpus.catalogue) as catalogue:
+            index = CorpusIndex(corpus.index, catalogue.languages)
+
+        def search(query: str) -> list[str]:
+            return [PurePosixPath(found.locator).stem for found in index.find(query, MOST)]
+
+        return _report("cacm-files", WHAT_OF_FILES, collection, search, limit, _NOTES_OF_FILES)
+
+
+def _report(
+    name: str,
+    what: str,
+    collection: JudgedPages,
+    search: Callable[[str], Sequence[str]],
+    limit: int | None,
+    notes: tuple[str, ...],
+) -> DatasetReport:
     queries = sampled(collection.queries, limit, lambda judged: judged.topic)
-    found = [_search(index, judged.query) for judged in queries]
-    pairs = list(zip(found, (judged.relevant for judged in queries), strict=True))
+    pairs = [(search(judged.query), judged.relevant) for judged in queries]
+    if not pairs:
+        return DatasetReport(name, what, 0, {}, notes)
     figures = {
         "map": fmean(average_precision(*pair) for pair in pairs),
         f"ndcg@{DEPTH}": fmean(ndcg(*pair) for pair in pairs),
         "map_as_carried": fmean(average_precision(names, _as_carried(relevant)) for names, relevant in pairs),
     }
-    return DatasetReport("cacm", WHAT, len(queries), figures if pairs else {}, _NOTES)
+    return DatasetReport(name, what, len(queries), figures, notes)
 
 
+_AS_CARRIED = (
+    "the judgements write CACM-756 for the page CACM-0756; map_as_carried leaves that, and such pages unfound: a "
+    "published figure may be comparable with that one only"
+)
+_NOTES_OF_FILES = (
+    "pages are indexed and searched as files of a corpus; means over the queries that are judged",
+    _AS_CARRIED,
+)
 _NOTES = (
     "pages are crawled, indexed and searched as those of a frozen web; means over the queries that are judged",
-    "the judgements write CACM-756 for the page CACM-0756; map_as_carried leaves that, and such pages unfound: a "
-    "published figure may be comparable with that one only",
+    _AS_CARRIED,
 )
 
 
@@ -178,4 +224,10 @@ CACM = ScoredSet(
     what=f"CACM: {WHAT}, 3,204 abstracts",
     expects=f"{PAGES}, {TOPICS} and {JUDGEMENTS}",
     score=score,
+)
+CACM_FILES = ScoredSet(
+    name="cacm-files",
+    what=f"CACM: {WHAT_OF_FILES}, 3,204 abstracts",
+    expects=CACM.expects,
+    score=score_files,
 )

@@ -86,6 +86,8 @@ def kind_of(path: str) -> str | None:
 
 def page_of(path: str, body: bytes, modified: date | None) -> Page | Failure:
     """The page that a file is. `modified`: the day of its last change, taken where it names none itself."""
+    if not body.strip():
+        return Failure(FailureKind.NO_TEXT, "the file is empty")
     page = read_page(body, url=path, content_type=kind_of(path))
     if isinstance(page, Failure):
         return page
@@ -176,7 +178,7 @@ def prepare_lines(path: str, first: int, start: int, body: bytes, modified: date
 
 
 def _parts(page: Page, path: str) -> Iterator[Part]:
-    language = page.language or guess_language(page.text[:5_000])
+    language = page.language or guess_language(page.text[:2_000])
     title = page.title or PurePath(path).stem
     stretches = list(_stretches(page))
     words = terms_of([text for text, _ in stretches], language)

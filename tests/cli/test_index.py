@@ -1,0 +1,114 @@
+"""`marchwarden index`: what it says of a run, of corpora, and of what could not be read; its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.corpora import write
+
+NOTES = {
+    "bees.md": "# Bees\n\nThe queen of the north hive was replaced in June 2021.\n",
+    "pond.txt": "The pond was dug in 2019.\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(tmp_path / "files", NOTES)
+
+
+def test_files_are_indexed_asked_and_forgotten(run: Run, folder: Path) -> None:
+    ran = run("index", str(folder), "--name", "notes")
+    assert ran.code == 0
+    assert "notes: 2 documents of 2 files" in ran.out
+    assert "2 new" in ran.out
+    assert "--source corpus:notes" in ran.out
+    asked = run("ask", "When was the queen of the north hive replaced?", "--source", "corpus:notes", "--json")
+    assert asked.code == 0, asked.err
+    (citation,) = json.loads(asked.out)["citations"]
+    assert (citation["source"], citation["locator"]) == ("file", f"{folder}/bees.md#L3")
+    listed = json.loads(run("index", "--list", "--json").out)
+    assert [(each["name"], each["files"], each["roots"]) for each in listed] == [("notes", 2, [str(folder)])]
+    assert "notes" in run("index", "--list").out
+    assert run("index", "--remove", "notes").code == 0
+    assert (folder / "bees.md").is_file()
+    assert "There is no corpus yet" in run("index", "--list").said
+
+
+def test_what_could_not_be_read_is_told_with_nothing_that_a_terminal_would_obey(run: Run, folder: Path) -> None:
+    write(folder, {"broken.pdf": b"%PDF-1.4 nothing", "evil\x1b]0;owned\x07.md": "x", "a.exe": "x"})
+    ran = run("index", str(folder))
+    assert ran.code == 0
+    assert "2 files could not be read" in ran.said
+    assert "broken.pdf: the PDF is broken and cannot be opened" in ran.said
+    assert "\x1b" not in ran.err + ran.out
+    assert "\\x1b]0;owned\\x07.md" in ran.said
+    assert "passed over: 1 of other kinds" in ran.out
+
+
+def test_as_json_a_run_says_all_that_it_did(run: Run, folder: Path) -> None:
+    run("index", str(folder), "--json")
+    (folder / "pond.txt").unlink()
+    (folder / "bees.md").write_text("The hives are painted white.\n")
+    report = json.loads(run("index", "--json", "--jobs", "1").out)
+    counts = {
+        name: report[name] for name in ("name", "added", "changed", "removed", "unchanged", "documents", "failed")
+    }
+    assert counts == {
+        "name": "default",
+        "added": 0,
+        "changed": 1,
+        "removed": 1,
+        "unchanged": 0,
+        "documents": 1,
+        "failed": {},
+    }
+
+
+def test_nothing_to_index_is_an_exit_code_of_its_own(run: Run, tmp_path: Path) -> None:
+    assert run("index", str(write(tmp_path / "empty", {"a.exe": "x"}))).code == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["nowhere"], 2, "nowhere: there is no such file or folder"),
+        (["--list", "--remove", "x"], 2, "--remove can't go with --list"),
+        (["--list", "--name", "x"], 2, "--name can't go with --list"),
+        (["--jobs", "0"], 2, "Invalid value for '--jobs'"),
+        ([], 1, "there is no corpus default Make it: marchwarden index FOLDER"),
+        (["--name", "notes"], 1, "Make it: marchwarden index FOLDER --name notes"),
+        (["--name", "../x", "."], 1, "'../x' is no name of a corpus"),
+        (["--remove", "x"], 1, "there is no corpus x"),
+    ],
+)
+def test_what_can_not_be_done_is_said_in_a_line(run: Run, arguments: list[str], code: int, said: str) -> None:
+    ran = run("index", *arguments)
+    assert (ran.code, said in ran.said) == (code, True), ran.said
+
+
+def test_a_root_that_is_not_there_now_keeps_what_was_indexed_of_it(run: Run, folder: Path) -> None:
+    run("index", str(folder))
+    folder.rename(folder.with_name("away"))
+    ran = run("index")
+    assert ran.code == 0
+    assert "is not there now; what was indexed of it stays" in ran.said
+    assert "2 documents of 2 files" in ran.out
+
+
+@pytest.mark.parametrize("source", ["moon", "web,snapshot", "corpus:../x"])
+def test_ask_refuses_what_is_no_source(run: Run, source: str) -> None:
+    ran = run("ask", "Why?", "--source", source)
+    assert ran.code == 2
+    assert "--source" in ran.said
+
+
+def test_doctor_tells_of_the_corpora_in_force(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARCHWARDEN_SOURCE", "corpus:notes")
+    assert "there is no corpus notes" in " ".join(run("doctor").out.split())
+    run("index", str(folder), "--name", "notes")
+    assert "notes: 2 documents of 2 files" in " ".join(run("doctor").out.split())
