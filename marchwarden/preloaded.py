@@ -13,6 +13,8 @@ from marchwarden.tools.addresses import organisation_of
 _NEEDED_SOON = (
     "marchwarden.researcher",
     "marchwarden.worker_process",
+    "marchwarden.researchers.corpus",
+    "marchwarden.researchers.several",
     "marchwarden.researchers.snapshot",
     "marchwarden.researchers.web",
     "marchwarden.tools.fetch",

@@ -65,11 +65,14 @@ def command(
 
 
 def _checked(paths: list[Path]) -> list[Path]:
-    """Raises a usage error for what isn't there."""
-    for path in paths:
+    """Raises a usage error for what isn't there, or has a name that can't be kept."""
+    found = [path.expanduser() if str(path).startswith("~") else path for path in paths]
+    for path in found:
         if not path.exists():
             raise typer.BadParameter(f"{path}: there is no such file or folder")
-    return paths
+        if not str(path.resolve()).isprintable():
+            raise typer.BadParameter(f"{path}: a name with characters that can't be shown can't be cited")
+    return found
 
 
 def _index(paths: list[Path], name: str | None, jobs: int, *, json: bool) -> None:
@@ -88,8 +91,7 @@ def _index(paths: list[Path], name: str | None, jobs: int, *, json: bool) -> Non
             def tell(files: int, of: int, documents: int) -> None:
                 nonlocal done
                 bar.of(of)
-                for _ in range(files - done):
-                    bar.advance(lambda: f"{documents:,} documents")
+                bar.advance(lambda: f"{documents:,} documents", by=files - done)
                 done = files
 
             report = index_files(corpus, paths, jobs=jobs, tell=tell)

@@ -251,11 +251,11 @@ class Bar:
         if self._shown and self._task is not None:
             self._shown.update(self._task, total=total)
 
-    def advance(self, text: Callable[[], str]) -> None:
-        """One more is done; `text` stands behind the bar."""
+    def advance(self, text: Callable[[], str], by: int = 1) -> None:
+        """One more is done, or as many as are given; `text` stands behind the bar."""
         if self._shown and self._task is not None:
             room = self._shown.console.width - BAR - COUNTS
-            self._shown.update(self._task, advance=1, description=whole_parts(one_line(text()), room))
+            self._shown.update(self._task, advance=by, description=whole_parts(one_line(text()), room))
 
 
 @contextmanager

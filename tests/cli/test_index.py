@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.corpora import write
+from tests.corpora import index, write
 
 NOTES = {
     "bees.md": "# Bees\n\nThe queen of the north hive was replaced in June 2021.\n",
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_files_are_indexed_asked_and_forgotten(run: Run, folder: Path) -> None:
-    ran = run("index", str(folder), "--name", "notes")
+    ran = run("index", str(folder), "--name", "notes", "--jobs", "1")
     assert ran.code == 0
     assert "notes: 2 documents of 2 files" in ran.out
     assert "2 new" in ran.out
@@ -41,7 +41,7 @@ def test_files_are_indexed_asked_and_forgotten(run: Run, folder: Path) -> None:
 
 def test_what_could_not_be_read_is_told_with_nothing_that_a_terminal_would_obey(run: Run, folder: Path) -> None:
     write(folder, {"broken.pdf": b"%PDF-1.4 nothing", "evil\x1b]0;owned\x07.md": "x", "a.exe": "x"})
-    ran = run("index", str(folder))
+    ran = run("index", str(folder), "--jobs", "1")
     assert ran.code == 0
     assert "2 files could not be read" in ran.said
     assert "broken.pdf: the PDF is broken and cannot be opened" in ran.said
@@ -51,7 +51,7 @@ def test_what_could_not_be_read_is_told_with_nothing_that_a_terminal_would_obey(
 
 
 def test_as_json_a_run_says_all_that_it_did(run: Run, folder: Path) -> None:
-    run("index", str(folder), "--json")
+    index(folder)
     (folder / "pond.txt").unlink()
     (folder / "bees.md").write_text("The hives are painted white.\n")
     report = json.loads(run("index", "--json", "--jobs", "1").out)
@@ -92,7 +92,7 @@ def test_what_can_not_be_done_is_said_in_a_line(run: Run, arguments: list[str], 
 
 
 def test_a_root_that_is_not_there_now_keeps_what_was_indexed_of_it(run: Run, folder: Path) -> None:
-    run("index", str(folder))
+    index(folder)
     folder.rename(folder.with_name("away"))
     ran = run("index")
     assert ran.code == 0
@@ -110,5 +110,5 @@ def test_ask_refuses_what_is_no_source(run: Run, source: str) -> None:
 def test_doctor_tells_of_the_corpora_in_force(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MARCHWARDEN_SOURCE", "corpus:notes")
     assert "there is no corpus notes" in " ".join(run("doctor").out.split())
-    run("index", str(folder), "--name", "notes")
+    index(folder, name="notes")
     assert "notes: 2 documents of 2 files" in " ".join(run("doctor").out.split())

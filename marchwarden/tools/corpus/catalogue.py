@@ -139,6 +139,9 @@ class Catalogue:
     def add_roots(self, paths: Iterable[str]) -> None:
         self._db.executemany("INSERT OR IGNORE INTO roots VALUES (?)", [(path,) for path in paths])
 
+    def remove_root(self, path: str) -> None:
+        self._db.execute("DELETE FROM roots WHERE path = ?", (path,))
+
     @property
     def languages(self) -> tuple[str, ...]:
         return tuple(code for (code,) in self._db.execute("SELECT code FROM languages"))

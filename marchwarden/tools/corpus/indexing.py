@@ -69,7 +69,7 @@ def index_files(corpus: Corpus, paths: list[Path], *, jobs: int, tell: Tell = la
     """
     began = time.monotonic()
     try:
-        corpus.folder.mkdir(parents=True, exist_ok=True)
+        corpus.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what is in it may be private
         with Catalogue.writing(corpus.catalogue) as catalogue:
             writer = _writer(corpus, catalogue)
             report = _Run(corpus, catalogue, writer, tell).index(paths, jobs)
@@ -121,19 +121,21 @@ class _Run:
         self._read = 0
         """Documents."""
         self._committed = time.monotonic()
+        self._count_files = (0, 0)
+        """How many are given out, of how many."""
         self._states: dict[str, str] = {}
         """Of files that are being read."""
         self._lines: dict[str, _Lines] = {}
 
     def index(self, paths: list[Path], jobs: int) -> IndexReport:
         report = self._report
-        roots = paths or [Path(root) for root in self._catalogue.roots]
+        self._broke_off = self._catalogue.is_unfinished
+        roots = paths or self._known_roots()
         report.missing = tuple(str(root) for root in roots if not root.exists())
         there = [root for root in roots if root.exists()]
         self._catalogue.add_roots(os.path.realpath(root) for root in there)
         found = walk(there)
         report.failed, report.others, report.links = dict(found.refused), found.others, found.links
-        self._broke_off = self._catalogue.is_unfinished
         self._catalogue.is_unfinished = True
         self._catalogue.commit()
         try:
@@ -147,12 +149,22 @@ class _Run:
             raise
         except ValueError as error:  # tantivy's word for all that goes wrong on the disk
             raise StorageError(f"the index can't be written: {error}", hint="Is the disk full?") from error
+        self._tell(*self._count_files, self._read)
         self._catalogue.is_unfinished = False
         self._commit()
         self._writer.close()
         summary = self._catalogue.summary()
         report.roots, report.files, report.documents = summary.roots, summary.files, summary.documents
         return report
+
+    def _known_roots(self) -> list[Path]:
+        """Without files that are gone: such a one is no root any more. A folder may be on a disk that isn't there."""
+        for root in map(Path, self._catalogue.roots):
+            if self._catalogue.file(str(root)) and not root.exists() and root.parent.is_dir():
+                self._forget(str(root))
+                self._catalogue.remove_root(str(root))
+                self._report.removed += 1
+        return [Path(root) for root in self._catalogue.roots]
 
     def _remove_gone(self, found: Walk, roots: list[Path]) -> None:
         folders = [os.path.realpath(root) for root in roots]
@@ -167,7 +179,8 @@ class _Run:
     def _tasks(self, found: Walk) -> Iterator[Task]:
         """Asked for a few files before they are needed."""
         for number, (path, stat) in enumerate(found.files.items()):
-            self._tell(number, len(found.files), self._read)
+            self._count_files = (number, len(found.files))
+            self._tell(*self._count_files, self._read)
             record, state = self._catalogue.file(path), state_of(stat)
             if record and record.state == state:
                 self._keep(record)
@@ -176,7 +189,7 @@ class _Run:
             else:
                 self._states[path] = state
                 yield Task(path, day_of(stat.st_mtime), known=record.hash if record else None)
-        self._tell(len(found.files), len(found.files), self._read)
+        self._count_files = (len(found.files), len(found.files))
 
     def _tasks_of_lines(
         self, path: str, state: str, record: FileRecord | None, modified: date | None
@@ -233,6 +246,7 @@ class _Run:
         self._writer.add(path, result.parts)
         self._catalogue.add_languages({part.language for part in result.parts})
         self._read += result.documents
+        self._tell(*self._count_files, self._read)
 
     def _put(self, record: FileRecord) -> None:
         self._catalogue.put_file(record)

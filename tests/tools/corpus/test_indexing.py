@@ -26,6 +26,7 @@ from marchwarden.tools.corpus import (
 )
 from marchwarden.tools.corpus.catalogue import Catalogue
 from marchwarden.tools.corpus.index import CorpusIndex, CorpusWriter
+from marchwarden.tools.corpus.indexing import index_files
 from marchwarden.tools.corpus.readers import Task, prepared
 from tests.cli.running import ROOT
 from tests.corpora import index, write
@@ -119,6 +120,28 @@ def test_other_roots_stay_when_one_is_indexed_again_or_is_not_there(tmp_path: Pa
     report = index()
     assert report.missing == (str(two),)
     assert found("climb") == ["b.txt"]
+
+
+def test_a_file_that_was_named_itself_and_is_gone_is_forgotten(tmp_path: Path) -> None:
+    folder = write(tmp_path / "files", {"a.txt": "Peas climb.", "b.txt": "Beans climb."})
+    index(folder / "a.txt", folder / "b.txt")
+    (folder / "a.txt").unlink()
+    report = index()
+    assert (report.removed, report.missing, report.roots) == (1, (), (f"{folder}/b.txt",))
+    assert found("climb") == ["b.txt"]
+
+
+def test_what_is_indexed_is_readable_by_its_owner_only(folder: Path) -> None:
+    index(folder)
+    assert corpus_at("default").folder.stat().st_mode & 0o077 == 0
+
+
+def test_progress_tells_files_and_documents(folder: Path) -> None:
+    told: list[tuple[int, int, int]] = []
+    index_files(corpus_at("default"), [folder], jobs=0, tell=lambda *each: told.append(each))
+    assert told == sorted(told)
+    assert told[0][2] == 0
+    assert told[-1] == (8, 8, 12)
 
 
 def test_a_file_that_cannot_be_read_is_told_once_it_is_met_and_left_out(
