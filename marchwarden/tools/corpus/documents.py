@@ -97,7 +97,7 @@ def page_of(path: str, body: bytes, modified: date | None) -> Page | Failure:
     return replace(page, title=visible(title), canonical_url=None, modified=page.modified or modified)
 
 
-_TEXT_FIELDS = ("text", "content", "body", "abstract", "contents", "passage")
+_TEXT_FIELDS = ("text", "content", "body", "abstract", "contents", "passage", "summary", "extract")
 _TITLE_FIELDS = ("title", "headline", "name", "id", "_id", "doc_id", "docid")
 _URL_FIELDS = ("url", "link", "source_url")
 _DATE_FIELDS = ("date", "published", "published_at", "created")
