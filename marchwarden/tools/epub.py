@@ -24,7 +24,7 @@ EPUB = "application/epub+zip"
 _OPF = "{http://www.idpf.org/2007/opf}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
-_MOST_CHARACTERS = 4_000_000
+_MOST_CHARACTERS = 2_000_000
 _ENCRYPTION = "META-INF/encryption.xml"
 
 
