@@ -6,7 +6,6 @@ spend what is not there. Safe under threads and tasks.
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
@@ -42,13 +41,6 @@ class Budget:
         self._set_aside: dict[str, int] = {}
         self._count = 0
         self._lock = threading.Lock()
-
-    @classmethod
-    def of_tokens(cls, tokens: int) -> Budget:
-        """So many tokens, and nothing else that could run out: for what is no research call."""
-        budget = cls(Constraints(), math.inf)
-        budget.token_budget = tokens
-        return budget
 
     # Tokens
 

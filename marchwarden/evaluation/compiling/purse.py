@@ -144,6 +144,8 @@ class Purse:
         self._engines = engines
         self._holds: dict[str, int] = defaultdict(int)
         """The most that a call of a stage was held for."""
+        self._aside = ""
+        """What is kept for later: `proof`."""
         self._trouble = 0
         self._writers: list[Model] = []
         self._writers_trouble = 0
@@ -174,6 +176,7 @@ class Purse:
 
     def set_aside(self, name: str, tokens: int, calls: int) -> None:
         """Keep tokens and calls for later, under this name; 0 gives them back."""
+        self._aside = name if tokens or calls else ""
         self.budget.set_aside(name, tokens)
         self.budget.keep_calls(calls)
 
@@ -191,7 +194,7 @@ class Purse:
             return self.refused(stage)
         left, needed = self.budget.tokens_left(stage), max(self._holds[stage], answer)
         if left < needed:
-            return out_of_tokens(f"{max(0, left)} tokens are left for {stage}, and a call may need {needed}")
+            return self._short_of_tokens(stage, str(needed))
         if any(model.meter.refused for model in self._writers):
             return self.refused(stage)
         return None
@@ -200,10 +203,15 @@ class Purse:
         """Why the meter let a call of the stage not go out."""
         calls = self.budget.calls_left
         if calls is not None and calls <= 0:
-            made = f"{self.spent.calls} calls were made, and no more may be"
+            rest = f"the rest is set aside for the {self._aside}" if self._aside else "no more may be"
+            made = f"{self.spent.calls} calls were made, and {rest}"
             return Stopped(made, "Allow more with --max-calls, and --resume.", short_of="--max-calls")
+        return self._short_of_tokens(stage, "more")
+
+    def _short_of_tokens(self, stage: str, needed: str) -> Stopped:
         left = max(0, self.budget.tokens_left(stage))
-        return out_of_tokens(f"{left} tokens are left for {stage}, and a call may need more")
+        beside = f" beside what is set aside for the {self._aside}" if self._aside else ""
+        return out_of_tokens(f"{left} tokens are left for {stage}{beside}, and a call may need {needed}")
 
     def failed(self, error: Exception) -> None:
         """Take note of a call that failed. Raises Stopped where the budget refused it, the service is gone, or
