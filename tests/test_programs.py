@@ -156,9 +156,9 @@ def test_a_fingerprint_changes_with_the_content(tmp_path: Path) -> None:
     ("body", "said"),
     [
         (None, "holds no program"),
-        ("", "is no calibration: it: "),
-        ("[1]", "is no calibration: it: "),
-        ("[" * 100_000, "is no calibration: it: "),
+        ("", "is no calibration: "),
+        ("[1]", "is no calibration: "),
+        ("[" * 100_000, "is no calibration: "),
         ({"slope": "steep"}, "is no calibration: slope: "),
         ({"extra": 1}, "is no calibration: extra: "),
         ({"model_id": "another/model"}, "is of another/model, not of openai/Some-Model:7b"),

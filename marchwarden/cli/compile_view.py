@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rich.text import Text
 
-from marchwarden.cli.plain import count, visible, word
+from marchwarden.cli.plain import count, visible
+from marchwarden.cli.programs_view import figures_table, number
 from marchwarden.cli.tables import NO_BREAK, Figures, Indented
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.compiling.job import Outcome
     from marchwarden.evaluation.compiling.parameters import ParametersReport
     from marchwarden.evaluation.compiling.plan import Estimate, Order
-    from marchwarden.programs import StageRecord, WholeRecord
+    from marchwarden.programs import StageRecord
 
     View: TypeAlias = Iterable[RenderableType]
 
@@ -83,7 +84,10 @@ def outcome_view(outcome: Outcome, search: ParametersReport | None = None) -> Vi
         changed = [(name, f"{one:g}", f"{other:g}") for name, (one, other) in search.changes.items()]
         yield Figures(("parameter", "was", "is"), changed)
     if info.whole:
-        yield from _whole(info.whole)
+        yield Text(
+            f"The whole program on {count(info.whole.questions, f'{info.whole.split} question')}", style="bold"
+        )
+        yield figures_table(info.whole.figures)
     cost = info.cost
     calls = f"{count(cost.calls, 'call')}, {cost.tokens:,} tokens, " if cost.calls else ""
     dollars = f", {_dollars(cost.dollars)} dollars" if cost.dollars else ""
@@ -94,8 +98,8 @@ def _stage_row(name: str, record: StageRecord) -> tuple[str, ...]:
     interval = "–" if record.difference is None else f"{record.difference[0]:+.2f} – {record.difference[1]:+.2f}"
     return (
         name,
-        f"{record.uncompiled:.3f}",
-        "–" if record.compiled is None else f"{record.compiled:.3f}",
+        number(record.uncompiled if record.dev_examples else None),
+        number(record.compiled),
         interval,
         _change(record.valid_uncompiled, record.valid_compiled),
         f"{record.calls:,}",
@@ -103,30 +107,10 @@ def _stage_row(name: str, record: StageRecord) -> tuple[str, ...]:
     )
 
 
-def _whole(whole: WholeRecord) -> View:
-    yield Text(f"The whole program on {count(whole.questions, f'{whole.split} question')}", style="bold")
-    rows = [
-        (
-            word(name),
-            _figure(figure.uncompiled),
-            _figure(figure.compiled),
-            "–" if figure.low is None or figure.high is None else f"{figure.low:+.2f} – {figure.high:+.2f}",
-        )
-        for name, figure in whole.figures.items()
-    ]
-    yield Figures(("metric", "uncompiled", "compiled", f"95{NO_BREAK}% interval"), rows)
-
-
 def _change(before: float | None, after: float | None) -> str:
     if before is None:
         return "–"
     return f"{before:.2f}" if after is None else f"{before:.2f} → {after:.2f}"
-
-
-def _figure(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.3f}" if abs(value) <= 1 else f"{value:,.1f}"
 
 
 def _dollars(value: float | None) -> str:

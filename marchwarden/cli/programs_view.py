@@ -48,7 +48,7 @@ def _row(listed: Listed) -> tuple[str, ...]:
 
 def _scores(stages: Mapping[str, StageRecord]) -> Figures:
     rows = [
-        (word(name), number(each.uncompiled), number(each.compiled), _between(each.difference), _kept(each))
+        (word(name), _uncompiled(each), number(each.compiled), _between(each.difference), _kept(each))
         for name, each in stages.items()
     ]
     head = ("stage", "uncompiled", "compiled", f"{_INTERVAL} of the difference", "")
@@ -75,7 +75,7 @@ def program_view(shown: Shown, names: Sequence[str]) -> View:
         yield _made(info)
         if info.whole:
             yield Text(f"\n{count(info.whole.questions, 'question')} of {visible(info.whole.split)}", style="bold")
-            yield _figures(info.whole.figures)
+            yield figures_table(info.whole.figures)
     if program.calibration:
         yield Text(f"Confidence is {visible(program.calibration.described)}.\n")
     for name in names:
@@ -106,7 +106,7 @@ def _took(calls: int, tokens: int, seconds: float) -> str:
     return f"{count(calls, 'model call')}, {count(tokens, 'token')}, {seconds:,.0f} s"
 
 
-def _figures(figures: Mapping[str, FigureRecord]) -> Figures:
+def figures_table(figures: Mapping[str, FigureRecord]) -> Figures:
     rows = [
         (
             word(name),
@@ -120,9 +120,9 @@ def _figures(figures: Mapping[str, FigureRecord]) -> Figures:
 
 
 def _stage(name: str, record: StageRecord) -> View:
-    yield Text(f"\n{word(name)}: {_kept(record)}, {visible(record.reason)}", style="bold")
+    yield Text(f"\n{word(name)}: {_kept(record)}. {visible(record.reason)}", style="bold")
     yield Text(
-        f"{number(record.uncompiled)} → {number(record.compiled)} on {count(record.dev_examples, 'dev example')}, "
+        f"{_uncompiled(record)} → {number(record.compiled)} on {count(record.dev_examples, 'dev example')}, "
         f"difference {_between(record.difference)} (95 %)"
     )
     if record.valid_uncompiled is not None:
@@ -131,6 +131,10 @@ def _stage(name: str, record: StageRecord) -> View:
         f"{visible(record.optimizer)}, seed {record.seed}: {_took(record.calls, record.tokens, record.seconds)}\n",
         style="dim",
     )
+
+
+def _uncompiled(record: StageRecord) -> str:
+    return number(record.uncompiled if record.dev_examples else None)
 
 
 def _kept(record: StageRecord) -> str:
@@ -156,7 +160,10 @@ def _as_read(value: Any) -> str:
 
 
 def number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    """A share to three decimals; tokens and seconds to one."""
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if abs(value) <= 1 else f"{value:,.1f}"
 
 
 def _between(interval: tuple[float, float] | None) -> str:

@@ -215,7 +215,7 @@ def _of_a_model(program: Program, model_id: str) -> Program:
     if info is None or info.model_id == model_id or not program.stages:
         return program
     said = Note(
-        text=f"{model_id} has no program of its own; the compiled stages of {info.model_id} are used meanwhile",
+        text=f"there is no program of {model_id}; the compiled stages of {info.model_id} are used meanwhile",
         fix=compile_again(model_id),
     )
     return replace(program, relative=info.model_id, notes=(*program.notes, said))

@@ -176,8 +176,8 @@ def _parsed(kind: type[Kind], body: bytes, what: str) -> Kind:
         if (format := _format(body)) is not None and format > 1:
             raise Unusable(f"has format {format}, which is newer than this version of Marchwarden reads") from None
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "it"
-        raise Unusable(f"{what}: {where}: {first['msg']}") from None
+        where = "".join(f"{part}: " for part in [".".join(map(str, first["loc"]))] if part)
+        raise Unusable(f"{what}: {where}{first['msg']}") from None
 
 
 def _format(body: bytes) -> int | None:

@@ -43,7 +43,7 @@ def test_a_damaged_program_is_listed_with_what_is_wrong(run: Run) -> None:
     ran = run("programs")
     assert ran.code == 0
     assert "openai-some-model-2" in ran.out
-    assert "is no program: it: " in " ".join(ran.out.split())
+    assert "is no program: Invalid JSON: " in " ".join(ran.out.split())
 
 
 @pytest.mark.parametrize("width", [60, 40])
@@ -118,7 +118,7 @@ def test_a_stage_that_was_not_kept_is_shown_with_the_reason(run: Run) -> None:
 
     folder = own_programs() / "openai-some-model-2"
     save_program(folder, info({"plan": record("x", kept=False, reason="no better on dev", compiled=0.4)}), [])
-    assert "plan: not kept, no better on dev" in run("programs", "show", MODEL).out
+    assert "plan: not kept. no better on dev" in run("programs", "show", MODEL).out
 
 
 def test_a_program_in_any_folder_can_be_shown_with_its_calibration_and_what_it_is_worth(

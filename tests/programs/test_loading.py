@@ -260,8 +260,7 @@ def test_a_relatives_stages_are_used_meanwhile_and_named_but_not_its_calibration
     assert (program.relative, program.in_force, program.calibration) == (MODEL, ["plan"], None)
     (note,) = program.notes
     assert (
-        note.text
-        == f"openai/some-model-3 has no program of its own; the compiled stages of {MODEL} are used meanwhile"
+        note.text == f"there is no program of openai/some-model-3; the compiled stages of {MODEL} are used meanwhile"
     )
     assert note.fix == "marchwarden compile --model openai/some-model-3"
     assert str(program.fingerprint).startswith("openai-some-model-2@")
@@ -280,7 +279,7 @@ def test_the_newest_of_several_relatives_is_used_and_an_unusable_one_never() -> 
 def test_a_relative_is_no_stand_in_for_a_program_that_is_damaged() -> None:
     a_program(model_id="openai/some-model-4")
     (a_program() / PROGRAM).write_text("{")
-    assert refused(load_program(settings()), "is no program: it: ", f"--model {MODEL}")
+    assert refused(load_program(settings()), "is no program: Invalid JSON: ", f"--model {MODEL}")
 
 
 # A program that is named
