@@ -368,7 +368,7 @@ def _end(outcome: Outcome, place: Path) -> None:
     if outcome.file:
         render.done(f"The program is in {place}; `marchwarden programs show {outcome.info.model_id}` shows it.")
     elif not outcome.worse:
-        render.done("Nothing was better than what is there, and nothing was changed.")
+        render.done("Nothing was proven to be better, and nothing was changed.")
     if outcome.stopped:
         render.notice(f"It ended early: {outcome.stopped.reason.rstrip('.')}.", outcome.stopped.hint)
         render.done(f"Go on with: {going_on(sys.argv, outcome.stopped.short_of)}")

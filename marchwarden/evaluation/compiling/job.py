@@ -149,9 +149,18 @@ def compile_program(
             _whole(order, outcome, dev, folder, purse, progress)
         except KeyboardInterrupt:
             outcome.stopped = interrupted()
-    if kept_now and not outcome.worse:
+    if (kept_now or _refused(before, outcomes)) and not outcome.worse:
         outcome.file = save_program(out, outcome.info, list(outcome.stages.values()))
     return outcome
+
+
+def _refused(before: Program | None, outcomes: Mapping[str, StageOutcome]) -> bool:
+    """Whether the program that is there has a stage that was refused, damaged or stale, and that was compiled anew to
+    the end: then its record is to go, also where nothing takes its place, or it would be told of for ever."""
+    if before is None or before.info is None:
+        return False
+    gone = {name for name, record in before.info.stages.items() if record.kept and name not in before.stages}
+    return any(name in gone and outcome.stopped is None for name, outcome in outcomes.items())
 
 
 def _joined(

@@ -216,6 +216,18 @@ def test_what_was_stale_in_a_program_is_left_out_of_the_next(tmp_path: Path) -> 
     assert set(outcome.info.stages) == {"gaps"}
 
 
+def test_a_stale_stage_that_nothing_takes_the_place_of_is_told_of_no_more(tmp_path: Path) -> None:
+    run(tmp_path, order(), answering())
+    before = program(tmp_path / "out")
+    stale = Program(before.folder, before.info, stages={})
+    outcome, _ = run(tmp_path / "again", order("bootstrap"), answering(lambda request: True), before=stale)
+    assert outcome.file is not None
+    saved = program(tmp_path / "again" / "out")
+    assert saved.info is not None
+    assert not saved.info.stages["gaps"].kept
+    assert not saved.stages
+
+
 def test_a_stage_compiled_again_without_gain_stays_as_it_was(tmp_path: Path) -> None:
     run(tmp_path, order(), answering())
     before = program(tmp_path / "out")
