@@ -43,6 +43,7 @@ class Narrator:
                 version=__version__,
                 program=program.fingerprint if program else None,
                 compiled=program.in_force if program else [],
+                without_model=program.without_model if program else [],
                 program_of=program.relative if program else None,
                 program_notes=[str(note) for note in program.notes] if program else [],
                 decision=f"Research with {settings.model_id} over {settings.source_name}.",

@@ -58,7 +58,8 @@ class Settings(BaseSettings):
     model_calls: int = Field(4, ge=1)
     """How many model calls of one research run side by side; a local server with one slot wants 1."""
     source: str | None = None
-    """Where to look: the live web, or the frozen one. Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""
+    """Where to look: `web`, `snapshot` (the frozen web), `corpus:NAME` (files of your own), or several with commas.
+    Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""
     web: Path | None = None
     """Folder of another frozen web to use instead of the shipped one."""
     semantic: bool | None = None

@@ -9,7 +9,7 @@ import os
 import shlex
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -82,6 +82,9 @@ def command(
     trials: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Parameters to try, for extractive. Default: 100.")
     ] = None,
+    always_model: Annotated[
+        bool, typer.Option("--always-model", help="Let no stage go without the model, though it does better so.")
+    ] = False,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides every draw.")] = 0,
     jobs: Annotated[
         int | None,
@@ -124,11 +127,12 @@ def command(
             "--token-budget": token_budget,
             "--whole": whole,
             "--jobs": jobs,
+            "--always-model": always_model,
         },
         {"--trials": trials},
     )
     order = _order(settings, stage, optimizer, reflection_model, effort, whole, trials, seed, jobs)
-    order = _limited(order, token_budget, max_calls)
+    order = replace(order, tokens=token_budget, calls=max_calls, always_model=always_model)
     if not dry_run:
         _check_models(order)
     place = out or _own_folder(settings)
@@ -230,12 +234,6 @@ def _stages(named: list[str] | None) -> tuple[str, ...]:
                 f"--stage {name}: there is no such stage; there are {', '.join(STAGE_SETS)}, all"
             )
     return tuple(dict.fromkeys(named))
-
-
-def _limited(order: Order, tokens: int | None, calls: int | None) -> Order:
-    from dataclasses import replace
-
-    return replace(order, tokens=tokens, calls=calls)
 
 
 def _own_folder(settings: Settings) -> Path:

@@ -59,8 +59,7 @@ class _Shown(Progress):
         self._bar.advance(lambda: self._said)
 
     def stage_done(self, name: str, record: StageRecord) -> None:
-        verdict = "kept" if record.kept else "not kept"
-        render.done(f"{name}: {verdict}. {record.reason}")
+        render.done(f"{name}: {record.verdict}. {record.reason}")
 
     @property
     def _where(self) -> str:

@@ -73,7 +73,16 @@ def outcome_view(outcome: Outcome, search: ParametersReport | None = None) -> Vi
     info = outcome.info
     yield Text(f"{visible(info.model_id)}, seed {info.seed}", style="bold")
     yield Figures(
-        ("stage", "uncompiled", "compiled", f"95{NO_BREAK}% interval", "valid output", "calls", ""),
+        (
+            "stage",
+            "uncompiled",
+            "compiled",
+            f"95{NO_BREAK}% interval",
+            f"without{NO_BREAK}model",
+            "valid output",
+            "calls",
+            "",
+        ),
         [_stage_row(name, record) for name, record in info.stages.items()],
         spare=("calls",),
     )
@@ -101,9 +110,10 @@ def _stage_row(name: str, record: StageRecord) -> tuple[str, ...]:
         number(record.uncompiled if record.dev_examples else None),
         number(record.compiled),
         interval,
+        number(record.model_free),
         _change(record.valid_uncompiled, record.valid_compiled),
         f"{record.calls:,}",
-        "kept" if record.kept else "not kept",
+        record.verdict,
     )
 
 

@@ -48,7 +48,7 @@ def _row(listed: Listed) -> tuple[str, ...]:
 
 def _scores(stages: Mapping[str, StageRecord]) -> Figures:
     rows = [
-        (word(name), _uncompiled(each), number(each.compiled), _between(each.difference), _kept(each))
+        (word(name), _uncompiled(each), number(each.compiled), _between(each.difference), each.verdict)
         for name, each in stages.items()
     ]
     head = ("stage", "uncompiled", "compiled", f"{_INTERVAL} of the difference", "")
@@ -120,10 +120,10 @@ def figures_table(figures: Mapping[str, FigureRecord]) -> Figures:
 
 
 def _stage(name: str, record: StageRecord) -> View:
-    yield Text(f"\n{word(name)}: {_kept(record)}. {visible(record.reason)}", style="bold")
+    yield Text(f"\n{word(name)}: {record.verdict}. {visible(record.reason)}", style="bold")
     yield Text(
         f"{_uncompiled(record)} → {number(record.compiled)} on {count(record.dev_examples, 'dev example')}, "
-        f"difference {_between(record.difference)} (95 %)"
+        f"difference {_between(record.difference)} (95 %), without the model {number(record.model_free)}"
     )
     if record.valid_uncompiled is not None:
         yield Text(f"valid output {number(record.valid_uncompiled)} → {number(record.valid_compiled)}")
@@ -137,11 +137,10 @@ def _uncompiled(record: StageRecord) -> str:
     return number(record.uncompiled if record.dev_examples else None)
 
 
-def _kept(record: StageRecord) -> str:
-    return "kept" if record.kept else "not kept"
-
-
 def _compiled(stage: CompiledStage, changed: Sequence[str]) -> View:
+    if stage.form == "model_free":
+        yield Text("It has no prompt: the model-free form takes its place.")
+        return
     yield Text("Instructions", style="bold")
     yield Indented(Text(visible(stage.instructions)))
     yield Text("What changed in them" if changed else "They are as they were uncompiled.", style="bold")

@@ -61,6 +61,11 @@ class Program:
         return sorted([*self.stages, *([PARAMETERS] if self.parameters else [])])
 
     @property
+    def without_model(self) -> list[str]:
+        """The names of those that go without the model."""
+        return sorted(name for name, stage in self.stages.items() if stage.form == "model_free")
+
+    @property
     def fingerprint(self) -> str | None:
         """The folder's name and the start of the hash of what is in force; None where nothing is."""
         content = self.calibration_json if self.calibration else b""

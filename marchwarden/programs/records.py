@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Form: TypeAlias = Literal["model", "model_free"]
 
 
 class _Record(BaseModel):
@@ -32,6 +33,8 @@ class StageRecord(_Record):
 
     kept: bool
     """Whether the compiled form is used."""
+    form: Form = "model"
+    """`model_free`: what is used is the model-free form, which did better than the model."""
     reason: str
     """Why it is kept, or not, in words."""
     optimizer: str
@@ -46,14 +49,24 @@ class StageRecord(_Record):
     uncompiled: Number
     """Mean score on the dev examples, 0–1."""
     compiled: Number | None = None
+    """The same of what is kept, or was found."""
     difference: tuple[Number, Number] | None = None
     """95 % paired bootstrap interval of compiled − uncompiled."""
+    model_free: Number | None = None
+    """The same of the model-free form, which costs nothing."""
     valid_uncompiled: Number | None = None
     """Share of the examples in which the model's own output could be used; None without a model."""
     valid_compiled: Number | None = None
     calls: int = Field(0, ge=0)
     tokens: int = Field(0, ge=0)
     seconds: Number = Field(0.0, ge=0)
+
+    @property
+    def verdict(self) -> str:
+        """What became of it, in a few words."""
+        if not self.kept:
+            return "not kept"
+        return "kept" if self.form == "model" else "goes without the model"
 
 
 class FigureRecord(_Record):
@@ -113,6 +126,8 @@ class CompiledStage(_Record):
     stage: str
     signature: str
     """Fingerprint of the uncompiled signature that it was compiled for."""
+    form: Form = "model"
+    """`model_free`: the stage goes without the model, which does worse."""
     instructions: str
     demos: list[dict[str, JsonValue]] = []
     """Input and output fields by name."""

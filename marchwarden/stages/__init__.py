@@ -55,6 +55,8 @@ class Stage(Generic[Given, Output]):
     """Whether going without the model here for lack of tokens makes the result `budget_exhausted`."""
     demos: tuple[Mapping[str, Any], ...] = ()
     """Demonstrations that the model is shown: input and output fields by name."""
+    without_model: bool = False
+    """Whether it goes without the model, where there is one: its program says that the model does worse."""
 
     @cached_property
     def predictor(self) -> dspy.Module:
@@ -77,7 +79,9 @@ class Stage(Generic[Given, Output]):
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def compiled(self, by: CompiledStage) -> Stage[Given, Output]:
-        """The same stage with the words and demonstrations that an optimizer found for it."""
+        """The same stage with the words and demonstrations that an optimizer found for it; or without the model."""
+        if by.form == "model_free":
+            return replace(self, without_model=True)
         return replace(
             self,
             signature=lambda: self.signature().with_instructions(by.instructions),
@@ -135,7 +139,7 @@ class StageRunner:
         self, stage: Stage[Given, Output], given: Given, *, seconds: float | None = None
     ) -> tuple[Output, Form]:
         """The stage's output, and which form gave it; the model has `seconds` for it, where they are given."""
-        if self.model is None:
+        if self.model is None or self._form(stage).without_model:
             return stage.model_free(given), "model_free"
         reason = f"the model took longer than {seconds or 0:.0f} s"
         try:

@@ -43,6 +43,8 @@ class Started(_Event):
     """Fingerprint of what was compiled or fitted for the model and is in force; None where nothing is."""
     compiled: list[str] = []
     """Stages that run in their compiled form."""
+    without_model: list[str] = []
+    """Those of them that go without the model, because the program says that it does worse."""
     program_of: str | None = None
     """The model that they were compiled for, where that is another one of the family."""
     program_notes: list[str] = []

@@ -126,6 +126,7 @@ def compile_program(
             order.seed,
             order.jobs,
             folder,
+            order.always_model,
         )
         try:
             progress.stage(name)

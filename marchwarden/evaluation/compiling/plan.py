@@ -145,6 +145,8 @@ class Order:
     """Dev questions that the whole program is asked from end to end."""
     trials: int = 0
     """Of a search for the model-free stages' parameters."""
+    always_model: bool = False
+    """Whether every stage asks the model, however much better it does without."""
 
 
 def whole_tokens(order: Order) -> int:

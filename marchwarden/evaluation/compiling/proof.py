@@ -1,5 +1,5 @@
 """Whether a compiled prompt helped: both are run on the same dev examples as the loop runs them, fall-backs included,
-and only a difference beyond the noise counts."""
+and only a difference beyond the noise counts. The model-free form is the baseline that both have to bear."""
 
 from __future__ import annotations
 
@@ -23,38 +23,59 @@ from marchwarden.trace.events import Recorder
 
 @dataclass(frozen=True)
 class Proof:
-    """The same examples with the uncompiled prompt and with the compiled one."""
+    """The same examples with the uncompiled prompt, with the compiled one, and without the model."""
 
     uncompiled: list[ExampleScore]
-    compiled: list[ExampleScore]
-
-    @property
-    def scores(self) -> tuple[float, float]:
-        """The means, 0–1, of what the loop would have gone on with."""
-        return mean(self.uncompiled), mean(self.compiled)
-
-    @property
-    def valid(self) -> tuple[float, float]:
-        """The shares of answers that were the model's own."""
-        return valid_rate(self.uncompiled), valid_rate(self.compiled)
+    compiled: list[ExampleScore] | None
+    """None where no other prompt was found, or could be tried."""
+    model_free: list[float]
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % paired-bootstrap interval of what was gained."""
-        gained = [after.score - before.score for before, after in zip(self.uncompiled, self.compiled, strict=True)]
-        low, high = mean_interval(gained) or (0.0, 0.0)
-        return round(low, 4), round(high, 4)
+        """The 95 % paired-bootstrap interval of what the compiled prompt gained."""
+        return gain(_scores(self.uncompiled), _scores(self.compiled or self.uncompiled))
 
     @property
     def helped(self) -> bool:
-        return self.interval[0] > 0
+        return self.compiled is not None and self.interval[0] > 0
+
+    @property
+    def best_prompt(self) -> list[ExampleScore]:
+        return self.compiled if self.compiled and self.helped else self.uncompiled
+
+    @property
+    def without_model(self) -> tuple[float, float]:
+        """The interval of what the model-free form gains over the best prompt."""
+        return gain(_scores(self.best_prompt), self.model_free)
+
+    @property
+    def goes_without_model(self) -> bool:
+        """Whether the stage is certainly better off without the model."""
+        return self.without_model[0] > 0
+
+
+def gain(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
+    """The 95 % paired-bootstrap interval of the mean of the differences."""
+    low, high = mean_interval([other - one for one, other in zip(before, after, strict=True)]) or (0.0, 0.0)
+    return round(low, 4), round(high, 4)
+
+
+def _scores(scored: Sequence[ExampleScore]) -> list[float]:
+    return [each.score for each in scored]
+
+
+def model_free_scores(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> list[float]:
+    """What the model-free form earns on each example; it costs nothing."""
+    return [stage_set.score(each, stage_set.stage.model_free(each.given)).score for each in examples]
 
 
 def mean(scored: Sequence[ExampleScore]) -> float:
+    """What the loop would have gone on with, 0–1."""
     return round(fmean(each.score for each in scored), 4) if scored else 0.0
 
 
 def valid_rate(scored: Sequence[ExampleScore]) -> float:
+    """The share of answers that were the model's own."""
     return round(fmean(each.own for each in scored), 4) if scored else 0.0
 
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import anyio
 
 from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.compiling.optimizers import REFLECTION_TOKENS, Effort, Optimizer, Search, run
-from marchwarden.evaluation.compiling.proof import Proof, score_on
+from marchwarden.evaluation.compiling.proof import Proof, gain, mean, model_free_scores, score_on, valid_rate
 from marchwarden.evaluation.compiling.purse import Clock, Purse, Spent, Stopped, interrupted
 from marchwarden.evaluation.compiling.student import Prompt, Watch, as_dspy, spread
 from marchwarden.evaluation.runs import write_json
@@ -84,6 +85,8 @@ class StageTask:
     jobs: int
     folder: Path
     """Where what was found is kept."""
+    always_model: bool = False
+    """Never go without the model, however much worse it does."""
 
     @property
     def name(self) -> str:
@@ -126,35 +129,58 @@ def compile_stage(task: StageTask, purse: Purse, progress: Progress) -> StageOut
     """Raises ConfigurationError, EvaluationError and StorageError. Where the budget or the patience ends first, the
     best that was found by then is proven, if that can still be paid, and the outcome says so."""
     clock, before = Clock(), purse.spent.copy()
-    stage = task.stage_set.stage
+    proof, found, stopped = _prove_and_search(task, purse, progress)
+    spent = purse.spent.since(before)
+    kept = found if proof and proof.helped else None
+    if proof and proof.goes_without_model and not task.always_model:
+        kept = _without_model(task)
+    record = _record(task, proof, kept, stopped).model_copy(
+        update={"calls": spent.calls, "tokens": spent.tokens, "seconds": clock.seconds}
+    )
+    return StageOutcome(record, kept, proof, stopped)
+
+
+def _prove_and_search(
+    task: StageTask, purse: Purse, progress: Progress
+) -> tuple[Proof | None, CompiledStage | None, Stopped | None]:
+    """What was proven, what was found, and why it ended early; no proof where not even the stage as it is was."""
+    stage, dev = task.stage_set.stage, task.examples.dev
+    before = purse.spent.copy()
     progress.phase("uncompiled, on dev")
     try:
-        baseline = score_on(task.stage_set, stage, task.examples.dev, task.settings, purse, jobs=task.jobs)
+        baseline = score_on(task.stage_set, stage, dev, task.settings, purse, jobs=task.jobs)
     except Stopped as ended:
-        return _outcome(task, purse, before, clock, None, None, ended)
+        return None, None, ended
+    unproven = Proof(baseline, None, model_free_scores(task.stage_set, dev))
     share = _ProofShare(purse, task, before)
     share.keep(_demo_bytes(task))
-    found, stopped = _search(task, purse, progress, share)
+    prompt, stopped = _search(task, purse, progress, share)
     share.give_back()
-    uncompiled = Prompt(stage.signature().instructions)
-    if found is None or found == uncompiled:
-        return _outcome(task, purse, before, clock, Proof(baseline, baseline), None, stopped)
-    compiled = CompiledStage(
-        format=1,
+    if prompt is None or prompt == Prompt(stage.signature().instructions):
+        return unproven, None, stopped
+    found = CompiledStage(
         stage=stage.name,
         signature=stage.fingerprint,
-        instructions=found.instructions,
-        demos=[dict(demo) for demo in found.demos],
+        instructions=prompt.instructions,
+        demos=[dict(demo) for demo in prompt.demos],
     )
-    _keep_found(task, compiled)
+    _keep_found(task, found)
     progress.phase(f"compiled, on dev{'; Ctrl-C again ends that' if stopped and stopped.is_interrupt else ''}")
     try:
-        proven = score_on(
-            task.stage_set, stage.compiled(compiled), task.examples.dev, task.settings, purse, jobs=task.jobs
-        )
-    except Stopped as unproven:
-        return _outcome(task, purse, before, clock, Proof(baseline, baseline), None, unproven)
-    return _outcome(task, purse, before, clock, Proof(baseline, proven), compiled, stopped)
+        compiled = score_on(task.stage_set, stage.compiled(found), dev, task.settings, purse, jobs=task.jobs)
+    except Stopped as ended:
+        return unproven, None, ended
+    return replace(unproven, compiled=compiled), found, stopped
+
+
+def _without_model(task: StageTask) -> CompiledStage:
+    stage = task.stage_set.stage
+    return CompiledStage(
+        stage=stage.name,
+        signature=stage.fingerprint,
+        form="model_free",
+        instructions=stage.signature().instructions,
+    )
 
 
 class _ProofShare:
@@ -228,44 +254,44 @@ def _search(
     return (best[1] if best and best[1].is_sound else None), ended
 
 
-def _outcome(
-    task: StageTask,
-    purse: Purse,
-    before: Spent,
-    clock: Clock,
-    proof: Proof | None,
-    compiled: CompiledStage | None,
-    stopped: Stopped | None,
-) -> StageOutcome:
-    spent = purse.spent.since(before)
-    proven = proof if compiled else None
-    kept = proven is not None and proven.helped
+def _record(task: StageTask, proof: Proof | None, kept: CompiledStage | None, stopped: Stopped | None) -> StageRecord:
+    """What it came to, but for what it took."""
+    goes_without = kept is not None and kept.form == "model_free"
     record = StageRecord(
-        kept=kept,
-        reason=_reason(proven, stopped),
+        kept=kept is not None,
+        form=kept.form if kept else "model",
+        reason=_reason(proof, goes_without, stopped),
         optimizer=task.optimizer.name,
         seed=task.seed,
         signature=task.stage_set.stage.fingerprint,
         dev_examples=len(proof.uncompiled) if proof else 0,
-        uncompiled=proof.scores[0] if proof else 0.0,
-        compiled=proven.scores[1] if proven else None,
-        difference=proven.interval if proven else None,
-        valid_uncompiled=proof.valid[0] if proof else None,
-        valid_compiled=proven.valid[1] if proven else None,
-        calls=spent.calls,
-        tokens=spent.tokens,
-        seconds=clock.seconds,
+        uncompiled=mean(proof.uncompiled) if proof else 0.0,
+        valid_uncompiled=valid_rate(proof.uncompiled) if proof else None,
+        model_free=round(fmean(proof.model_free), 4) if proof else None,
     )
-    return StageOutcome(record, compiled if kept else None, proof, stopped)
+    if proof is None:
+        return record
+    if goes_without:
+        gained = gain([each.score for each in proof.uncompiled], proof.model_free)
+        return record.model_copy(update={"compiled": record.model_free, "difference": gained})
+    if proof.compiled is None:
+        return record
+    told = {"compiled": mean(proof.compiled), "valid_compiled": valid_rate(proof.compiled)}
+    return record.model_copy(update={**told, "difference": proof.interval})
 
 
-def _reason(proof: Proof | None, stopped: Stopped | None) -> str:
+def _reason(proof: Proof | None, goes_without: bool, stopped: Stopped | None) -> str:
     """Why the stage is kept or not, in words."""
     ended = f" The search ended early: {stopped.reason}." if stopped else ""
     if proof is None:
-        if stopped:
-            return f"It ended before anything was proven: {stopped.reason}."
-        return "No prompt did better than the uncompiled one."
+        return f"It ended before anything was proven: {stopped.reason}." if stopped else "Nothing was proven."
+    if goes_without:
+        low, high = proof.without_model
+        tried = f" The compiled prompt scored {mean(proof.compiled):.2f}." if proof.compiled else ""
+        gained = f"{low:+.2f} to {high:+.2f} on dev over its best prompt"
+        return f"It goes without the model, which gains {gained}.{tried}{ended}"
+    if proof.compiled is None:
+        return ended.strip() or "No prompt did better than the uncompiled one."
     low, high = proof.interval
     if proof.helped:
         return f"It gains {low:+.2f} to {high:+.2f} on dev.{ended}"

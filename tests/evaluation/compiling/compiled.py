@@ -35,7 +35,7 @@ def settings(model: str = MODEL) -> Settings:
 
 
 def order(optimizer: str = "random-search", **changes: Any) -> Order:
-    given = {"stages": ("gaps",), "effort": EFFORT, "seed": 0, "jobs": 1, **changes}
+    given = {"stages": ("gaps",), "effort": EFFORT, "seed": 0, "jobs": 1, "always_model": True, **changes}
     return Order(given.pop("settings", None) or settings(), optimizer=OPTIMIZERS[optimizer], **given)
 
 
