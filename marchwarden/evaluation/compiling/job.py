@@ -113,8 +113,25 @@ def compile_program(
     progress = progress or Progress()
     purse = purse or Purse(folder, tokens=order.tokens, calls=order.calls)
     purse.on_call = progress.call
+    outcomes, stopped = _compile_stages(order, examples, folder, purse, progress)
+    outcome = _joined(order, outcomes, before, dev, purse)
+    outcome.stopped = stopped
+    kept_now = [name for name, each in outcomes.items() if each.compiled and name not in outcome.stayed]
+    if order.questions and kept_now and stopped is None:
+        try:
+            _whole(order, outcome, dev, folder, purse, progress)
+        except KeyboardInterrupt:
+            outcome.stopped = interrupted()
+    if (kept_now or _refused(before, outcomes)) and not outcome.worse:
+        outcome.file = save_program(out, outcome.info, list(outcome.stages.values()))
+    return outcome
+
+
+def _compile_stages(
+    order: Order, examples: Mapping[str, StageExamples], folder: Path, purse: Purse, progress: Progress
+) -> tuple[dict[str, StageOutcome], Stopped | None]:
+    """What each stage came to, and why it ended early. Raises EvaluationError where nothing is kept by then."""
     outcomes: dict[str, StageOutcome] = {}
-    stopped: Stopped | None = None
     for name in order.stages:
         task = StageTask(
             STAGE_SETS[name],
@@ -133,26 +150,14 @@ def compile_program(
             outcomes[name] = compile_stage(task, purse, progress)
             progress.stage_done(name, outcomes[name].record)
         except KeyboardInterrupt:
-            stopped = interrupted()
-            break
+            return outcomes, interrupted()
         except EvaluationError as error:
             if not any(each.compiled for each in outcomes.values()):
                 raise
-            stopped = Stopped(str(error), error.hint)
-            break
+            return outcomes, Stopped(str(error), error.hint)
         if stopped := outcomes[name].stopped:
-            break
-    outcome = _joined(order, outcomes, before, dev, purse)
-    outcome.stopped = stopped
-    kept_now = [name for name, each in outcomes.items() if each.compiled and name not in outcome.stayed]
-    if order.questions and kept_now and stopped is None:
-        try:
-            _whole(order, outcome, dev, folder, purse, progress)
-        except KeyboardInterrupt:
-            outcome.stopped = interrupted()
-    if (kept_now or _refused(before, outcomes)) and not outcome.worse:
-        outcome.file = save_program(out, outcome.info, list(outcome.stages.values()))
-    return outcome
+            return outcomes, stopped
+    return outcomes, None
 
 
 def _refused(before: Program | None, outcomes: Mapping[str, StageOutcome]) -> bool:
