@@ -18,7 +18,7 @@ from typing import Any
 
 import anyio
 
-from marchwarden.evaluation.compiling.proof import Proof, score_on
+from marchwarden.evaluation.compiling.proof import Proof, mean, model_free_scores, score_on, valid_rate
 from marchwarden.evaluation.compiling.purse import Purse
 from marchwarden.evaluation.compiling.student import spread
 from marchwarden.evaluation.questions import load_questions
@@ -51,7 +51,7 @@ def main() -> None:
     proofs = {}
     for name in stages:
         proofs[name] = prove(name, examples[name], program, settings, purse)
-        print(f"{name}: {proofs[name].scores}", file=sys.stderr)
+        print(row(name, proofs[name]), file=sys.stderr)
     print(report(given.split, program, proofs))
 
 
@@ -66,7 +66,8 @@ async def examples_of(
 def prove(name: str, examples: list[Example[Any, Any]], program: Program, settings: Settings, purse: Purse) -> Proof:
     stage_set, stage = STAGE_SETS[name], STAGE_SETS[name].stage
     forms = (stage, stage.compiled(program.stages[name]))
-    return Proof(*(score_on(stage_set, form, examples, settings, purse, jobs=settings.model_calls) for form in forms))
+    scored = (score_on(stage_set, form, examples, settings, purse, jobs=settings.model_calls) for form in forms)
+    return Proof(*scored, model_free_scores(stage_set, examples))
 
 
 def report(split: str, program: Program, proofs: dict[str, Proof]) -> str:
@@ -77,11 +78,11 @@ def report(split: str, program: Program, proofs: dict[str, Proof]) -> str:
         f"Program {program.fingerprint}, compiled on {program.info.date} on train and dev; scored on {split} on",
         f"{now().date()}. The score of an example, 0–1, is of what a research would go on with: where the model's",
         "answer could not be used, of the model-free form that takes its place. *Valid* is the share of answers that",
-        "were the model's own. *Own score* counts every other answer as 0. Intervals are of 95 %, paired bootstrap over",
-        "examples.",
+        "were the model's own. *Own score* counts every other answer as 0. Intervals are of 95 %, paired bootstrap",
+        "over examples.",
         "",
-        "| stage | examples | score | gained | valid | own score | tokens an example |",
-        "|---|---|---|---|---|---|---|",
+        "| stage | examples | score | gained | without the model | valid | own score | tokens an example |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     lines += [row(name, proof) for name, proof in proofs.items()]
     for name, proof in proofs.items():
@@ -91,16 +92,17 @@ def report(split: str, program: Program, proofs: dict[str, Proof]) -> str:
 
 
 def row(name: str, proof: Proof) -> str:
-    before, after = proof.scores
+    before, after = mean(proof.uncompiled), mean(proof.compiled or [])
     low, high = proof.interval
     cells = (
         name,
-        str(len(proof.compiled)),
+        str(len(proof.uncompiled)),
         f"{before:.3f} → {after:.3f}",
         f"{after - before:+.3f} ({low:+.3f} to {high:+.3f})",
-        f"{proof.valid[0]:.3f} → {proof.valid[1]:.3f}",
-        f"{own(proof.uncompiled):.3f} → {own(proof.compiled):.3f} ({gained_own(proof)})",
-        f"{tokens(proof.uncompiled):.0f} → {tokens(proof.compiled):.0f}",
+        f"{fmean(proof.model_free):.3f}",
+        f"{valid_rate(proof.uncompiled):.3f} → {valid_rate(proof.compiled or []):.3f}",
+        f"{own(proof.uncompiled):.3f} → {own(proof.compiled or []):.3f} ({gained_own(proof)})",
+        f"{tokens(proof.uncompiled):.0f} → {tokens(proof.compiled or []):.0f}",
     )
     return f"| {' | '.join(cells)} |"
 
@@ -110,7 +112,7 @@ def own(scored: Sequence[ExampleScore]) -> float:
 
 
 def gained_own(proof: Proof) -> str:
-    pairs = zip(proof.uncompiled, proof.compiled, strict=True)
+    pairs = zip(proof.uncompiled, proof.compiled or [], strict=True)
     gained = [(after.score if after.own else 0.0) - (before.score if before.own else 0.0) for before, after in pairs]
     low, high = mean_interval(gained) or (0.0, 0.0)
     return f"{low:+.3f} to {high:+.3f}"
@@ -122,8 +124,10 @@ def tokens(scored: Sequence[ExampleScore]) -> float:
 
 def kinds(proof: Proof) -> list[str]:
     lines = []
-    for kind in sorted({each.kind for each in proof.compiled}):
-        of_kind = [[each.score for each in form if each.kind == kind] for form in (proof.uncompiled, proof.compiled)]
+    for kind in sorted({each.kind for each in proof.uncompiled}):
+        of_kind = [
+            [each.score for each in form if each.kind == kind] for form in (proof.uncompiled, proof.compiled or [])
+        ]
         lines.append(f"| {kind} | {len(of_kind[0])} | {fmean(of_kind[0]):.3f} | {fmean(of_kind[1]):.3f} |")
     return lines
 

@@ -163,7 +163,11 @@ def _program(settings: Settings) -> Check:
 
 def _in_force(program: Program | None) -> str:
     """What of a program is: which stages are compiled, and what the confidence is worth."""
-    compiled = f"{', '.join(program.in_force)} compiled" if program and program.in_force else "no stage is compiled"
+    without = program.without_model if program else []
+    parts = [
+        f"{name} (without the model)" if name in without else name for name in (program.in_force if program else [])
+    ]
+    compiled = f"{', '.join(parts)} compiled" if parts else "no stage is compiled"
     fitted = program.calibration if program else None
     return f"{compiled}, confidence {fitted.described if fitted else 'is not calibrated'}"
 
