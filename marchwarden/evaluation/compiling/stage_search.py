@@ -132,7 +132,8 @@ def compile_stage(task: StageTask, purse: Purse, progress: Progress) -> StageOut
     proof, found, stopped = _prove_and_search(task, purse, progress)
     spent = purse.spent.since(before)
     kept = found if proof and proof.helped else None
-    if proof and proof.goes_without_model and not task.always_model:
+    if proof and proof.goes_without_model and not task.always_model and stopped is None:
+        # a search that ended early says nothing of what the model can do
         kept = _without_model(task)
     record = _record(task, proof, kept, stopped).model_copy(
         update={"calls": spent.calls, "tokens": spent.tokens, "seconds": clock.seconds}
