@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
 
 FAILURE, INTERRUPTED = 1, 130
+TOLD_TRIALS = 10
+"""Where no terminal shows a bar, every so many trials make a line."""
 
 EPILOGUE = """Examples:
 
@@ -171,7 +173,8 @@ def _asked(file: Path | None) -> _Asked:
 def _refuse_together(model_free: bool, of_models: Mapping[str, object], of_none: Mapping[str, object]) -> None:
     """What says nothing about what is compiled is wrong usage, rather than an option without effect."""
     without_effect = of_models if model_free else of_none
-    if other := next((option for option, value in without_effect.items() if value), None):
+    given = (option for option, value in without_effect.items() if value is not None and value is not False)
+    if other := next(given, None):
         what = "the model-free stages, which ask no model" if model_free else "a model's stages"
         raise typer.BadParameter(f"{other} says nothing about {what}")
 
@@ -417,6 +420,8 @@ def _compile_model_free(order: Order, asked: _Asked, place: Path, *, resume: boo
             def tell(trial: Trial) -> None:
                 bar.of(trial.of)
                 bar.advance(lambda: f"score {trial.score:.3f} · best {trial.best:.3f}")
+                if bar.is_silent and trial.number % TOLD_TRIALS == 0:
+                    render.done(f"{trial.number} of {trial.of} trials, best {trial.best:.3f}")
 
             work = partial(
                 compile_model_free,

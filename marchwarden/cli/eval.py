@@ -106,7 +106,9 @@ def command(
     ] = None,
     dataset: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A public data set instead: gaps, hotpot, cacm, wice, expertqa."),
+        typer.Option(
+            metavar="NAME", help="A public data set instead: gaps, hotpot, cacm, cacm-files, wice, expertqa."
+        ),
     ] = None,
     path: Annotated[
         Path | None, typer.Option(metavar="P", help="Where that set lies: its file, or the folder that holds it.")
