@@ -24,7 +24,7 @@ from marchwarden.evaluation.compiling.student import spread
 from marchwarden.evaluation.questions import load_questions
 from marchwarden.evaluation.runs import now
 from marchwarden.evaluation.stage_sets import STAGE_SETS, Example, labelled_web
-from marchwarden.evaluation.stage_sets.scoring import ExampleScore, mean_interval
+from marchwarden.evaluation.stage_sets.scoring import ExampleScore
 from marchwarden.programs import Program
 from marchwarden.settings import Settings, load_settings, shipped
 from marchwarden.stages.compiled import program_in_force
@@ -78,44 +78,38 @@ def report(split: str, program: Program, proofs: dict[str, Proof]) -> str:
         f"Program {program.fingerprint}, compiled on {program.info.date} on train and dev; scored on {split} on",
         f"{now().date()}. The score of an example, 0–1, is of what a research would go on with: where the model's",
         "answer could not be used, of the model-free form that takes its place. *Valid* is the share of answers that",
-        "were the model's own. *Own score* counts every other answer as 0. Intervals are of 95 %, paired bootstrap",
-        "over examples.",
+        "were the model's own; a stage that goes without the model has none. *Own score* counts every other answer as",
+        "0. Intervals are of 95 %, paired bootstrap over examples.",
         "",
-        "| stage | examples | score | gained | without the model | valid | own score | tokens an example |",
-        "|---|---|---|---|---|---|---|---|",
+        "| stage | compiled form | examples | score | gained | without the model | valid | own score | tokens an example |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
-    lines += [row(name, proof) for name, proof in proofs.items()]
+    lines += [row(name, proof, program.stages[name].form == "model_free") for name, proof in proofs.items()]
     for name, proof in proofs.items():
         lines += ["", f"## {name}", "", "| kind | examples | uncompiled | compiled |", "|---|---|---|---|"]
         lines += kinds(proof)
     return "\n".join(lines)
 
 
-def row(name: str, proof: Proof) -> str:
-    before, after = mean(proof.uncompiled), mean(proof.compiled or [])
+def row(name: str, proof: Proof, goes_without: bool) -> str:
+    before, after = proof.uncompiled, proof.compiled or []
     low, high = proof.interval
     cells = (
         name,
-        str(len(proof.uncompiled)),
-        f"{before:.3f} → {after:.3f}",
-        f"{after - before:+.3f} ({low:+.3f} to {high:+.3f})",
+        "without the model" if goes_without else "another prompt",
+        str(len(before)),
+        f"{mean(before):.3f} → {mean(after):.3f}",
+        f"{mean(after) - mean(before):+.3f} ({low:+.3f} to {high:+.3f})",
         f"{fmean(proof.model_free):.3f}",
-        f"{valid_rate(proof.uncompiled):.3f} → {valid_rate(proof.compiled or []):.3f}",
-        f"{own(proof.uncompiled):.3f} → {own(proof.compiled or []):.3f} ({gained_own(proof)})",
-        f"{tokens(proof.uncompiled):.0f} → {tokens(proof.compiled or []):.0f}",
+        f"{valid_rate(before):.3f} → {'–' if goes_without else f'{valid_rate(after):.3f}'}",
+        f"{own(before):.3f} → {'–' if goes_without else f'{own(after):.3f}'}",
+        f"{tokens(before):.0f} → {tokens(after):.0f}",
     )
     return f"| {' | '.join(cells)} |"
 
 
 def own(scored: Sequence[ExampleScore]) -> float:
     return fmean(each.score if each.own else 0.0 for each in scored)
-
-
-def gained_own(proof: Proof) -> str:
-    pairs = zip(proof.uncompiled, proof.compiled or [], strict=True)
-    gained = [(after.score if after.own else 0.0) - (before.score if before.own else 0.0) for before, after in pairs]
-    low, high = mean_interval(gained) or (0.0, 0.0)
-    return f"{low:+.3f} to {high:+.3f}"
 
 
 def tokens(scored: Sequence[ExampleScore]) -> float:
