@@ -78,10 +78,10 @@ def report(split: str, program: Program, proofs: dict[str, Proof]) -> str:
         f"Program {program.fingerprint}, compiled on {program.info.date} on train and dev; scored on {split} on",
         f"{now().date()}. The score of an example, 0–1, is of what a research would go on with: where the model's",
         "answer could not be used, of the model-free form that takes its place. *Valid* is the share of answers that",
-        "were the model's own; a stage that goes without the model has none. *Own score* counts every other answer as",
-        "0. Intervals are of 95 %, paired bootstrap over examples.",
+        "were the model's own; a stage that goes without the model has none. *Own score* counts other answers as 0.",
+        "Intervals are of 95 %, paired bootstrap over examples.",
         "",
-        "| stage | compiled form | examples | score | gained | without the model | valid | own score | tokens an example |",
+        "| stage | compiled | examples | score | gained | without model | valid | own score | tokens an example |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [row(name, proof, program.stages[name].form == "model_free") for name, proof in proofs.items()]
