@@ -25,7 +25,6 @@ _NEEDED_SOON = (
     "httpx",
     "idna",
     "lxml.html",
-    "protego",
     "sentencex",
     "tantivy",
     "trafilatura",
