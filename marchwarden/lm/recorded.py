@@ -12,7 +12,7 @@ import hashlib
 import json
 import threading
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -76,12 +76,13 @@ class Recording:
             self.replayed += 1
             return key, _events(request, self._answers[key][place])
 
-    def keep(self, key: str, response: Any) -> None:
-        usage = _Usage(**{name: getattr(response.usage, name) for name in _Usage.model_fields})
-        text = (
-            (response.text or "").encode("utf-8", "replace").decode("utf-8")
-        )  # half of a surrogate pair has no form
-        answer = _Answer(request=key, text=text, finish=response.finish_reason, usage=usage)
+    def keep(self, key: str, events: Sequence[Any]) -> None:
+        """The text as it streamed: lm15 makes something else than text of an answer that is JSON by its schema."""
+        end = events[-1]
+        usage = _Usage(**{name: getattr(end.usage, name, None) for name in _Usage.model_fields})
+        pieces = [each.delta.text for each in events if isinstance(getattr(each, "delta", None), lm15.TextDelta)]
+        text = "".join(pieces).encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair has no form
+        answer = _Answer(request=key, text=text, finish=end.finish_reason, usage=usage)
         try:
             with self._lock:
                 _append(self._path, answer.model_dump_json().encode("utf-8") + b"\n")
@@ -133,7 +134,7 @@ class RecordedEngine:
         for event in self._inner.stream(request):
             seen.append(event)
             if event.type == "end":  # before it is passed on: lm15 hears of no failure after it
-                self._recording.keep(key, lm15.materialize_response(iter(seen), request))
+                self._recording.keep(key, seen)
             yield event
 
     def count_tokens(self, request: Any) -> int | None:
@@ -162,7 +163,7 @@ class AsyncRecordedEngine:
             async for event in events:
                 seen.append(event)
                 if event.type == "end":
-                    self._recording.keep(key, lm15.materialize_response(iter(seen), request))
+                    self._recording.keep(key, seen)
                 yield event
 
     async def count_tokens(self, request: Any) -> int | None:

@@ -51,6 +51,21 @@ def test_an_answer_comes_back_as_it_was_with_its_usage_and_its_end(tmp_path: Pat
     assert inner.requests == []
 
 
+def test_json_that_a_schema_asked_for_comes_back_as_it_streamed(tmp_path: Path) -> None:
+    """lm15 makes data of it, which has no text."""
+    schema = {"type": "json_schema", "schema": {"type": "object", "properties": {"thought": {"type": "string"}}}}
+    plain, path, text = request_of("a"), tmp_path / "calls.jsonl", '{"thought": "look it up", "done": false}'
+    asked = lm15.Request(
+        model="scripted", messages=plain.messages, config=lm15.Config(max_tokens=100, response_format=schema)
+    )
+    first, _ = engine(path, Reply(text, piece=3))
+    ask(first, asked)
+    again, inner = engine(path)
+    replayed = "".join(each.delta.text for each in again.stream(asked) if each.type == "delta")
+    assert replayed == text
+    assert inner.requests == []
+
+
 def test_the_cap_is_no_part_of_what_is_asked_and_the_temperature_is(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     first, _ = engine(path, "short")
