@@ -52,8 +52,9 @@ def test_an_answer_comes_back_as_it_was_with_its_usage_and_its_end(tmp_path: Pat
 
 
 def test_json_that_a_schema_asked_for_comes_back_as_it_streamed(tmp_path: Path) -> None:
-    """lm15 makes data of it, which has no text."""
-    schema = {"type": "json_schema", "schema": {"type": "object", "properties": {"thought": {"type": "string"}}}}
+    """Where one of its fields is a boolean or a choice, lm15 makes data of it, which has no text."""
+    fields = {"thought": {"type": "string"}, "done": {"type": "boolean"}}
+    schema = {"type": "json_schema", "schema": {"type": "object", "properties": fields, "required": ["done"]}}
     plain, path, text = request_of("a"), tmp_path / "calls.jsonl", '{"thought": "look it up", "done": false}'
     asked = lm15.Request(
         model="scripted", messages=plain.messages, config=lm15.Config(max_tokens=100, response_format=schema)
