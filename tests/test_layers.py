@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "marchwarden"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("contract", "logs"),
-    ("errors", "observations"),
+    ("errors", "observations", "files"),
     ("settings", "ranking", "parameters"),
     ("budget", "ledger", "programs", "embedding"),
     ("trace",),

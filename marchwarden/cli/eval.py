@@ -256,13 +256,11 @@ def _narrowed(questions: list[Question], kinds: list[str], limit: int | None) ->
     if unknown := [kind for kind in kinds if kind not in tags]:
         raise typer.BadParameter(f"--kind {unknown[0]}: no question is of that kind; there are {', '.join(tags)}")
     chosen = [each for each in questions if not kinds or set(kinds) & set(each.tags)]
-    return _spread(chosen, limit) if limit else chosen
+    if limit is None:
+        return chosen
+    from marchwarden.evaluation.questions import evenly_spaced
 
-
-def _spread(questions: list[Question], limit: int) -> list[Question]:
-    """So many of them, evenly spaced: questions on one topic stand together, and a few should be of many."""
-    count = min(limit, len(questions))
-    return [questions[number * len(questions) // count] for number in range(count)]
+    return evenly_spaced(chosen, limit)
 
 
 def _check(questions: Sequence[Question], settings: Settings, *, whole: bool) -> None:

@@ -42,7 +42,7 @@ def command(
 
 def _write(path: Path, text: str) -> None:
     from marchwarden.errors import StorageError
-    from marchwarden.evaluation.runs import write_whole
+    from marchwarden.files import write_whole
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

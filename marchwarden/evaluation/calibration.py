@@ -19,7 +19,8 @@ from marchwarden.contract import ConfidenceFactors
 from marchwarden.errors import EvaluationError, StorageError
 from marchwarden.evaluation.answer_scorers import forecast
 from marchwarden.evaluation.reductions import auroc, brier, calibration_error
-from marchwarden.evaluation.runs import Run, RunInfo, fingerprint, now, write_whole
+from marchwarden.evaluation.runs import Run, RunInfo, fingerprint, now
+from marchwarden.files import write_whole
 from marchwarden.programs import CALIBRATION, Calibration, log_odds
 from marchwarden.stages.confidence import calibrated
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -145,6 +145,12 @@ def load_questions(path: Path) -> list[Question]:
     if repeated := _repeated(question.id for question in questions):
         raise LabelsInvalid(f"{path}: the id {repeated} stands there twice", hint="Give each question its own id.")
     return questions
+
+
+def evenly_spaced(questions: Sequence[Question], most: int) -> list[Question]:
+    """At most so many of them: questions on one topic stand together, and a few should be of many."""
+    count = min(most, len(questions))
+    return [questions[place * len(questions) // count] for place in range(count)]
 
 
 def _parsed(path: Path, number: int, line: str) -> Question:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
-from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -23,6 +22,7 @@ from marchwarden.errors import EvaluationError, StorageError
 from marchwarden.evaluation.metrics import figures
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.reductions import Cells
+from marchwarden.files import write_whole
 
 RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces"
 Grade = Literal["supported", "partly", "not"]
@@ -279,18 +279,6 @@ def pages_fingerprint(folder: Path) -> str:
 
 def now() -> datetime:
     return datetime.now(timezone.utc).replace(microsecond=0)
-
-
-def write_whole(path: Path, body: bytes) -> None:
-    """Write a file whole or not at all. Raises OSError."""
-    aside = path.with_name(f".{path.name}-{uuid4().hex}")  # not of tempfile, whose files others can't read
-    try:
-        with aside.open("xb") as file:
-            file.write(body)
-        aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from uuid import uuid4
 
 from pydantic import BaseModel
 
 from marchwarden.errors import StorageError
+from marchwarden.files import write_whole
 from marchwarden.parameters import Parameters
 from marchwarden.programs.reading import PARAMETERS, PROGRAM
 from marchwarden.programs.records import CompiledStage, ProgramInfo
@@ -40,8 +39,8 @@ def save_program(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, body in bodies.items():
-            put(folder / str(recorded.stages[name].file), body)
-        put(folder / PROGRAM, recorded.model_dump_json(indent=2).encode("utf-8") + b"\n")
+            write_whole(folder / str(recorded.stages[name].file), body)
+        write_whole(folder / PROGRAM, recorded.model_dump_json(indent=2).encode("utf-8") + b"\n")
     except OSError as error:
         raise _unwritable(folder, error) from None
     _tidy(folder, {record.file for record in recorded.stages.values() if record.file})
@@ -58,32 +57,6 @@ def _recorded(info: ProgramInfo, bodies: Mapping[str, bytes]) -> ProgramInfo:
         file = f"{name}.{sha256[:8]}.json" if sha256 else None
         records[name] = record.model_copy(update={"file": file, "sha256": sha256})
     return info.model_copy(update={"stages": records})
-
-
-def put(path: Path, body: bytes) -> None:
-    """Write a file whole or not at all, on the disk when it returns. Raises OSError."""
-    aside = path.with_name(f".{path.name}-{uuid4().hex}")  # not of tempfile, whose files others can't read
-    try:
-        with aside.open("xb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """So that a crash of the machine keeps the new name; on Windows folders can't be opened, and nothing is done."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _tidy(folder: Path, named: Iterable[str]) -> None:

@@ -27,8 +27,8 @@ from marchwarden.evaluation.runs import (
     slug,
     start_run,
     write_json,
-    write_whole,
 )
+from marchwarden.files import write_whole
 from tests.evaluation.samples import (
     a_conflict,
     a_gap,

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden import files
 from marchwarden.errors import StorageError
-from marchwarden.programs import PROGRAM, Program, load_program, save_program, saving
+from marchwarden.programs import PROGRAM, Program, load_program, save_program
 from tests.cli.running import python
 from tests.programs.made import a_calibration, a_program, compiled, info, record, settings, stage_file
 
@@ -81,7 +82,7 @@ def test_a_disk_that_is_full_at_any_step_leaves_the_old_program(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(saving.os, "fsync", full)
+        patch.setattr(files.os, "fsync", full)
         with pytest.raises(StorageError, match="No space left") as caught:
             a_program(folder, compiled(instructions="New."), compiled("gaps", instructions="New."))
     assert "Free some space" in str(caught.value.hint)

@@ -23,6 +23,7 @@ from marchwarden.evaluation.metrics import SCORERS
 from marchwarden.evaluation.questions import Question
 from marchwarden.evaluation.reductions import Cells
 from marchwarden.evaluation.scoring_text import address
+from marchwarden.evaluation.stage_sets.labelled_web import patience
 from marchwarden.observations import FetchOutcome, SearchOutcome
 from marchwarden.parameters import MeaningWeights, Parameters, RelevanceWeights
 from marchwarden.researcher import ResearchCall
@@ -36,8 +37,6 @@ from marchwarden.trace.events import Event
 
 _SECONDS = 3600.0
 """A call's time: what is compared must not hang on how busy the machine is."""
-_SURE_TO_BE_LATE = 0.05
-"""Seconds that a page is waited for whose delay is longer than the fetch would wait: it fails all the same."""
 
 
 @dataclass(frozen=True)
@@ -183,10 +182,8 @@ class _RememberedPages(Fetcher):
         self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool] = lambda host: True
     ) -> FetchOutcome:
         if url not in self._outcomes:
-            entry = self._web.page(url)
-            late = entry is not None and entry.delay_s >= self._timeout
-            patience = _SURE_TO_BE_LATE if late else self._timeout
-            outcome = replace(await super().fetch(url, timeout=patience, allows=allows), body=b"")
+            seconds = patience(self._web, url, self._timeout)
+            outcome = replace(await super().fetch(url, timeout=seconds, allows=allows), body=b"")
             self._outcomes[url] = outcome
             if outcome.page:
                 self.texts.update({address(each): outcome.page.text for each in (url, outcome.final_url)})

@@ -26,7 +26,7 @@ from marchwarden.evaluation.compiling.stage_search import (
     StageTask,
     compile_stage,
 )
-from marchwarden.evaluation.questions import Question
+from marchwarden.evaluation.questions import Question, evenly_spaced
 from marchwarden.evaluation.runner import ask_all, check_web, info_of
 from marchwarden.evaluation.runs import RUN, Run, labels_fingerprint, now, open_run, pages_fingerprint, start_run
 from marchwarden.evaluation.scores import without_model
@@ -250,7 +250,7 @@ def _whole(
     order: Order, outcome: Outcome, dev: Sequence[Question], folder: Path, purse: Purse, progress: Progress
 ) -> None:
     """Ask dev questions with the uncompiled program and with the compiled one, and compare."""
-    questions = _affordable(_spaced(dev, order.questions), purse)
+    questions = _affordable(evenly_spaced(dev, order.questions), purse)
     if not questions:
         outcome.stopped = out_of_tokens("the token budget does not reach for whole questions")
         return
@@ -266,8 +266,10 @@ def _whole(
             outcome.stopped = service_gone(without.reason or "no whole question was answered by it")
             return
         runs.append(run)
-    outcome.info = outcome.info.model_copy(update={"whole": _compared(*runs), "cost": _with_runs(_cost(purse), runs)})
-    outcome.worse = _worse(*runs)
+    found = _differences(*runs)
+    whole = WholeRecord(questions=len(questions), split="dev", figures=_figures(found))
+    outcome.info = outcome.info.model_copy(update={"whole": whole, "cost": _with_runs(_cost(purse), runs)})
+    outcome.worse = [each.metric.name for each in found if each.metric.name in DECIDING and each.is_better is False]
 
 
 async def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int, progress: Progress) -> None:
@@ -290,12 +292,6 @@ def _run(shelf: Path, name: str, questions: Sequence[Question], settings: Settin
     return start_run(folder, info)
 
 
-def _spaced(questions: Sequence[Question], most: int) -> list[Question]:
-    """So many, evenly spaced: those of one topic stand together."""
-    count = min(most, len(questions))
-    return [questions[place * len(questions) // count] for place in range(count)]
-
-
 def _affordable(questions: Sequence[Question], purse: Purse) -> list[Question]:
     """As many as the tokens surely reach for, with both programs."""
     left, chosen = purse.budget.tokens_left("whole"), []
@@ -307,18 +303,12 @@ def _affordable(questions: Sequence[Question], purse: Purse) -> list[Question]:
     return chosen
 
 
-def _compared(uncompiled: Run, compiled: Run) -> WholeRecord:
-    figures = {
+def _figures(found: Sequence[Difference]) -> dict[str, FigureRecord]:
+    return {
         each.metric.name: FigureRecord(uncompiled=each.a, compiled=each.b, low=each.low, high=each.high)
-        for each in _differences(uncompiled, compiled)
+        for each in found
         if each.metric.name in TOLD
     }
-    return WholeRecord(questions=len(uncompiled.records), split="dev", figures=figures)
-
-
-def _worse(uncompiled: Run, compiled: Run) -> list[str]:
-    found = _differences(uncompiled, compiled)
-    return [each.metric.name for each in found if each.metric.name in DECIDING and each.is_better is False]
 
 
 def _differences(one: Run, other: Run) -> list[Difference]:

@@ -30,6 +30,12 @@ _SURE_TO_BE_LATE = 0.05
 """Seconds that a page is waited for whose delay is longer than the fetch would wait: it fails all the same."""
 
 
+def patience(web: FrozenWeb, url: str, timeout: float) -> float:
+    """Seconds to wait for a page: next to none for one that would come after the timeout anyway."""
+    entry = web.page(url)
+    return _SURE_TO_BE_LATE if entry is not None and entry.delay_s >= timeout else timeout
+
+
 class LabelledWeb:
     """Raises ConfigurationError on creation where the settings name no frozen web, or a program that can't be used.
     It answers after it was closed, too, so that metrics can go on with the examples."""
@@ -61,10 +67,7 @@ class LabelledWeb:
         """What a fetch of it gives, failures included."""
         where = address(url)
         if where not in self._outcomes:
-            entry = self._web.page(where)
-            late = entry is not None and entry.delay_s >= self._timeout
-            timeout = _SURE_TO_BE_LATE if late else self._timeout
-            outcome = await self._fetcher.fetch(where, timeout=timeout)
+            outcome = await self._fetcher.fetch(where, timeout=patience(self._web, where, self._timeout))
             self._outcomes[where] = replace(outcome, body=b"")
         return self._outcomes[where]
 
