@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 from importlib import import_module
 
+from chardet import detect
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 from marchwarden.tools.addresses import organisation_of
@@ -20,7 +21,6 @@ _NEEDED_SOON = (
     "marchwarden.tools.fetch",
     "marchwarden.tools.search.snapshot",
     "marchwarden.tools.text",
-    "charset_normalizer",
     "h2",
     "httpx",
     "idna",
@@ -34,5 +34,6 @@ for name in _NEEDED_SOON:
     import_module(name)
 
 organisation_of("example.org")  # reads the list of public suffixes
+detect(b"caf\xe9")  # reads the tables of languages
 tqdm.get_lock()  # a semaphore of the system: one for all, instead of one left behind by each process that is killed
 gc.freeze()  # these objects stay, and a collector that looks at them copies their memory into each process

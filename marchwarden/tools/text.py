@@ -23,7 +23,7 @@ from marchwarden.tools.plain import json_blocks, markdown_markup, plain_blocks
 from marchwarden.tools.standing import standing_of
 from marchwarden.tools.walls import Impression, wall_of_page, wall_of_status
 
-for _name in ("trafilatura", "htmldate", "courlan", "charset_normalizer", "pypdfium2", "markdown_it"):
+for _name in ("trafilatura", "htmldate", "courlan", "pypdfium2", "markdown_it"):
     logging.getLogger(_name).addHandler(logging.NullHandler())  # else what they warn of would go to stderr
 
 
