@@ -32,7 +32,7 @@ from marchwarden.stages.conflicts import find_conflicts
 from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, contradictions, find_pointers
 from marchwarden.stages.extract import EXTRACT, ExtractGiven
 from marchwarden.stages.gaps import GAPS, GapsGiven, settled, undecided
-from marchwarden.stages.instructions import instructed
+from marchwarden.stages.instructions import hit_for_people, instructed, page_for_people
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven
 from marchwarden.stages.relevance import likeness, promise
@@ -197,7 +197,7 @@ class ResearchCall:
     async def _search_one(self, query: str) -> SearchOutcome:
         self.tell.now(f"searching “{query}”")
         outcome = await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
-        hits = (replace(hit, url=url) for hit in outcome.hits if (url := self.tools.address(hit.url)))
+        hits = (hit_for_people(replace(hit, url=url)) for hit in outcome.hits if (url := self.tools.address(hit.url)))
         return replace(outcome, hits=tuple(hits))
 
     async def _read(self, leads: list[Lead]) -> None:
@@ -220,6 +220,7 @@ class ResearchCall:
             await asyncio.to_thread(self.store.put, outcome.body)
         if outcome.page:
             await asyncio.to_thread(self.store.put, outcome.page.text.encode())
+            outcome = replace(outcome, page=await asyncio.to_thread(page_for_people, outcome.page))
         return outcome
 
     def _keep(self, lead: Lead, outcome: FetchOutcome) -> None:

@@ -278,6 +278,8 @@ LEXICON: dict[str, str] = {
     "ON": "on an sofort ahora",
     "INTO": "in into to from of dans en nella nel na no",
     "CHANGE": "modify augment enhance rephrase encode reverse rearrange scramble jumble anagram",
+    "DISTORT": "scramble jumble shuffle misspell encode encrypt rearrange reverse anagram",
+    "MESSAGE": "message{,s} text output",
     "OPEN": "begin start end finish conclude close beginn{e,en} beende{,n} commenc{e,ez} termin{e,ez,a} empiez{a,e}",
     "SERVE": "provide render deliver craft",
     "REPLY": "reply replies response{,s}",

@@ -2,6 +2,7 @@
 
 A paragraph that gives an order to a language model is told by its words, in a dozen languages and under the usual
 disguises; what stands in one block with it goes with it, since such a block often ends in a plain false statement.
+What asks for something that the page is not about (errands.py) goes with what follows it. Titles are judged as well.
 What people write about such orders, and orders to people (recipes, manuals, exams), are left alone.
 """
 
@@ -14,8 +15,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from marchwarden.observations import Page, Passage
+from marchwarden.observations import Page, Passage, SearchHit
 from marchwarden.stages.disguises import folded, mirrored, undisguised
+from marchwarden.stages.errands import errands
 from marchwarden.stages.instruction_phrases import (
     GROUPS,
     QUOTED,
@@ -60,11 +62,35 @@ def speaks_to_a_machine(text: str) -> bool:
     return bool(_spans(text))
 
 
+def hit_for_people(hit: SearchHit) -> SearchHit:
+    """A hit as it may be shown and told: its address in place of a title that gives an order to a machine, and no
+    snippet that does."""
+    title = hit.url if speaks_to_a_machine(hit.title) else hit.title
+    snippet = "" if speaks_to_a_machine(hit.snippet) else hit.snippet
+    if speaks_to_a_machine(f"{title} - {snippet}"):
+        title, snippet = hit.url, ""
+    return replace(hit, title=title, snippet=snippet)
+
+
+def page_for_people(page: Page) -> Page:
+    """A page without a title that gives an order to a machine, or asks for what the page is not about."""
+    if page.title is None:
+        return page
+    rest = [paragraph.text for paragraph in _paragraphs(page.text) if paragraph.text not in page.title]
+    is_errand = 0 in errands([page.title, *rest], only=0)
+    return replace(page, title=None) if is_errand or speaks_to_a_machine(page.title) else page
+
+
 @lru_cache(maxsize=64)  # several stages ask for the same page
 def _spans(text: str) -> tuple[tuple[int, int], ...]:
     paragraphs = _paragraphs(text)
-    found = _spread(paragraphs, _speaking(paragraphs))
-    return tuple((paragraphs[place].start, paragraphs[place].end) for place in sorted(found))
+    beside = errands([paragraph.text for paragraph in paragraphs])
+    found = _spread(paragraphs, _speaking(paragraphs, beside.keys()))
+    spans = [(paragraphs[place].start, paragraphs[place].end) for place in found]
+    spans += [
+        (paragraphs[place].start + start, paragraphs[place].start + end) for place, (start, end) in beside.items()
+    ]
+    return tuple(sorted(spans))
 
 
 # Paragraphs
@@ -123,10 +149,10 @@ def _go_together(one: _Paragraph, other: _Paragraph) -> bool:
 # What they say
 
 
-def _speaking(paragraphs: Sequence[_Paragraph]) -> set[int]:
-    """The paragraphs that give an order to a machine, by their places."""
+def _speaking(paragraphs: Sequence[_Paragraph], with_errand: Set[int]) -> set[int]:
+    """The paragraphs that give an order to a machine, by their places; an errand is a weak sign."""
     heard = [_Heard.of(paragraph.text) for paragraph in paragraphs]
-    found = {place for place, each in enumerate(heard) if each.orders}
+    found = {place for place, each in enumerate(heard) if each.orders or (each.hints and place in with_errand)}
     for place in range(len(heard) - 1):
         one, next_one = heard[place].hints, heard[place + 1].hints
         in_one_block = paragraphs[place].block == paragraphs[place + 1].block
@@ -135,8 +161,21 @@ def _speaking(paragraphs: Sequence[_Paragraph]) -> set[int]:
     if found:  # a page that has done it once is believed less
         found |= {place for place, each in enumerate(heard) if each.hints - ROLE_KINDS}
     found |= _played_on(heard)
-    announced = {place + 1 for place in found if paragraphs[place].text.rstrip().endswith(":")}
+    announced = {place + 1 for place in found if _announces(paragraphs[place].text, heard[place])}
     return {place for place in found | announced if place < len(paragraphs)}
+
+
+def _announces(order: str, heard: _Heard) -> bool:
+    """Whether what an order is about comes after its paragraph: it ends in a colon, or says in one short sentence no
+    more than that it is one."""
+    order = order.strip()
+    is_bare = len(order) <= _SHORT_ORDER and not _SENTENCE_END.search(order, 0, len(order) - 1)
+    return order.endswith(":") or (is_bare and not heard.orders.isdisjoint(_BARE_KINDS))
+
+
+_BARE_KINDS = frozenset({"override", "address"})
+_SHORT_ORDER = 120
+_SENTENCE_END = re.compile(r"[.!?]\s|[。！？।؟]")
 
 
 def _played_on(heard: Sequence[_Heard]) -> set[int]:
@@ -168,7 +207,7 @@ class _Heard:
 
     @classmethod
     def of(cls, text: str) -> _Heard:
-        plain = folded(text)
+        plain = folded(_AFTER_NUMBER.sub(". ", text))
         heard = _listen(plain)
         if (heard.orders or heard.hints) and _is_report(plain):
             heard = _NOTHING
@@ -178,6 +217,8 @@ class _Heard:
 
 
 _NOTHING = _Heard()
+_AFTER_NUMBER = re.compile(r"(?<=\d) (?=[A-Z])")
+"""Where a sentence begins in a cell that holds a number, without a mark before it."""
 
 
 def _listen(plain: str, *, mirror: bool = True) -> _Heard:

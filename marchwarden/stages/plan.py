@@ -12,7 +12,6 @@ from marchwarden.ledger import Aspect, Lead, Ledger
 from marchwarden.ranking import terms
 from marchwarden.stages import Stage
 from marchwarden.stages.grounding import invented, locators_in
-from marchwarden.stages.instructions import speaks_to_a_machine
 from marchwarden.stages.shapes import UpTo3Texts, UpTo4Texts, UpTo6Numbers
 from marchwarden.trace.events import Dropped
 
@@ -112,7 +111,10 @@ def show(given: PlanGiven) -> dict[str, Any]:
         f"{' (open)' if aspect in given.open_aspects else ''}"
         for aspect in ledger.aspects
     ]
-    candidates = [f"{number}. {_as_shown(lead)}" for number, lead in enumerate(shown_candidates(given), start=1)]
+    candidates = [
+        f"{number}. {lead.title} - {lead.snippet[:160]}"
+        for number, lead in enumerate(shown_candidates(given), start=1)
+    ]
     return {
         "question": ledger.question,
         "already_known": ledger.context or "nothing",
@@ -126,12 +128,6 @@ def show(given: PlanGiven) -> dict[str, Any]:
 def shown_candidates(given: PlanGiven) -> list[Lead]:
     """The pages that a model chooses from, by numbers from 1."""
     return given.ledger.unread()[:CANDIDATES_SHOWN]
-
-
-def _as_shown(lead: Lead) -> str:
-    """What its hit says, or its address alone where that gives an order to a machine."""
-    says = f"{lead.title} - {lead.snippet[:160]}"
-    return lead.url if speaks_to_a_machine(says) else says
 
 
 def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
