@@ -37,40 +37,49 @@ _SIGNATURES: list[tuple[bytes, str]] = [
     (b"wOF2", "font/woff2"),
 ]
 
-_HTML_START = re.compile(
-    rb"(?:\s|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body|title|meta|h1|div|p|article|table)\b",
+_BEFORE_MARKUP = rb"(?:\s|<!--(?:(?!-->).)*-->|<\?xml[^>]*>)*"
+_PAGE_START = re.compile(
+    _BEFORE_MARKUP + rb"<(?:!doctype\s+html|html|head|body|title|meta)\b", re.IGNORECASE | re.DOTALL
+)
+_PIECE_START = re.compile(
+    _BEFORE_MARKUP
+    + rb"<(?:h[1-6]|div|p|article|section|main|header|nav|table|ul|ol|dl|center|font|script|style|link)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _XHTML = re.compile(rb"<html\b", re.IGNORECASE)
+_CONTROL = bytes([*range(0x0B), *range(0x10, 0x1B), *range(0x1C, 0x20), 0x7F]).translate(None, b"\t\n")
+"""Bytes that no text holds, but for UTF-16 and UTF-32; ISO-2022 switches by three of the control characters."""
 
 
 def media_type(body: bytes, content_type: str | None, url: str) -> str:
     """What `body` is: a MediaType where it has text, else its type by signature or header."""
     declared = (content_type or "").partition(";")[0].strip().lower()
+    start = body[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe")
+    if _PAGE_START.match(start):
+        return "text/html"
     if b"%PDF-" in body[:1024]:
         return "application/pdf"
     if signed := _signed(body):
         return _packed(body) or signed if signed == "application/zip" else signed
     if _is_binary(body):
         return declared if declared and not _means_text(declared) else "application/octet-stream"
-    return _text_type(body, declared, url)
+    return _text_type(body, start, declared, url)
 
 
-def _text_type(body: bytes, declared: str, url: str) -> str:
-    start = body[:4096]
+def _text_type(body: bytes, start: bytes, declared: str, url: str) -> str:
     if declared in ("application/json", "text/json") or declared.endswith("+json"):
         return "application/json"
-    if _HTML_START.match(start.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe")):
-        return "text/html"
     if declared in ("text/html", "application/xhtml+xml"):
         return "application/json" if _is_json(body) else "text/html"
     if declared in ("text/markdown", "text/x-markdown"):
         return "text/markdown"
     if declared.endswith("xml"):
-        return "text/html" if _XHTML.search(start) else declared
+        return "text/html" if _XHTML.search(start) or _PIECE_START.match(start) else declared
     if declared.startswith("text/") or declared in ("", "application/octet-stream"):
         if re.search(r"\.(?:md|markdown)$", url.partition("?")[0], re.IGNORECASE):
             return "text/markdown"
+        if _PIECE_START.match(start):
+            return "text/html"
         return "application/json" if _is_json(body) else "text/plain"
     return declared
 
@@ -97,13 +106,13 @@ def _packed(body: bytes) -> str | None:
 
 
 def _is_binary(body: bytes) -> bool:
-    """Whether there are zero bytes that UTF-16 or UTF-32 does not explain."""
-    zeros = body.count(0, 0, 4096)
-    return zeros > min(len(body), 4096) // 200 and not _byte_order_mark(body) and not _wide(body)
+    start = body[:4096]
+    strange = len(start) - len(start.translate(None, _CONTROL))
+    return strange > len(start) // 200 and not _byte_order_mark(body) and not _wide(body)
 
 
 def _is_json(body: bytes) -> bool:
-    if body.lstrip()[:1] not in (b"{", b"["):
+    if body.removeprefix(codecs.BOM_UTF8).lstrip()[:1] not in (b"{", b"["):
         return False
     try:
         json.loads(body)

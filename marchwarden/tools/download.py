@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import zlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
@@ -14,11 +13,10 @@ from marchwarden.tools.addresses import host_of
 from marchwarden.tools.connection import AddressRefused
 from marchwarden.tools.http_cache import KEPT_FOR
 from marchwarden.tools.politeness import NotInTime, RetryAfter, retry_after_of
+from marchwarden.tools.unpacking import Unreadable, unpacking_of
 
-ENCODINGS = "gzip, deflate"
-"""What we take: decompressed piece by piece, so that a small body can't become a huge one."""
-
-_READ = frozenset({"identity", "", "gzip", "x-gzip", "deflate"})
+_PIECE = 65_536
+"""Bytes that are unpacked at a time."""
 _SLACK = 65_536
 """Bytes by which a compressed body may be longer than what it holds: headers, blocks that hold nothing."""
 
@@ -35,8 +33,6 @@ class Answer:
     body: bytes
     cookies: httpx.Cookies
     """That it sets."""
-    cut: bool = False
-    """Whether there was more of the body than the limit."""
     kept_for: float | None = None
     """Seconds for which it lay in the cache; None where it came over the network."""
 
@@ -62,10 +58,6 @@ class Answer:
         return 0.0 if self.status in _HICCUPS and "retry-after" not in self.headers else None
 
 
-class Unreadable(Exception):
-    """The body came in an encoding that we didn't ask for, or is broken."""
-
-
 async def download(transport: httpx.AsyncBaseTransport, request: httpx.Request, limit: int) -> Answer:
     """Raises what httpx raises, AddressRefused, NotInTime and Unreadable. `limit` counts bytes after decompression.
 
@@ -87,7 +79,6 @@ async def download(transport: httpx.AsyncBaseTransport, request: httpx.Request, 
         headers,
         bytes(body[:limit]),
         _cookies(response),
-        cut=len(body) > limit,
         kept_for=response.extensions.get(KEPT_FOR),
     )
 
@@ -99,52 +90,22 @@ def _cookies(response: httpx.Response) -> httpx.Cookies:
 
 
 async def _decoded(response: httpx.Response, limit: int) -> AsyncIterator[bytes]:
-    """At most about `limit` bytes of the body, decompressed; it ends too where as much came over the wire."""
+    """At most about `limit` bytes of the body, unpacked; it ends too where as much came over the wire.
+
+    Of a body that breaks off while its message does not, what came is used, as of one that is cut at the limit.
+    """
     if response.is_stream_consumed:  # a transport in memory that built its response from content
         yield response.content[:limit]
         return
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    if encoding not in _READ:
-        raise Unreadable(f"the page is compressed as {encoding[:40]!a}, which was not asked for")
-    inflater = None if encoding in ("identity", "") else _Inflater(limit)
+    unpacking = unpacking_of(response.headers.get("content-encoding", ""), limit)
     taken = 0
-    async for piece in response.aiter_raw():
-        if taken > limit + _SLACK or (inflater and inflater.ended):
+    async for piece in response.aiter_raw(_PIECE):
+        if taken > limit + _SLACK or (unpacking and unpacking.has_ended):
             return
         taken += len(piece)
-        yield inflater.feed(piece) if inflater else piece
-
-
-class _Inflater:
-    def __init__(self, limit: int) -> None:
-        self._left = limit
-        self._stream = zlib.decompressobj(wbits=47)  # gzip or zlib, whichever it is
-        self._begun = False
-
-    @property
-    def ended(self) -> bool:
-        """Whether the compressed body is over, whatever else is sent after it."""
-        return self._stream.eof
-
-    def feed(self, piece: bytes) -> bytes:
-        if self._left <= 0:
-            return b""
-        try:
-            found = self._inflated(piece)
-        except zlib.error:
-            raise Unreadable("the page is compressed, and broken") from None
-        self._begun = True
-        self._left -= len(found)
-        return found
-
-    def _inflated(self, piece: bytes) -> bytes:
-        try:
-            return self._stream.decompress(piece, self._left)
-        except zlib.error:
-            if self._begun:
-                raise
-            self._stream = zlib.decompressobj(wbits=-15)  # "deflate" without its header, as some servers send it
-            return self._stream.decompress(piece, self._left)
+        yield unpacking.feed(piece) if unpacking else piece
+    if taken and unpacking and not unpacking.has_begun:
+        raise Unreadable("the page is compressed, and breaks off before anything of it can be unpacked")
 
 
 def failure_of(error: Exception, url: str) -> Failure:

@@ -24,11 +24,12 @@ from marchwarden.settings import Settings
 from marchwarden.tools import robots_rules
 from marchwarden.tools.addresses import host_of, join_url, normalise_url, refusal
 from marchwarden.tools.connection import AddressRefused, CheckedTransport
-from marchwarden.tools.download import ENCODINGS, Answer, Unreadable, download, failure_of
+from marchwarden.tools.download import Answer, download, failure_of
 from marchwarden.tools.http_cache import KEEP_AT_MOST, CacheTransport, cache_file
 from marchwarden.tools.politeness import CRAWL_DELAY, NotInTime, PoliteTransport, seconds_left
 from marchwarden.tools.robots import PRODUCT_TOKEN, SECONDS_KEPT, Robots, RobotsFile
 from marchwarden.tools.text import read_page, refresh_target
+from marchwarden.tools.unpacking import ENCODINGS, Unreadable
 
 MOST_REDIRECTS = 10
 _SECONDS_FOR_AN_ANSWER = 1.0

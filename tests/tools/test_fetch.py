@@ -13,8 +13,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import brotli
 import httpx
 import pytest
+import zstandard
 
 from marchwarden.observations import FailureKind, FetchOutcome, content_hash
 from marchwarden.settings import Settings
@@ -130,7 +132,7 @@ async def test_requests_name_us_and_how_to_reach_the_operator() -> None:
     agents = {request.headers["user-agent"] for request in world.requests}
     assert len(agents) == 1
     assert agents.pop().startswith("marchwarden/")
-    assert world.requests[0].headers["accept-encoding"] == "gzip, deflate"
+    assert world.requests[0].headers["accept-encoding"] == "gzip, deflate, br, zstd"
     assert user_agent("ops@example.com (night)\r\n").endswith(" (+ops@example.comnight)")
 
 
@@ -331,13 +333,20 @@ async def test_what_counts_is_the_size_after_decompression(encoding: str) -> Non
         (gzip.compress(article()), "x-gzip", None),
         (zlib.compress(article())[2:-4], "deflate", None),
         (article(), "identity", None),
+        (brotli.compress(article()), "br", None),
+        (zstandard.ZstdCompressor().compress(article()), "zstd", None),
+        (gzip.compress(article()[:2000]) + gzip.compress(article()[2000:]), "gzip", None),
+        (article(), "utf-8", None),
         (article(), "br", FailureKind.SERVER_ERROR),
+        (gzip.compress(article())[:8], "gzip", FailureKind.SERVER_ERROR),
         (b"not compressed", "gzip", FailureKind.SERVER_ERROR),
         (gzip.compress(article())[:50] + b"\xff" * 500, "gzip", FailureKind.SERVER_ERROR),
     ],
 )
 async def test_compressed_bodies(body: bytes, encoding: str, expected: FailureKind | None) -> None:
-    assert kind(await fetch({f"{SITE}/a": answer(body, Content_Encoding=encoding)})) is expected
+    outcome = await fetch({f"{SITE}/a": answer(body, Content_Encoding=encoding)})
+    assert kind(outcome) is expected
+    assert outcome.body == (b"" if expected else article())
 
 
 async def test_time_is_limited_over_all_hops_together() -> None:

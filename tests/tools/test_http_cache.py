@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import gzip
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import anyio
+import brotli
 import httpx
 import pytest
+import zstandard
 
 from marchwarden.observations import FailureKind, FetchOutcome
 from marchwarden.settings import Settings
@@ -31,10 +33,14 @@ async def fetch(url: str, folder: Path, **options: object) -> FetchOutcome:
         return await fetcher.fetch(url)
 
 
+@pytest.mark.parametrize(
+    ("encoding", "pack"),
+    [("gzip", gzip.compress), ("br", brotli.compress), ("zstd", zstandard.ZstdCompressor().compress)],
+)
 async def test_a_fresh_page_is_not_asked_for_again_and_is_the_same_in_all_that_the_trace_tells(
-    tmp_path: Path,
+    encoding: str, pack: Callable[[bytes], bytes], tmp_path: Path
 ) -> None:
-    page = response(gzip.compress(article()), Content_Encoding="gzip", Cache_Control="max-age=600")
+    page = response(pack(article()), Content_Encoding=encoding, Cache_Control="max-age=600")
     async with loopback({"/a": page}) as site:
         first, second = [await fetch(f"{site.url}/a", tmp_path) for _ in range(2)]
     assert site.paths() == ["/a"]
