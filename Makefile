@@ -32,9 +32,10 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# On every core. A worker has neighbouring tests, which share what is made once a module, until it helps another out.
 test: lint
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage run -m pytest -n auto --maxprocesses 8 --dist worksteal --durations 10
 	@$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered --fail-under=90
 

@@ -292,8 +292,8 @@ def test_no_page_names_a_package_registry() -> None:
 
 
 @pytest.fixture(scope="module")
-def search(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[SearchHit]]:
-    provider = SnapshotSearch(load_settings(cache_dir=Path(tmp_path_factory.mktemp("index"))), WEB)
+def search(cache_dir: Path) -> Callable[[str], list[SearchHit]]:
+    provider = SnapshotSearch(load_settings(cache_dir=cache_dir), WEB)
 
     def hits(query: str) -> list[SearchHit]:
         found = provider.search(query, max_results=10, source_filter=SourceFilter(None))

@@ -184,9 +184,9 @@ def test_ranking_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
 def test_three_hundred_sentences_rank_in_a_blink() -> None:
     """Far above what is measured (about 7 ms), far below what an accidental quadratic loop would take."""
     texts = [f"{sentence} {n}" for n in range(75) for sentence in LAKE.split(". ")]
-    began = time.perf_counter()
+    began = time.process_time()
     rank("How low did the lake fall?", texts)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 def test_coverage_is_the_weighted_share_of_the_query() -> None:

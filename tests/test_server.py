@@ -436,7 +436,7 @@ def url(tmp_path: Path) -> Iterator[str]:
         assert process.stdout
         yield process.stderr.readline().decode().strip()
         process.terminate()
-        assert process.wait(timeout=5) == 0
+        assert process.wait(timeout=20) == 0
         assert process.stdout.read() == b""
 
 
@@ -482,7 +482,7 @@ async def test_sigterm_ends_an_http_server_in_the_middle_of_a_call(
             group.start_soon(call, process.stderr.readline().decode().strip())
             await _until(lambda: note.exists() and bool(note.read_text()))
             process.terminate()
-            await _until(lambda: process.poll() is not None, 5)
+            await _until(lambda: process.poll() is not None, 20)
             group.cancel_scope.cancel()
         assert process.returncode == 0
     assert dies(int(note.read_text()))

@@ -123,9 +123,9 @@ def test_the_fingerprint_follows_manifest_and_files(tmp_path: Path) -> None:
 def test_hundreds_of_pages_load_in_a_blink(tmp_path: Path) -> None:
     """Measured at about 10 ms; the bound leaves room for a busy machine."""
     folder = folder_of(tmp_path, *({**PAGE, "url": f"https://example.org/{n}"} for n in range(300)))
-    began = time.perf_counter()
+    began = time.process_time()
     FrozenWeb.load(folder)
-    assert time.perf_counter() - began < 0.2
+    assert time.process_time() - began < 0.2
 
 
 @pytest.mark.anyio

@@ -212,10 +212,10 @@ def test_any_bytes_are_read(body: bytes, path: str) -> None:
 
 def test_a_file_made_to_be_slow_is_not() -> None:
     url = f"https://example.org/{'ab' * 4000}"
-    started = time.perf_counter()
+    started = time.process_time()
     assert parse(b"User-agent: *\nDisallow: /" + b"*a" * 200_000 + b"$", "marchwarden").allows(url)
     assert parse(b"a" + b" " * 250_000 + b":" + b" " * 240_000 + b"x", "marchwarden").allows(url)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 CASES = SHARED_DATA / "robots-google/cases.json"
