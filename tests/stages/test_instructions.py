@@ -473,9 +473,9 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 )
 def test_the_time_it_takes_grows_with_the_text_only(piece: str) -> None:
     text = piece * (60_000 // len(piece))
-    began = time.perf_counter()
+    began = time.process_time()
     speaks_to_a_machine(text)
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
 
 
 # On the shipped web and on public collections
