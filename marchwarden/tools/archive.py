@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 MOST_MEMBERS = 20_000
 MOST_BYTES = 100_000_000
 """Unpacked, of all members that are read."""
+MOST_XML = 30_000_000
+"""Of one member that is parsed: its tree takes twenty times as much."""
 
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
@@ -52,10 +54,13 @@ class Archive:
 
     def xml(self, name: str) -> etree._Element:
         """A member's root element; entities are not resolved, nothing else is loaded. Raises Unpackable."""
+        content = self.read(name)
+        if len(content) > MOST_XML:
+            raise Unpackable(f"its {name} is larger than {MOST_XML // 1_000_000} MB")
         from lxml import etree
 
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
         try:
-            return etree.fromstring(self.read(name), parser)
+            return etree.fromstring(content, parser)
         except etree.XMLSyntaxError as error:
             raise Unpackable(f"its {name} is damaged") from error

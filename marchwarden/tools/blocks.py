@@ -128,16 +128,16 @@ class _Reader:
 
 def _by_lines(kind: BlockKind, text: str) -> Iterator[Block]:
     """One block for each line, but a line that goes on in the next one stays with it."""
-    lines: list[str] = []
+    lines: list[list[str]] = []
     for line in text.split("\v"):
         if lines and (line[0].islower() or kind in ("heading", "item")):
-            lines[-1] += "\n" + line
+            lines[-1].append(line)
         else:
-            lines.append(line)
+            lines.append([line])
     if len(lines) > 1 and kind == "paragraph":
         kind = "line"
-    for line in lines:
-        yield Block(kind, line)
+    for each in lines:
+        yield Block(kind, "\n".join(each))
 
 
 def _kind(tag: str, around: BlockKind) -> BlockKind:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.tools.archive import Archive, Unpackable
 from marchwarden.tools.dates import as_date
+from marchwarden.tools.limits import first_blocks
 from marchwarden.tools.passages import Block, BlockKind, visible
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ def read_docx(body: bytes) -> DocxContent | Failure:
     try:
         archive = Archive(body)
         kinds = _kinds_of_styles(archive)
-        blocks = list(_blocks(archive.xml("word/document.xml"), kinds))
+        blocks = list(first_blocks(_blocks(archive.xml("word/document.xml"), kinds)))
         if "word/footnotes.xml" in archive:
-            blocks += _blocks(archive.xml("word/footnotes.xml"), kinds)
+            blocks += first_blocks(_blocks(archive.xml("word/footnotes.xml"), kinds))
         return DocxContent(tuple(blocks), *_facts(archive))
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the document can't be read: {error}")
@@ -111,10 +112,12 @@ def _is_hidden(run: _Element) -> bool:
 
 
 def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
-    """A line a row, below the cells that name the columns; of a table that only arranges text, the text."""
+    """A line a row, below the cells that name the columns; of a table that only arranges text, or other tables, what
+    is in it."""
     rows = [_own(row, "tc") for row in _own(table, "tr")]
-    texts = [[" ".join(_text(cell).split()) for cell in row] for row in rows]
-    if any(len(row) < 2 for row in texts) or any(len(cell) > _LONGEST_CELL for row in texts for cell in row):
+    arranges = table.find(f".//{_W}tbl") is not None or any(len(row) < 2 for row in rows)
+    texts = [] if arranges else [[" ".join(_text(cell).split()) for cell in row] for row in rows]
+    if arranges or any(len(cell) > _LONGEST_CELL for row in texts for cell in row):
         for row in rows:
             for cell in row:
                 yield from _blocks(cell, kinds)

@@ -14,6 +14,7 @@ from marchwarden.tools.archive import Archive, Unpackable
 from marchwarden.tools.dates import as_date
 from marchwarden.tools.decoding import decode
 from marchwarden.tools.html import drop_hidden, parse, region_blocks
+from marchwarden.tools.limits import MOST_CHARACTERS, first_blocks
 from marchwarden.tools.passages import Block, visible
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ EPUB = "application/epub+zip"
 _OPF = "{http://www.idpf.org/2007/opf}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
-_MOST_CHARACTERS = 2_000_000
+_MOST_MARKUP = 4 * MOST_CHARACTERS
+"""Bytes of chapters that are read."""
 _ENCRYPTION = "META-INF/encryption.xml"
 
 
@@ -42,7 +44,7 @@ def read_epub(body: bytes) -> EpubContent | Failure:
     try:
         archive = Archive(body)
         path, package = _package(archive)
-        blocks = tuple(_blocks(archive, path, package))
+        blocks = tuple(first_blocks(_blocks(archive, path, package)))
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the book can't be read: {error}")
     if not blocks and _encrypted(archive):
@@ -65,20 +67,17 @@ def _package(archive: Archive) -> tuple[str, _Element]:
 
 
 def _blocks(archive: Archive, path: str, package: _Element) -> Iterator[Block]:
-    left = _MOST_CHARACTERS
+    left = _MOST_MARKUP
     encrypted = _encrypted(archive)
-    for name in _chapters(path, package):
-        if name not in archive or name in encrypted:
+    for name in dict.fromkeys(_chapters(path, package)):
+        if name not in archive or name in encrypted or left <= 0:
             continue
-        tree = parse(decode(archive.read(name), "application/xhtml+xml"))
-        if tree is None:
-            continue
-        drop_hidden(tree)
-        for block in region_blocks(tree):
-            yield block
-            left -= len(block.text)
-        if left <= 0:
-            return
+        chapter = archive.read(name)
+        left -= len(chapter)
+        tree = parse(decode(chapter, "application/xhtml+xml"))
+        if tree is not None:
+            drop_hidden(tree)
+            yield from region_blocks(tree)
 
 
 def _encrypted(archive: Archive) -> frozenset[str]:

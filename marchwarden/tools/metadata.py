@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from html import unescape
+from itertools import islice
 from typing import Any
 
 from lxml import etree
@@ -100,10 +101,13 @@ def _first(meta: Mapping[str, list[str]], names: Sequence[str]) -> str | None:
     return next(_all(meta, names), None)
 
 
+_MOST_TIMES = 100
+
+
 def _time_tag(tree: HtmlElement) -> date | None:
     """Of the first <time> above the second heading of the page, which is where bylines are."""
     headings = 0
-    for element in tree.iter("time", "h2", "h3"):
+    for element in islice(tree.iter("time", "h2", "h3"), _MOST_TIMES):
         headings += element.tag != "time"
         if headings > 1:
             return None
@@ -239,6 +243,9 @@ def base_of(tree: HtmlElement, url: str) -> str:
     return url
 
 
+_MOST_LINKS = 10_000
+
+
 @dataclass(frozen=True)
 class Link:
     url: str
@@ -247,9 +254,9 @@ class Link:
 
 def links_of(element: etree._Element, base: str) -> list[Link]:
     """The links under `element`, in order, their addresses normalised; other schemes and links within the page left
-    out."""
+    out, and so is what comes after very many."""
     found: list[Link] = []
-    for anchor in element.iter("a"):
+    for anchor in islice(element.iter("a"), _MOST_LINKS):
         reference = (anchor.get("href") or "").strip()
         if not reference or reference.startswith("#"):
             continue

@@ -7,13 +7,18 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
+from marchwarden.tools.limits import MOST_CHARACTERS
 from marchwarden.tools.passages import Block, visible
 from marchwarden.tools.plain import plain_blocks
 
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
 _PDFIUM = threading.Lock()  # the library is not thread-safe, in no two documents either
-_MOST_CHARACTERS = 2_000_000
+_MOST_PAGES = 10_000
 
 _BROKEN_WORD = re.compile("[\ufffe\u0002]\\s*|(?<=[a-zà-ÿ])[\u00ad]\r?\n")
 _PAGE_NUMBER = re.compile(
@@ -80,17 +85,29 @@ def _unreadable(reason: str) -> Failure:
     return Failure(FailureKind.NO_TEXT, "the PDF is broken and cannot be opened")
 
 
-def _page_texts(document: object) -> Iterator[str]:
-    left = _MOST_CHARACTERS
-    for page in document:  # type: ignore[attr-defined]
-        text_page = page.get_textpage()
-        text = visible(_BROKEN_WORD.sub("", text_page.get_text_range(errors="ignore")))
-        text_page.close()
-        page.close()
+def _page_texts(document: PdfDocument) -> Iterator[str]:
+    left = MOST_CHARACTERS
+    for number in range(min(len(document), _MOST_PAGES)):
+        text = visible(_BROKEN_WORD.sub("", _text_of_page(document, number)))
         yield text[:left]
         left -= len(text)
         if left <= 0:
             return
+
+
+def _text_of_page(document: PdfDocument, number: int) -> str:
+    """Nothing where the page is broken: the others can be read all the same."""
+    from pypdfium2 import PdfiumError
+
+    try:
+        page = document[number]
+        text_page = page.get_textpage()
+        text: str = text_page.get_text_range(errors="ignore")
+    except PdfiumError:
+        return ""
+    text_page.close()
+    page.close()
+    return text
 
 
 def _date(text: str) -> date | None:

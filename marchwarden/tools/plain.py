@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 
-from marchwarden.tools.passages import Block, visible
+from marchwarden.tools.passages import Block, BlockKind, visible
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•‣·]|\(?\d{1,3}[.)])[ \t]+\S")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t+)\S")
 _UNDERLINE = re.compile(r"[=~^-]{3,}")
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
+_MOST_MARKDOWN = 1_000_000
+"""Characters that are read: the parser takes about 10 µs for each that is a mark."""
 
 
 def plain_blocks(text: str) -> Iterator[Block]:
@@ -22,27 +24,45 @@ def plain_blocks(text: str) -> Iterator[Block]:
     text = visible(text)
     margin = _margin(text)
     for paragraph in _PARAGRAPH_END.split(text):
-        blocks: list[Block] = []
-        for line in filter(None, map(str.strip, paragraph.split("\n"))):
-            if _UNDERLINE.fullmatch(line):
-                blocks[-1:] = [_underlined(block) for block in blocks[-1:]]
-            elif blocks and _goes_on(blocks[-1].text, line, margin):
-                blocks[-1] = replace(blocks[-1], text=f"{blocks[-1].text}\n{line}")
-            else:
-                blocks.append(_plain_block(line, blocks))
-        yield from blocks
+        yield from _blocks_of(paragraph, margin)
 
 
-def _plain_block(line: str, above: list[Block]) -> Block:
+@dataclass
+class _Lines:
+    """The lines of a block that may go on."""
+
+    kind: BlockKind
+    lines: list[str]
+    header: str | None = None
+    shown: bool = True
+
+    def block(self) -> Block:
+        return Block(self.kind, "\n".join(self.lines), self.header, self.shown)
+
+
+def _blocks_of(paragraph: str, margin: int) -> Iterator[Block]:
+    last: _Lines | None = None
+    columns: str | None = None
+    for line in filter(None, map(str.strip, paragraph.split("\n"))):
+        if _UNDERLINE.fullmatch(line):
+            if last is not None and last.kind == "row":
+                last.shown, columns = False, " ".join(last.lines[0].split())
+            elif last is not None:
+                last.kind = "heading"
+        elif last is not None and _goes_on(last.lines[-1], line, margin):
+            last.lines.append(line)
+        else:
+            if last is not None:
+                yield last.block()
+            last = _begun(line, columns)
+    if last is not None:
+        yield last.block()
+
+
+def _begun(line: str, columns: str | None) -> _Lines:
     if _COLUMNS.search(line):
-        names = next((block.text for block in reversed(above) if block.kind == "row" and not block.shown), None)
-        return Block("row", line, header=" ".join(names.split()) if names else None)
-    return Block("item" if _LIST_ITEM.match(line) else "paragraph", line)
-
-
-def _underlined(block: Block) -> Block:
-    """A heading, or the row that names a table's columns."""
-    return replace(block, shown=False) if block.kind == "row" else replace(block, kind="heading")
+        return _Lines("row", [line], header=columns)
+    return _Lines("item" if _LIST_ITEM.match(line) else "paragraph", [line])
 
 
 def _margin(text: str) -> int:
@@ -51,9 +71,8 @@ def _margin(text: str) -> int:
     return lengths[len(lengths) * 3 // 4] if lengths else 0
 
 
-def _goes_on(block: str, line: str, margin: int) -> bool:
+def _goes_on(above: str, line: str, margin: int) -> bool:
     """Whether `line` belongs to the one above: that was filled to the margin, or this begins in the middle."""
-    above = block.rpartition("\n")[2]
     if _LIST_ITEM.match(line) or _COLUMNS.search(line) or _COLUMNS.search(above):
         return False
     return len(above) >= margin * 0.7 or line[0].islower()
@@ -63,7 +82,7 @@ def markdown_markup(text: str) -> tuple[str, dict[str, str]]:
     """Markdown as HTML (CommonMark with tables), and the fields of its front matter."""
     from markdown_it import MarkdownIt
 
-    text = visible(text)
+    text = visible(text)[:_MOST_MARKDOWN]
     front = _FRONT_MATTER.match(text)
     fields = dict(_fields(front[1])) if front else {}
     body = MarkdownIt("commonmark").enable("table").render(text[front.end() :] if front else text)

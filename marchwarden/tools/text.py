@@ -16,6 +16,7 @@ from marchwarden.tools.decoding import decode, media_type
 from marchwarden.tools.docx import DOCX, read_docx
 from marchwarden.tools.epub import EPUB, read_epub
 from marchwarden.tools.html import drop_hidden, footer_text, main_blocks, parse, region_blocks, shown_text
+from marchwarden.tools.limits import first_blocks
 from marchwarden.tools.metadata import Link, base_of, links_of, read_metadata, seen_dates
 from marchwarden.tools.passages import Block, lay_out
 from marchwarden.tools.pdf import read_pdf
@@ -49,7 +50,7 @@ def _nothing_to_quote(detail: str) -> Failure:
 
 
 def _with_text(page: Page, blocks: Iterable[Block]) -> Page:
-    text, passages = lay_out(blocks, page.language)
+    text, passages = lay_out(first_blocks(blocks), page.language)
     return replace(page, text=text, text_hash=content_hash(text.encode("utf-8")), passages=passages)
 
 
@@ -101,15 +102,20 @@ def _title_tag(tree: HtmlElement) -> str:
 
 def _is_menu(page: Page, links: list[Link]) -> bool:
     """Whether nearly all that could be quoted is the words of links."""
+    if len(page.text) >= 1000:
+        return False
     linked = sum(len(link.text) for link in links if link.text.strip() and link.text in page.text)
-    return len(page.text) < 1000 and linked > 0.8 * len(page.text)
+    return linked > 0.8 * len(page.text)
 
 
 def _within(links: list[Link], text: str) -> tuple[str, ...]:
-    """Addresses of the links whose words are in the main text."""
-    flat = " ".join(text.split())
+    """Addresses of the links whose words are in the main text, near its beginning if that is very long."""
+    flat = " ".join(text[:_FIRST_CHARACTERS].split())
     texts = ((link.url, " ".join(link.text.split())) for link in links)
     return tuple(dict.fromkeys(url for url, words in texts if len(words) > 1 and words in flat))
+
+
+_FIRST_CHARACTERS = 300_000
 
 
 def _bot_check(body: bytes, url: str, content_type: str | None, status: int, kind: str) -> Failure | None:
@@ -127,7 +133,7 @@ def _bot_check(body: bytes, url: str, content_type: str | None, status: int, kin
     return wall_of_page(page, status)
 
 
-_REFRESH = re.compile(rb"<meta[^>]+http-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)
+_REFRESH = re.compile(rb"<meta[^<>]+http-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)
 _REFRESH_TARGET = re.compile(r"\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 _AT_ONCE = 5
 
@@ -138,12 +144,15 @@ def refresh_target(body: bytes, *, url: str, content_type: str | None) -> str | 
         return None
     tree = parse(decode(body[:20_000], content_type))
     for element in () if tree is None else tree.iter("meta"):
-        unseen = any(above.tag in ("noscript", "template") for above in element.iterancestors())
-        if (element.get("http-equiv") or "").strip().lower() == "refresh" and not unseen:
+        if (element.get("http-equiv") or "").strip().lower() == "refresh" and not _is_in_unseen(element):
             target = _REFRESH_TARGET.match(element.get("content") or "")
-            if target and int(target[1]) <= _AT_ONCE:
+            if target and len(target[1]) < 5 and int(target[1]) <= _AT_ONCE:
                 return _elsewhere(url, target[2])
     return None
+
+
+def _is_in_unseen(element: HtmlElement) -> bool:
+    return any(above.tag in ("noscript", "template") for above in element.iterancestors())
 
 
 def _elsewhere(url: str, reference: str) -> str | None:
