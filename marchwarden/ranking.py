@@ -108,11 +108,35 @@ def query_terms(query: str, languages: Iterable[str]) -> list[str]:
 
 def guess_language(text: str) -> str:
     """The language (ISO 639-1) whose stop words `text` uses most; English where there are none."""
+    uses = _stop_word_uses(text)
+    return max(uses, key=lambda code: (uses[code], code == "en"))
+
+
+def told_language(text: str, declared: str | None) -> str:
+    """The declared language, unless the stop words of `text` are clearly those of another: then, or where none is
+    declared, that of most of them. Pages often declare the language of the template that they are made with."""
+    uses = _stop_word_uses(text)
+    likeliest = max(uses, key=lambda code: (uses[code], code == "en"))
+    if declared is None:
+        return likeliest
+    clearly = uses[likeliest] >= _CLEAR and uses[likeliest] > 2 * uses.get(_code(declared), 0)
+    return likeliest if clearly and _code(declared) in _STOP_WORDS else declared
+
+
+_CLEAR = 12
+"""As many stop words tell a language against the one that is declared."""
+
+
+def _stop_word_uses(text: str) -> dict[str, int]:
     uses = dict.fromkeys(_STOP_WORDS, 0)
     for word, times in Counter(_words(text, "en")).items():
         for code in _LANGUAGES_OF.get(word, ()):
             uses[code] += times
-    return max(uses, key=lambda code: (uses[code], code == "en"))
+    return uses
+
+
+def is_stop_word(word: str, language: str) -> bool:
+    return word.casefold() in _STOP_WORDS.get(_code(language), ())
 
 
 def rank(query: str, texts: Sequence[str], *, language: str = "en") -> list[float]:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from marchwarden.ranking import terms_of
 from marchwarden.stages.grounding import Support, support
-from marchwarden.tools.passages import sentences
+from marchwarden.tools.sentences import sentences
 
 NEAR = 5
 """Sentences that may carry a claim together: words that are scattered over a page say less."""

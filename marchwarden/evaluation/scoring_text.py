@@ -12,7 +12,7 @@ from marchwarden.contract import EXCERPT_CUT, markers_of
 from marchwarden.ranking import terms
 from marchwarden.stages.synthesize import DISAGREEMENT
 from marchwarden.tools.addresses import normalise_url
-from marchwarden.tools.passages import sentences
+from marchwarden.tools.sentences import sentences
 
 _SPACES = re.compile(r"\s+")
 _DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-", "’": "'", "‘": "'"})

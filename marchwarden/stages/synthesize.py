@@ -13,7 +13,7 @@ from marchwarden.ranking import near_duplicate, terms
 from marchwarden.stages import Stage
 from marchwarden.stages.grounding import repeats, speaks_for, support
 from marchwarden.stages.shapes import keep_valid
-from marchwarden.tools.passages import sentences
+from marchwarden.tools.sentences import sentences
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:

@@ -10,11 +10,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import regex
+
 from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.observations import Passage
+from marchwarden.ranking import told_language
+from marchwarden.tools.sentences import Span, sentences
+from marchwarden.tools.words import between_words, next_edge
 
 BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line"]
-Span: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,12 @@ def visible(text: str) -> str:
 
 def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, tuple[Passage, ...]]:
     """The text of the blocks, and its passages: `text[p.start:p.end] == p.text`, at most 500 characters each, none
-    beginning or ending inside a word or with a blank. Headings are text but no passages."""
+    beginning or ending inside a word or with a blank. Headings are text but no passages.
+
+    `language` is the one that the page declares; where its words say clearly that it is in another, that counts.
+    """
+    blocks = list(blocks)
+    language = told_language(_sample(blocks), language)
     pieces: list[str] = []
     passages: list[Passage] = []
     length = 0
@@ -74,6 +83,21 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
         length += len(block.text)
         previous = block
     return "".join(pieces), tuple(passages)
+
+
+_SAMPLE = 4_000
+"""Characters that tell in which language a text is."""
+
+
+def _sample(blocks: list[Block]) -> str:
+    texts: list[str] = []
+    missing = _SAMPLE
+    for block in blocks:
+        if missing <= 0:
+            break
+        texts.append(block.text[:missing])
+        missing -= len(block.text)
+    return "\n".join(texts)
 
 
 def _gap(before: Block, after: Block) -> str:
@@ -107,98 +131,34 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-# Sentences
-
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[“\"‘'])(?:approx|vol|vols|cv|cvs|var|subsp|ssp|sp|spp|ca|cf|vs|fig|figs|no|nos|p|pp|ed|eds|sec|ch|chap"
-    r"|art|min|max|avg|est|incl|resp|st|mt|ft|dr|mr|mrs|ms|prof|gen|col|sgt|capt|rep|sen|gov|hon|jr|al|e\.g|i\.e|[a-z]\.-[a-z]"
-    r"|bzw|ca|z\. ?b|d\. ?h|u\. ?a|nr|bd|hrsg)\.\s*$",
-    re.IGNORECASE,
-)
-_ENUMERATOR = re.compile(r"\s*[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)\]]\s*")
-_UNIT_END = re.compile(r"(?:(?<=/[A-Za-z]\.)|(?<=\d\s[mgLlhs]\.)|(?<=°[CFK]\.))\s+(?=[A-Z“\"])")
-_NOTE_MARKS = re.compile(r"(?:\[\w{1,4}\]|[¹²³⁴⁵⁶⁷⁸⁹⁰])+\s*")
-
-
-def sentences(text: str, language: str | None = None) -> list[Span]:
-    """Spans of the sentences of `text`, which cover it without gaps. A line end alone does not end one."""
-    import sentencex
-
-    code = (language or "en").partition("-")[0].lower()
-    flat = text.replace("\n", " ")
-    found: list[Span] = []
-    for boundary in sentencex.get_sentence_boundaries(code, flat):
-        start, end = int(boundary["start_index"]), int(boundary["end_index"])
-        start, end = _marks_to_the_left(text, found, start, end)
-        if found and _belongs_together(text, found[-1], start):
-            found[-1] = (found[-1][0], end)
-        elif end > start:
-            found.append((start, end))
-    return [part for span in found for part in _after_units(text, *span)] or [(0, len(text))]
-
-
-def _after_units(text: str, start: int, end: int) -> Iterator[Span]:
-    """Parts that a unit's letter ends ("4 dS/m. Salty …"), which is taken for an initial."""
-    for boundary in _UNIT_END.finditer(text, start, end):
-        yield start, boundary.end()
-        start = boundary.end()
-    yield start, end
-
-
-def _marks_to_the_left(text: str, found: list[Span], start: int, end: int) -> Span:
-    """Note marks after a full stop ("fell.[3] Rain …") belong to the sentence before."""
-    marks = _NOTE_MARKS.match(text, start, end)
-    if marks and found:
-        found[-1] = (found[-1][0], marks.end())
-        return marks.end(), end
-    return start, end
-
-
-def _belongs_together(text: str, before: Span, start: int) -> bool:
-    earlier = text[before[0] : before[1]]
-    return (
-        bool(_ENUMERATOR.fullmatch(earlier))
-        or bool(_ABBREVIATION.search(earlier))
-        or (start < len(text) and text[start].islower() and not earlier.rstrip().endswith(("!", "?", ":")))
-    )
-
-
 # The limit
 
-_CLAUSE_END = re.compile(r"[;:,–—)\]]\s+|\s+[–—]\s+|[。，；、]")
+_HALF = EXCERPT_LIMIT // 2
+_SENTENCE_END = regex.compile(
+    r"(?<=[.!?…][\"'”’“‘»«›‹)\]]*)(?=\s)|(?<=[\p{STerm}--[.!?]][”’」』»)）]*)(?![”’」』»)）])", regex.V1
+)
+_CLAUSE_END = regex.compile(r"(?<=[;:,،؛–—)\]])(?=\s)|(?=\s[–—]\s)|(?<=[，；、：])")
+_BLANK = regex.compile(r"(?=\s)")
 
 
 def _within_limit(text: str, start: int, end: int) -> Iterator[Span]:
     start, end = _trimmed(text, start, end)
     while end - start > EXCERPT_LIMIT:
-        cut = _cut(text, start, start + EXCERPT_LIMIT, end)
+        cut = _cut(text, start, end)
         yield start, cut
         start, end = _trimmed(text, cut, end)
     yield start, end
 
 
-def _cut(text: str, start: int, limit: int, end: int) -> int:
-    """Where to end a passage at or before `limit`: after a clause, else between words.
+def _cut(text: str, start: int, end: int) -> int:
+    """Where to end a passage within the limit: after a sentence of a long quotation, a clause, or a word.
 
-    After `limit` where a single word goes beyond it (an encoded file, say): that can't be quoted.
+    Beyond the limit where a single word goes beyond it (an encoded file, say): that can't be quoted.
     """
-    floor = start + EXCERPT_LIMIT // 2
-    clauses = [match.end() for match in _CLAUSE_END.finditer(text, floor, limit)]
-    if clauses:
-        return clauses[-1]
-    for at in range(limit, start, -1):
-        if text[at - 1].isspace() or text[at].isspace():
-            return at
-    return next((at for at in range(limit, start, -1) if _between_words(text, at)), None) or next(
-        (at for at in range(limit, end) if _between_words(text, at)), end
-    )
-
-
-def _between_words(text: str, at: int) -> bool:
-    before, after = text[at - 1], text[at]
-    return not (before.isalnum() and after.isalnum()) or (_without_blanks(before) and _without_blanks(after))
-
-
-def _without_blanks(letter: str) -> bool:
-    """Whether it is of a script that puts no blanks between words (Thai, Lao, Burmese, Khmer, Chinese, Japanese)."""
-    return "\u0e00" <= letter <= "\u0eff" or "\u1000" <= letter <= "\u109f" or letter >= "\u1780"
+    limit = start + EXCERPT_LIMIT
+    for breaks, floor in ((_SENTENCE_END, start + _HALF), (_CLAUSE_END, start + _HALF), (_BLANK, start + 1)):
+        found: list[int] = [match.start() for match in breaks.finditer(text, floor, limit + 1)]
+        if found:
+            return found[-1]
+    within = next((at for at in range(limit, start, -1) if between_words(text, at)), None)
+    return within or next_edge(text, limit, end)

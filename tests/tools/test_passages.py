@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import time
+from itertools import accumulate, pairwise
 
 import pytest
-from hypothesis import given
+import regex
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marchwarden.tools.passages import Block, lay_out, sentences, visible
+from marchwarden.tools.passages import Block, lay_out, visible
 
 KINDS = st.sampled_from(["heading", "paragraph", "item", "row", "line"])
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=900)
@@ -80,29 +82,83 @@ def test_what_has_no_letters_is_not_quoted() -> None:
     assert lay_out([Block("paragraph", "* * *"), Block("line", "- 12 -")])[1] == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("Frost ends in May. Then plant.", ["Frost ends in May.", "Then plant."]),
-        ("The U.S. Department of Agriculture says so.", ["The U.S. Department of Agriculture says so."]),
-        ("See vol. 3 and Fig. 4. It rained 5.5 in. in all.", ["See vol. 3 and Fig. 4.", "It rained 5.5 in. in all."]),
-        ("Approx. 10 in. of rain fell.", ["Approx. 10 in. of rain fell."]),
-        ("1. Sow peas. 2. Sow beans.", ["1. Sow peas.", "2. Sow beans."]),
-        ("Rain fell.[3] It stopped.[4][a]", ["Rain fell.[3]", "It stopped.[4][a]"]),
-        ("One line\nthat goes on. Another.", ["One line\nthat goes on.", "Another."]),
-        ("Wirklich? Ja.", ["Wirklich?", "Ja."]),
-        ("Beets bear 4 dS/m. Salt is leached.", ["Beets bear 4 dS/m.", "Salt is leached."]),
-        ("It is 0 °C. Cover at 5 m. Then wait.", ["It is 0 °C.", "Cover at 5 m.", "Then wait."]),
-        ("In K.-H. W. v. Germany it was so.", ["In K.-H. W. v. Germany it was so."]),
-        ("第一句。第二句。", ["第一句。", "第二句。"]),
-    ],
+def test_a_long_quotation_is_cut_after_its_sentences() -> None:
+    quoted = "The growers of the valley plant what they planted before, as it was. " * 12
+    _, passages = lay_out([Block("paragraph", f"She said: “{quoted.strip()}”")])
+    assert len(passages) > 1
+    assert all(passage.text.endswith(("was.", "was.”")) for passage in passages)
+
+
+@pytest.mark.parametrize("declared", [None, "en", "en-US"])
+def test_a_page_is_read_in_its_language_whatever_it_declares(declared: str | None) -> None:
+    text = (
+        "Am 12. Mai 1999 kam der Brief, und er war nicht für mich. Im 19. Jahrhundert hätte man ihn mit einem Pferd "
+        "gebracht, z. B. aus Wien. Die Post ist seit dem 3. Oktober nicht mehr in der Hauptstr. 12 zu finden."
+    )
+    _, passages = lay_out([Block("paragraph", text)], declared)
+    assert [passage.text[:8] for passage in passages] == ["Am 12. M", "Im 19. J", "Die Post"]
+
+
+# Words are as readers see them, and are not told by what cuts them.
+
+_SPACED = [
+    "valley",
+    "don't",
+    "é\u0301te\u0301",
+    "1,200.50",
+    "Straße",
+    "мельница",
+    "क्षिप्र",
+    "किताब",
+    "كِتَاب",
+    "한국어는",
+    "μύλος",
+]
+_CLUSTERS = ["👩\u200d👩\u200d👧", "👍🏽", "🇩🇪", "q\u0323\u0307", "กำ", "ที่", "番", "茄", "カタカナ", "が", "か\u3099"]
+_MIXED = st.lists(st.sampled_from([*_SPACED, *_CLUSTERS]), min_size=1, max_size=4)
+
+
+@settings(max_examples=40)
+@given(st.lists(_MIXED, min_size=30, max_size=120), st.sampled_from(["", ". ", "。", "! ", ", "]))
+def test_no_passage_begins_or_ends_inside_a_character_or_word_of_any_script(runs: list[list[str]], sign: str) -> None:
+    pieces = [piece for run in runs for piece in (*_parted(run), sign or " ")]
+    text, passages = lay_out([Block("paragraph", "".join(pieces).strip())])
+    allowed = {0, len(text), *accumulate(map(len, pieces))}
+    for passage in passages:
+        assert passage.start in allowed, text[passage.start - 5 : passage.start + 5]
+        assert passage.end in allowed or text[passage.end :].startswith((sign, " ")), text[passage.end - 5 :][:10]
+
+
+def _parted(run: list[str]) -> list[str]:
+    """The words of a run, with blanks where their script has them."""
+    return [part for piece in run for part in ([piece, " "] if piece in _SPACED else [piece])]
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=1500), st.sampled_from([None, "de", "ja", "ar", "xx"])
 )
-def test_sentences_end_where_a_reader_ends_them(text: str, found: list[str]) -> None:
-    assert [text[start:end].strip() for start, end in sentences(text)] == found
+def test_passages_hold_whole_characters_whatever_the_text(text: str, language: str | None) -> None:
+    laid_out, passages = lay_out([Block("paragraph", text.strip() or "x")], language)
+    edges = {0, *accumulate(map(len, regex.findall(r"\X", laid_out)))}
+    for passage in passages:
+        assert laid_out[passage.start : passage.end] == passage.text
+        assert 0 < len(passage.text) <= 500
+        assert passage.start in edges
+        assert passage.end in edges
 
 
-def test_an_unknown_language_is_read_as_english() -> None:
-    assert sentences("One. Two.", "tlh-Latn") == sentences("One. Two.", "en")
+@pytest.mark.parametrize(
+    "unit", [".", "z. B. ", "J. ", "番", "番茄。", "“a ", "(", '"a ', "1. a ", "[3]", "e\u0301", "a,"]
+)
+def test_time_grows_with_the_length_of_a_text_alone(unit: str) -> None:
+    def seconds(length: int) -> float:
+        block = Block("paragraph", (unit * (length // len(unit))).strip())
+        began = time.process_time()
+        lay_out([block], "en")
+        return time.process_time() - began
+
+    seconds(1_000)  # what is loaded once
+    assert seconds(24_000) < 8 * max(seconds(6_000), 0.01)
 
 
 @pytest.mark.parametrize(

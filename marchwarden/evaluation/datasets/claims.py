@@ -10,7 +10,7 @@ from marchwarden.evaluation.datasets.shapes import DatasetReport
 from marchwarden.evaluation.grounding_score import grounding_score, token_overlap
 from marchwarden.evaluation.reductions import area_under_roc
 from marchwarden.stages.grounding import support
-from marchwarden.tools.passages import sentences
+from marchwarden.tools.sentences import sentences
 
 WHAT = "the grounding checker (stages/grounding.py) on claims that people judged"
 NOTES = (

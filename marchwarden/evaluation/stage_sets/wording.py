@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from marchwarden.ranking import guess_language, terms
 from marchwarden.stages.plan import VAGUE_TERMS
-from marchwarden.tools.passages import sentences
+from marchwarden.tools.sentences import sentences
 
 _CLAUSE_ENDS = re.compile(
     r"\s*[;:](?=\s)|\s+[–—](?=\s)|,(?=\s(?:which|who|whose|where|while|whereas|although|though|but|so|because|since|"
