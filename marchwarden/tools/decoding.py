@@ -131,8 +131,8 @@ _BYTE_ORDER_MARKS = [
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 ]
 _DECLARED_IN_HEADER = re.compile(r"charset\s*=\s*[\"']?([^\s\"';,]+)", re.IGNORECASE)
-_DECLARED_IN_PAGE = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
-_DECLARED_BY_XML = re.compile(rb"<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)", re.IGNORECASE)
+_DECLARED_IN_PAGE = re.compile(rb"<meta[^<>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_DECLARED_BY_XML = re.compile(rb"<\?xml[^<>]+encoding\s*=\s*[\"']([\w.:-]+)", re.IGNORECASE)
 
 _LABELS = {
     "cn-big5": "big5",
@@ -180,6 +180,8 @@ _WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 _NOT_IN_TEXT = frozenset({"Cc", "Cn", "Co", "Cs"})
 """Categories of Unicode: control characters, and what is not assigned."""
 
+_HEAD = 20_000
+"""Bytes in which a page declares its encoding: scripts and styles may stand before that."""
 _SAMPLE = 50_000
 """Bytes that the encoding is detected by."""
 _SEARCHED = 1_000_000
@@ -209,7 +211,7 @@ def decode(body: bytes, content_type: str | None) -> str:
 
 
 def _declared(body: bytes, content_type: str | None) -> str | None:
-    start = body[:4096]
+    start = body[:_HEAD]
     in_header = _DECLARED_IN_HEADER.search(content_type or "")
     in_page = _DECLARED_IN_PAGE.search(start) or _DECLARED_BY_XML.search(start)
     names = [in_header[1]] if in_header else []
@@ -251,6 +253,8 @@ def _nearly_decoded(body: bytes, encoding: str) -> str | None:
     text = body.decode(encoding, "replace")
     broken = text.count("\ufffd")
     whole = sum(character > "\x7f" for character in text) - broken
+    if encoding == "utf-8":  # nothing else has so many of its sequences, though parts of a page may be something else
+        return text if whole > 2 * broken else None
     return text if broken * 1000 < len(text) and broken * 10 < whole else None
 
 

@@ -154,6 +154,17 @@ def test_a_character_cut_at_the_end_or_a_few_broken_ones_do_not_change_the_encod
     assert decode(body + b"\xff" + body, None) == RUSSIAN * 20 + "\ufffd" + RUSSIAN * 20
 
 
+def test_a_utf8_page_stays_one_though_parts_of_it_are_something_else() -> None:
+    body = GERMAN.encode() + "<q>Später, größer</q>".encode("cp1252")
+    for content_type in ("text/html; charset=utf-8", None):
+        assert decode(body, content_type) == GERMAN + "<q>Sp\ufffdter, gr\ufffd\ufffder</q>"
+
+
+def test_a_declaration_after_scripts_is_found() -> None:
+    page = "<html><head><script>" + "var a = 1;\n" * 1000 + '</script><meta charset="iso-8859-7"></head><p>ή</p>'
+    assert decode(page.encode("iso8859-7"), None) == page
+
+
 @pytest.mark.parametrize(
     ("body", "declared", "url", "kind"),
     [
