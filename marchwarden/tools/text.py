@@ -12,11 +12,12 @@ from lxml.html import HtmlElement
 from marchwarden.observations import Failure, FailureKind, Page, content_hash
 from marchwarden.tools.addresses import join_url
 from marchwarden.tools.dates import as_date, shown_dates
-from marchwarden.tools.decoding import decode, media_type
+from marchwarden.tools.decoding import decode
 from marchwarden.tools.docx import DOCX, read_docx
 from marchwarden.tools.epub import EPUB, read_epub
 from marchwarden.tools.html import drop_hidden, footer_text, main_blocks, parse, region_blocks, shown_text
 from marchwarden.tools.limits import first_blocks
+from marchwarden.tools.media_types import media_type
 from marchwarden.tools.metadata import Link, base_of, links_of, read_metadata, seen_dates
 from marchwarden.tools.passages import Block, lay_out
 from marchwarden.tools.pdf import read_pdf
