@@ -71,6 +71,9 @@ async def download(transport: httpx.AsyncBaseTransport, request: httpx.Request, 
             body += piece
             if len(body) > limit:
                 break
+    except Unreadable:
+        if response.is_success:  # of others the status says what there is to know
+            raise
     finally:
         await response.aclose()
     headers = {name.lower(): value for name, value in response.headers.items()}

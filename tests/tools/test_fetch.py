@@ -349,6 +349,14 @@ async def test_compressed_bodies(body: bytes, encoding: str, expected: FailureKi
     assert outcome.body == (b"" if expected else article())
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "br", "compress"])
+async def test_a_broken_body_hides_neither_a_redirect_nor_what_the_status_says(encoding: str) -> None:
+    packed = {"Content_Encoding": encoding}
+    sent_on = answer(b"Moved to b", 301, Location="/b", **packed)
+    assert kind(await fetch({f"{SITE}/a": sent_on, f"{SITE}/b": answer(article())})) is None
+    assert kind(await fetch({f"{SITE}/a": answer(b"Not here", 404, **packed)})) is FailureKind.NOT_FOUND
+
+
 async def test_time_is_limited_over_all_hops_together() -> None:
     async def slow(request: httpx.Request) -> httpx.Response:
         await asyncio.sleep(0.06)
