@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
-import threading
-from collections.abc import Iterator
+import subprocess
+import sys
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.tools.limits import MOST_CHARACTERS
 from marchwarden.tools.passages import Block, visible
 from marchwarden.tools.plain import plain_blocks
 
-if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
-
-_PDFIUM = threading.Lock()  # the library is not thread-safe, in no two documents either
 _MOST_PAGES = 10_000
+_SECONDS = 60.0
+"""For one file."""
 
 _BROKEN_WORD = re.compile("[\ufffe\u0002]\\s*|(?<=[a-zà-ÿ])[\u00ad]\r?\n")
 _PAGE_NUMBER = re.compile(
@@ -39,75 +37,59 @@ class PdfContent:
 
 def read_pdf(body: bytes) -> PdfContent | Failure:
     """The text of a PDF; no blocks where it has only pictures. Words broken at a line's end are put together."""
-    from pypdfium2 import PdfDocument, PdfiumError
-
-    with _PDFIUM:
-        try:
-            document = PdfDocument(body)
-        except PdfiumError as error:
-            return _unreadable(str(error))
-        try:
-            pages = list(_page_texts(document))
-            facts = document.get_metadata_dict(skip_empty=True)
-        except PdfiumError as error:
-            return _unreadable(str(error))
-        finally:
-            document.close()
-    blocks = [block for text in pages for block in plain_blocks(_PAGE_NUMBER.sub("", text))]
+    layer = _text_layer(body)
+    if isinstance(layer, Failure):
+        return layer
     return PdfContent(
-        tuple(blocks),
-        title=visible(facts.get("Title", "")).strip() or None,
-        author=visible(facts.get("Author", "")).strip() or None,
-        created=_date(facts.get("CreationDate", "")),
+        tuple(block for text in layer.pages for block in plain_blocks(_PAGE_NUMBER.sub("", text))),
+        title=visible(layer.facts.get("Title", "")).strip() or None,
+        author=visible(layer.facts.get("Author", "")).strip() or None,
+        created=_date(layer.facts.get("CreationDate", "")),
     )
 
 
 def page_texts(body: bytes) -> list[str]:
     """The text of each page; none where the PDF can't be opened."""
-    from pypdfium2 import PdfDocument, PdfiumError
+    layer = _text_layer(body)
+    return [] if isinstance(layer, Failure) else layer.pages
 
-    with _PDFIUM:
-        try:
-            document = PdfDocument(body)
-        except PdfiumError:
-            return []
-        try:
-            return list(_page_texts(document))
-        except PdfiumError:
-            return []
-        finally:
-            document.close()
+
+# Its text layer, read by a process of its own
+
+_PROGRAM = """
+import sys
+sys.path[:] = sys.argv[3:]
+from marchwarden.tools.pdfium import main
+main(int(sys.argv[1]), int(sys.argv[2]))
+"""
+
+
+@dataclass(frozen=True)
+class _TextLayer:
+    pages: list[str]
+    facts: dict[str, str]
+
+
+def _text_layer(body: bytes) -> _TextLayer | Failure:
+    command = [sys.executable, "-I", "-c", _PROGRAM, str(MOST_CHARACTERS), str(_MOST_PAGES), *sys.path]
+    try:
+        done = subprocess.run(
+            command, input=body, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_SECONDS, check=True
+        )
+    except subprocess.TimeoutExpired:
+        return Failure(FailureKind.NO_TEXT, f"reading the PDF takes more than {_SECONDS:g} seconds")
+    except (subprocess.CalledProcessError, OSError):
+        return Failure(FailureKind.NO_TEXT, "the PDF is built in a way that crashes its reader")
+    told = json.loads(done.stdout)
+    if "error" in told:
+        return _unreadable(told["error"])
+    return _TextLayer([visible(_BROKEN_WORD.sub("", text)) for text in told["pages"]], told["facts"])
 
 
 def _unreadable(reason: str) -> Failure:
     if "password" in reason.lower():
         return Failure(FailureKind.FORBIDDEN, "the PDF opens only with a password")
     return Failure(FailureKind.NO_TEXT, "the PDF is broken and cannot be opened")
-
-
-def _page_texts(document: PdfDocument) -> Iterator[str]:
-    left = MOST_CHARACTERS
-    for number in range(min(len(document), _MOST_PAGES)):
-        text = visible(_BROKEN_WORD.sub("", _text_of_page(document, number)))
-        yield text[:left]
-        left -= len(text)
-        if left <= 0:
-            return
-
-
-def _text_of_page(document: PdfDocument, number: int) -> str:
-    """Nothing where the page is broken: the others can be read all the same."""
-    from pypdfium2 import PdfiumError
-
-    try:
-        page = document[number]
-        text_page = page.get_textpage()
-        text: str = text_page.get_text_range(errors="ignore")
-    except PdfiumError:
-        return ""
-    text_page.close()
-    page.close()
-    return text
 
 
 def _date(text: str) -> date | None:

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 import pytest
 from lxml.html import document_fromstring
 
-from marchwarden.observations import Failure, Page
+from marchwarden.observations import Failure, FailureKind, Page
 from marchwarden.tools import archive, docx, limits
+from marchwarden.tools import pdf as pdfs
 from marchwarden.tools.blocks import read_blocks
 from marchwarden.tools.limits import first_blocks
 from marchwarden.tools.passages import Block
@@ -137,3 +138,19 @@ def test_deep_json_is_text_or_nothing(body: bytes) -> None:
 def test_marks_of_markdown_over_and_over_are_read_in_a_moment(mark: str) -> None:
     with a_moment():
         read_page((mark * 2_000).encode(), url=URL, content_type="text/markdown")
+
+
+@pytest.mark.parametrize(
+    ("program", "seconds", "detail"),
+    [
+        ("import os; os.abort()", 60.0, "the PDF is built in a way that crashes its reader"),
+        ("import time; time.sleep(9)", 0.2, "reading the PDF takes more than 0.2 seconds"),
+    ],
+)
+def test_a_pdf_that_crashes_or_stalls_its_reader_is_a_failure_of_this_page_alone(
+    monkeypatch: pytest.MonkeyPatch, program: str, seconds: float, detail: str
+) -> None:
+    monkeypatch.setattr(pdfs, "_PROGRAM", program)
+    monkeypatch.setattr(pdfs, "_SECONDS", seconds)
+    found = read_page(pdf([SENTENCE]), url=URL, content_type="application/pdf")
+    assert found == Failure(FailureKind.NO_TEXT, detail)
