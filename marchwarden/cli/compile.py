@@ -1,35 +1,22 @@
 """`marchwarden compile`: fits a program to a model on the labelled questions, and keeps what dev proves.
 
-What its options ask for is decided here; evaluation/compiling/ does the work.
+What its options ask for is decided here; compile_run.py does it.
 """
 
 from __future__ import annotations
 
-import os
-import shlex
-import sys
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from marchwarden.evaluation.compiling.job import Outcome
-    from marchwarden.evaluation.compiling.parameters import ParametersReport, Trial
-    from marchwarden.evaluation.compiling.plan import Estimate, Order
-    from marchwarden.evaluation.compiling.stage_search import StageExamples
-    from marchwarden.evaluation.questions import Question
-    from marchwarden.programs import Program
+    from marchwarden.cli.compile_run import Asked
+    from marchwarden.evaluation.compiling.plan import Order
     from marchwarden.settings import Settings
-
-FAILURE, INTERRUPTED = 1, 130
-TOLD_TRIALS = 10
-"""Where no terminal shows a bar, every so many trials make a line."""
 
 EPILOGUE = """Examples:
 
@@ -113,6 +100,7 @@ def command(
     searched by one of DSPy's optimizers, and scored again; then the whole program is asked from end to end. Both
     scores go into its program.json.
     """
+    from marchwarden.cli.compile_run import compile_parameters, compile_stages, own_folder
     from marchwarden.settings import EXTRACTIVE, load_settings
 
     settings = load_settings(source="snapshot", web=web and web.absolute(), model=model, program="none")
@@ -137,30 +125,22 @@ def command(
     order = replace(order, tokens=token_budget, calls=max_calls, always_model=always_model)
     if not dry_run:
         _check_models(order)
-    place = out or _own_folder(settings)
-    if model_free:
-        _compile_model_free(order, asked, place, resume=resume, dry_run=dry_run, json=json)
-    else:
-        _compile(order, asked, place, resume=resume, dry_run=dry_run, json=json)
+    compile_these = compile_parameters if model_free else compile_stages
+    compile_these(order, asked, out or own_folder(settings), resume=resume, dry_run=dry_run, json=json)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    train: Sequence[Question]
-    dev: Sequence[Question]
-
-
-def _asked(file: Path | None) -> _Asked:
+def _asked(file: Path | None) -> Asked:
     """Raises EvaluationError where the file lacks one of both splits."""
+    from marchwarden.cli.compile_run import Asked
     from marchwarden.errors import EvaluationError
     from marchwarden.evaluation.questions import load_questions
     from marchwarden.settings import shipped
 
     if file is None:
         train, dev = (load_questions(shipped("questions") / f"{split}.jsonl") for split in ("train", "dev"))
-        return _Asked(train, dev)
+        return Asked(train, dev)
     every = load_questions(file)
-    found = _Asked(*([each for each in every if each.split == split] for split in ("train", "dev")))
+    found = Asked(*([each for each in every if each.split == split] for split in ("train", "dev")))
     for split, of_split in (("train", found.train), ("dev", found.dev)):
         if not of_split:
             raise EvaluationError(
@@ -237,217 +217,3 @@ def _stages(named: list[str] | None) -> tuple[str, ...]:
                 f"--stage {name}: there is no such stage; there are {', '.join(STAGE_SETS)}, all"
             )
     return tuple(dict.fromkeys(named))
-
-
-def _own_folder(settings: Settings) -> Path:
-    from marchwarden.programs import model_slug, own_programs
-
-    return own_programs() / model_slug(settings.model_id)
-
-
-@contextmanager
-def _folder(order: Order, asked: _Asked, place: Path, *, resume: bool) -> Iterator[Path]:
-    """The compile's own folder, which is this compile's alone until it ends, as is the program's."""
-    from marchwarden.evaluation.compiling.attempt import alone, attempt_of, begin, latest
-
-    shelf = Path("~/.marchwarden/compiles").expanduser()
-    _check_place(place)
-    attempt = attempt_of(order, asked.train, asked.dev)
-    with alone(shelf, place):
-        folder = latest(shelf, attempt) if resume else begin(shelf, attempt)
-        with alone(shelf, folder):
-            yield folder
-
-
-def _check_place(place: Path) -> None:
-    """Raises StorageError where a program can't be put there, so that this is known before anything is spent."""
-    from marchwarden.errors import StorageError
-
-    there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path("/"))
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise StorageError(f"{there} can't be written into", hint="Name another folder with --out.")
-
-
-# A model's stages
-
-
-def _compile(order: Order, asked: _Asked, place: Path, *, resume: bool, dry_run: bool, json: bool) -> None:
-    import anyio
-
-    from marchwarden.cli import render
-    from marchwarden.cli.compile_progress import shown_progress
-    from marchwarden.evaluation.compiling.job import compile_program, examples_of
-
-    with render.progress() as tell:
-        tell("making the examples of each stage")
-        examples = anyio.run(examples_of, order, asked.train, asked.dev)
-    estimates = _estimates(order, examples)
-    if dry_run:
-        _show_estimates(order, estimates, json=json)
-        return
-    with (
-        _folder(order, asked, place, resume=resume) as folder,
-        shown_progress(estimates) as progress,
-    ):
-        before = _there(order.settings, place)
-        outcome = compile_program(
-            order, examples, asked.dev, folder=folder, out=place, before=before, progress=progress
-        )
-    _show(outcome, json=json)
-    _end(outcome, place)
-
-
-def _there(settings: Settings, place: Path) -> Program | None:
-    """The program whose other stages stay: of this model, what of it is whole and not stale. For the model's own
-    folder it is the one in force, which may be the shipped one. None where there is none."""
-    from marchwarden.programs import load_program
-    from marchwarden.programs.loading import program_in
-    from marchwarden.stages.compiled import without_stale
-
-    if place.absolute() == _own_folder(settings).absolute():
-        found = load_program(settings.model_copy(update={"program": None}))
-    else:
-        found = program_in(place)
-    if found is None or found.info is None or found.info.model_id != settings.model_id:
-        return None
-    return without_stale(found, settings.model_id)
-
-
-def _estimates(order: Order, examples: Mapping[str, StageExamples]) -> list[Estimate]:
-    from marchwarden.evaluation.compiling.plan import estimate
-    from marchwarden.evaluation.stage_sets import STAGE_SETS
-
-    model_id = order.settings.model_id
-    writer = order.reflection.model_id if order.reflection else model_id
-    return [
-        estimate(STAGE_SETS[name], examples[name], order.optimizer, order.effort, model_id, writer)
-        for name in order.stages
-    ]
-
-
-def _show_estimates(order: Order, estimates: Sequence[Estimate], *, json: bool) -> None:
-    from marchwarden.cli import render
-    from marchwarden.evaluation.compiling.plan import whole_tokens
-
-    tokens = whole_tokens(order)
-    if json:
-        render.json(
-            {
-                "model_id": order.settings.model_id,
-                "optimizer": order.optimizer.name,
-                "stages": [each.as_json() for each in estimates],
-                "whole": {"questions": order.questions, "tokens": tokens},
-                "token_budget": order.tokens,
-                "max_calls": order.calls,
-            }
-        )
-    else:
-        render.compile_estimates(order, estimates, tokens)
-
-
-def _show(outcome: Outcome, *, json: bool, search: ParametersReport | None = None) -> None:
-    from marchwarden.cli import render
-
-    if json:
-        body = {"program": outcome.info.model_dump(mode="json"), "file": outcome.file and str(outcome.file)}
-        render.json({**body, **({"search": search.as_json()} if search else {})})
-    else:
-        render.compiled(outcome, search)
-
-
-def _end(outcome: Outcome, place: Path) -> None:
-    """Say where the program is, or why nothing was put in place; exit by it."""
-    from marchwarden.cli import render
-
-    for name, (its, new) in outcome.stayed.items():
-        render.notice(
-            f"The compiled {name} that is there stays: on dev it scored {its:.3f}, and the new one {new:.3f}."
-        )
-    if outcome.worse:
-        named = ", ".join(outcome.worse)
-        render.notice(f"Nothing was put in place: the whole program is certainly worse in {named}.")
-    if outcome.file:
-        render.done(f"The program is in {place}; `marchwarden programs show {outcome.info.model_id}` shows it.")
-    elif not outcome.worse:
-        render.done("Nothing was proven to be better, and nothing was changed.")
-    if outcome.stopped:
-        render.notice(f"It ended early: {outcome.stopped.reason.rstrip('.')}.", outcome.stopped.hint)
-        render.done(f"Go on with: {going_on(sys.argv, outcome.stopped.short_of)}")
-        raise typer.Exit(INTERRUPTED if outcome.stopped.is_interrupt else FAILURE)
-
-
-def going_on(command: Sequence[str], short_of: str = "") -> str:
-    """A command line for the shell: this one again, to go on, with twice of the option that it ran short of."""
-    given = []
-    for before, each in zip(["", *command[1:-1]], command[1:], strict=False):
-        option, equals, value = each.partition("=")
-        if short_of and before == short_of and each.isdecimal():
-            given.append(str(2 * int(each)))
-        elif short_of and option == short_of and equals and value.isdecimal():
-            given.append(f"{option}={2 * int(value)}")
-        elif each != "--resume":
-            given.append(each)
-    return shlex.join(["marchwarden", *given, "--resume"])
-
-
-# The model-free stages
-
-
-def _compile_model_free(order: Order, asked: _Asked, place: Path, *, resume: bool, dry_run: bool, json: bool) -> None:
-    import signal
-
-    import anyio
-
-    from marchwarden.cli import render
-    from marchwarden.evaluation.compiling.model_free import compile_model_free
-    from marchwarden.evaluation.compiling.parameters import check_optuna
-
-    check_optuna()
-    if dry_run:
-        _show_trials(order, asked, json=json)
-        return
-    asked_to_stop = False
-
-    def stop(*_: object) -> None:
-        nonlocal asked_to_stop
-        asked_to_stop = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a second one ends it at once
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        with _folder(order, asked, place, resume=resume) as folder, render.counting(order.trials) as bar:
-
-            def tell(trial: Trial) -> None:
-                bar.of(trial.of)
-                bar.advance(lambda: f"score {trial.score:.3f} · best {trial.best:.3f}")
-                if bar.is_silent and trial.number % TOLD_TRIALS == 0:
-                    render.done(f"{trial.number} of {trial.of} trials, best {trial.best:.3f}")
-
-            work = partial(
-                compile_model_free,
-                order,
-                asked.train,
-                asked.dev,
-                folder=folder,
-                out=place,
-                on_trial=tell,
-                stop=lambda: asked_to_stop,
-            )
-            outcome, report = anyio.run(work)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    _show(outcome, json=json, search=report)
-    _end(outcome, place)
-
-
-def _show_trials(order: Order, asked: _Asked, *, json: bool) -> None:
-    from marchwarden.cli import render
-
-    body = {"trials": order.trials, "train": len(asked.train), "dev": len(asked.dev), "tokens": 0, "dollars": 0.0}
-    if json:
-        render.json({"model_id": order.settings.model_id, **body})
-    else:
-        render.line(
-            f"{order.trials} trials, each of which asks {len(asked.train)} train questions without a model; then "
-            f"{len(asked.dev)} dev questions decide. No tokens, no dollars."
-        )

@@ -15,7 +15,7 @@ import pytest
 import typer
 
 from marchwarden.cli import app
-from marchwarden.cli.compile import going_on
+from marchwarden.cli.compile_run import going_on
 from tests.cli.conftest import Ran, Run
 from tests.evaluation.compiling import compiled
 from tests.evaluation.compiling.compiled import answering, has_demonstrations

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from marchwarden.cli.compile import _end
+from marchwarden.cli.compile_run import end
 from marchwarden.evaluation.compiling.job import Outcome, compile_program
 from marchwarden.evaluation.runner import info_of
 from marchwarden.evaluation.runs import start_run
@@ -48,7 +48,7 @@ def test_a_program_that_is_certainly_worse_is_not_put_in_place(
     assert not (tmp_path / "second").exists()
     assert outcome.info.whole is not None
     assert outcome.info.whole.figures["nugget_recall"].high == -1.0
-    _end(outcome, tmp_path / "second")
+    end(outcome, tmp_path / "second")
     assert "Nothing was put in place: the whole program is certainly worse in " in capsys.readouterr().err
 
 
