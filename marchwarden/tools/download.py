@@ -80,7 +80,7 @@ async def download(transport: httpx.AsyncBaseTransport, request: httpx.Request, 
     return Answer(
         response.status_code,
         headers,
-        bytes(body[:limit]),
+        bytes(memoryview(body)[:limit]),
         _cookies(response),
         kept_for=response.extensions.get(KEPT_FOR),
     )
