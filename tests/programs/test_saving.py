@@ -119,19 +119,25 @@ def in_a_child(write):
 """The writer is a forked process: one that starts anew takes longer than all that it writes."""
 
 _KILLED_AT_ANY_MOMENT = f"""{_WITH_A_WRITER}
-def write_for_ever():
+def write_for_ever(saved):
     while True:
         save(time.monotonic_ns())
+        os.write(saved, b".")
 
 chance, states = random.Random(5), []
 save(0)
-for _ in range({KILLS}):
-    child = in_a_child(write_for_ever)
+for number in range({KILLS}):
+    heard, saved = os.pipe()
+    child = in_a_child(lambda: write_for_ever(saved))
     try:
-        time.sleep(chance.uniform(0.002, 0.08))
+        for _ in range(number % 3):
+            os.read(heard, 1)
+        time.sleep(chance.uniform(0.002, 0.04))
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+    os.close(heard)
+    os.close(saved)
     states.append(found())
 print(json.dumps(states))
 """
@@ -164,7 +170,7 @@ def states_of(script: str, folder: Path) -> list[tuple[list[str], list[str], int
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_writer_that_is_killed_at_any_moment_leaves_the_old_program_or_the_new_one_whole(tmp_path: Path) -> None:
-    """Each kill comes at a random moment of a loop that does nothing but save."""
+    """Each kill comes at a random moment of a loop that does nothing but save, after none, one or two of its saves."""
     states = states_of(_KILLED_AT_ANY_MOMENT, tmp_path / "p")
     assert len(states) == KILLS
     assert all((len(versions), stages, notes) == (1, KEPT, 0) for versions, stages, notes in states)
