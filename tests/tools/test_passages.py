@@ -28,6 +28,7 @@ def test_a_passage_is_a_trimmed_slice_of_at_most_500_characters(blocks: list[Blo
     assert all(earlier.end <= later.start for earlier, later in pairwise(passages))
 
 
+@settings(max_examples=25)
 @given(
     st.lists(st.text(st.characters(categories=["Ll"], max_codepoint=0x17F), min_size=1, max_size=60), min_size=150)
 )
@@ -145,6 +146,19 @@ def test_passages_hold_whole_characters_whatever_the_text(text: str, language: s
         assert 0 < len(passage.text) <= 500
         assert passage.start in edges
         assert passage.end in edges
+
+
+_OF_SPACED_SCRIPTS = "aéÜb\u0301Яцкиك\u064eبतकि्षा가힣ά0٣3"
+_BETWEEN = ".．․։,!?…‼„“”»«()[]'’-—:;|।॥؟۔。 \n"
+
+
+@settings(max_examples=50)
+@given(st.text(_OF_SPACED_SCRIPTS + _BETWEEN, min_size=300, max_size=1500), st.sampled_from([None, "de", "hi", "ko"]))
+def test_no_edge_of_a_passage_stands_between_two_letters(text: str, language: str | None) -> None:
+    laid_out, passages = lay_out([Block("paragraph", " ".join(text.split()) or "x")], language)
+    for edge in (edge for passage in passages for edge in (passage.start, passage.end)):
+        around = laid_out[max(0, edge - 1) : edge + 1]
+        assert edge in (0, len(laid_out)) or not all(letter in _OF_SPACED_SCRIPTS for letter in around), around
 
 
 @pytest.mark.parametrize(
