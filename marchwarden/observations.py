@@ -42,11 +42,12 @@ class FailureKind(str, Enum):
     """What went wrong with a search or a fetch."""
 
     # the source is there, but closed to us
-    FORBIDDEN = "forbidden"  # 401, 403, 407, 451
+    FORBIDDEN = "forbidden"  # 401, 403, 407, 451, or a page that says so: other countries, adults, an app only
     PAYWALL = "paywall"  # 402, or a teaser that says so
     LOGIN_REQUIRED = "login_required"
     ROBOTS_DISALLOWED = "robots_disallowed"
     BOT_WALL = "bot_wall"
+    COOKIE_WALL = "cookie_wall"  # nothing is shown until cookies are accepted, or advertising is paid off
     RATE_LIMITED = "rate_limited"  # 429
     # the search service itself
     BAD_KEY = "bad_key"
@@ -75,6 +76,7 @@ _CLOSED = frozenset(
         FailureKind.LOGIN_REQUIRED,
         FailureKind.ROBOTS_DISALLOWED,
         FailureKind.BOT_WALL,
+        FailureKind.COOKIE_WALL,
         FailureKind.RATE_LIMITED,
         FailureKind.BAD_KEY,
         FailureKind.SERVICE_DOWN,

@@ -190,7 +190,15 @@ class Fetcher:
     async def _read(self, visit: _Visit) -> Failure | None:
         assert visit.answer is not None
         answer = visit.answer
-        read = partial(read_page, answer.body, url=visit.url, content_type=answer.content_type, status=answer.status)
+        asked = visit.asked if visit.redirects else ""
+        read = partial(
+            read_page,
+            answer.body,
+            url=visit.url,
+            content_type=answer.content_type,
+            status=answer.status,
+            asked=asked,
+        )
         try:
             found = await to_thread.run_sync(read, abandon_on_cancel=True)
         except Exception:  # a parser stumbled over this one page: the others are still to be read

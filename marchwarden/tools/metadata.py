@@ -33,8 +33,11 @@ class Metadata:
     language: str | None = None
     canonical_url: str | None = None
     standing: Standing | None = None
+    is_article: bool = False
     closed: bool = False
     """Whether it declares that it isn't free to read (schema.org `isAccessibleForFree`)."""
+    paid_parts: tuple[str, ...] = ()
+    """CSS selectors of the parts that it declares not to be free."""
 
 
 _TITLES = ("citation_title", "og:title", "dc.title", "dcterms.title", "twitter:title")
@@ -69,7 +72,9 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
         language=_language(tree, meta),
         canonical_url=_canonical(tree, meta, url),
         standing=_declared_standing(meta, about),
-        closed=_says_no(about.get("isAccessibleForFree")),
+        is_article=_first(meta, ("og:type",)) == "article" or bool(_ARTICLES.search(str(about.get("@type")))),
+        closed=_declares_price(meta, about),
+        paid_parts=tuple(_paid_parts(about)),
     )
 
 
@@ -222,6 +227,18 @@ def _says_no(value: object) -> bool:
     return value is False or (
         isinstance(value, str) and value.rstrip("/").rpartition("/")[2].lower() in ("false", "no")
     )
+
+
+def _declares_price(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> bool:
+    declared = [about.get("isAccessibleForFree"), *meta.get("isaccessibleforfree", ())]
+    return any(_says_no(value) for value in declared) or _first(meta, ("article:content_tier",)) == "locked"
+
+
+def _paid_parts(about: Mapping[str, Any]) -> Iterator[str]:
+    for part in _listed(about.get("hasPart")):
+        if isinstance(part, dict) and _says_no(part.get("isAccessibleForFree")):
+            for selectors in _listed(part.get("cssSelector")):
+                yield from (selector.strip() for selector in str(selectors).split(","))
 
 
 def _declared_standing(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> Standing | None:

@@ -24,13 +24,18 @@ from marchwarden.tools.pdf import read_pdf
 from marchwarden.tools.plain import json_blocks, markdown_markup, plain_blocks
 from marchwarden.tools.standing import standing_of
 from marchwarden.tools.walls import Impression, wall_of_page, wall_of_status
+from marchwarden.tools.walls.impression import gates_of, is_seen, password_fields_of, text_of_parts
 
 for _name in ("trafilatura", "htmldate", "courlan", "pypdfium2", "markdown_it"):
     logging.getLogger(_name).addHandler(logging.NullHandler())  # else what they warn of would go to stderr
 
 
-def read_page(body: bytes, *, url: str, content_type: str | None, status: int = 200) -> Page | Failure:
+def read_page(
+    body: bytes, *, url: str, content_type: str | None, status: int = 200, asked: str = ""
+) -> Page | Failure:
     """The page that `body` is, read at `url` (normalised), with the Content-Type header and status it came with.
+
+    `asked` is the address that was asked for, where `url` is one that it was redirected to.
 
     A page of a kind without text (an image, a PDF of pictures) has an empty text and no passages. A Failure where the
     status says so, where the page is a wall or a "not found" in disguise, or where nothing in it can be quoted.
@@ -42,6 +47,8 @@ def read_page(body: bytes, *, url: str, content_type: str | None, status: int = 
     if not body.strip():
         return _nothing_to_quote("the server answered with an empty page")
     page = Page(url, content_hash(body), "", content_hash(b""), (), media_type=kind)
+    if kind == "text/html":
+        return _read_html(page, body, content_type, asked)
     read = _READERS.get(kind)
     return read(page, body, content_type) if read else page
 
@@ -58,26 +65,32 @@ def _with_text(page: Page, blocks: Iterable[Block]) -> Page:
 # HTML
 
 
-def _read_html(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
+def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) -> Page | Failure:
     markup = decode(body, content_type)
     tree = parse(markup)
     if tree is None:
         return _nothing_to_quote("the page holds no text")
     metadata = read_metadata(tree, page.url)
     title_tag = _title_tag(tree)
-    asks_password = tree.find(".//input[@type='password']") is not None
+    password_fields = password_fields_of(tree)
     drop_hidden(tree)
     links = links_of(tree, base_of(tree, page.url))
-    shown = shown_text(tree)
+    shown, heading, gates = shown_text(tree), _heading(tree), gates_of(tree)
+    paid_part = text_of_parts(tree, metadata.paid_parts)
     page = _with_text(replace(page, language=metadata.language), main_blocks(tree))
     impression = Impression(
         url=page.url,
-        titles=tuple(title for title in (title_tag, metadata.title, shown.partition("\n")[0]) if title),
+        titles=tuple(title for title in (title_tag, metadata.title, heading) if title),
         shown=shown,
         main=page.text,
         markup=markup[:20_000],
-        asks_password=asks_password,
+        asked=asked,
+        asks_password=any(is_seen(field, tree) for field in password_fields),
+        is_article=metadata.is_article,
         declared_closed=metadata.closed,
+        paid_part=paid_part,
+        gates=gates,
+        links=frozenset(" ".join(link.text.split()) for link in links),
     )
     if wall := wall_of_page(impression):
         return wall
@@ -99,6 +112,11 @@ def _read_html(page: Page, body: bytes, content_type: str | None) -> Page | Fail
 
 def _title_tag(tree: HtmlElement) -> str:
     return " ".join((tree.findtext(".//title") or "").split())
+
+
+def _heading(tree: HtmlElement) -> str:
+    heading = tree.find(".//h1")
+    return "" if heading is None else " ".join("".join(heading.itertext()).split())
 
 
 def _is_menu(page: Page, links: list[Link]) -> bool:
@@ -130,7 +148,7 @@ def _bot_check(body: bytes, url: str, content_type: str | None, status: int, kin
     title = _title_tag(tree)
     drop_hidden(tree)
     shown = shown_text(tree)
-    page = Impression(url, (title, shown.partition("\n")[0]), shown, shown, markup[:20_000])
+    page = Impression(url, (title, _heading(tree)), shown, shown, markup[:20_000])
     return wall_of_page(page, status)
 
 
@@ -254,7 +272,6 @@ def _read_json(page: Page, body: bytes, content_type: str | None) -> Page | Fail
 
 
 _READERS: Mapping[str, Callable[[Page, bytes, str | None], Page | Failure]] = {
-    "text/html": _read_html,
     "application/pdf": _read_pdf,
     DOCX: _read_docx,
     EPUB: _read_epub,

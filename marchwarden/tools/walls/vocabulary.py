@@ -1,0 +1,174 @@
+"""The words that walls are made of, by language: who may read, what is read, and by what means.
+
+Each site words its wall anew, but of few words: whoever is to pay, or to sign in, in one sentence with reading on.
+Words stand between commas; `*` is any ending, and what else is not a letter is as in regular expressions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    paying: str
+    """Who or what pays."""
+    account: str
+    """Signing in or up."""
+    to_read: str
+    """What it is done for."""
+    pieces: str
+    """What is read."""
+    only: str
+    """That others may not."""
+    spaced: bool = True
+    """Whether the language sets spaces between words."""
+
+    @cached_property
+    def patterns(self) -> dict[str, re.Pattern[str]]:
+        roles = [field.name for field in fields(self) if field.name != "spaced"]
+        return {role: self._pattern(getattr(self, role)) for role in roles}
+
+    def _pattern(self, words: str) -> re.Pattern[str]:
+        edge = r"\b" if self.spaced else ""
+        each = (" ".join(word.split()).replace("'", "['’]") for word in words.split(","))
+        written = (
+            f"{edge}(?:{word[:-1]})" if word.endswith("*") else f"{edge}(?:{word})(?!\\w)" if edge else word
+            for word in each
+        )
+        return re.compile("|".join(written), re.IGNORECASE)
+
+    def says(self, sentence: str, *roles: str) -> bool:
+        return all(self.patterns[role].search(sentence) for role in roles)
+
+
+def says(sentence: str, *roles: str) -> bool:
+    """Whether the sentence has a word of each role, all in one language."""
+    return any(words.says(sentence, *roles) for words in VOCABULARIES.values())
+
+
+_NOT_OURS = r"(?! (?:your|our|my|prices?|images?|links?|files?|drawings?)\b)"
+
+VOCABULARIES = {
+    "en": Vocabulary(
+        paying="""subscrib*, subscription*, premium, paid, paying, (?<!approved )(?<!registered )members?,
+            membership*, patrons?, purchase, buy, (unlimited|full|all|digital)[ -](digital )?access, credits?,
+            free trial""",
+        account="""log(ged)?[ -]?in, sign(ed)?[ -]?(in|up), register, registered, (an|a|your)( free)? account,
+            enter your e-?mail, approved members""",
+        to_read=f"""(to|and|can) (\\w+ or )?(open this|continue|read|view|unlock|access|watch|finish){_NOT_OURS},
+            to (see|view) (this|the|its?|full){_NOT_OURS}, (continue|keep) reading,
+            read (on|the full|the rest|the whole), continue with""",
+        pieces="""articles?, story, stories, pieces?, content, posts?, reports?, essays?, issues?, journalism,
+            full[- ]text""",
+        only="only, exclusive*, reserved, restricted, available to",
+    ),
+    "de": Vocabulary(
+        paying="""\\w*abonn(ent|ement|ier)*, \\w*-?abos?, premium*, kostenpflichtig*, \\w+\\+,
+            plus-?(mitglied|leser|nutzer)*, zahlende*""",
+        account="registrier*, anmeld*, einlog*, melden sie sich, loggen, login, konto, angemeldet",
+        to_read="""weiter(zu)?lesen, zu (lesen|sehen), um .* (lesen|sehen), lesen sie, sichtbar, freischalten""",
+        pieces="artikel*, beitr(ag|äg)*, inhalt*, text*, angebot*",
+        only="nur, exklusiv*, ausschließlich, vorbehalten",
+    ),
+    "fr": Vocabulary(
+        paying="abonn*, premium, payant*, achet*",
+        account="connect(ez|é|er)*, inscri*, compte, identifi*",
+        to_read="""(pour|de) (lire|débloquer|continuer|poursuivre|accéder|voir|consulter)(?! vo(?:s|tre)\\b),
+            lire la suite, lisez""",
+        pieces="articles?, contenus?, suite",
+        only="réserv*, seul*, exclusi*",
+    ),
+    "es": Vocabulary(
+        paying="suscri(b|pt)*, suscríb*, premium, soci[oa]s, de pago",
+        account="reg[ií]str*, inici(a|ar) sesión, identif[ií]cate, cuenta",
+        to_read="""(seguir|continuar|sigue) leyendo, (para|puede|pueden) (leer|ver|acceder)(?! (?:tus?|sus?)\\b),
+            lee (el|la|sin|todo)""",
+        pieces="art[ií]culos?, contenidos?, noticias?",
+        only="s[oó]lo, exclusiv*, únicamente",
+    ),
+    "it": Vocabulary(
+        paying="abbona*, premium, a pagamento",
+        account="registra(ti|rsi|to), accedi, l'accesso, account",
+        to_read="""per (leggere|continuare|proseguire|vedere), continua(re)? a leggere,
+            leggi (l'articolo|il|tutto)""",
+        pieces="articol[oi], l'articolo, contenut[oi]",
+        only="solo, riservat*, esclusiv*",
+    ),
+    "nl": Vocabulary(
+        paying="\\w*abonne*, premium, betalende",
+        account="(log|meld) .*(in|aan), (in|aan)ge(logd|meld), account, registreer",
+        to_read="(verder|door)( te)? ?lezen, te (lezen|bekijken), artikel lezen, lees (verder|dit|het)",
+        pieces="artikel(en)?, verhaal, inhoud",
+        only="alleen, exclusief, enkel",
+    ),
+    "pt": Vocabulary(
+        paying="assine, assinar, assinantes?, assinatura, premium, acesso ilimitado",
+        account="fa(ça|zer) login, cadastr*, regist(e|re|o), entrar, conta",
+        to_read="(continu(e|ar)|seguir) (lendo|a ler), para (ler|continuar|acessar|aceder|ver), leia",
+        pieces="artigos?, conteúdos?, matérias?, reportagem",
+        only="só, somente, apenas, exclusiv*",
+    ),
+    "pl": Vocabulary(
+        paying="prenumer*, subskry*, wykup*, premium, płatn*",
+        account="zalog*, zarejestr*, konto",
+        to_read="(aby|żeby|by) (czytać|przeczytać|zobaczyć|kontynuować), czyta[jć] dalej",
+        pieces="artykuł*, treś*, tekst*, dostęp*",
+        only="tylko, wyłącznie",
+    ),
+    "sv": Vocabulary(
+        paying="prenumer*, premium, plus-?abonn*",
+        account="logga in, inloggad, konto, registrera",
+        to_read="(för att|vill du) (fortsätta )?(läsa|se), läs (vidare|hela)",
+        pieces="artikel*, artiklar, innehåll*",
+        only="bara, endast, enbart, låst, för dig som",
+    ),
+    "no": Vocabulary(
+        paying="abonn*, kjøp, køb, pluss?-?(abonn|kund)*",
+        account="logg? inn?d?, innlogget, konto, registrer",
+        to_read="for (å|at) (fortsette|fortsætte|lese|læse|se), l[eæ]s (videre|hele)",
+        pieces="saken?, artikkel, artikler, artiklen, innhold, indhold",
+        only="kun, bare, for abonn*",
+    ),
+    "ru": Vocabulary(
+        paying="подпис(чик|к|аться)*, платн*",
+        account="войти, войдите, авториз*, зарегистрир*",
+        to_read="""(чтобы|для) (читать|чтения|просмотра|прочитать|увидеть|продолж)*, читать (дальше|далее)""",
+        pieces="стать*, текст*, материал*",
+        only="только, исключительно",
+    ),
+    "ja": Vocabulary(
+        paying="有料, 購読, 購入, 会員",
+        account="ログイン, 会員登録, 無料登録",
+        to_read="続き, お読み, 全文, 閲覧, 表示, ご覧",
+        pieces="記事",
+        only="限定, のみ",
+        spaced=False,
+    ),
+    "zh": Vocabulary(
+        paying="付费, 订阅, 购买, 付費, 訂閱, 購買",
+        account="登录, 登入, 注册, 註冊",
+        to_read="阅读, 查看, 浏览, 閱讀",
+        pieces="文章, 本文, 全文, 内容, 內容",
+        only="仅限, 仅供, 僅限, 僅供, 只有",
+        spaced=False,
+    ),
+    "ko": Vocabulary(
+        paying="유료, 구독",
+        account="로그인, 회원 ?가입",
+        to_read="계속 읽, 읽으려면, 전문 보기, 보려면",
+        pieces="기사, 콘텐츠, 글",
+        only="전용, 한정, 에게만",
+        spaced=False,
+    ),
+    "ar": Vocabulary(
+        paying="اشتر[اك], مشترك, مدفوع",
+        account="تسجيل الدخول, حساب",
+        to_read="(ل|لمواصلة |لمتابعة |لإكمال )(ال)?قراءة, للاطلاع",
+        pieces="مقال, محتوى, تقرير",
+        only="فقط, حصري, خاص",
+        spaced=False,
+    ),
+}
