@@ -89,6 +89,12 @@ def test_what_follows_the_end_is_not_read(name: str) -> None:
     assert unpacking.has_ended
 
 
+def test_what_follows_the_end_of_brotli_makes_it_broken() -> None:
+    """Its library does not say where the end is."""
+    with pytest.raises(Unreadable):
+        unpacked("br", [brotli.compress(bytes(3_000_000), quality=1) + b"what follows"], limit=5_000_000)
+
+
 def test_a_body_of_very_many_empty_streams_ends() -> None:
     for name in ("gzip", "zstd"):
         header, pack = PACKED[name]
