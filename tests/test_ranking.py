@@ -19,6 +19,7 @@ from marchwarden.ranking import (
     term_weights,
     terms,
     terms_of,
+    told_language,
 )
 
 LAKE = (
@@ -123,6 +124,38 @@ def test_a_query_is_read_in_its_language_or_in_all(query: str, expected: list[st
 )
 def test_stop_words_tell_the_language_of_a_text(text: str, language: str) -> None:
     assert guess_language(text) == language
+
+
+GERMAN = "Die Mauer stand bis 1989, und sie war lang; wer sie sah, der weiß noch, wie es war und wie sie nach und nach fiel."
+
+
+@pytest.mark.parametrize(
+    ("text", "declared", "told"),
+    [
+        (GERMAN, "en", "de"),
+        (GERMAN, "en-US", "de"),
+        (GERMAN, "de-AT", "de-AT"),
+        (GERMAN, None, "de"),
+        (GERMAN[:40], "en", "en"),
+        (GERMAN, "ja", "ja"),
+        (LAKE, "fr", "en"),
+        ("", "pl", "pl"),
+        ("", None, "en"),
+    ],
+    ids=[
+        "template",
+        "tag",
+        "as declared",
+        "none",
+        "too little",
+        "no stop words known",
+        "English",
+        "empty",
+        "nothing",
+    ],
+)
+def test_many_stop_words_tell_the_language_against_the_declared_one(text: str, declared: str, told: str) -> None:
+    assert told_language(text, declared) == told
 
 
 def test_the_text_that_answers_ranks_first() -> None:

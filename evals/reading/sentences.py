@@ -17,6 +17,7 @@ from pathlib import Path
 
 import sentencex
 
+from marchwarden.ranking import told_language
 from marchwarden.tools.sentences import sentences
 
 LABELLED = Path(__file__).resolve().parents[2] / "tests" / "tools" / "sentences"
@@ -107,7 +108,9 @@ def main() -> None:
             continue
         paragraphs = read_labelled(path)
         language = arguments.declared or path.stem
-        these = score(paragraphs, language, library_alone), score(paragraphs, language)
+        if arguments.declared:  # as a page is read that declares it
+            language = told_language("\n".join(paragraph.text for paragraph in paragraphs), arguments.declared)
+        these = score(paragraphs, arguments.declared or path.stem, library_alone), score(paragraphs, language)
         print(_row(path.stem, *these))
         if arguments.wrong:
             print(*these[1].wrong, sep="\n")
