@@ -66,6 +66,10 @@ def test_meta_tags_come_next() -> None:
         ("", "Garden crops", "Garden crops"),
         ("<title>Crops – Post</title><meta property='og:site_name' content='Post'>", "", "Crops"),
         ("<title> </title>", "", None),
+        ("<meta property='og:title' content='Crops • Beds - Post | Valley'>", "Crops • Beds ¶", "Crops • Beds"),
+        ("<title>Valley Post | Garden crops</title>", "Garden Crops", "Garden crops"),
+        ("<meta property='og:title' content='Soil — The Example'>", "Of soil", "Soil"),
+        ("<title>Example | The garden network</title>", "Welcome", "Example | The garden network"),
     ],
 )
 def test_a_title_comes_without_the_name_of_the_site(head: str, heading: str, title: str | None) -> None:
@@ -209,3 +213,20 @@ def test_a_sentence_that_tells_of_a_day_is_no_byline(line: str) -> None:
 )
 def test_a_line_with_little_beside_a_day_near_the_top_is_a_byline(line: str) -> None:
     assert shown_dates(f"Title\n{line}\nMore text.")[0] == date(1931, 6, 12)
+
+
+@pytest.mark.parametrize(
+    ("markup", "author"),
+    [
+        ("<p>By <a rel='author' href='/u'>Ann Bee</a></p>", "Ann Bee"),
+        ("<p itemprop='author' itemscope>From <span itemprop='name'>Ann Bee</span></p>", "Ann Bee"),
+        ("<div class='entry-author__name'>Written by Ann Bee | Updated 3 May 2021</div>", "Ann Bee"),
+        ("<p class='byline'>By<br> Ann Bee on 3 May</p>", "Ann Bee"),
+        ("<p class='author'>By</p><p class='author'>bee_77</p>", "bee_77"),
+        ("<div class='comments'><b class='comment-author author'>Cy Dee</b></div>", None),
+        ("<form><label class='username'>Name</label></form>", None),
+        ("<p class='author'>This long line, which is of the author, is no name but tells of one.</p>", None),
+    ],
+)
+def test_an_author_is_read_off_the_name_that_a_reader_sees(markup: str, author: str | None) -> None:
+    assert read(html(f"<main>{markup}{ARTICLE}</main>")).author == author
