@@ -18,9 +18,11 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from marchwarden.tools.addresses import join_url
+from marchwarden.tools.bylines import byline_of
 from marchwarden.tools.dates import as_date, in_address, shown_dates
 from marchwarden.tools.passages import visible
 from marchwarden.tools.standing import Standing, standing_by_status
+from marchwarden.tools.titles import without_site
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,6 @@ _MODIFIED = (
 )  # fmt: skip
 
 _LONGEST_TITLE = 300
-_SITE_SUFFIX = re.compile(r"\s+[|–—·»:-]\s+")
 
 
 def read_metadata(tree: HtmlElement, url: str) -> Metadata:
@@ -64,9 +65,9 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     about = _main_entity(_structured(tree))
     site = _first(meta, _SITES) or _name(about.get("publisher")) or _name(about.get("isPartOf"))
     return Metadata(
-        title=_title(tree, meta, about, site),
+        title=_title(tree, meta, about, site, url),
         site=site or None,
-        author=_author(meta, about),
+        author=_author(tree, meta, about),
         published=_day(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _time_tag(tree),
         modified=_day(about.get("dateModified"), *_all(meta, _MODIFIED)),
         language=_language(tree, meta),
@@ -141,30 +142,22 @@ def _canonical(tree: HtmlElement, meta: Mapping[str, list[str]], url: str) -> st
 
 
 def _title(
-    tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any], site: str | None
+    tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any], site: str | None, url: str
 ) -> str | None:
     headline = about.get("headline")
     written = " ".join(visible(tree.findtext(".//title") or "").split())
     first_heading = tree.find(".//h1")
     heading = "" if first_heading is None else " ".join(visible("".join(first_heading.itertext())).split())
-    candidates = [headline if isinstance(headline, str) else None, _first(meta, _TITLES)]
-    candidates += [_without_site(written, heading, site), heading]
-    title = next((text.strip() for text in candidates if text and text.strip()), None)
-    return _plain(title)[:_LONGEST_TITLE] if title else None
+    candidates = [headline if isinstance(headline, str) else None, _first(meta, _TITLES), written, heading]
+    title = next((text for text in map(_plain, filter(None, candidates)) if text), None)
+    return without_site(title[:_LONGEST_TITLE], heading=heading, site=site, url=url) if title else None
 
 
-def _without_site(title: str, heading: str, site: str | None) -> str:
-    """A <title> without the site's name, which is known as such or stands after what the page's heading says."""
-    parts = _SITE_SUFFIX.split(title)
-    if len(parts) > 1 and (parts[-1] == site or (heading and heading in title[: -len(parts[-1])])):
-        return heading if heading and heading in title else title[: -len(parts[-1])].rstrip(" |–—·»:-")
-    return title
-
-
-def _author(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> str | None:
+def _author(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> str | None:
     named = [_name(each) for each in _listed(about.get("author"))]
     names = [name for name in named if name] or [n for n in _all(meta, _AUTHORS) if not n.startswith("http")]
-    return ", ".join(dict.fromkeys(names)) or None
+    together = ", ".join(dict.fromkeys(name.strip(" ,;") for name in names))
+    return together.strip(" ,;") or byline_of(tree)
 
 
 # schema.org
