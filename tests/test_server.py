@@ -216,7 +216,7 @@ async def test_a_trace_that_cannot_be_written_is_an_error_without_a_trace(tmp_pa
     assert "Trace:" not in text_of(answer)
 
 
-async def _until(holds: Callable[[], bool], seconds: float = 10) -> None:
+async def _until(holds: Callable[[], bool], seconds: float = 30) -> None:
     with anyio.fail_after(seconds):
         while not holds():  # noqa: ASYNC110  another process makes it so, and can't set an event
             await anyio.sleep(0.02)
@@ -293,7 +293,7 @@ def test_nothing_but_the_protocol_reaches_stdout_whatever_is_printed_in_whatever
         assert server.receive()["result"]["isError"] is False
         server.call("answer in 日本語, ñ, \u2028 and more", 2)
         assert "日本語, ñ, \u2028 and more" in server.receive()["result"]["structuredContent"]["answer"]
-        rest, errors = server.process.communicate(timeout=10)
+        rest, errors = server.process.communicate(timeout=30)
     assert rest == b""
     assert "日本語".encode() in server.lines[-1]
     for words in (b"while serving", b"child", b"from Python", b"at exit, raw"):
@@ -311,7 +311,7 @@ def test_the_real_researcher_answers_and_leaves_nothing_to_complain_of(tmp_path:
         server.initialize()
         server.call("When do tomatoes ripen in Utah?")
         result = server.receive()["result"]["structuredContent"]
-        _, errors = server.process.communicate(timeout=10)
+        _, errors = server.process.communicate(timeout=30)
     assert [citation["locator"] for citation in result["citations"]] == ["https://garden.example/tomatoes"]
     assert errors == b""
 
@@ -329,7 +329,7 @@ def test_what_of_a_program_is_not_used_is_said_once_at_the_start(
         for number in (1, 2):
             server.call("When are peas sown?", number)
             assert server.receive()["result"]["isError"] is False
-        _, errors = server.process.communicate(timeout=10)
+        _, errors = server.process.communicate(timeout=30)
     said = " ".join(errors.decode().split())
     assert said.count("The calibration of extractive was fitted to other compiled stages, and is not used.") == 1
     assert said.count("marchwarden calibrate RUN") == 1
@@ -373,7 +373,7 @@ def test_a_server_that_ends_leaves_no_process_and_says_in_its_traces_why(tmp_pat
             server.process.stdin.close()
         else:
             os.kill(server.process.pid, signal.Signals[ending])
-        status = server.process.wait(timeout=5)
+        status = server.process.wait(timeout=30)
         assert time.monotonic() - begun < 3
         assert all(dies(pid) for pid in family)
     assert status == (-signal.SIGKILL if ending == "SIGKILL" else 0)
@@ -401,7 +401,7 @@ def test_a_client_that_is_gone_ends_the_server(tmp_path: Path) -> None:
         assert server.process.stdout
         server.process.stdout.close()
         server.send(id=1, method="tools/list")
-        assert server.process.wait(timeout=5) == 0
+        assert server.process.wait(timeout=30) == 0
 
 
 def test_messages_from_a_file_are_answered_into_a_file(tmp_path: Path) -> None:
@@ -415,7 +415,7 @@ def test_messages_from_a_file_are_answered_into_a_file(tmp_path: Path) -> None:
     with (tmp_path / "in").open("rb") as given, (tmp_path / "out").open("wb") as out:
         arguments = [sys.executable, "-c", SERVE, "stdio", STANDIN]
         subprocess.run(
-            arguments, stdin=given, stdout=out, env=environment(tmp_path), cwd=ROOT, check=True, timeout=20
+            arguments, stdin=given, stdout=out, env=environment(tmp_path), cwd=ROOT, check=True, timeout=60
         )
     assert 0 in [json.loads(line)["id"] for line in (tmp_path / "out").read_text().splitlines()]
 
@@ -436,7 +436,7 @@ def url(tmp_path: Path) -> Iterator[str]:
         assert process.stdout
         yield process.stderr.readline().decode().strip()
         process.terminate()
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=30) == 0
         assert process.stdout.read() == b""
 
 
@@ -482,7 +482,7 @@ async def test_sigterm_ends_an_http_server_in_the_middle_of_a_call(
             group.start_soon(call, process.stderr.readline().decode().strip())
             await _until(lambda: note.exists() and bool(note.read_text()))
             process.terminate()
-            await _until(lambda: process.poll() is not None, 20)
+            await _until(lambda: process.poll() is not None, 30)
             group.cancel_scope.cancel()
         assert process.returncode == 0
     assert dies(int(note.read_text()))
