@@ -20,7 +20,7 @@ def content_hash(body: bytes) -> ContentHash:
     return ContentHash("sha256:" + hashlib.sha256(body).hexdigest())
 
 
-_PLACE = re.compile(r"#(?:page=\d+|L\d+)$")
+_PLACE = re.compile(r"#(?:page=\d+|L\d+|epubcfi\(/\d+/\d+\))$")
 
 
 def is_file(locator: str) -> bool:

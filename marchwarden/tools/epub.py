@@ -44,7 +44,8 @@ def read_epub(body: bytes) -> EpubContent | Failure:
     try:
         archive = Archive(body)
         path, package = _package(archive)
-        blocks = tuple(first_blocks(_blocks(archive, path, package)))
+        chapters = (block for _, blocks in _chapters(archive, path, package) for block in blocks)
+        blocks = tuple(first_blocks(chapters))
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the book can't be read: {error}")
     if not blocks and _encrypted(archive):
@@ -58,6 +59,19 @@ def read_epub(body: bytes) -> EpubContent | Failure:
     )
 
 
+def chapter_texts(body: bytes) -> list[tuple[str, str]]:
+    """The place of each chapter, as EPUB CFI writes it (`epubcfi(/6/4)`: the second element of the spine), and its
+    text; none where the book can't be read."""
+    try:
+        archive = Archive(body)
+        path, package = _package(archive)
+        return [
+            (place, "\n".join(block.text for block in blocks)) for place, blocks in _chapters(archive, path, package)
+        ]
+    except Unpackable:
+        return []
+
+
 def _package(archive: Archive) -> tuple[str, _Element]:
     """The package document and its path."""
     for rootfile in archive.xml("META-INF/container.xml").iter(f"{_CONTAINER}rootfile"):
@@ -66,18 +80,20 @@ def _package(archive: Archive) -> tuple[str, _Element]:
     raise Unpackable("it names no package document")
 
 
-def _blocks(archive: Archive, path: str, package: _Element) -> Iterator[Block]:
+def _chapters(archive: Archive, path: str, package: _Element) -> Iterator[tuple[str, list[Block]]]:
+    """Place and blocks of what is read one after another; a chapter that is named again is not read again."""
     left = _MOST_MARKUP
-    encrypted = _encrypted(archive)
-    for name in dict.fromkeys(_chapters(path, package)):
-        if name not in archive or name in encrypted or left <= 0:
+    unreadable = set(_encrypted(archive))
+    for place, name in _spine(path, package):
+        if name not in archive or name in unreadable or left <= 0:
             continue
+        unreadable.add(name)
         chapter = archive.read(name)
         left -= len(chapter)
         tree = parse(decode(chapter, "application/xhtml+xml"))
         if tree is not None:
             drop_hidden(tree)
-            yield from region_blocks(tree)
+            yield place, region_blocks(tree)
 
 
 def _encrypted(archive: Archive) -> frozenset[str]:
@@ -88,13 +104,15 @@ def _encrypted(archive: Archive) -> frozenset[str]:
     return frozenset(unquote(reference.get("URI", "")) for reference in references)
 
 
-def _chapters(path: str, package: _Element) -> Iterator[str]:
-    """Names of the members that are read one after another."""
+def _spine(path: str, package: _Element) -> Iterator[tuple[str, str]]:
+    """Places and names of the members that are read one after another. CFI counts elements by even numbers."""
     items = {item.get("id"): item for item in package.iter(f"{_OPF}item")}
-    for reference in package.iter(f"{_OPF}itemref"):
-        item = items.get(reference.get("idref"))
-        if item is not None and "html" in item.get("media-type", "") and reference.get("linear") != "no":
-            yield posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(item.get("href", ""))))
+    for at, part in enumerate(package, 1):
+        for number, reference in enumerate(part if part.tag == f"{_OPF}spine" else (), 1):
+            item = items.get(reference.get("idref"))
+            if item is not None and "html" in item.get("media-type", "") and reference.get("linear") != "no":
+                name = posixpath.join(posixpath.dirname(path), unquote(item.get("href", "")))
+                yield f"epubcfi(/{2 * at}/{2 * number})", posixpath.normpath(name)
 
 
 def _fact(package: _Element, name: str) -> str | None:

@@ -1,4 +1,5 @@
-"""Where passages stand in a file as a person opens it: on which page of a PDF, on which line of a text.
+"""Where passages stand in a file as a person opens it: on which page of a PDF, on which line of a text, in which
+chapter of a book.
 
 Readers lay texts out anew (wrapped lines are joined, markup goes), so that places are found by aligning words.
 """
@@ -13,6 +14,7 @@ from dataclasses import replace
 
 from marchwarden.observations import Page, Passage
 from marchwarden.tools.decoding import decode
+from marchwarden.tools.epub import EPUB, chapter_texts
 from marchwarden.tools.pdf import page_texts
 
 _WORD = re.compile(r"[^\W_]+")
@@ -22,11 +24,13 @@ _LEAST = 3
 
 
 def with_places(page: Page, body: bytes) -> Page:
-    """The page, with the place of each passage that could be found; kinds without pages or lines as they are."""
+    """The page, with the place of each passage that could be found; other kinds of files as they are."""
     if page.media_type == "application/pdf":
         stretches: Iterable[tuple[str, str]] = (
             (f"page={number}", text) for number, text in enumerate(page_texts(body), 1)
         )
+    elif page.media_type == EPUB:
+        stretches = chapter_texts(body)
     elif page.media_type in ("text/plain", "text/markdown"):
         lines = re.split(r"\r\n?|\n", decode(body, None))
         stretches = ((f"L{number}", line) for number, line in enumerate(lines, 1))

@@ -7,6 +7,7 @@ from pathlib import Path
 from marchwarden.observations import Page, placed, without_place
 from marchwarden.tools.corpus.documents import page_of
 from marchwarden.tools.corpus.places import with_places
+from tests.tools.packed import epub
 
 
 def places(path: str, body: str) -> dict[str, str | None]:
@@ -72,6 +73,19 @@ def two_pages(*lines: str) -> bytes:
     return (
         f"{body}trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{body.index('xref')}\n%%EOF".encode()
     )
+
+
+def test_a_passage_of_a_book_is_placed_in_its_chapter() -> None:
+    body = epub({"a.xhtml": "<p>Peas climb.</p>", "b.xhtml": "<p>Beans climb too.</p><p>Peas climb.</p>"})
+    page = page_of("/d.epub", body, None)
+    assert isinstance(page, Page)
+    placed_passages = with_places(page, body).passages
+    assert [(each.text, each.place) for each in placed_passages] == [
+        ("Peas climb.", "epubcfi(/6/2)"),
+        ("Beans climb too.", "epubcfi(/6/4)"),
+        ("Peas climb.", "epubcfi(/6/4)"),
+    ]
+    assert without_place(placed("/d.epub", placed_passages[0].place)) == "/d.epub"
 
 
 def test_a_place_is_told_from_a_name_only_in_files() -> None:
