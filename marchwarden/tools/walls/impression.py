@@ -115,6 +115,7 @@ _GATE = re.compile(
 )
 _LONGEST_GATE = 1000
 _MOST_ELEMENTS = 50
+_MOST_SELECTORS = 20
 _MOST_TEXTS = 200
 """Bounds for pages that are made to take long."""
 _SIMPLE_SELECTOR = re.compile(r"([\w-]*)([.#])([\w-]+)(?:\.[\w-]+)*")
@@ -143,7 +144,8 @@ def gates_of(tree: HtmlElement) -> tuple[str, ...]:
 
 def text_of_parts(tree: HtmlElement, selectors: Iterable[str]) -> str | None:
     """What a reader sees of the parts, "" where they are missing; None where no selector is of a kind we know."""
-    found = [part for selector in selectors if (part := _text_of_part(tree, selector)) is not None]
+    first = islice(selectors, _MOST_SELECTORS)
+    found = [part for selector in first if (part := _text_of_part(tree, selector)) is not None]
     return " ".join(found) if found else None
 
 

@@ -46,7 +46,7 @@ def is_paywalled(page: Impression) -> bool:
 def _offers_beside_text(page: Impression) -> bool:
     """Whether short blocks after the last long one name a subscription and its price."""
     blocks = unquoted(page.shown).split("\n")
-    long_ones = [place for place, block in enumerate(blocks) if len(block) > _LONG_LINE]
+    long_ones = [place for place, block in enumerate(blocks) if len(block) > _SHORT_BLOCK]
     after = blocks[long_ones[-1] + 1 :] if long_ones else []
     short = [block for block in after if len(block) <= _SHORT_BLOCK]
     priced = any(PRICE.search(block) and PERIOD.search(block) for block in short)

@@ -53,8 +53,8 @@ _NOT_OURS = r"(?! (?:your|our|my|prices?|images?|links?|files?|drawings?)\b)"
 
 VOCABULARIES = {
     "en": Vocabulary(
-        paying="""subscrib*, subscription*, premium, paid, paying, (?<!approved )(?<!registered )members?,
-            membership*, patrons?, purchase, buy, (unlimited|full|all|digital)[ -](digital )?access, credits?,
+        paying="""subscrib*, subscription*, premium, paid, pay, paying, support,
+            (?<!approved )(?<!registered )members?, membership*, patrons?, purchase, buy, (unlimited|full|all|digital)[ -](digital )?access, credits?,
             free trial""",
         account="""log(ged)?[ -]?in, sign(ed)?[ -]?(in|up), register, registered, (an|a|your)( free)? account,
             enter your e-?mail, approved members""",
@@ -74,10 +74,10 @@ VOCABULARIES = {
         only="nur, exklusiv*, ausschließlich, vorbehalten",
     ),
     "fr": Vocabulary(
-        paying="abonn*, premium, payant*, achet*",
+        paying="abonn*, premium, payant*, achet*, formules?",
         account="connect(ez|é|er)*, inscri*, compte, identifi*",
-        to_read="""(pour|de) (lire|débloquer|continuer|poursuivre|accéder|voir|consulter)(?! vo(?:s|tre)\\b),
-            lire la suite, lisez""",
+        to_read="""lire la suite, lisez,
+            (pour|de) (lire|découvrir|débloquer|continuer|poursuivre|accéder|voir|consulter)(?! vo(?:s|tre)\\b)""",
         pieces="articles?, contenus?, suite",
         only="réserv*, seul*, exclusi*",
     ),
