@@ -62,7 +62,7 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
     `language` is the one that the page declares; where its words say clearly that it is in another, that counts.
     """
     blocks = list(blocks)
-    language = told_language(_sample(blocks), language)
+    told = told_language(_sample(blocks), language)
     pieces: list[str] = []
     passages: list[Passage] = []
     length = 0
@@ -76,7 +76,7 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
             heading = " ".join(block.text.split())
         elif block.shown:
             above = _heading(heading, block)
-            for start, end in _spans(block, language):
+            for start, end in _spans(block, told):
                 number = len(passages) + 1
                 passages.append(Passage(number, length + start, length + end, block.text[start:end], above))
         pieces.append(block.text)
@@ -113,7 +113,7 @@ _WHOLE = 300
 """A list item or table row of up to so many characters is one passage."""
 
 
-def _spans(block: Block, language: str | None) -> Iterator[Span]:
+def _spans(block: Block, language: str) -> Iterator[Span]:
     text = block.text
     whole = block.kind in ("item", "row") and len(text) <= _WHOLE
     for sentence in [(0, len(text))] if whole else sentences(text, language):
@@ -158,7 +158,8 @@ def _cut(text: str, start: int, end: int) -> int:
     limit = start + EXCERPT_LIMIT
     for breaks, floor in ((_SENTENCE_END, start + _HALF), (_CLAUSE_END, start + _HALF), (_BLANK, start + 1)):
         found: list[int] = [match.start() for match in breaks.finditer(text, floor, limit + 1)]
-        if found:
-            return found[-1]
+        whole = next((at for at in reversed(found) if between_words(text, at)), None)
+        if whole:
+            return whole
     within = next((at for at in range(limit, start, -1) if between_words(text, at)), None)
     return within or next_edge(text, limit, end)

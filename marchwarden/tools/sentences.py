@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import regex
 
-from marchwarden.ranking import guess_language
+from marchwarden.ranking import guess_language, is_stop_word
 from marchwarden.tools.abbreviations import ORDINAL_DOT, main_language
 from marchwarden.tools.full_stops import full_stop_ends, library_ends
 from marchwarden.tools.sentence_marks import BULLET, CJK, SEEN, Mark
@@ -104,6 +104,7 @@ def _item_starts(text: str, ordinal_dot: bool) -> Iterator[int]:
 # Rules
 
 _UNSPACED = regex.compile(rf"[{CJK}]")
+_PLAIN_WORD = regex.compile(r"(?<!\S)\p{Ll}{2,}$")
 _GOES_ON = (",", ";", ":", "،", "؛", "、", "，", "；", "：", ")", "）")
 _DASHES = ("—", "–", "-")
 _FINAL = regex.compile(r"[^.!?…‥\s]")
@@ -124,12 +125,21 @@ def _ends_sentence(mark: Mark) -> bool:
     if mark.signs != "." and _FINAL.search(mark.signs):
         return mark.spaced or between_words(mark.text, mark.end)
     if not mark.spaced:
-        return mark.signs[0] in ".!?" and bool(_UNSPACED.match(mark.before[-1:]))
+        return mark.signs[0] in ".!?" and (bool(_UNSPACED.match(mark.before[-1:])) or _blank_is_missing(mark))
     if "!" in mark.signs or "?" in mark.signs:
         return not mark.lower_follows or _cry_ends(mark)
     if mark.signs == ".":
         return full_stop_ends(mark)
     return not mark.lower_follows and not mark.before.endswith(("[", "("))
+
+
+def _blank_is_missing(mark: Mark) -> bool:
+    """Whether a plain word stands before it and what begins sentences behind it: "so.Then", not "config.Load"."""
+    if not mark.next_word[:1].isupper() or not mark.after.startswith(f"{mark.next_word} "):
+        return False
+    return bool(_PLAIN_WORD.search(mark.before)) and (
+        mark.signs != "." or is_stop_word(mark.next_word, mark.language)
+    )
 
 
 def _cry_ends(mark: Mark) -> bool:

@@ -57,6 +57,12 @@ def test_text_without_blanks_between_words_is_cut_between_characters() -> None:
     assert [len(passage.text) for passage in passages] == [500, 300]
 
 
+def test_a_full_width_address_is_not_cut_at_its_full_stops() -> None:
+    text = "茄" * 300 + "ｗｗｗ．" + "ａ" * 180 + "．ｊｐ" + "番" * 100
+    _, passages = lay_out([Block("paragraph", text)])
+    assert [len(passage.text) for passage in passages] == [500, 87]
+
+
 def test_headings_are_text_and_name_what_follows_but_are_no_passages() -> None:
     blocks = [
         Block("paragraph", "Before any heading."),
