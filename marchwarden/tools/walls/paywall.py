@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from marchwarden.tools.walls.consent_words import PERIOD, PRICE
+from marchwarden.tools.walls.consent_words import CONSENT_TALK, PERIOD, PRICE
 from marchwarden.tools.walls.impression import BREAKS_OFF, Impression, is_titled, unquoted
 from marchwarden.tools.walls.paywall_words import ABOUT_SUBSCRIBING, OFFERS, READ_ON_FOR_MONEY, SIGNS_OF_A_WALL
 from marchwarden.tools.walls.sign_in_words import NOT_FOR_READING
@@ -73,7 +73,7 @@ def _shows_the_part(page: Impression) -> bool:
 
 def _demand(call: str) -> int:
     """How clearly the sentence asks for money before reading on: not at all, perhaps (1) or surely (2)."""
-    if NOT_FOR_READING.search(call):
+    if NOT_FOR_READING.search(call) or CONSENT_TALK.search(call):
         return 0
     if READ_ON_FOR_MONEY.search(call) or says(call, "paying", "to_read") or says(call, "paying", "pieces", "only"):
         return 2

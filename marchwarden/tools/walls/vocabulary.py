@@ -53,8 +53,8 @@ _NOT_OURS = r"(?! (?:your|our|my|prices?|images?|links?|files?|drawings?)\b)"
 
 VOCABULARIES = {
     "en": Vocabulary(
-        paying="""subscrib*, subscription*, premium, paid, pay, paying, support,
-            (?<!approved )(?<!registered )members?, membership*, patrons?, purchase, buy, (unlimited|full|all|digital)[ -](digital )?access, credits?,
+        paying="""subscrib*, subscription*, premium, paid, pay, paying, support, patrons?, purchase, buy, credits?,
+            (?<!approved )(?<!registered )members?, membership*, (unlimited|full|all|digital)[ -](digital )?access,
             free trial""",
         account="""log(ged)?[ -]?in, sign(ed)?[ -]?(in|up), register, registered, (an|a|your)( free)? account,
             enter your e-?mail, approved members""",
