@@ -34,7 +34,7 @@ class Case:
 
     @property
     def url(self) -> str:
-        return f"https://fuzz.example/page.{ENDINGS[self.content_type]}"
+        return f"https://fuzz.example/page.{ENDINGS.get(self.content_type, 'data')}"
 
 
 def made_up_cases() -> Iterator[Case]:
@@ -95,7 +95,7 @@ _MANY = {
     "half tag": "<a", "processing instruction": "<?x y?>", "CDATA": "<![CDATA[a]]>", "footer": "<footer>a</footer>",
     "table": "<table><tr><td>a</table>", "footnote mark": "<sup><a href=#a>1</a></sup>", "doctype": "<!doctype html>",
     "numeric entity": "&#x10FFFF;", "article": "<article>a</article>", "time": "<time>2 May</time>", "image": "<img src=x>",
-    "definition": "<dt>a<dd>b", "hidden": "<p hidden>a</p>", "form": "<form><input></form>", "NUL": "\0", "open": "<",
+    "image before a word": "<img src=x>word ", "definition": "<dt>a<dd>b", "hidden": "<p hidden>a</p>", "form": "<form><input></form>", "NUL": "\0", "open": "<",
     "quote": '<p title="', "definition without end": "<dd>", "details": "<details>a", "nested inline": "<i><b>x</i></b>",
 }  # fmt: skip
 

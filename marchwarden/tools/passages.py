@@ -135,7 +135,7 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 _HALF = EXCERPT_LIMIT // 2
 _SENTENCE_END = regex.compile(
-    r"(?<=[.!?…][\"'”’“‘»«›‹)\]]*)(?=\s)|(?<=[\p{STerm}--[.!?]][”’」』»)）]*)(?![”’」』»)）])", regex.V1
+    r"(?<=[.!?…][\"'”’“‘»«›‹)\]]{0,4})(?=\s)|(?<=[\p{STerm}--[.!?]][”’」』»)）]{0,4})(?![”’」』»)）])", regex.V1
 )
 _CLAUSE_END = regex.compile(r"(?<=[;:,،؛–—)\]])(?=\s)|(?=\s[–—]\s)|(?<=[，；、：])")
 _BLANK = regex.compile(r"(?=\s)")

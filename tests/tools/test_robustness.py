@@ -16,7 +16,7 @@ from marchwarden.tools import archive, docx, limits
 from marchwarden.tools import pdf as pdfs
 from marchwarden.tools.blocks import read_blocks
 from marchwarden.tools.limits import first_blocks
-from marchwarden.tools.passages import Block
+from marchwarden.tools.passages import Block, lay_out
 from marchwarden.tools.plain import plain_blocks
 from marchwarden.tools.style_sheets import rules_of
 from marchwarden.tools.text import read_page, refresh_target
@@ -138,6 +138,12 @@ def test_deep_json_is_text_or_nothing(body: bytes) -> None:
 def test_marks_of_markdown_over_and_over_are_read_in_a_moment(mark: str) -> None:
     with a_moment():
         read_page((mark * 2_000).encode(), url=URL, content_type="text/markdown")
+
+
+@pytest.mark.parametrize("sign", ["“", "” ", "。」", "A. B. ", "e.g. ", "a", " (a) "])
+def test_signs_over_and_over_are_laid_out_in_a_moment(sign: str) -> None:
+    with a_moment():
+        lay_out([Block("paragraph", (sign * 30_000)[:30_000].strip())])
 
 
 @pytest.mark.parametrize(
