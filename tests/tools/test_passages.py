@@ -168,7 +168,7 @@ def test_no_edge_of_a_passage_stands_between_two_letters(text: str, language: st
 
 
 @pytest.mark.parametrize(
-    "unit", [".", "z. B. ", "J. ", "番", "番茄。", "“a ", "(", '"a ', "1. a ", "[3]", "e\u0301", "a,"]
+    "unit", [".", "”", "z. B. ", "J. ", "番", "番茄。", "“a ", "(", '"a ', "1. a ", "[3]", "e\u0301", "a,"]
 )
 def test_time_grows_with_the_length_of_a_text_alone(unit: str) -> None:
     def seconds(length: int) -> float:
