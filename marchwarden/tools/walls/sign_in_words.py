@@ -11,14 +11,14 @@ NOT_FOR_READING = any_of(
     {
         "en": (
             r"\b(?:repl(?:y|ies)|comments?|vote|answer a|rate|save|edit|upload|order|checkout|cart|prices?|newsletter"
-            r"|attachments?|attached|wish-?list|podcast)\b",
+            r"|attachments?|attached|wish-?list|podcast|notifications?|(?:by|via) e-?mail)\b",
         ),
-        "de": (r"\b(?:kommentieren|antworten|bewerten|newsletter|preise?|warenkorb|merkliste)\b",),
-        "fr": (r"\b(?:commenter|répondre|newsletter|infolettre|prix|panier)\b",),
-        "es": (r"\b(?:comentar|responder|bolet[ií]n|newsletter|precios?|carrito)\b",),
-        "it": (r"\b(?:commentare|rispondere|newsletter|prezz[oi]|carrello)\b",),
-        "nl": (r"\b(?:reageren|nieuwsbrief|prijzen|winkelwagen)\b",),
-        "pt": (r"\b(?:comentar|responder|newsletter|preços?|carrinho)\b",),
+        "de": (r"\b(?:kommentieren|antworten|bewerten|newsletter|per e-?mail|preise?|warenkorb|merkliste)\b",),
+        "fr": (r"\b(?:commenter|répondre|newsletter|infolettre|par e-?mail|prix|panier)\b",),
+        "es": (r"\b(?:comentar|responder|bolet[ií]n|por (?:correo|e-?mail)|newsletter|precios?|carrito)\b",),
+        "it": (r"\b(?:commentare|rispondere|newsletter|via e-?mail|prezz[oi]|carrello)\b",),
+        "nl": (r"\b(?:reageren|nieuwsbrief|per e-?mail|prijzen|winkelwagen)\b",),
+        "pt": (r"\b(?:comentar|responder|newsletter|por e-?mail|preços?|carrinho)\b",),
         "sv": (r"\b(?:kommentera|svara|nyhetsbrev)\b",),
         "ja": (r"コメント|メールマガジン|メールが届",),
         "zh": (r"评论|回复",),
