@@ -6,7 +6,7 @@ Knows the elements of HTML and of trafilatura's output.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from lxml import etree
 
@@ -31,16 +31,20 @@ _BLANKS = re.compile(r"[ \t\n\r\f]+")
 
 
 def read_blocks(
-    root: etree._Element, *, skip: frozenset[str] = frozenset(), translate: Mapping[int, str] | None = None
+    root: etree._Element,
+    *,
+    skip: frozenset[str] = frozenset(),
+    left_out: Set[etree._Element] = frozenset(),
+    translate: Mapping[int, str] | None = None,
 ) -> Iterator[Block]:
-    """The blocks under `root` in reading order; elements in `skip` are left out; `translate` maps each text's
-    characters after blanks were collapsed."""
+    """The blocks under `root` in reading order, without elements of a tag in `skip` and those `left_out`; `translate`
+    maps each text's characters after blanks were collapsed."""
     reader = _Reader(skip | _NEVER, translate or {})
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
         if event == "end":
-            yield from reader.leave(element, is_root=element is root)
-        elif element.tag in reader.skip or not isinstance(element.tag, str):
+            yield from reader.leave(element, is_root=element is root, left_out=element in left_out)
+        elif element.tag in reader.skip or not isinstance(element.tag, str) or element in left_out:
             walk.skip_subtree()
         else:
             yield from reader.enter(element)
@@ -75,9 +79,9 @@ class _Reader:
         if element.text:
             self._add(element.text)
 
-    def leave(self, element: etree._Element, *, is_root: bool) -> Iterator[Block]:
+    def leave(self, element: etree._Element, *, is_root: bool, left_out: bool) -> Iterator[Block]:
         tag = element.tag
-        if tag not in self.skip and isinstance(tag, str):
+        if tag not in self.skip and isinstance(tag, str) and not left_out:
             yield from self._close(tag, element)
         if element.tail and not is_root:
             self._add(element.tail)

@@ -13,7 +13,8 @@ from marchwarden.observations import Failure, FailureKind
 from marchwarden.tools.archive import Archive, Unpackable
 from marchwarden.tools.dates import as_date
 from marchwarden.tools.decoding import decode
-from marchwarden.tools.html import drop_hidden, parse, region_blocks
+from marchwarden.tools.hidden import drop_hidden
+from marchwarden.tools.html import parse, region_blocks
 from marchwarden.tools.limits import MOST_CHARACTERS, first_blocks
 from marchwarden.tools.passages import Block, visible
 

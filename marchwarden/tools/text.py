@@ -15,7 +15,8 @@ from marchwarden.tools.dates import as_date, shown_dates
 from marchwarden.tools.decoding import decode
 from marchwarden.tools.docx import DOCX, read_docx
 from marchwarden.tools.epub import EPUB, read_epub
-from marchwarden.tools.html import drop_hidden, footer_text, main_blocks, parse, region_blocks, shown_text
+from marchwarden.tools.hidden import drop_hidden
+from marchwarden.tools.html import footer_text, main_blocks, parse, region_blocks, shown_text
 from marchwarden.tools.limits import first_blocks
 from marchwarden.tools.media_types import media_type
 from marchwarden.tools.metadata import Link, base_of, links_of, read_metadata, seen_dates
@@ -123,8 +124,12 @@ def _is_menu(page: Page, links: list[Link]) -> bool:
     """Whether nearly all that could be quoted is the words of links."""
     if len(page.text) >= 1000:
         return False
-    linked = sum(len(link.text) for link in links if link.text.strip() and link.text in page.text)
+    words = (link.text for link in links if 0 < len(link.text.strip()) <= _LONGEST_ENTRY)
+    linked = sum(len(text) for text in words if text in page.text)
     return linked > 0.8 * len(page.text)
+
+
+_LONGEST_ENTRY = 120
 
 
 def _within(links: list[Link], text: str) -> tuple[str, ...]:

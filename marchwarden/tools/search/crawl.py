@@ -103,7 +103,8 @@ def _read(entry: FrozenPage) -> _Reading | None:
 def _teaser(body: bytes, entry: FrozenPage) -> _Reading | None:
     """What stands before a paywall: enough to be found by, never to be quoted."""
     from marchwarden.tools.decoding import decode
-    from marchwarden.tools.html import drop_hidden, main_blocks, parse
+    from marchwarden.tools.hidden import drop_hidden
+    from marchwarden.tools.html import main_blocks, parse
     from marchwarden.tools.metadata import read_metadata
     from marchwarden.tools.passages import lay_out
 

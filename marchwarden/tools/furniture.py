@@ -1,0 +1,158 @@
+"""Which elements of a page are its furniture: menus, share bars, consent banners, related pages.
+
+Judged by what markup says of them, by the heading they begin with and by how much of their text is links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+_TAGS = frozenset({"nav", "footer", "form"})
+_ROLES = frozenset(
+    {"navigation", "banner", "contentinfo", "complementary", "search", "dialog", "alertdialog", "menu", "menubar"}
+    | {"toolbar", "listbox", "alert", "tooltip"}
+)
+
+_PARTS = re.compile(r"[^\W_]+")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_NAMES = frozenset(
+    {"breadcrumb", "breadcrumbs", "crumbs", "skip", "footer", "sidebar", "cookie", "cookies", "consent", "gdpr"}
+    | {"onetrust", "cookiebot", "newsletter", "subscribe", "signup", "login", "signin", "share", "sharing", "sharer"}
+    | {"social", "related", "recommended", "recommendations", "recommendation", "promo", "advert", "advertisement"}
+    | {"ads", "sponsored", "modal", "popup", "lightbox", "drawer", "toast", "minicart", "upsell", "crosssell"}
+    | {"reviews"}
+)
+_COMMENT_NAMES = frozenset({"comment", "comments", "commentlist", "respond", "disqus"})
+_MENU_NAMES = frozenset(
+    {"nav", "navigation", "navbar", "menu", "submenu", "megamenu", "toolbar", "pagination", "pager"}
+)
+
+_TITLES = (
+    r"you (?:may|might|could) (?:also )?(?:like|love|enjoy|need)",
+    r"(?:customers|people|others|shoppers|users) (?:who|also)",
+    r"(?:frequently|often) bought|recently viewed|recommended|related\b|also (?:read|viewed|bought)",
+    r"similar (?:items|products|posts|articles|stories)",
+    r"more (?:from|to explore|like this|stories|articles|posts|news)",
+    r"read (?:next|more)|up next|most (?:read|popular|viewed)|trending",
+    r"(?:popular|latest) (?:posts|articles|news|stories)",
+    r"sign up|subscribe|join our|newsletter|stay (?:up to date|in the loop|connected)|get the app",
+    r"follow us|share (?:this|on)|leave a (?:reply|comment)",
+    r"advertisement|sponsored|(?:we value )?your privacy|privacy preference|manage consent",
+    r"das könnte (?:sie|dich)|ähnliche (?:artikel|produkte|beiträge)|mehr zum thema|weitere (?:artikel|beiträge)",
+    r"(?:vous aimerez|à lire|lire) aussi|articles (?:similaires|liés)|produits (?:similaires|associés)",
+    r"(?:artículos|productos|noticias|entradas) relacionad|también te (?:puede|podría)",
+)
+_FURNITURE_TITLE = re.compile("|".join(_TITLES), re.IGNORECASE)
+_COMMENTS_TITLE = re.compile(
+    r"(?:\d+ )?(?:comments?|responses?|replies|kommentare?|commentaires?|comentarios?)\b", re.IGNORECASE
+)
+_LONGEST_TITLE = 60
+
+_MOST = 0.65
+"""A name is not believed on what holds more than this share of the region: layouts are named carelessly."""
+_MOST_TITLED = 0.75
+
+
+@dataclass
+class _Weight:
+    text: int = 0
+    linked: int = 0
+    has_h1: bool = False
+
+
+def furniture_in(region: HtmlElement, *, with_comments: bool = True) -> set[etree._Element]:
+    """The elements under `region` that are not part of what it says, its readers' comments among them unless
+    `with_comments` is false. Elements within them are not listed."""
+    weights = _weigh(region)
+    whole = weights[region].text
+    titles = (_FURNITURE_TITLE, _COMMENTS_TITLE) if with_comments else (_FURNITURE_TITLE,)
+    titled = {part for part in _titled_parts(region, titles) if _fits(weights[part], _MOST_TITLED * whole)}
+    names = _NAMES | _COMMENT_NAMES if with_comments else _NAMES
+    found: set[etree._Element] = set()
+    walk = etree.iterwalk(region, events=("start",))
+    for _, element in walk:
+        if element is region or not isinstance(element.tag, str):
+            continue
+        weight = weights[element]
+        if element in titled or (_fits(weight, _MOST * whole) and _is_marked(element, weight, names)):
+            found.add(element)
+            walk.skip_subtree()
+    return found
+
+
+def is_named_as_furniture(element: etree._Element) -> bool:
+    """Whether its class or id has a word that only furniture is named by, such as `cookie-banner` or `shareTools`."""
+    return not _words_of(element).isdisjoint(_NAMES | _MENU_NAMES)
+
+
+def _weigh(region: HtmlElement) -> dict[etree._Element, _Weight]:
+    """How much text each element holds, and how much of it is links."""
+    weights: dict[etree._Element, _Weight] = {}
+    for _, element in etree.iterwalk(region, events=("end",)):
+        weight = _Weight(_length(element.text), has_h1=element.tag == "h1")
+        for child in element:
+            weight.text += _length(child.tail)
+            if inner := weights.get(child):
+                weight.text += inner.text
+                weight.linked += inner.linked
+                weight.has_h1 |= inner.has_h1
+        if element.tag == "a":
+            weight.linked = weight.text
+        weights[element] = weight
+    return weights
+
+
+def _length(text: str | None) -> int:
+    return len(" ".join(text.split())) if text else 0
+
+
+def _fits(weight: _Weight, most: float) -> bool:
+    return not weight.has_h1 and weight.text <= most
+
+
+def _is_marked(element: etree._Element, weight: _Weight, names: frozenset[str]) -> bool:
+    if element.tag in _TAGS or (element.get("role") or "").lower() in _ROLES or element.get("aria-modal") == "true":
+        return True
+    mostly_links = weight.linked * 2 > weight.text
+    if element.tag in ("header", "aside"):
+        return mostly_links
+    words = _words_of(element)
+    return not words.isdisjoint(names) or (mostly_links and not words.isdisjoint(_MENU_NAMES))
+
+
+def _words_of(element: etree._Element) -> set[str]:
+    """The words of its class and id, in lower case; what has digits in it names nothing."""
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    if names == " ":
+        return set()
+    parts = (part for part in _PARTS.findall(names) if not any(map(str.isdigit, part)))
+    return {word.lower() for part in parts for word in _WORDS.findall(part)}
+
+
+def _titled_parts(region: HtmlElement, titles: tuple[re.Pattern[str], ...]) -> Iterator[etree._Element]:
+    """The parts that begin with a heading such as "You may also like", and hold more than that heading."""
+    for heading in region.iter("h2", "h3", "h4", "h5", "h6"):
+        title = " ".join("".join(heading.itertext()).split())
+        if len(title) <= _LONGEST_TITLE and any(each.match(title) for each in titles):
+            part = heading
+            while (above := part.getparent()) is not None and above is not region and _begins_with(above, part):
+                part = above
+            if part is not heading:
+                yield part
+
+
+def _begins_with(element: etree._Element, child: etree._Element) -> bool:
+    """Whether `child` is the first of `element` that holds text."""
+    if (element.text or "").strip():
+        return False
+    for each in element:
+        if each is child:
+            return True
+        if "".join(each.itertext()).strip() or (each.tail or "").strip():
+            return False
+    return False
