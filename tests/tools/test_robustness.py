@@ -15,6 +15,7 @@ from marchwarden.observations import Failure, FailureKind, Page
 from marchwarden.tools import archive, docx, limits
 from marchwarden.tools import pdf as pdfs
 from marchwarden.tools.blocks import read_blocks
+from marchwarden.tools.hidden import drop_hidden
 from marchwarden.tools.limits import first_blocks
 from marchwarden.tools.passages import Block, lay_out
 from marchwarden.tools.plain import plain_blocks
@@ -22,7 +23,7 @@ from marchwarden.tools.style_sheets import rules_of
 from marchwarden.tools.text import read_page, refresh_target
 from tests.tools.packed import docx as document
 from tests.tools.packed import epub, paragraph
-from tests.tools.pages import pdf
+from tests.tools.pages import html, pdf
 
 URL = "https://example.org/garden/crops"
 SENTENCE = "The garden has twelve beds, and each of them was dug in the spring."
@@ -52,6 +53,22 @@ def test_rules_that_hold_always_are_told_from_those_for_some_media_or_within_oth
         (".j", "k: l; .m"),
         (".p", "q"),
     ]
+
+
+def test_many_hidden_elements_are_taken_out_and_the_words_behind_them_stay() -> None:
+    tree = document_fromstring("<body>" + "<img src=x>word " * 20_000 + "<p>end<br hidden>ed")
+    with a_moment():
+        drop_hidden(tree)
+    assert tree.text_content().split() == ["word"] * 20_000 + ["ended"]
+
+
+def test_control_characters_around_what_is_hidden_do_not_stop_the_reader() -> None:
+    body = html(
+        "<p>Peas climb up.</p><img src=x>\x0b\x01Beans <img src=x>climb\x1f &#xfffe;too.<p>Chard does not.</p>"
+    )
+    page = read_page(body, url=URL, content_type="text/html")
+    assert isinstance(page, Page)
+    assert " ".join(page.text.split()) == "Peas climb up. Beans climb too. Chard does not."
 
 
 def test_many_lines_that_go_on_are_one_block() -> None:
