@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from marchwarden.ranking import guess_language, terms_of
 
 REACH = 300
-"""Characters of its paragraph, from its beginning, that go with an errand: what is planted beside one is short."""
-LEAST_AROUND = 30
+"""Characters that go with an errand, from its beginning: what is planted beside one is short."""
+LEAST_AROUND = 20
 """Terms of the rest of a page, below which nothing can be said about its subject."""
 LEAST_ASKED = 2
 """Terms that what is asked for must have, to be compared."""
@@ -30,7 +30,8 @@ _VERBS = """
     write draft compose generate create produce provide give[ ](?:me|us|an?) show[ ](?:me|us|how) list explain
     describe summari[sz]e discuss outline define compare translate convert calculate compute solve encode decode teach
     tell[ ](?:me|us|an?) elaborate analy[sz]e sketch implement recite rewrite paraphrase brainstorm invent
-    break[ ]down come[ ]up[ ]with help[ ]me
+    break[ ]down come[ ]up[ ]with help[ ]me craft develop devise formulate prepare propose suggest construct
+    make[ ](?:me|us|an?) put[ ]together identify illustrate evaluate assess pretend recommend sum[ ]up simplify
     replace substitute swap scramble jumble shuffle rearrange reverse misspell capitali[sz]e encrypt render introduce
     insert append incorporate integrate augment modify
     schreibe?n? verfassen? verfasse entwirf erstellen? erkl(?:ä|ae)ren? beschreiben? übersetzen? nennen? zeigen? gib
@@ -67,6 +68,8 @@ def _any_of(words: str) -> str:
 _SENTENCE = re.compile(r"[^.!?…。！？؟।|\n]+[.!?…。！？؟।]*")
 _OPENING = re.compile(r"(?:^|[:;(\[“\"„«—–-]\s*|\d\s+)(?=[^\W\d_])")
 """Where a sentence begins, or something within it does."""
+_OPENING_IN_CELL = re.compile(rf"{_OPENING.pattern}|(?<=[a-zß-ÿ)])\s(?=[A-ZÀ-ÞА-Я])")
+"""In a row of cells, which often end without a mark, a capital letter may begin something too."""
 _SOFT = r"(?:please|now|then|also|and|bitte|s[’']il te plaît|veuillez|por favor|per favore|пожалуйста|من فضلك)"
 _REQUEST = re.compile(
     rf"(?:{_SOFT},?\s+){{0,3}}(?:{_any_of(_VERBS)})\b(?![’'])"
@@ -76,6 +79,15 @@ _REQUEST = re.compile(
 _REQUEST_AT_END = re.compile(
     r"(?:ください|下さい|なさい|せよ|しろ|하세요|하십시오|해 ?줘|써 ?줘|लिखें|लिखो|बताएं|बताओ|समझाएं|करें|करो)\W*$"
 )
+_ASKED_OF_A_WRITER = re.compile(
+    r"\b(?:your|deine[rnm]?|ihre[rnm]?|eure[rnm]?|votre|vos|tes|ta|tus?|sus?|sua|tua|vostr[aeo]|jouw|uw|tw[oó]j\w*)\s"
+    r"(?:\w+\s)?(?:answer|repl(?:y|ie)|response|message|output|summar(?:y|ie)|wording|antwort(?:en)?|ausgabe"
+    r"|zusammenfassung|réponse|résumé|respuesta|resumen|mensaje|risposta|riassunto|resposta|resumo|antwoord"
+    r"|samenvatting|odpowied\w+)s?\b"
+    r"|\bво?\s(?:сво[её]м|ваш\w*|тво\w*)\sответ\w*|(?:你|您)的(?:回答|回复|答案|总结)|(?:回答|返答|返信|要約)(?:に|を|で)",
+    re.IGNORECASE,
+)
+"""What only somebody is told who is to write something."""
 _QUESTION = re.compile(rf"(?:{_any_of(_ASKING)})\b", re.IGNORECASE)
 _LEANS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|her|we|us|our|this|these|those"
@@ -103,19 +115,16 @@ def errands(paragraphs: Sequence[str], *, only: int | None = None) -> dict[int, 
     requests = [(place, request) for place in looked_at for request in _requests(paragraphs[place])]
     if not requests:
         return {}
-    spans = [
-        (place, request.start, min(len(paragraphs[place]), request.start + REACH)) for place, request in requests
-    ]
     asked = [paragraphs[place][request.about : request.end] for place, request in requests]
-    beside = [paragraphs[place][start:end] for place, start, end in spans]
+    beside = [paragraphs[place][request.start : request.start + REACH] for place, request in requests]
     language = guess_language(" ".join(paragraphs)[:_SAMPLE])
     words = terms_of([*asked, *beside, *paragraphs], language)
     everywhere = Counter(term for paragraph in words[2 * len(requests) :] for term in paragraph)
     total = everywhere.total()
     found: dict[int, tuple[int, int]] = {}
-    for number, (place, start, end) in enumerate(spans):
+    for number, (place, request) in enumerate(requests):
         if place not in found and _is_foreign(words[number], words[len(requests) + number], everywhere, total):
-            found[place] = (start, end)
+            found[place] = (request.start, request.start + len(beside[number]))
     return found
 
 
@@ -137,10 +146,13 @@ def _requests(text: str) -> Iterator[Request]:
             yield Request(start, start, end)
         elif request := _request_within(text, start, end, asks):
             yield request
+        elif _ASKED_OF_A_WRITER.search(sentence[0]):
+            yield Request(start, start, end)
 
 
 def _request_within(text: str, start: int, end: int, asks: bool) -> Request | None:
-    for opening in _OPENING.finditer(text[start:end]):
+    openings = _OPENING_IN_CELL if " | " in text else _OPENING
+    for opening in openings.finditer(text[start:end]):
         begin = start + opening.end()
         if text[begin].islower() and begin > 0 and ":" not in opening[0]:
             continue  # a clause, or what an abbreviation cut off

@@ -95,6 +95,7 @@ WEAK: tuple[Cue, ...] = (
     Cue("say", "> SAY|PRINT *|:|ONLY"),
     Cue("say", "> PRINT"),
     Cue("output", "YOUR ..1 ANSWER", "SCHOOL"),
+    Cue("output", "^ MAKE|CHANGE|DISTORT ..3 LETTERS"),
     Cue("source", "> TRUST ..3 DOMAIN"),
     Cue("source", "SKIP ..2 VERIFY"),
     Cue("secrecy", "NOT HUSH"),
@@ -125,17 +126,30 @@ ROLE_MARK = re.compile(
     re.VERBOSE,
 )
 """How a prompt's parts are set off, in folded text."""
-UNSPACED = re.compile(
-    r"""
+_MACHINES_ELSEWHERE = (
+    r"(?:(?<![a-z])ai(?![a-z])|人工智能|人工智慧|语言模型|語言模型|大模型|聊天机器人|智能助手|人工知能|言語モデル|チャットボット"
+    r"|인공지능|언어\ ?모델|챗봇|الذكاء\ الاصطناعي|نماذج\ اللغة|النماذج\ اللغوية|روبوتات\ الدردشة"
+    r"|एआई|कृत्रिम\ बुद्धि\w*|भाषा\ मॉडल\w*|चैटबॉट\w*|\bии\b|нейросет\w+|языков\w+\ модел\w+|чат-?бот\w*"
+    r"|yapay\ zeka\w*)"
+)
+ELSEWHERE = re.compile(
+    rf"""
     (?:^|[。！？，、：；\s“「(（请請])(?:忽略|无视|無視|忘记|忘記|不要理会)
-      [^。！？]{,12}(?:之前|以前|上述|先前|前面|所有|此前)[^。！？]{,12}(?:指示|指令|说明|說明|提示|命令|规则)
-    | (?:以前|これまで|上記|前|今まで|すべて|全て)[^。！？]{,10}(?:指示|命令|指令|プロンプト)
-      [^。！？]{,10}(?:無視|忘れ|従わ)
-    | (?:이전|위의|모든)[^.!?]{,12}(?:지시|명령|프롬프트)[^.!?]{,12}(?:무시|잊)
+      [^。！？]{{,12}}(?:之前|以前|上述|先前|前面|所有|此前)[^。！？]{{,12}}(?:指示|指令|说明|說明|提示|命令|规则)
+    | (?:以前|これまで|上記|前|今まで|すべて|全て)[^。！？]{{,10}}(?:指示|命令|指令|プロンプト)
+      [^。！？]{{,10}}(?:無視|忘れ|従わ)
+    | (?:이전|위의|모든)[^.!?]{{,12}}(?:지시|명령|프롬프트)[^.!?]{{,12}}(?:무시|잊)
+    | (?:تجاهل|انس|أهمل|اهمل)\w*[^.!؟]{{,25}}(?:التعليمات|الأوامر|التوجيهات)
+    | (?:पिछले|पूर्व|पहले|उपरोक्त|ऊपर|सभी)[^।!?]{{,20}}(?:निर्देश|आदेश)[^।!?]{{,15}}(?:अनदेखा|नज़रअंदाज़|नजरअंदाज|भूल|उपेक्षा)
+    | (?:onceki|yukarıdaki|tum)[^.!?]{{,20}}(?:talimat|komut)\w*[^.!?]{{,10}}(?:yok\ say|unut|gormezden|dikkate\ alma)
+    | (?:bo\ qua|quen)[^.!?]{{,15}}(?:huong\ dan|chi\ dan|chi\ thi)[^.!?]{{,15}}(?:truoc|tren)
+    | (?:所有|任何|各位|致|给|給|すべての|全ての|読む|읽는|모든|[إا]لى|لجميع|पढ़ने|सभी|всем|любым|вниманию|tum|okuyan)
+      [^.。！？!?।؟\n]{{,25}}{_MACHINES_ELSEWHERE}[^.。！？!?।؟\n]{{,50}}(?:[:：,，、]|请|請|必须|へ|에게|께)
     """,
     re.VERBOSE,
 )
-"""Orders to ignore what came before, in languages that put no blanks between words, or many endings to them."""
+"""Orders to ignore what came before, and words to all machines, in languages that put no blanks between words, or
+many endings and beginnings to them."""
 QUOTED = re.compile(
     r"""["“”„«»‹›「」`][^"“”„«»‹›「」`\n]{3,600}["“”„«»‹›「」`]|(?<!\w)['‘‚][^'‘’\n]{8,300}['’](?!\w)"""
 )

@@ -42,6 +42,7 @@ LEXICON: dict[str, str] = {
         ignore disregard forget override overrule discard bypass neglect overlook dismiss erase abandon
         ignorier{e,en,t} missacht{e,en,et} vergiss vergesst vergessen verwirf verwerfen ubergeh{e,en}
         ignor{ez,er,es} oubli{e,ez,er} neglig{e,ez} ecart{e,ez} ignor{a,en,ad,ar} olvid{a,e,en,ad,ar,ate}
+        zignoruj pomin ignorera ignoruj ігноруй ігноруйте
         descart{a,e,en} omit{e,a,an} dimentic{a,ate} ignor{ate,ino} scart{a,ate} esquec{a,am} ignorem
         desconsider{e,em} negeer vergeet игнорируй игнорируйте забудь забудьте
     """,
@@ -56,6 +57,7 @@ LEXICON: dict[str, str] = {
         previous previously prior earlier above preceding former foregoing existing original initial before
         vorherig{e,en,er,es} vorhergehend{e,en} bisherig{e,en,er} fruher{e,en} obig{e,en} vorangegangen{e,en}
         ursprunglich{e,en} vorige{n,r} zuvor vorher precedent{e,s,es} anterieur{e,s,es} dessus initial{e,es}
+        poprzednie wczesniejsze tidigare predchozi попередні
         anterior anterior{es,mente} previ{o,os,a,as} precedent{i,emente} vorige eerdere voorgaande предыдущие
         прежние
     """,
@@ -63,7 +65,7 @@ LEXICON: dict[str, str] = {
         instruction{,s} prompt{,s} directive{,s} guideline{,s} programming command{,s} anweisung{,en}
         instruktion{,en} vorgaben aufforderung{,en} befehl{,e} richtlinie{,n} consigne{,s} invite{,s}
         instruccion{,es} indicacion{,es} directri{z,ces} istruzion{e,i} instruc{ao,oes} instructies opdrachten
-        инструкции указания команды
+        инструкции указания команды instrukcje polecenia instruktioner instrukce pokyny інструкції вказівки
     """,
     "RULE": """
         rule{,s} order{,s} data context restriction{,s} constraint{,s} training safeguard{,s} directions
@@ -175,6 +177,8 @@ LEXICON: dict[str, str] = {
         rearrange remove group combine translate encode reverse hint suggest mix alter change give express
         deliver craft weave inject place put subtly omit drop repeat spell format present shuffle swap
         capitalize capitalise mention make conclude close emphasize emphasise tease encourage urge invite
+        eliminate delete strip write type garble obfuscate distort transpose split cluster chunk join merge promise
+        promote advertise link offer greet thank remind wish spread intersperse sprinkle attach refer direct
         fug{e,en} erganz{e,en} ersetz{e,en} verwend{e,en} beginn{e,en} ajout{e,ez} inser{e,ez} utilis{e,ez}
         termin{e,ez} commenc{e,ez} anad{e,a,an} incluy{e,a,an} agreg{a,ue} termin{a} empiez{a,e} aggiung{i,ete}
         inser{isci,ite} adicion{e,a} inclu{a,i}
@@ -280,6 +284,7 @@ LEXICON: dict[str, str] = {
     "CHANGE": "modify augment enhance rephrase encode reverse rearrange scramble jumble anagram",
     "DISTORT": "scramble jumble shuffle misspell encode encrypt rearrange reverse anagram",
     "MESSAGE": "message{,s} text output",
+    "LETTERS": "letter{,s} vowel{,s} consonant{,s} character{,s} syllable{,s}",
     "OPEN": "begin start end finish conclude close beginn{e,en} beende{,n} commenc{e,ez} termin{e,ez,a} empiez{a,e}",
     "SERVE": "provide render deliver craft",
     "REPLY": "reply replies response{,s}",

@@ -19,12 +19,12 @@ from marchwarden.observations import Page, Passage, SearchHit
 from marchwarden.stages.disguises import folded, mirrored, undisguised
 from marchwarden.stages.errands import errands
 from marchwarden.stages.instruction_phrases import (
+    ELSEWHERE,
     GROUPS,
     QUOTED,
     ROLE_KINDS,
     ROLE_MARK,
     STRONG,
-    UNSPACED,
     WEAK,
     Cue,
 )
@@ -84,12 +84,11 @@ def page_for_people(page: Page) -> Page:
 @lru_cache(maxsize=64)  # several stages ask for the same page
 def _spans(text: str) -> tuple[tuple[int, int], ...]:
     paragraphs = _paragraphs(text)
-    beside = errands([paragraph.text for paragraph in paragraphs])
-    found = _spread(paragraphs, _speaking(paragraphs, beside.keys()))
+    asking = errands([paragraph.text for paragraph in paragraphs])
+    found = _spread(paragraphs, _speaking(paragraphs, asking.keys()))
     spans = [(paragraphs[place].start, paragraphs[place].end) for place in found]
-    spans += [
-        (paragraphs[place].start + start, paragraphs[place].start + end) for place, (start, end) in beside.items()
-    ]
+    for place, (start, end) in asking.items():
+        spans.append((paragraphs[place].start + start, paragraphs[place].start + end))
     return tuple(sorted(spans))
 
 
@@ -150,9 +149,13 @@ def _go_together(one: _Paragraph, other: _Paragraph) -> bool:
 
 
 def _speaking(paragraphs: Sequence[_Paragraph], with_errand: Set[int]) -> set[int]:
-    """The paragraphs that give an order to a machine, by their places; an errand is a weak sign."""
+    """The paragraphs that give an order to a machine, by their places; an errand before or in one is a weak sign."""
     heard = [_Heard.of(paragraph.text) for paragraph in paragraphs]
-    found = {place for place, each in enumerate(heard) if each.orders or (each.hints and place in with_errand)}
+    kinds = [
+        each.orders | each.hints if {place, place - 1} & with_errand else each.orders
+        for place, each in enumerate(heard)
+    ]
+    found = {place for place, ordered in enumerate(kinds) if ordered}
     for place in range(len(heard) - 1):
         one, next_one = heard[place].hints, heard[place + 1].hints
         in_one_block = paragraphs[place].block == paragraphs[place + 1].block
@@ -161,21 +164,27 @@ def _speaking(paragraphs: Sequence[_Paragraph], with_errand: Set[int]) -> set[in
     if found:  # a page that has done it once is believed less
         found |= {place for place, each in enumerate(heard) if each.hints - ROLE_KINDS}
     found |= _played_on(heard)
-    announced = {place + 1 for place in found if _announces(paragraphs[place].text, heard[place])}
+    announced = {place + 1 for place in found if _announces(paragraphs[place].text, kinds[place])}
     return {place for place in found | announced if place < len(paragraphs)}
 
 
-def _announces(order: str, heard: _Heard) -> bool:
-    """Whether what an order is about comes after its paragraph: it ends in a colon, or says in one short sentence no
-    more than that it is one."""
+def _announces(order: str, kinds: Set[str]) -> bool:
+    """Whether more of an order comes after its paragraph: it ends in a colon, says in one short sentence no more than
+    that it is one, or is a long tale of what the machine is to forget and to be."""
     order = order.strip()
-    is_bare = len(order) <= _SHORT_ORDER and not _SENTENCE_END.search(order, 0, len(order) - 1)
-    return order.endswith(":") or (is_bare and not heard.orders.isdisjoint(_BARE_KINDS))
+    is_bare = len(order) <= _SHORT_ORDER and not _INNER_END.search(order, 0, len(order) - 1)
+    return (
+        order.endswith(":")
+        or (is_bare and bool(kinds) and ("override" in kinds or kinds <= _BARE_KINDS))
+        or (len(order) >= _TALE and not kinds.isdisjoint(ROLE_KINDS | {"override"}))
+    )
 
 
-_BARE_KINDS = frozenset({"override", "address"})
-_SHORT_ORDER = 120
-_SENTENCE_END = re.compile(r"[.!?]\s|[。！？।؟]")
+_BARE_KINDS = frozenset({"address", "output", "role"})
+"""Orders that do not say themselves what is to be believed."""
+_TALE = 300
+_SHORT_ORDER = 160
+_INNER_END = re.compile(r"[.!?]\s|[。！？।؟]")
 
 
 def _played_on(heard: Sequence[_Heard]) -> set[int]:
@@ -211,14 +220,16 @@ class _Heard:
         heard = _listen(plain)
         if (heard.orders or heard.hints) and _is_report(plain):
             heard = _NOTHING
-        if not heard.orders and (beneath := _all_orders(undisguised(text, plain))):
+        in_cells = [folded(_IN_CELL.sub(". ", text))] if " | " in text else []
+        if not heard.orders and (beneath := _all_orders([*in_cells, *undisguised(text, plain)])):
             return replace(heard, orders=beneath)
         return heard
 
 
 _NOTHING = _Heard()
 _AFTER_NUMBER = re.compile(r"(?<=\d) (?=[A-Z])")
-"""Where a sentence begins in a cell that holds a number, without a mark before it."""
+_IN_CELL = re.compile(r"(?<=[a-zß-ÿ)]) (?=[A-ZÀ-ÞА-Я])")
+"""Where a sentence may begin without a mark before it: after a number, and in a row of cells after a word."""
 
 
 def _listen(plain: str, *, mirror: bool = True) -> _Heard:
@@ -227,6 +238,8 @@ def _listen(plain: str, *, mirror: bool = True) -> _Heard:
     if mirror and not present.isdisjoint(_MIRRORED):
         return _Heard(_all_orders(mirrored(plain)))
     role = {"role"} if _sets_off_a_role(plain, present) else set()
+    if not plain.isascii() and ELSEWHERE.search(unicodedata.normalize("NFC", QUOTED.sub("", plain) or plain)):
+        role.add("override")
     strong = {sign.kind for sign in _worth_a_look(present, _STRONG) if sign.find(codes, present)}
     weak = [(place, sign.kind) for sign in _worth_a_look(present, _WEAK) for place in sign.find(codes, present)]
     talk = not (present.isdisjoint(_TALK) or present.isdisjoint(_YOU))
@@ -265,8 +278,6 @@ def _is_report(plain: str) -> bool:
 
 
 def _sets_off_a_role(plain: str, present: frozenset[str]) -> bool:
-    if not plain.isascii() and UNSPACED.search(unicodedata.normalize("NFC", QUOTED.sub("", plain) or plain)):
-        return True
     may = "<" in plain or "[" in plain or "##" in plain or not present.isdisjoint(_ROLE_NAMES)
     return may and bool(ROLE_MARK.search(plain))
 

@@ -164,7 +164,8 @@ def _named_aspects(aspects: list[str], question: str) -> list[str]:
 
 def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
     """Aspects head the answer and name its gaps: short phrases, which name nothing that the caller did not. A query
-    that holds a locator, as a page may have told the model to write, is not sent."""
+    that holds a locator, or is on what only a hit speaks of, as a page may have told the model to write, is not sent.
+    """
     asked = f"{given.ledger.question}\n{given.ledger.context or ''}"
     dropped = []
     for aspect in plan.aspects:
@@ -173,6 +174,8 @@ def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
     for query in plan.queries:
         if links := locators_in(query) - locators_in(asked):
             dropped.append(Dropped(what="query", text=query, decision=f"it holds {', '.join(sorted(links))}"))
+        elif _is_for_a_hit(query, given, plan):
+            dropped.append(Dropped(what="query", text=query, decision="it asks what a hit asks, not the question"))
     gone = {drop.text for drop in dropped}
     aspects = [aspect for aspect in plan.aspects if aspect not in gone]
     queries = [query for query in plan.queries if query not in gone]
@@ -181,6 +184,24 @@ def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
     if not queries and not given.ledger.queries:
         queries = [as_query(given.ledger.question)]
     return plan.model_copy(update={"aspects": aspects, "queries": queries}), dropped
+
+
+def _is_for_a_hit(query: str, given: PlanGiven, plan: Plan) -> bool:
+    """Whether it has no word of the question, its aspects and what was found for them, and most of a hit's."""
+    ledger = given.ledger
+    found = [excerpt.text for excerpt in ledger.excerpts]
+    known = [
+        ledger.question,
+        ledger.context or "",
+        *(aspect.text for aspect in ledger.aspects),
+        *plan.aspects,
+        *found,
+    ]
+    words = set(terms(query))
+    if not words or words & set(terms(" ".join(known))):
+        return False
+    hits = [set(terms(f"{lead.title} {lead.snippet}")) for lead in shown_candidates(given)]
+    return any(2 * len(words & hit) > len(words) for hit in hits)
 
 
 def _too_long(aspect: str, given: PlanGiven) -> str | None:

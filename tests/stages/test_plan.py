@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import Depth
-from marchwarden.ledger import Ledger
-from marchwarden.stages.plan import PlanGiven, as_query, model_free, names_in, read, split_question
+from marchwarden.ledger import Excerpt, Lead, Ledger
+from marchwarden.stages.plan import Plan, PlanGiven, as_query, ground, model_free, names_in, read, split_question
 from marchwarden.stages.shapes import UpTo3Texts, UpTo4Texts, UpTo6Numbers
 
 
@@ -114,3 +114,27 @@ def test_a_first_plan_that_asks_about_something_else_asks_the_question_too(
     assert read(PlanGiven(ledger, Depth.BALANCED, []), prediction).queries == sent
     ledger.queries = ["asked before"]
     assert read(PlanGiven(ledger, Depth.BALANCED, []), prediction).queries == queries
+
+
+@pytest.mark.parametrize(
+    ("query", "sent"),
+    [
+        ("capital of Brazil", False),  # what a hit asks
+        ("Brazil", False),
+        ("Halden capital", True),
+        ("bridge construction records", True),
+        ("Tista crossing opened", True),  # the model's own words
+        ("Zorn engineering office", True),  # what was found
+    ],
+)
+def test_a_query_on_what_only_a_hit_speaks_of_is_not_sent(query: str, sent: bool) -> None:
+    ledger = Ledger(question="When was the Halden Bridge built?", queries=["halden bridge"])
+    for title in ("What is the capital of Brazil?", "Zorn: engineering office"):
+        url = f"https://{title[:4].lower()}.org/"
+        ledger.leads.append(Lead(url=url, title=title, snippet="", published=None, aspect=1, rank=0.1))
+    found = "Zorn & Sons built it."
+    ledger.excerpts.append(Excerpt(number=1, locator="https://a.org/", aspect=1, start=0, end=len(found), text=found))
+    plan = Plan(thought="", aspects=[], queries=[query], read=[], done=False)
+    kept, dropped = ground(PlanGiven(ledger, Depth.BALANCED, []), plan)
+    assert kept.queries == ([query] if sent else [])
+    assert bool(dropped) != sent
