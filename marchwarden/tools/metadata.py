@@ -36,6 +36,7 @@ class Metadata:
     canonical_url: str | None = None
     standing: Standing | None = None
     is_article: bool = False
+    """Whether it declares that it is an article, as opposed to a front page, a shop or a thread."""
     closed: bool = False
     """Whether it declares that it isn't free to read (schema.org `isAccessibleForFree`)."""
     paid_parts: tuple[str, ...] = ()
