@@ -21,6 +21,8 @@ _WORD = re.compile(r"[^\W_]+")
 _COMPARED = 8
 """Words at the beginning of a passage that are looked for; fewer where they can't all be found in a row."""
 _LEAST = 3
+_LOOKED_AT = 10_000
+"""Places of its first word at which a passage is looked for."""
 
 
 def with_places(page: Page, body: bytes) -> Page:
@@ -65,7 +67,7 @@ def _find(wanted: list[str], words: list[str], where: dict[str, list[int]], afte
         head = wanted[:length]
         candidates = where.get(head[0], [])
         start = bisect_left(candidates, after)
-        found = next((at for at in candidates[start:] if words[at : at + length] == head), None)
+        found = next((at for at in candidates[start : start + _LOOKED_AT] if words[at : at + length] == head), None)
         if found is not None:
             return found
     return None
