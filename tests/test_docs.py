@@ -257,6 +257,9 @@ async def test_the_example_of_a_test_passes() -> None:
     await tests[0]()
 
 
+_CITED = re.compile(r" ?(?:\[\d+\])+\.?")
+
+
 @pytest.mark.anyio
 async def test_the_answer_that_readme_shows_is_the_one_that_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     for set_up in ("MARCHWARDEN_PROGRAM", "MARCHWARDEN_SEMANTIC"):
@@ -264,10 +267,14 @@ async def test_the_answer_that_readme_shows_is_the_one_that_is_given(monkeypatch
     shown = " ".join(blocks("README.md", "text")[0].split())
     done = await run("What are ideal crops for a garden in Utah?")
     result = done.result
-    answer = [" ".join(line.removeprefix("- ").split()) for line in result.answer.splitlines()]
-    assert [line for line in answer if line in shown] == answer[:2]
+    answer = {" ".join(_CITED.sub("", line).removeprefix("- ").split()) for line in result.answer.splitlines()}
+    assert (
+        len([line for line in answer if line in _CITED.sub("", shown)]) == 2
+    )  # in either order: their scores are so
+    # close that it depends on how a processor rounds embeddings
     assert f"({result.confidence:.2f})" in shown
-    assert f"“{result.citations[2].raw_excerpt}”" in shown
+    (excerpt,) = re.findall(r"“(.+?)”", shown)
+    assert excerpt in [citation.raw_excerpt for citation in result.citations[:3]]
     assert [gap.detail in shown for gap in result.gaps] == [True]
     for folder, rest in re.findall(r"store/(\w\w)/(\w{62})\.zst", page("README.md")):
         assert "repay the water" in done.store.get(f"sha256:{folder}{rest}").decode()
