@@ -268,10 +268,8 @@ async def test_the_answer_that_readme_shows_is_the_one_that_is_given(monkeypatch
     done = await run("What are ideal crops for a garden in Utah?")
     result = done.result
     answer = {" ".join(_CITED.sub("", line).removeprefix("- ").split()) for line in result.answer.splitlines()}
-    assert (
-        len([line for line in answer if line in _CITED.sub("", shown)]) == 2
-    )  # in either order: their scores are so
-    # close that it depends on how a processor rounds embeddings
+    # In either order: their scores are so close that it depends on how a processor rounds embeddings.
+    assert len([line for line in answer if line in _CITED.sub("", shown)]) == 2
     assert f"({result.confidence:.2f})" in shown
     (excerpt,) = re.findall(r"“(.+?)”", shown)
     assert excerpt in [citation.raw_excerpt for citation in result.citations[:3]]
