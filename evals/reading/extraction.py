@@ -197,6 +197,8 @@ class Figure:
     low: float
     high: float
     """The ends of the 95 % interval of ours − theirs, by resampling pages."""
+    read: float
+    """Ours − theirs over the pages that we did not refuse."""
 
     @property
     def difference(self) -> float:
@@ -216,19 +218,27 @@ def _figure(collection: str, kind: str, scores: Sequence[Score]) -> Figure:
     samples = [[scores[at] for at in chance.integers(len(scores), size=len(scores))] for _ in range(1000)]
     changes = [figure([each.ours for each in s]) - figure([each.theirs for each in s]) for s in samples]
     low, high = np.quantile(changes, [0.025, 0.975])
-    our_figure, their_figure = (figure([getattr(each, side) for each in scores]) for side in ("ours", "theirs"))
-    refused = sum(each.refused is not None for each in scores)
-    return Figure(kind, len(scores), refused, our_figure, their_figure, float(low), float(high))
+    read = [each for each in scores if each.refused is None]
+    return Figure(
+        kind,
+        pages=len(scores),
+        refused=len(scores) - len(read),
+        ours=figure([each.ours for each in scores]),
+        theirs=figure([each.theirs for each in scores]),
+        low=float(low),
+        high=float(high),
+        read=figure([each.ours for each in read]) - figure([each.theirs for each in read]) if read else 0.0,
+    )
 
 
 def table(rows: Sequence[Figure]) -> str:
     lines = [
-        "| kind of page | pages | refused | ours | trafilatura | difference | 95 % interval |",
-        "|---|---|---|---|---|---|---|",
+        "| kind of page | pages | refused | ours | trafilatura | difference | 95 % interval | of pages read |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     lines += [
         f"| {row.kind} | {row.pages} | {row.refused} | {row.ours:.3f} | {row.theirs:.3f} | {row.difference:+.3f} "
-        f"| {row.low:+.3f} to {row.high:+.3f} |"
+        f"| {row.low:+.3f} to {row.high:+.3f} | {row.read:+.3f} |"
         for row in rows
     ]
     return "\n".join(lines)

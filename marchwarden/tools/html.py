@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 _ENCODING_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>", re.IGNORECASE)
 
 MOST_ELEMENTS = 15_000
-"""A larger page's main region is taken as it is: weighing each part of it would take seconds."""
+"""A larger page is not looked through for posts, and trafilatura is not asked: either would take seconds."""
 
 MOST_MARKUP = 3_000_000
 """Characters of markup that are read; beyond it, even walking would take too long."""
@@ -111,19 +111,26 @@ def _thread_blocks(tree: HtmlElement, posts: list[Post], back: dict[int, str]) -
 
 
 def without_repeats(blocks: Iterable[Block]) -> list[Block]:
-    """The blocks, without longer ones that stood there before: a quoted post, what is there once for each layout.
+    """The blocks, without what stood there before: a quoted post, or what is there once for each layout, with the
+    shorter blocks that follow it both times; and without what stands there twice running.
 
-    What is there more often stays: it is said of each of several things, as a condition below every offer.
+    A longer block that is there more often stays: it is said of each of several things, as a condition of offers.
     """
     blocks = list(blocks)
     texts = [" ".join(block.text.split()) for block in blocks]
     times = Counter(text for text in texts if len(text) >= _LONG_ENOUGH_TO_REPEAT)
-    seen: set[str] = set()
+    first: dict[str, int] = {}
     kept: list[Block] = []
-    for block, text in zip(blocks, texts, strict=True):
-        if text not in seen or not 1 < times[text] <= _MOST_COPIES:
+    repeated = -1
+    for at, (block, text) in enumerate(zip(blocks, texts, strict=True)):
+        goes_on = repeated >= 0 and repeated + 1 < at and texts[repeated + 1] == text
+        if goes_on or (text in first and 1 < times[text] <= _MOST_COPIES):
+            repeated = repeated + 1 if goes_on else first[text]
+            continue
+        repeated = -1
+        if at == 0 or texts[at - 1] != text or block.kind not in ("heading", "paragraph"):
             kept.append(block)
-        seen.add(text)
+        first.setdefault(text, at)
     return kept
 
 
