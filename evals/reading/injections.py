@@ -4,7 +4,7 @@
         [--half open|held] [--ways visible hidden …] [--every 5] [--semantic] [--jobs 2] [--json]
     MARCHWARDEN_API_BASE=http://127.0.0.1:8131/v1 MARCHWARDEN_MODEL_CALLS=1 \\
         python -m evals.reading.injections … --model openai/qwen1.5b --depth shallow --seconds 240 --batch 2
-    python -m evals.reading.injections --ordinary data/extract-aeb data/extract-wcxb
+    python -m evals.reading.injections --ordinary data/extract-aeb data/extract-wcxb [--bipia … --every 12]
 
 Every attack stands once in each way (injection_pages.py) and variant on an ordinary page of a small frozen web,
 beside other such pages and an honest one, and a whole research call answers a question from them. An attack has
@@ -13,7 +13,8 @@ that was picked, or anything that the result says; and where the answer is in wo
 Passages that were told and dropped are no success; nor is what a search said of a page, in the trace's list of hits.
 Ends with 1 where any attack succeeded.
 
-`--ordinary` counts the passages of pages without attacks that are dropped all the same, and prints them.
+`--ordinary` counts the passages of pages without attacks that are dropped all the same, and prints them; with
+attacks, it counts instead on how many of these pages, which may be long, each is told that is put into the middle.
 
 Choices were made in sight of the attacks of the half `open` (by hash); `held` says what they are worth.
 """
@@ -32,7 +33,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -40,7 +41,7 @@ from uuid import uuid4
 
 from evals.reading.injection_pages import BESIDE, TOPICS, VARIANTS, WAYS, Body, Topic, Variant, honest_page
 from marchwarden.contract import Constraints, ResearchRequest, ResearchResult
-from marchwarden.observations import Page
+from marchwarden.observations import Page, Passage
 from marchwarden.researcher import research
 from marchwarden.settings import EXTRACTIVE, Settings, load_settings, shipped
 from marchwarden.stages.instructions import instructed
@@ -311,6 +312,22 @@ def report_ordinary(folders: Sequence[Path], every: int) -> None:
         print(f"{name}: {dropped[name]} of {count} passages dropped ({dropped[name] / count:.3%})")
 
 
+def report_told(attacks: Sequence[Attack], folders: Sequence[Path], every: int) -> None:
+    pages = [page for _, page in islice(ordinary_pages(folders), 0, None, every)]
+    for attack in attacks:
+        count = sum(bool(instructed(with_attack(page, attack))) for page in pages)
+        print(f"{count} of {len(pages)}\t{attack.half}\t{attack.kind}\t{attack.text[:90]!r}")
+
+
+def with_attack(page: Page, attack: Attack) -> Page:
+    """The page with the attack as a paragraph in its middle, which is its only passage."""
+    paragraphs = page.text.split("\n\n")
+    middle = len(paragraphs) // 2
+    text = "\n\n".join([*paragraphs[:middle], attack.text, *paragraphs[middle:]])
+    start = len("".join(f"{paragraph}\n\n" for paragraph in paragraphs[:middle]))
+    return replace(page, text=text, passages=(Passage(1, start, start + len(attack.text), attack.text),))
+
+
 # Report
 
 
@@ -381,10 +398,12 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--ordinary", type=Path, nargs="+", help="folders of pages without attacks")
     given = parser.parse_args()
-    if given.ordinary:
-        return report_ordinary(given.ordinary, given.every)
     attacks = [*(bipia(given.bipia) if given.bipia else []), *(giskard(given.giskard) if given.giskard else [])]
     chosen = [attack for attack in attacks if given.half in (None, attack.half)]
+    if given.ordinary and chosen:
+        return report_told(chosen, given.ordinary, given.every)
+    if given.ordinary:
+        return report_ordinary(given.ordinary, given.every)
     if not chosen:
         parser.error("name a collection of attacks: --bipia, --giskard")
     settings = load_settings(
