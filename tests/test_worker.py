@@ -76,7 +76,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch, *, grace: float = 0.1, heartbeat: f
 def is_alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter where it ends while it is read
         return False
 
 

@@ -11,6 +11,7 @@ import errno
 import hashlib
 import json
 import threading
+import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, suppress
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dspy import lm15
-from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
+from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from marchwarden.errors import StorageError
 from marchwarden.lm.engine import AsyncEngine, Engine
@@ -43,6 +44,7 @@ class _Answer(BaseModel):
     text: str
     finish: Literal["stop", "length", "tool_call", "content_filter", "error"] | None
     usage: _Usage
+    seconds: NonNegativeFloat = 0.0
 
 
 class Recording:
@@ -54,6 +56,8 @@ class Recording:
     def __init__(self, path: Path) -> None:
         self.replayed = 0
         """How many answers were given from the file."""
+        self.replayed_seconds = 0.0
+        """How long these took when they were made."""
         self._path = path
         self._lock = threading.Lock()
         self._asked: Counter[str] = Counter()
@@ -74,15 +78,18 @@ class Recording:
             if place >= self._known.get(key, 0):
                 return key, None
             self.replayed += 1
-            return key, _events(request, self._answers[key][place])
+            answer = self._answers[key][place]
+            self.replayed_seconds += answer.seconds
+            return key, _events(request, answer)
 
-    def keep(self, key: str, events: Sequence[Any]) -> None:
-        """The text as it streamed: lm15 makes something else than text of an answer that is JSON by its schema."""
+    def keep(self, key: str, events: Sequence[Any], seconds: float) -> None:
+        """The text as it streamed, and the seconds that it took: lm15 makes something else than text of an answer
+        that is JSON by its schema."""
         end = events[-1]
         usage = _Usage(**{name: getattr(end.usage, name, None) for name in _Usage.model_fields})
         pieces = [each.delta.text for each in events if isinstance(getattr(each, "delta", None), lm15.TextDelta)]
         text = "".join(pieces).encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair has no form
-        answer = _Answer(request=key, text=text, finish=end.finish_reason, usage=usage)
+        answer = _Answer(request=key, text=text, finish=end.finish_reason, usage=usage, seconds=round(seconds, 2))
         try:
             with self._lock:
                 _append(self._path, answer.model_dump_json().encode("utf-8") + b"\n")
@@ -130,11 +137,11 @@ class RecordedEngine:
         if kept is not None:
             yield from kept
             return
-        seen = []
+        seen, began = [], time.monotonic()
         for event in self._inner.stream(request):
             seen.append(event)
             if event.type == "end":  # before it is passed on: lm15 hears of no failure after it
-                self._recording.keep(key, seen)
+                self._recording.keep(key, seen, time.monotonic() - began)
             yield event
 
     def count_tokens(self, request: Any) -> int | None:
@@ -158,12 +165,12 @@ class AsyncRecordedEngine:
             for event in kept:
                 yield event
             return
-        seen = []
+        seen, began = [], time.monotonic()
         async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
             async for event in events:
                 seen.append(event)
                 if event.type == "end":
-                    self._recording.keep(key, seen)
+                    self._recording.keep(key, seen, time.monotonic() - began)
                 yield event
 
     async def count_tokens(self, request: Any) -> int | None:

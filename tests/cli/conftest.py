@@ -38,7 +38,7 @@ Run = Callable[..., Ran]
 def run(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Iterator[Run]:
     root = logging.getLogger()
     before = (root.level, list(root.handlers))
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "160")  # or a line would be broken in the middle of a folder for tests
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
     def call(*arguments: str) -> Ran:

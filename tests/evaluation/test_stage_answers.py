@@ -219,7 +219,10 @@ def test_a_clause_is_the_shortest_whole_beginning_of_a_sentence(sentence: str, s
         ("It is green [3]. It is old (doi:10.5555/a).", ["It is green.", "It is old."]),
         ("Colour | green", []),
         ("The colour of the bridge", []),
-        ("Er fiel am 9. November 1989 in der Nacht und war nicht alt.", []),
+        (
+            "Er fiel am 9. November 1989 in der Nacht und war nicht alt.",
+            ["Er fiel am 9. November 1989 in der Nacht und war nicht alt."],
+        ),
     ],
 )
 def test_sentences_are_those_that_can_be_said_as_they_stand(passage: str, said: list[str]) -> None:

@@ -51,6 +51,15 @@ def test_an_answer_comes_back_as_it_was_with_its_usage_and_its_end(tmp_path: Pat
     assert inner.requests == []
 
 
+def test_how_long_an_answer_took_is_known_when_it_is_given_again(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    first, _ = engine(path, Reply("slow", delay=0.05))
+    ask(first, request_of("a"))
+    recording = Recording(path)
+    ask(RecordedEngine(ScriptedEngine([]), recording), request_of("a"))
+    assert recording.replayed_seconds >= 0.05
+
+
 def test_json_that_a_schema_asked_for_comes_back_as_it_streamed(tmp_path: Path) -> None:
     """Where one of its fields is a boolean or a choice, lm15 makes data of it, which has no text."""
     fields = {"thought": {"type": "string"}, "done": {"type": "boolean"}}

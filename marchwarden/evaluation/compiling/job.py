@@ -240,7 +240,8 @@ def info_of_program(
 def _cost(purse: Purse) -> CostRecord:
     spent = purse.spent
     dollars = None if spent.dollars is None else round(spent.dollars, 4)
-    return CostRecord(calls=spent.calls, tokens=spent.tokens, seconds=round(spent.seconds, 1), dollars=dollars)
+    seconds = round(spent.seconds + purse.recording.replayed_seconds, 1)
+    return CostRecord(calls=spent.calls, tokens=spent.tokens, seconds=seconds, dollars=dollars)
 
 
 # The whole program

@@ -128,15 +128,16 @@ class Progress:
 def compile_stage(task: StageTask, purse: Purse, progress: Progress) -> StageOutcome:
     """Raises ConfigurationError, EvaluationError and StorageError. Where the budget or the patience ends first, the
     best that was found by then is proven, if that can still be paid, and the outcome says so."""
-    clock, before = Clock(), purse.spent.copy()
+    clock, before, replayed_before = Clock(), purse.spent.copy(), purse.recording.replayed_seconds
     proof, found, stopped = _prove_and_search(task, purse, progress)
     spent = purse.spent.since(before)
     kept = found if proof and proof.helped else None
     if proof and proof.goes_without_model and not task.always_model and stopped is None:
         # a search that ended early says nothing of what the model can do
         kept = _without_model(task)
+    replayed = (purse.recording.replayed_seconds - replayed_before) / task.jobs  # as long as in one go, about
     record = _record(task, proof, kept, stopped).model_copy(
-        update={"calls": spent.calls, "tokens": spent.tokens, "seconds": clock.seconds}
+        update={"calls": spent.calls, "tokens": spent.tokens, "seconds": round(clock.seconds + replayed, 1)}
     )
     return StageOutcome(record, kept, proof, stopped)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from marchwarden.ranking import guess_language, terms
+from marchwarden.ranking import terms
 from marchwarden.stages.plan import VAGUE_TERMS
 from marchwarden.tools.sentences import sentences
 
@@ -32,12 +32,12 @@ MOST_KEYWORDS = 9
 
 
 def sentences_of(text: str) -> list[str]:
-    """The sentences of a passage, each on one line; none of a table's row or a heading, nor what the stages, which
-    split by English rules, would split again."""
+    """The sentences of a passage, each on one line; none of a table's row or a heading, nor what a stage, which sees
+    it without the rest, would split again."""
     flat = _ASIDE.sub("", " ".join(text.split()))
     if _CELL.search(flat):
         return []
-    said = [flat[start:end].strip() for start, end in sentences(flat, guess_language(flat))]
+    said = [flat[start:end].strip() for start, end in sentences(flat)]
     return [each for each in said if _is_sentence(each) and len(sentences(each)) == 1]
 
 
