@@ -36,6 +36,7 @@ from marchwarden.evaluation.scoring_text import address
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.stages.compiled import program_in_force
 from marchwarden.tools.frozen_web import FrozenWeb
+from marchwarden.tools.search.snapshot import SnapshotSearch
 from marchwarden.trace.reader import Trace, read_trace
 from marchwarden.trace.store import Store
 from marchwarden.trace.verify import verify
@@ -94,6 +95,7 @@ async def ask_all(
     places = anyio.Semaphore(jobs)
     fatal: list[Exception] = []
     warm_up(own)
+    await anyio.to_thread.run_sync(_index_pages, own)
 
     async def ask(question: Question, scope: anyio.CancelScope) -> None:
         async with places:
@@ -112,6 +114,12 @@ async def ask_all(
                 group.start_soon(ask, question, group.cancel_scope)
     if fatal:
         raise fatal[0]
+
+
+def _index_pages(settings: Settings) -> None:
+    """Else the first questions would pay for it with their time."""
+    if "snapshot" in settings.sources:
+        SnapshotSearch(settings).prepare()
 
 
 async def ask_one(question: Question, settings: Settings) -> Record:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, TypeAlias
 
 import regex
@@ -55,6 +56,10 @@ def visible(text: str) -> str:
     return _LINE_ENDS.sub("\n", INVISIBLE.sub("", text))
 
 
+MOST_PASSAGES = 100_000
+"""Of a page: three times as many as a long book has. What comes after them is left out."""
+
+
 def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, tuple[Passage, ...]]:
     """The text of the blocks, and its passages: `text[p.start:p.end] == p.text`, at most 500 characters each, none
     beginning or ending inside a word or with a blank. Headings are text but no passages.
@@ -69,6 +74,8 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
     heading: str | None = None
     previous: Block | None = None
     for block in blocks:
+        if len(passages) >= MOST_PASSAGES:
+            break
         if previous is not None:
             pieces.append(_gap(previous, block))
             length += len(pieces[-1])
@@ -76,7 +83,7 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
             heading = " ".join(block.text.split())
         elif block.shown:
             above = _heading(heading, block)
-            for start, end in _spans(block, told):
+            for start, end in islice(_spans(block, told), MOST_PASSAGES - len(passages)):
                 number = len(passages) + 1
                 passages.append(Passage(number, length + start, length + end, block.text[start:end], above))
         pieces.append(block.text)

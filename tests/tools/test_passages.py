@@ -10,7 +10,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marchwarden.tools.passages import Block, lay_out, visible
+from marchwarden.tools.passages import MOST_PASSAGES, Block, lay_out, visible
 
 KINDS = st.sampled_from(["heading", "paragraph", "item", "row", "line"])
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=900)
@@ -198,3 +198,13 @@ def test_time_grows_with_the_length_of_a_text_alone(unit: str) -> None:
 )
 def test_only_what_no_reader_sees_is_removed(raw: str, seen: str) -> None:
     assert visible(raw) == seen
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [[Block("item", "so it is")] * (MOST_PASSAGES + 5), [Block("paragraph", "It is. " * (MOST_PASSAGES + 5))]],
+    ids=["items", "one paragraph"],
+)
+def test_of_a_flood_of_passages_the_first_are_quoted(blocks: list[Block]) -> None:
+    _, passages = lay_out(blocks)
+    assert len(passages) == MOST_PASSAGES

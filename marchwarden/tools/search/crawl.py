@@ -19,7 +19,7 @@ from marchwarden.tools.frozen_web import FrozenPage, FrozenWeb
 if TYPE_CHECKING:
     from marchwarden.tools.metadata import Metadata
 
-LISTING_VERSION = 1
+LISTING_VERSION = 2
 """To be raised when the same pages give other listings, so that indexes built before are built anew."""
 
 _READ_LIMIT = 100_000

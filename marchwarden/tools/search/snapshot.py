@@ -42,6 +42,10 @@ class SnapshotSearch:
         hits = await anyio.to_thread.run_sync(self._find, query, max_results, source_filter, abandon_on_cancel=True)
         return SearchOutcome(query, self.name, hits, seconds=time.monotonic() - began)
 
+    def prepare(self) -> None:
+        """Read all pages now, where the first search would."""
+        self._opened()
+
     async def aclose(self) -> None:
         self._index = None
 

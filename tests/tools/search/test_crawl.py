@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from marchwarden.tools.search.crawl import Listing, crawl, words_of
+from marchwarden.settings import shipped
+from marchwarden.tools.frozen_web import FrozenWeb
+from marchwarden.tools.search.crawl import LISTING_VERSION, Listing, crawl, words_of
 from tests.tools.search.small_web import CROPS, LAKE, article, write_web
 
 URL = "https://example.org/crops"
@@ -134,3 +137,12 @@ def test_the_words_of_an_address_leave_out_numbers_that_are_no_years() -> None:
     assert words_of("https://example.org/news/2024/07/utah_garden-crops.html?id=3") == "news 2024 utah garden crops"
     assert words_of("https://example.org/l%C3%A9man") == "léman"
     assert words_of("https://example.org/") == ""
+
+
+def test_pages_give_the_listings_that_their_version_stands_for() -> None:
+    """An index is kept from one release to the next. Where reading changes what is listed, raise LISTING_VERSION, or
+    the old one goes on being searched; then put the new digest here."""
+    web = FrozenWeb.load(shipped("web"))
+    some = FrozenWeb(web.folder, dict(list(web.pages.items())[::20]), web.fingerprint)
+    digest = hashlib.sha256(repr(crawl(some)).encode()).hexdigest()[:16]
+    assert (LISTING_VERSION, digest) == (2, "6c0a61f6bd207932")
