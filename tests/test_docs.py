@@ -278,6 +278,15 @@ async def test_the_answer_that_readme_shows_is_the_one_that_is_given(monkeypatch
         assert "repay the water" in done.store.get(f"sha256:{folder}{rest}").decode()
 
 
+@pytest.mark.anyio
+async def test_the_question_that_readme_asks_about_orders_to_machines_meets_one() -> None:
+    (question,) = re.findall(
+        r'marchwarden ask "([^"]+)" --source snapshot\n +marchwarden replay --json', page("README.md")
+    )
+    done = await run(question)
+    assert [event.what for event in done.events("drop")] == ["instruction"]
+
+
 def test_the_schema_example_prints_both_schemas() -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

@@ -1,6 +1,6 @@
 """How well closed pages are told from open ones: paywalls and log-ins, checks for robots, consent pages, and others.
 
-    python evals/reading/access.py [--path ../shared/data] [--presumed] [--json]
+    python evals/reading/access.py [--path data] [--presumed] [--json]
 
 The labels are in evals/reading/access/labels.jsonl, each with its reason; own pages lie beside them. Some were
 written before the rules were looked at, some along with them, some after: the rules were not fitted to these last.
@@ -211,6 +211,8 @@ def main() -> None:
     parser.add_argument("--presumed", action="store_true", help="unlabelled pages of the collections, too, as open")
     parser.add_argument("--json", action="store_true", help="each page's verdict as JSON, a line a page")
     given = parser.parse_args()
+    if given.path and not given.path.exists():
+        parser.error(f"{given.path} is not there; docs/wiki/Reading.md says what the collections are")
     pages = own_pages()
     if given.path:
         pages += collection_pages(given.path, presumed=given.presumed)

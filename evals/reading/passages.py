@@ -1,6 +1,6 @@
 """How long it takes to divide long texts into passages, ordinary and odd ones, and how that grows with their length.
 
-    python evals/reading/passages.py [--lengths 250000 500000 1000000]
+    python -m evals.reading.passages [--lengths 250000 500000 1000000]
 
 Seconds of processor time for a text of one paragraph, of so many characters. Beside it sentencex alone, on 20,000 and
 40,000 characters: where the second figure is four times the first, it takes quadratic time.

@@ -96,7 +96,7 @@ def _made(info: ProgramInfo) -> Text:
     took = _took(info.cost.calls, info.cost.tokens, info.cost.seconds)
     lines = (
         f"Compiled {info.date} by Marchwarden {info.version} with DSPy {info.dspy}{reflection}",
-        f"It took {took}{dollars}",
+        f"The last compile took {took}{dollars}",
         f"seed {info.seed}, reading by {info.reads_by}, labels {info.labels}, pages {info.pages}",
     )
     return Text(visible("\n".join(lines)))

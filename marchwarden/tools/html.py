@@ -19,7 +19,7 @@ from marchwarden.tools.blocks import read_blocks
 from marchwarden.tools.furniture import furniture_in
 from marchwarden.tools.page_kind import PageKind, declared_kind
 from marchwarden.tools.passages import Block
-from marchwarden.tools.threads import Post, posts_in
+from marchwarden.tools.threads import Post, posts_in, quotes_in
 
 _log = logging.getLogger(__name__)
 
@@ -103,11 +103,13 @@ def _thread_blocks(tree: HtmlElement, posts: list[Post], back: dict[int, str]) -
     title = next(tree.iter("h1"), None)
     if title is not None:
         yield from read_blocks(title, translate=back)
+    said = ""
     for post in posts:
         for element in post.about:
             for block in read_blocks(element, translate=back):
                 yield replace(block, kind="line", shown=False)
-        yield from read_blocks(post.content, translate=back)
+        yield from read_blocks(post.content, left_out=quotes_in(post.content, said), translate=back)
+        said += " " + " ".join("".join(post.content.itertext()).split())
 
 
 def without_repeats(blocks: Iterable[Block]) -> list[Block]:

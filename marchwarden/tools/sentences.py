@@ -25,7 +25,7 @@ _KEPT = 300
 
 _QUOTES = "\"'”’“‘»«›‹」』｣"
 _CLOSERS = r"(?:\s?»|[“‘«‹](?!\w)|[\"'”’»›」』｣)\]}】〉》）］〕])"
-_NOTE = r"(?:\s?\[(?:\d{1,4}|\p{Ll}{1,2})\](?::\d+(?:[–-]\d+)?)?|[¹²³⁴⁵⁶⁷⁸⁹⁰])"
+_NOTE = r"(?:\s?\[\^?(?:\d{1,4}|\p{Ll}{1,2})\](?::\d+(?:[–-]\d+)?)?|[¹²³⁴⁵⁶⁷⁸⁹⁰])"
 _BORROWED = r"(?<=\p{Devanagari}\s?)\||(?<=\p{Armenian}):|(?<=\p{Greek});"
 """Marks that end a sentence in one script only."""
 _MARK = regex.compile(

@@ -32,6 +32,8 @@ _NEARLY_ALL = 0.8
 _SHARE = 0.4
 _SHARE_DECLARED = 0.2
 _LEAST_SAID = 0.25
+_LEAST_QUOTED = 10
+"""Characters in one piece: fewer may be the same by chance."""
 _TYPED_TEXT = "itemprop=text"
 
 Lengths = Mapping[etree._Element, int]
@@ -60,6 +62,15 @@ def posts_in(region: HtmlElement, declared: PageKind | None) -> list[Post]:
         if enough and length > least and (found := _read(region, group, lengths, dates)):
             return found
     return []
+
+
+def quotes_in(content: etree._Element, said: str) -> set[etree._Element]:
+    """The quotations in a post of what was `said` in the posts before it, each with whatever names who said it."""
+    longest = {
+        quote: max((" ".join(text.split()) for text in quote.itertext()), key=len, default="")
+        for quote in content.iter("blockquote")
+    }
+    return {quote for quote, text in longest.items() if len(text) >= _LEAST_QUOTED and text in said}
 
 
 def _lengths_in(region: HtmlElement) -> dict[etree._Element, int]:

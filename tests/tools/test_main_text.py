@@ -78,10 +78,17 @@ def test_a_reply_within_a_post_is_read_once() -> None:
     assert quotes(read(thread(first, post(*SAID[2])), FORUM)) == [text for _, _, text in SAID]
 
 
-def test_a_post_that_is_quoted_in_another_is_text_once() -> None:
-    quoting = f"<blockquote>{SAID[0][2]}</blockquote>{SAID[1][2]}"
+@pytest.mark.parametrize("quoted", [SAID[0][2], f"<cite>Marit said:</cite><p>{SAID[0][2]}</p>", SAID[0][2][:29]])
+def test_what_a_post_quotes_of_another_is_not_said_by_its_author(quoted: str) -> None:
+    quoting = f"<blockquote>{quoted}</blockquote>{SAID[1][2]}"
     posts = [post(*SAID[0]), post(*SAID[1][:2], quoting), post(*SAID[2])]
-    assert read(thread(*posts), FORUM).text.count(SAID[0][2]) == 1
+    assert quotes(read(thread(*posts), FORUM)) == [text for _, _, text in SAID]
+
+
+def test_what_a_post_quotes_from_elsewhere_is_text() -> None:
+    quoting = f"<blockquote>Seed is sown at eight degrees.</blockquote>{SAID[1][2]}"
+    posts = [post(*SAID[0]), post(*SAID[1][:2], quoting), post(*SAID[2])]
+    assert "Seed is sown at eight degrees." in quotes(read(thread(*posts), FORUM))
 
 
 @pytest.mark.parametrize("attributes", ["id='comments'", "class='comment-list'", ""])
