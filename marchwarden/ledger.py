@@ -56,6 +56,8 @@ class Source(BaseModel):
     """The locator of the source that this one is a copy of."""
     shingles: list[int] = Field(repr=False)
     shingle_total: int = Field(repr=False)
+    passed_over: int = 0
+    """How many of its passages speak to machines, and are left out."""
 
     @property
     def dated(self) -> date | None:

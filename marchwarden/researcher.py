@@ -230,8 +230,10 @@ class ResearchCall:
         if page is None:
             failure = outcome.failure or Failure(FailureKind.NO_TEXT, "There is nothing to read.")
             self.ledger.add_failure(lead, failure, promise(lead, self.ledger.aspects))
-        elif self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page.url)):
-            self.tell.passed_over(page, instructed(page))
+        elif source := self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page.url)):
+            left_out = instructed(page)
+            source.passed_over = len(left_out)
+            self.tell.passed_over(page, left_out)
             self.ledger.add_pointers(find_pointers(page, self.ledger.question))
             if page.passages:
                 self.not_picked.append(page)

@@ -255,6 +255,8 @@ def _pages(count: int) -> str:
 def _what_was_tried(ledger: Ledger, broken: list[Attempt]) -> str:
     searches = len(ledger.queries)
     text = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(len(ledger.sources))} read"
+    if with_orders := sum(source.passed_over > 0 for source in ledger.sources):
+        text += f" (of {with_orders} not the passages that speak to machines)"
     unreadable = [failure for failure in broken if failure.service == "fetch"]
     if unreadable:
         text += f", {len(unreadable)} could not be ({unreadable[0].target}: {unreadable[0].detail.rstrip('.')})"
