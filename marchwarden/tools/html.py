@@ -17,6 +17,7 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from marchwarden.tools.blocks import read_blocks
 from marchwarden.tools.furniture import furniture_in
+from marchwarden.tools.limits import MOST_CHARACTERS
 from marchwarden.tools.page_kind import PageKind, declared_kind
 from marchwarden.tools.passages import Block
 from marchwarden.tools.threads import Post, posts_in, quotes_in
@@ -28,9 +29,6 @@ _ENCODING_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>", re.IGNORECASE)
 MOST_ELEMENTS = 15_000
 """A larger page is not looked through for posts, and trafilatura is not asked: either would take seconds."""
 
-MOST_MARKUP = 3_000_000
-"""Characters of markup that are read; beyond it, even walking would take too long."""
-
 # Chosen on one half of a public set of pages of seven kinds; evals/reading/extraction.py measures both halves.
 _SHORT = 250
 _LONG = 100
@@ -41,7 +39,7 @@ _MOST = 1.1
 
 def parse(markup: str) -> HtmlElement | None:
     """The document's tree, comments and processing instructions left out; None where there is nothing in it."""
-    markup = _ENCODING_DECLARATION.sub("", markup[:MOST_MARKUP].replace("\0", ""), count=1)
+    markup = _ENCODING_DECLARATION.sub("", markup[:MOST_CHARACTERS].replace("\0", ""), count=1)
     parser = HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
     try:
         return document_fromstring(markup.encode("utf-8", "replace"), parser=parser)
