@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 import random
 import subprocess
@@ -21,7 +20,7 @@ from marchwarden.observations import FailureKind, FetchOutcome
 from marchwarden.settings import Settings
 from marchwarden.tools.fetch import Fetcher
 from tests.tools.loopback import Asked, Write, loopback, response
-from tests.tools.pages import article
+from tests.tools.pages import article, gzipped
 
 pytestmark = pytest.mark.anyio
 
@@ -79,12 +78,12 @@ def zstd(body: bytes) -> bytes:
         (HEAD + b"\r\n" + article(), WORDS),
         (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\n%s\r\n" % (len(WORDS), WORDS)),
         (HEAD + b"Content-Length: 99999999999\r\n\r\n" + article(), WORDS),
-        (ZIPPED + gzip.compress(article()), b"what follows the end" * 3000),
-        (ZIPPED + gzip.compress(article()), gzip.compress(b"a further member" * 3000)),
-        (ZIPPED + gzip.compress(article(), 0)[:-8], gzip.compress(WORDS)),
+        (ZIPPED + gzipped(article()), b"what follows the end" * 3000),
+        (ZIPPED + gzipped(article()), gzipped(b"a further member" * 3000)),
+        (ZIPPED + gzipped(article(), 0)[:-8], gzipped(WORDS)),
         (ZIPPED + b"\x1f\x8b\x08\x08\0\0\0\0\0\x03", b"a name that does not end" * 3000),
         (ZIPPED + b"\x1f\x8b\x08\0\0\0\0\0\0\x03", EMPTY_BLOCKS),
-        (ZIPPED, gzip.compress(b"") * 3000),
+        (ZIPPED, gzipped(b"") * 3000),
         (ZSTD, zstd(b"") * 5000),
         (ZSTD, zstd(WORDS)),
         (ZSTD + zstd(article()), b"what follows the end" * 3000),
@@ -145,7 +144,7 @@ async def test_what_comes_in_drops_ends_with_the_time(start: bytes, piece: bytes
 
 @pytest.mark.parametrize("encoding", ["compress", "dcb", "gzip, gzip", "gzip, br", "zstd, " * 500 + "gzip"])
 async def test_encodings_that_were_not_asked_for_are_not_unpacked(encoding: str) -> None:
-    outcome = await fetch(response(gzip.compress(bytes(5_000_000), 1), Content_Encoding=encoding))
+    outcome = await fetch(response(gzipped(bytes(5_000_000), 1), Content_Encoding=encoding))
     assert kind(outcome) is FailureKind.SERVER_ERROR
     assert outcome.body == b""
     assert outcome.failure
@@ -153,7 +152,7 @@ async def test_encodings_that_were_not_asked_for_are_not_unpacked(encoding: str)
 
 
 PACKED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
-    "gzip": ("gzip", partial(gzip.compress, compresslevel=1)),
+    "gzip": ("gzip", partial(gzipped, level=1)),
     "deflate": ("deflate", zlib.compress),
     "bare-deflate": ("deflate", lambda bomb: zlib.compress(bomb)[2:-4]),
     "brotli": ("br", partial(brotli.compress, quality=1)),
