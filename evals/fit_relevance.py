@@ -1,8 +1,8 @@
-"""Fits the weights of stages/relevance.py on the training questions, and prints them with what they separate.
+"""Fits the weights of evidence/relevance.py on the training questions, and prints them with what they separate.
 
     python evals/fit_relevance.py [--split train]
 
-What a row is, and how it is fitted: marchwarden/evaluation/compiling/relevance_fit.py.
+What a row is, and how it is fitted: marchwarden/optimization/model_free/relevance_fit.py.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections import defaultdict
 import anyio
 import numpy as np
 
-from marchwarden.embedding import open_embedder
-from marchwarden.evaluation.compiling.relevance_fit import Row, fit_by_meaning, fit_by_words, rows_of
-from marchwarden.evaluation.questions import load_questions
-from marchwarden.evaluation.reductions import area_under_roc
-from marchwarden.parameters import RelevanceWeights
-from marchwarden.researchers.snapshot import open_tools
+from marchwarden.evaluation.labels.questions import load_questions
+from marchwarden.evaluation.scoring.aggregates import area_under_roc
+from marchwarden.evidence.relevance import probability
+from marchwarden.optimization.model_free.relevance_fit import Row, fit_by_meaning, fit_by_words, rows_of
+from marchwarden.programs.parameters import RelevanceWeights
 from marchwarden.settings import Settings, load_settings, shipped
-from marchwarden.stages.relevance import probability
+from marchwarden.sources.open_snapshot import open_tools
+from marchwarden.text.embedding import open_embedder
 
 
 async def rows_of_split(split: str, settings: Settings) -> list[Row]:

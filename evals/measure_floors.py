@@ -15,13 +15,13 @@ from pathlib import Path
 
 import anyio
 
-from marchwarden import embedding
-from marchwarden.evaluation.gate import GATED
-from marchwarden.evaluation.metrics import BY_NAME
-from marchwarden.evaluation.questions import SPLITS, Question, load_questions
-from marchwarden.evaluation.runner import ask_all, info_of
-from marchwarden.evaluation.runs import labels_fingerprint, pages_fingerprint, start_run
+from marchwarden.evaluation.labels.gate import GATED
+from marchwarden.evaluation.labels.questions import SPLITS, Question, load_questions
+from marchwarden.evaluation.runs.run import labels_fingerprint, pages_fingerprint, start_run
+from marchwarden.evaluation.runs.runner import ask_all, info_of
+from marchwarden.evaluation.scoring.metrics import BY_NAME
 from marchwarden.settings import EXTRACTIVE, load_settings, shipped
+from marchwarden.text import embedding
 
 FLOORS = Path(__file__).parent / "floors.json"
 SAMPLE = (

@@ -18,16 +18,16 @@ from typing import Any
 
 import anyio
 
-from marchwarden.evaluation.compiling.proof import Proof, mean, model_free_scores, score_on, valid_rate
-from marchwarden.evaluation.compiling.purse import Purse
-from marchwarden.evaluation.compiling.student import spread
-from marchwarden.evaluation.questions import load_questions
-from marchwarden.evaluation.runs import now
-from marchwarden.evaluation.stage_sets import STAGE_SETS, Example, labelled_web
-from marchwarden.evaluation.stage_sets.scoring import ExampleScore
+from marchwarden.evaluation.labels.questions import load_questions
+from marchwarden.evaluation.runs.run import now
+from marchwarden.optimization.examples import STAGE_SETS, Example, labelled_web
+from marchwarden.optimization.examples.example_scoring import ExampleScore
+from marchwarden.optimization.spending import Purse
+from marchwarden.optimization.student import spread
+from marchwarden.optimization.validation import Proof, mean, model_free_scores, score_on, valid_rate
 from marchwarden.programs import Program
 from marchwarden.settings import Settings, load_settings, shipped
-from marchwarden.stages.compiled import program_in_force
+from marchwarden.stages.registry import program_in_force
 
 
 def main() -> None:

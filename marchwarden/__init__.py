@@ -30,13 +30,7 @@ if TYPE_CHECKING:
         ResearchResult,
         SourceAuthority,
     )
-    from marchwarden.errors import (
-        ConfigurationError,
-        InvalidRequest,
-        MarchwardenError,
-        ResearchFailed,
-        StorageError,
-    )
+    from marchwarden.errors import ConfigurationError, InvalidRequest, MarchwardenError, ResearchFailed, StorageError
     from marchwarden.settings import Settings, load_settings
 
 __version__ = "0.1.0"

@@ -69,7 +69,7 @@ def request_of(
 async def _recorded(
     request: ResearchRequest, settings: Settings, trace_id: str, writer: TraceWriter
 ) -> ResearchResult:
-    from marchwarden import researcher
+    from marchwarden.agent import loop as researcher
 
     try:
         return await researcher.research(request, settings=settings, recorder=writer, trace_id=trace_id)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from marchwarden.contract import Recency, SourceAuthority
 from marchwarden.observations import Failure, FailureKind, Page, SearchOutcome
-from marchwarden.ranking import Signature, near_duplicate, signature
+from marchwarden.text.ranking import Signature, near_duplicate, signature
 
 Stance: TypeAlias = Literal["supports", "contradicts"]
 LeadState: TypeAlias = Literal["unread", "read", "failed", "duplicate"]

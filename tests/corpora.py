@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from marchwarden.tools.corpus import Corpus, corpus_at
-from marchwarden.tools.corpus.indexing import IndexReport, index_files
+from marchwarden.corpus.corpora import Corpus, corpus_at
+from marchwarden.corpus.indexing import IndexReport, index_files
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from marchwarden.agent.loop import research
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.researcher import research
 from marchwarden.settings import Settings, load_settings
+from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Event
 from marchwarden.trace.reader import Trace, read_trace
-from marchwarden.trace.store import Store
 from marchwarden.trace.verify import verify
 from marchwarden.trace.writer import TraceWriter
 from tests.webs import make_web

@@ -1,4 +1,4 @@
-"""Research functions that misbehave in one way each, run by real workers in place of marchwarden.researcher:research."""
+"""Research functions that misbehave in one way each, run by real workers in place of marchwarden.agent.loop:research."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from marchwarden.conclusion import Checkpoint
+from marchwarden.agent.conclusion import Checkpoint
 from marchwarden.contract import ConfidenceFactors, CostMetadata, ResearchRequest, ResearchResult, SourceAuthority
 from marchwarden.errors import ConfigurationError
 from marchwarden.ledger import Ledger

@@ -23,8 +23,8 @@ from marchwarden import (
     research_sync,
 )
 from marchwarden.api import request_of
+from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import Trace, list_traces, read_trace
-from marchwarden.trace.store import Store
 from marchwarden.trace.verify import verify
 from tests.webs import article, make_web
 

@@ -18,26 +18,32 @@ import pytest
 import typer
 from pydantic import BaseModel
 
-from marchwarden import contract, researcher
+from marchwarden import contract
+from marchwarden.agent import loop as researcher
 from marchwarden.api import request_of
 from marchwarden.cli import app
 from marchwarden.contract import Constraints, Depth, GapCategory, ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidRequest
-from marchwarden.evaluation import bootstrap, calibration, judge
 from marchwarden.evaluation.datasets import DATASETS
-from marchwarden.evaluation.metrics import BY_NAME, METRICS
-from marchwarden.evaluation.questions import SPLITS, load_questions
-from marchwarden.evaluation.runs import Record, RunInfo
-from marchwarden.evaluation.stage_sets import STAGE_SETS
+from marchwarden.evaluation.labels.questions import SPLITS, load_questions
+from marchwarden.evaluation.runs import calibration_fit as calibration
+from marchwarden.evaluation.runs.run import Record, RunInfo
+from marchwarden.evaluation.scoring import bootstrap, judge
+from marchwarden.evaluation.scoring.metrics import BY_NAME, METRICS
+from marchwarden.evidence import confidence, relevance
+from marchwarden.evidence.grounding import CARRIED
+from marchwarden.http import addresses, robots, robots_rules
+from marchwarden.http import cache as http_cache
+from marchwarden.http import rate_limits as politeness
 from marchwarden.ledger import Ledger
-from marchwarden.parameters import DEFAULT
+from marchwarden.optimization.examples import STAGE_SETS
 from marchwarden.programs import Calibration, CompiledStage, ProgramInfo, StageRecord
+from marchwarden.programs.parameters import DEFAULT
+from marchwarden.server.worker import GRACE_SECONDS, HEARTBEAT_SECONDS
 from marchwarden.settings import SECONDS_BY_DEPTH, Settings, shipped
-from marchwarden.stages import FAILURES_BORNE, confidence, relevance
-from marchwarden.stages.grounding import CARRIED
-from marchwarden.tools import addresses, fetch, http_cache, politeness, robots, robots_rules
+from marchwarden.sources import fetch
+from marchwarden.stages.stage import FAILURES_BORNE
 from marchwarden.trace import events
-from marchwarden.worker import GRACE_SECONDS, HEARTBEAT_SECONDS
 from tests.evaluation.made_runs import a_record, a_run
 from tests.runs import run
 from tests.test_layers import LAYERS, layer_of
@@ -625,8 +631,8 @@ def test_the_folders_of_architecture_are_those_of_the_package() -> None:
         "__main__.py",
         "__pycache__/",
         "logs.py",
-        "preloaded.py",
-        "preloaded_model.py",
+        "preload.py",
+        "preload_model.py",
         "_data/",
     }
     assert package - plumbing <= named

@@ -7,17 +7,10 @@ import re
 import typer
 
 from marchwarden.cli import app
-from marchwarden.evaluation.compiling.job import DECIDING
-from marchwarden.evaluation.compiling.optimizers import OPTIMIZERS
-from marchwarden.evaluation.compiling.parameters import OBJECTIVE, TRIALS
-from marchwarden.evaluation.compiling.plan import (
-    EFFORT_OF,
-    EFFORTS,
-    OPTIMIZER_OF,
-    QUESTIONS_OF,
-    SMALL_BILLIONS,
-    size_of,
-)
+from marchwarden.optimization.compilation import DECIDING
+from marchwarden.optimization.estimate import EFFORT_OF, EFFORTS, OPTIMIZER_OF, QUESTIONS_OF, SMALL_BILLIONS, size_of
+from marchwarden.optimization.model_free.parameter_search import OBJECTIVE, TRIALS
+from marchwarden.optimization.optimizers import OPTIMIZERS
 from tests.test_docs import page, rows, section
 
 COMPILING = "docs/wiki/Compiling.md"

@@ -1,8 +1,9 @@
-"""Imports point one way, and the paths that must be quick import nothing heavy."""
+"""Imports point one way, folders stay small, and the paths that must be quick import nothing heavy."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,24 +11,20 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "marchwarden"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("contract", "logs"),
-    ("errors", "observations", "files"),
-    ("settings", "ranking", "parameters"),
-    ("budget", "ledger", "programs", "embedding"),
-    ("trace",),
-    ("tools", "lm"),
-    ("stages",),
-    ("researchers", "conclusion", "leads"),
-    ("narration",),
-    ("researcher",),
-    ("api", "preloaded", "preloaded_model", "worker_process", "worker"),
-    ("markdown",),
+    ("contract", "errors", "settings", "budget", "observations", "files", "logs"),
+    ("http", "text", "store", "trace", "programs", "ledger"),
+    ("injection", "reading", "lm"),
+    ("evidence", "corpus", "frozen_web"),
+    ("stages", "sources"),
+    ("agent",),
+    ("api", "server"),
     ("evaluation",),
-    ("mcp_server",),
-    ("server",),
+    ("optimization",),
     ("cli", "__main__"),
 )
-"""Lowest first: a module imports its own layer or lower ones. Protocols and plain data of a layer are its own."""
+"""Lowest first: a module imports its own layer or lower ones."""
+
+MODULES_PER_FOLDER = 12
 
 HEAVY = {"dspy", "mcp", "anthropic", "litellm", "trafilatura", "datasets", "tavily", "tantivy", "numpy", "bm25s"}
 
@@ -36,7 +33,8 @@ def modules() -> list[Path]:
     return sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
 
 
-def name_of(path: Path) -> str:
+def part_of(path: Path) -> str:
+    """The folder or module directly below the package that a file belongs to."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
@@ -44,16 +42,22 @@ def layer_of(name: str) -> int:
     return next(number for number, names in enumerate(LAYERS) if name in names)
 
 
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+NAMES = {dotted(path) for path in modules()}
+
+
 def imports_of(path: Path) -> set[str]:
-    """The parts of ours that a module imports, at its top or inside functions, type checking aside."""
+    """The modules of ours that a file imports, at its top or inside functions, type checking aside."""
     found = set()
     for node in ast.walk(_without_type_checking(ast.parse(path.read_text(encoding="utf-8")))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("marchwarden."):
-            found.add((node.module or "").split(".")[1])
-        elif isinstance(node, ast.ImportFrom) and node.module == "marchwarden":
-            found |= {alias.name for alias in node.names if (PACKAGE / alias.name).exists()}
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("marchwarden"):
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inner & NAMES or {node.module or ""} & NAMES
         elif isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("marchwarden.")}
+            found |= {alias.name for alias in node.names if alias.name in NAMES}
     return found
 
 
@@ -78,13 +82,39 @@ def top_imports_of(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_a_module_imports_its_own_layer_or_lower_ones(path: Path) -> None:
-    own = layer_of(name_of(path))
-    above = {name for name in imports_of(path) if layer_of(name) > own}
+    own = layer_of(part_of(path))
+    above = {name for name in imports_of(path) if layer_of(name.split(".")[1]) > own}
     assert not above
 
 
 def test_every_module_has_a_layer() -> None:
-    assert {name_of(path) for path in modules()} <= {name for names in LAYERS for name in names}
+    assert {part_of(path) for path in modules()} <= {name for names in LAYERS for name in names}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    left = {dotted(path): imports_of(path) - {dotted(path)} for path in modules()}
+    while free := {name for name, needs in left.items() if not needs & left.keys()}:
+        left = {name: needs for name, needs in left.items() if name not in free}
+    assert not left, "in a circle, or above one"
+
+
+def test_no_folders_import_each_other_in_a_circle() -> None:
+    left: dict[str, set[str]] = {part_of(path): set() for path in modules()}
+    for path in modules():
+        left[part_of(path)] |= {name.split(".")[1] for name in imports_of(path)} - {part_of(path)}
+    while free := {name for name, needs in left.items() if not needs & left.keys()}:
+        left = {name: needs for name, needs in left.items() if name not in free}
+    assert not left, "in a circle, or above one"
+
+
+def test_a_folder_has_few_modules() -> None:
+    sizes = Counter(path.parent.relative_to(PACKAGE).as_posix() for path in modules() if path.name != "__init__.py")
+    assert {folder: size for folder, size in sizes.items() if size > MODULES_PER_FOLDER} == {}
+
+
+def test_no_file_name_stands_twice() -> None:
+    names = Counter(path.name for path in modules() if path.name != "__init__.py")
+    assert {name: count for name, count in names.items() if count > 1} == {}
 
 
 def test_the_contract_imports_nothing_of_ours() -> None:
@@ -92,7 +122,7 @@ def test_the_contract_imports_nothing_of_ours() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["contract", "errors", "settings", "budget", "cli", "trace", "stages", "researchers", "__init__"]
+    "part", ["contract", "errors", "settings", "budget", "cli", "trace", "stages", "sources", "__init__"]
 )
 def test_what_must_start_quickly_imports_nothing_heavy_at_its_top(part: str) -> None:
     paths = [PACKAGE / f"{part}.py"] if (PACKAGE / f"{part}.py").exists() else list((PACKAGE / part).rglob("*.py"))
@@ -108,14 +138,19 @@ def test_only_settings_reads_the_environment() -> None:
         for path in modules()
         if "os.environ" in (text := path.read_text(encoding="utf-8")) or "getenv" in text
     }
-    assert readers - {"settings.py"} <= {"cli/early.py", "cli/child_server.py", "cli/__init__.py", "lm/resolve.py"}
+    assert readers - {"settings.py"} <= {
+        "cli/early.py",
+        "cli/client/child_server.py",
+        "cli/__init__.py",
+        "lm/resolve.py",
+    }
 
 
-def test_only_render_prints() -> None:
+def test_only_the_console_prints() -> None:
     printers = {
         path.relative_to(PACKAGE).as_posix()
         for path in modules()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     }
-    assert printers <= {"cli/render.py"}
+    assert printers <= {"cli/views/console.py"}

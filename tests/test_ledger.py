@@ -9,15 +9,7 @@ import pytest
 
 from marchwarden.contract import Recency, SourceAuthority
 from marchwarden.ledger import Excerpt, Lead, Ledger, Pointer
-from marchwarden.observations import (
-    Failure,
-    FailureKind,
-    Page,
-    Passage,
-    SearchHit,
-    SearchOutcome,
-    content_hash,
-)
+from marchwarden.observations import Failure, FailureKind, Page, Passage, SearchHit, SearchOutcome, content_hash
 
 LONG = " ".join(
     f"Sentence number {n} says something of its own about the old stone bridge of Halden." for n in range(12)

@@ -19,9 +19,9 @@ from pathlib import Path
 import anyio
 
 from marchwarden.contract import SourceFilter
-from marchwarden.tools.corpus import Corpus, size_of
-from marchwarden.tools.corpus.indexing import index_files
-from marchwarden.tools.search.corpus import CorpusSearch
+from marchwarden.corpus.corpora import Corpus, size_of
+from marchwarden.corpus.indexing import index_files
+from marchwarden.sources.corpus_search import CorpusSearch
 
 # fmt: off
 _FREQUENT = [

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import anyio
 
-from marchwarden import embedding
-from marchwarden.evaluation.questions import SPLITS, Question, load_questions
-from marchwarden.evaluation.runner import ask_all, info_of
-from marchwarden.evaluation.runs import start_run
+from marchwarden.evaluation.labels.questions import SPLITS, Question, load_questions
+from marchwarden.evaluation.runs.run import start_run
+from marchwarden.evaluation.runs.runner import ask_all, info_of
 from marchwarden.settings import EXTRACTIVE, Settings, load_settings, shipped
+from marchwarden.text import embedding
 
 
 def timed(name: str, questions: list[Question], settings: Settings, jobs: int) -> None:

@@ -20,11 +20,11 @@ import anyio
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from marchwarden.agent.loop import research
 from marchwarden.contract import ResearchRequest
-from marchwarden.researcher import research
 from marchwarden.settings import Settings, load_settings
+from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import read_trace
-from marchwarden.trace.store import Store
 from marchwarden.trace.verify import verify
 from marchwarden.trace.writer import TraceWriter
 from tests.questions import QUESTIONS

@@ -30,8 +30,8 @@ from marchwarden.contract import (
     ResearchResult,
     SourceAuthority,
 )
+from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Event, Fetched, Finished, HitRecord, ModelCalled, Searched, Started
-from marchwarden.trace.store import Store
 from marchwarden.trace.writer import TraceWriter
 
 AIM = 3.0

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.tools.text import read_page
+from marchwarden.reading.page import read_page
 
 OWN_PAGES = Path(__file__).parent / "access"
 

@@ -10,7 +10,7 @@ GB2312 …). A byte order mark is no character. A file whose encoding Python doe
 
 The collection is the test data of chardet, which detects for us and was made with these files in sight: the figures
 are of the whole way that a page goes, not of how well chardet does elsewhere. For that there are paragraphs of our
-own: tests/tools/paragraphs.py.
+own: tests/reading/paragraphs.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from marchwarden.tools.decoding import decode
+from marchwarden.reading.decoding import decode
 
 _LANGUAGE = re.compile(
     "-(?:arabic|bulgarian|croatian|czech|greek|hebrew|hungarian|polish|romanian|russian|slovak|slovene|turkish)$"

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from marchwarden.observations import Failure
-from marchwarden.tools.text import read_page
+from marchwarden.reading.page import read_page
 
 
 @dataclass(frozen=True)

@@ -40,15 +40,15 @@ from pathlib import Path
 from uuid import uuid4
 
 from evals.reading.injection_pages import BESIDE, TOPICS, VARIANTS, WAYS, Body, Topic, Variant, honest_page
+from marchwarden.agent.loop import research
 from marchwarden.contract import Constraints, ResearchRequest, ResearchResult
+from marchwarden.frozen_web.pages import MANIFEST, FrozenWeb
+from marchwarden.injection.detector import instructed
 from marchwarden.observations import Page, Passage
-from marchwarden.researcher import research
+from marchwarden.reading.page import read_page
+from marchwarden.reading.passages import visible
 from marchwarden.settings import EXTRACTIVE, Settings, load_settings, shipped
-from marchwarden.stages.instructions import instructed
 from marchwarden.stages.synthesize import NOTHING_FOUND
-from marchwarden.tools.frozen_web import MANIFEST, FrozenWeb
-from marchwarden.tools.passages import visible
-from marchwarden.tools.text import read_page
 from marchwarden.trace import events
 
 PAGES_PER_CALL = 7

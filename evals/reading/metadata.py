@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from marchwarden.tools.dates import as_date
-from marchwarden.tools.decoding import decode
-from marchwarden.tools.hidden import drop_hidden
-from marchwarden.tools.html import footer_text, parse, shown_text
-from marchwarden.tools.metadata import read_metadata, seen_dates
+from marchwarden.reading.decoding import decode
+from marchwarden.reading.html.dates import as_date
+from marchwarden.reading.html.main_text import footer_text, parse, shown_text
+from marchwarden.reading.html.metadata import read_metadata, seen_dates
+from marchwarden.reading.html.visibility import drop_hidden
 
 FIELDS = ("title", "author", "published")
 

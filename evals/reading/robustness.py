@@ -45,10 +45,10 @@ from fuzz import (
     zipped,
 )
 
+from marchwarden.corpus.documents import page_of_line
+from marchwarden.corpus.places import with_places
 from marchwarden.observations import Failure, Page
-from marchwarden.tools.corpus.documents import page_of_line
-from marchwarden.tools.corpus.places import with_places
-from marchwarden.tools.text import read_page, refresh_target
+from marchwarden.reading.page import read_page, refresh_target
 
 ROOT = Path(__file__).resolve().parents[2]
 _TYPES = {".html": HTML, ".htm": HTML, ".txt": TEXT, ".md": MARKDOWN, ".json": JSON, ".pdf": PDF, ".docx": DOCX}

@@ -1,4 +1,4 @@
-"""The command line: one file a command, render.py for what they print, and the one place where errors end.
+"""The command line: one file a command, console.py for what they print, and the one place where errors end.
 
 Commands import what is heavy when they run, so that help, completion, `replay` and `traces` start fast.
 """
@@ -12,8 +12,10 @@ from typing import Annotated
 import typer
 
 from marchwarden import logs
-from marchwarden.cli import ask, calibrate, compile, doctor, eval, index, programs, replay, serve, traces
+from marchwarden.cli import ask, doctor, index, replay, serve, traces
 from marchwarden.cli.early import debugging
+from marchwarden.cli.evaluation import eval
+from marchwarden.cli.optimization import calibrate, compile, programs
 from marchwarden.cli.quick import QuickCommand, QuickGroup
 from marchwarden.errors import MarchwardenError
 
@@ -48,9 +50,9 @@ app.command("serve", epilog=serve.EPILOGUE)(serve.command)
 def _version(wanted: bool) -> None:
     if wanted:
         from marchwarden import __version__
-        from marchwarden.cli import render
+        from marchwarden.cli.views import console
 
-        render.line(f"marchwarden {__version__}")
+        console.line(f"marchwarden {__version__}")
         raise typer.Exit
 
 
@@ -99,12 +101,12 @@ def _bear_any_encoding() -> None:
 
 
 def _report(error: Exception) -> None:
-    from marchwarden.cli import render
+    from marchwarden.cli.views import console
 
     if debugging():
-        render.traceback()
+        console.traceback()
     if isinstance(error, MarchwardenError):
-        render.error(str(error), error.hint)
+        console.error(str(error), error.hint)
     else:
         hint = None if debugging() else "Set MARCHWARDEN_DEBUG=1 for details."
-        render.error(f"unexpected {type(error).__name__}: {error}", hint)
+        console.error(f"unexpected {type(error).__name__}: {error}", hint)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from marchwarden.cli.conversation import Conversation
+    from marchwarden.cli.client.conversation import Conversation
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.errors import InvalidRequest
 
@@ -98,7 +98,7 @@ def command(
     _check_server(server, {"--model": model, "--source": source, "--web": web})
     _check_output(output)
 
-    from marchwarden.cli.conversation import Conversation
+    from marchwarden.cli.client.conversation import Conversation
 
     overrides = {"model": model, "source": sources, "web": web and web.absolute()}
     conversation = Conversation(request, server, overrides)
@@ -176,48 +176,48 @@ def _check_output(output: Path | None) -> None:
 
 
 def _converse(conversation: Conversation) -> ResearchResult:
-    from marchwarden.cli import render
-    from marchwarden.cli.conversation import Interrupted
+    from marchwarden.cli.client.conversation import Interrupted
+    from marchwarden.cli.views import console
 
     try:
-        with render.progress() as tell:
+        with console.progress() as tell:
             return conversation.hold(tell)
     except Interrupted as interruption:
-        render.notice(str(interruption), interruption.hint)
+        console.notice(str(interruption), interruption.hint)
         raise typer.Exit(INTERRUPTED) from None
 
 
 def _deliver(result: ResearchResult, request: ResearchRequest, *, json: bool, output: Path | None) -> None:
-    from marchwarden.cli import render
+    from marchwarden.cli.views import console
 
     if json:
-        render.data(result.model_dump_json(indent=2).encode("utf-8") + b"\n")
+        console.data(result.model_dump_json(indent=2).encode("utf-8") + b"\n")
     else:
-        render.result(result)
+        console.result(result)
     if output is not None:
-        from marchwarden.cli.report import write_report
+        from marchwarden.cli.views.result_file import write_report
 
         write_report(result, request.question, output)
-        render.done(f"Written to {output}")
+        console.done(f"Written to {output}")
 
 
 def _show_timeline(conversation: Conversation, result: ResearchResult, *, stderr: bool) -> None:
-    from marchwarden.cli import render
+    from marchwarden.cli.views import console
     from marchwarden.errors import TraceError
     from marchwarden.trace.reader import read_trace
-    from marchwarden.trace.replay import timeline
+    from marchwarden.trace.timeline import timeline
 
     try:
         trace = read_trace(conversation.traces / f"{result.trace_id}.jsonl")
     except TraceError:
-        render.notice("The timeline can't be shown: the trace is where the server keeps it.")
+        console.notice("The timeline can't be shown: the trace is where the server keeps it.")
     else:
-        render.timeline(trace, timeline(trace), stderr=stderr)
+        console.timeline(trace, timeline(trace), stderr=stderr)
 
 
 def _mention_program(conversation: Conversation, result: ResearchResult) -> None:
     """What of the model's program was not used; the call's trace says so, where it can be seen from here."""
-    from marchwarden.cli import render
+    from marchwarden.cli.views import console
     from marchwarden.errors import TraceError
     from marchwarden.trace.reader import read_trace
 
@@ -226,14 +226,14 @@ def _mention_program(conversation: Conversation, result: ResearchResult) -> None
     except TraceError:
         return
     for note in trace.program_notes:
-        render.notice(note)
+        console.notice(note)
 
 
 def _mention_frozen_web(conversation: Conversation) -> None:
-    from marchwarden.cli import render
+    from marchwarden.cli.views import console
 
     if conversation.fell_back_to_frozen_web:
-        render.notice(
+        console.notice(
             "Searched the frozen web that comes with Marchwarden, since TAVILY_API_KEY is not set: its pages are own "
             "texts on invented hosts.",
             "For the real web: get a key at https://app.tavily.com and set TAVILY_API_KEY, or put it into .env.",

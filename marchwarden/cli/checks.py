@@ -144,7 +144,7 @@ def _model_key(settings: Settings) -> Check:
 
 def _program(settings: Settings) -> Check:
     from marchwarden.programs import NONE
-    from marchwarden.stages.compiled import program_in_force
+    from marchwarden.stages.registry import program_in_force
 
     if settings.program == NONE:
         return Check("program", "ok", "none, as is wanted: every stage runs uncompiled, confidence is not calibrated")
@@ -185,7 +185,7 @@ def _search(settings: Settings) -> Check:
 
 
 def _frozen_web(settings: Settings) -> Check:
-    from marchwarden.tools.frozen_web import FrozenWeb
+    from marchwarden.frozen_web.pages import FrozenWeb
 
     try:
         web = FrozenWeb.load(settings.frozen_web)
@@ -197,7 +197,7 @@ def _frozen_web(settings: Settings) -> Check:
 
 def _corpora(settings: Settings) -> Iterator[Check]:
     """Of each corpus that is in force."""
-    from marchwarden.tools.corpus import open_corpus, summary_of
+    from marchwarden.corpus.corpora import open_corpus, summary_of
 
     for name in (source.partition(":")[2] for source in settings.sources if source.startswith("corpus:")):
         try:
@@ -264,7 +264,7 @@ def _ask_search(settings: Settings) -> str:
 
 async def _search_says(settings: Settings) -> str:
     from marchwarden.contract import SourceFilter
-    from marchwarden.researchers import open_tools
+    from marchwarden.sources.source_registry import open_tools
 
     tools = open_tools(settings)
     try:

@@ -32,26 +32,20 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Check settings, keys, model, search, folders and libraries, and say what to do."""
-    from marchwarden.cli import render
+    from marchwarden.cli.views import console
 
     with redirect_stdout(sys.stderr if debugging() else io.StringIO()):  # libraries print when they are asked things
         checks = list(_checks(online))
     if json:
-        render.json([asdict(check) for check in checks])
+        console.json([asdict(check) for check in checks])
     else:
-        render.checks(checks)
+        console.checks(checks)
     if any(check.state == "broken" for check in checks):
         raise typer.Exit(1)
 
 
 def _checks(online: bool) -> Iterator[Check]:
-    from marchwarden.cli.checks import (
-        Check,
-        environment_checks,
-        online_checks,
-        settings_checks,
-        variables_check,
-    )
+    from marchwarden.cli.checks import Check, environment_checks, online_checks, settings_checks, variables_check
     from marchwarden.errors import ConfigurationError
     from marchwarden.settings import load_settings
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from marchwarden.tools.corpus import Corpus
-    from marchwarden.tools.corpus.indexing import IndexReport
+    from marchwarden.corpus.corpora import Corpus
+    from marchwarden.corpus.indexing import IndexReport
 
 NOTHING_FOUND, INTERRUPTED = 3, 130
 _MOST_JOBS = 4
@@ -76,16 +76,16 @@ def _checked(paths: list[Path]) -> list[Path]:
 
 
 def _index(paths: list[Path], name: str | None, jobs: int, *, json: bool) -> None:
-    from marchwarden.cli import render
+    from marchwarden.cli.views import console
+    from marchwarden.corpus.corpora import corpus_at, open_corpus
+    from marchwarden.corpus.indexing import index_files
     from marchwarden.settings import DEFAULT_CORPUS
-    from marchwarden.tools.corpus import corpus_at, open_corpus
-    from marchwarden.tools.corpus.indexing import index_files
 
     corpus = corpus_at(name or DEFAULT_CORPUS)
     if not paths and not corpus.catalogue.is_file():
         open_corpus(corpus.name)  # which says that there is none, and how to make it
     try:
-        with render.counting(None) as bar:
+        with console.counting(None) as bar:
             done = 0
 
             def tell(files: int, of: int, documents: int) -> None:
@@ -96,7 +96,7 @@ def _index(paths: list[Path], name: str | None, jobs: int, *, json: bool) -> Non
 
             report = index_files(corpus, paths, jobs=jobs, tell=tell)
     except KeyboardInterrupt:
-        render.notice("Interrupted. What was read is kept.", "The same command goes on from there.")
+        console.notice("Interrupted. What was read is kept.", "The same command goes on from there.")
         raise typer.Exit(INTERRUPTED) from None
     _deliver(report, json=json)
     if not report.documents:
@@ -104,41 +104,41 @@ def _index(paths: list[Path], name: str | None, jobs: int, *, json: bool) -> Non
 
 
 def _deliver(report: IndexReport, *, json: bool) -> None:
-    from marchwarden.cli import render
+    from marchwarden.cli.views import console
 
     if json:
-        render.json(asdict(report))
+        console.json(asdict(report))
     else:
-        render.indexed(report)
+        console.indexed(report)
     for root in report.missing:
-        render.notice(f"{root} is not there now; what was indexed of it stays.")
+        console.notice(f"{root} is not there now; what was indexed of it stays.")
 
 
 def _list(*, json: bool) -> None:
-    from marchwarden.cli import render
-    from marchwarden.tools.corpus import all_corpora
+    from marchwarden.cli.views import console
+    from marchwarden.corpus.corpora import all_corpora
 
     found = [_plain(corpus) for corpus in all_corpora()]
     if json:
-        render.json(found)
+        console.json(found)
     elif found:
-        render.corpora(found)
+        console.corpora(found)
     else:
-        render.done("There is no corpus yet; make one: marchwarden index FOLDER")
+        console.done("There is no corpus yet; make one: marchwarden index FOLDER")
 
 
 def _plain(corpus: Corpus) -> dict[str, Any]:
-    from marchwarden.tools.corpus import size_of, summary_of
+    from marchwarden.corpus.corpora import size_of, summary_of
 
     return {"name": corpus.name, **asdict(summary_of(corpus)), "bytes": size_of(corpus), "folder": str(corpus.folder)}
 
 
 def _remove(name: str, *, json: bool) -> None:
-    from marchwarden.cli import render
-    from marchwarden.tools.corpus import remove_corpus
+    from marchwarden.cli.views import console
+    from marchwarden.corpus.corpora import remove_corpus
 
     remove_corpus(name)
     if json:
-        render.json({"removed": name})
+        console.json({"removed": name})
     else:
-        render.done(f"The corpus {name} is forgotten; its files are where they were.")
+        console.done(f"The corpus {name} is forgotten; its files are where they were.")

@@ -38,12 +38,12 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="The trace's own lines, byte for byte.")] = False,
 ) -> None:
     """Show what a call did, step by step, and verify what it quotes."""
-    from marchwarden.cli import render
+    from marchwarden.cli.views import console
     from marchwarden.trace.reader import find_trace, read_trace
 
     path = find_trace(trace_folder(), trace_id)
     if json:
-        render.data(_lines(path))
+        console.data(_lines(path))
     elif not show(read_trace(path)):
         raise typer.Exit(1)
 
@@ -53,22 +53,22 @@ def show(trace: Trace) -> bool:
 
     Returns False where one of them does not, or where the result can't be read.
     """
-    from marchwarden.cli import render
-    from marchwarden.trace.replay import timeline
-    from marchwarden.trace.store import Store
+    from marchwarden.cli.views import console
+    from marchwarden.store.content_store import Store
+    from marchwarden.trace.timeline import timeline
     from marchwarden.trace.verify import verify
 
-    render.timeline(trace, timeline(trace))
+    console.timeline(trace, timeline(trace))
     result = trace.written_result
     if result is None:
         return True
     try:
-        render.result(result)
+        console.result(result)
         problems = verify(result, trace, Store(trace.path.parent / "store"))
-        render.verification(len(result.citations), problems)
+        console.verification(len(result.citations), problems)
         return not problems
     except (AttributeError, TypeError, ValueError):
-        render.notice("The result in this trace can't be read: its file is damaged, or of another contract.")
+        console.notice("The result in this trace can't be read: its file is damaged, or of another contract.")
         return False
 
 

@@ -36,9 +36,9 @@ def command(
 
     settings = load_settings(model=model, source=source, web=web)
 
-    from marchwarden.cli import render
-    from marchwarden.cli.program_notes import Once
-    from marchwarden.server import serve
+    from marchwarden.cli.optimization.program_notes import Once
+    from marchwarden.cli.views import console
+    from marchwarden.server.transports import serve
 
     serve(
         settings,
@@ -46,6 +46,6 @@ def command(
         host=host,
         port=port,
         allow_remote=allow_remote,
-        announce=lambda url: render.done(f"Serving {url}"),
+        announce=lambda url: console.done(f"Serving {url}"),
         warn=Once(),
     )

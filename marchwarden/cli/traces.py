@@ -22,19 +22,19 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """List traces, newest first."""
-    from marchwarden.cli import render
+    from marchwarden.cli.views import console
     from marchwarden.trace.reader import list_traces
 
     folder = trace_folder()
     found = list_traces(folder)
     if json:
-        render.json([_plain(each) for each in found[:limit]])
+        console.json([_plain(each) for each in found[:limit]])
     elif found:
-        render.trace_list(found[:limit])
+        console.trace_list(found[:limit])
         if len(found) > limit:
-            render.done(f"{limit} of {len(found)} traces; --limit shows more")
+            console.done(f"{limit} of {len(found)} traces; --limit shows more")
     else:
-        render.done(f'There are no traces in {folder} yet; ask something: marchwarden ask "…"')
+        console.done(f'There are no traces in {folder} yet; ask something: marchwarden ask "…"')
 
 
 def _plain(summary: TraceSummary) -> dict[str, Any]:

@@ -12,14 +12,7 @@ from pydantic import SecretStr
 from marchwarden.errors import ConfigurationError
 from marchwarden.lm.counting import AsyncTokenCounter, TokenCounter
 from marchwarden.lm.engine import AsyncEngine, Capabilities, Engine
-from marchwarden.lm.native import (
-    DECLARED,
-    READ_TIMEOUT,
-    AsyncNativeEngine,
-    NativeEngine,
-    Route,
-    declared_provider,
-)
+from marchwarden.lm.native import DECLARED, READ_TIMEOUT, AsyncNativeEngine, NativeEngine, Route, declared_provider
 from marchwarden.settings import Settings
 
 MODELS_HINT = (

@@ -1,7 +1,7 @@
 """Finds the program of a model, and refuses what is damaged, of another model, or made for something else.
 
 A program that was found never ends a call: what of it can't be used is a note, and goes uncompiled. One that was
-named and can't be used is an error. Whether a stage's signature has changed since is for stages/compiled.py to say.
+named and can't be used is an error. Whether a stage's signature has changed since is for stages/registry.py to say.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from importlib import metadata
 from pathlib import Path
 
 from marchwarden.errors import ConfigurationError
-from marchwarden.parameters import DEFAULT, Parameters
 from marchwarden.programs.calibration import Calibration
 from marchwarden.programs.names import family, model_slug
+from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.programs.reading import (
     PARAMETERS,
     PROGRAM,

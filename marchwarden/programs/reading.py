@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from marchwarden.parameters import Parameters
 from marchwarden.programs.calibration import Calibration
+from marchwarden.programs.parameters import Parameters
 from marchwarden.programs.records import CompiledStage, Note, ProgramInfo, StageRecord
 
 PROGRAM, CALIBRATION = "program.json", "calibration.json"

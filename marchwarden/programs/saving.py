@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from marchwarden.errors import StorageError
 from marchwarden.files import write_whole
-from marchwarden.parameters import Parameters
+from marchwarden.programs.parameters import Parameters
 from marchwarden.programs.reading import PARAMETERS, PROGRAM
 from marchwarden.programs.records import CompiledStage, ProgramInfo
 

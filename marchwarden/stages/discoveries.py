@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import DiscoveryEvent, DiscoveryType
+from marchwarden.evidence.grounding import invented
+from marchwarden.injection.detector import for_people
 from marchwarden.ledger import Ledger, Pointer, PointerKind
 from marchwarden.observations import Page
-from marchwarden.ranking import coverage, terms
-from marchwarden.stages import Stage
-from marchwarden.stages.grounding import invented
-from marchwarden.stages.instructions import for_people
-from marchwarden.stages.shapes import keep_valid
+from marchwarden.stages.bounded_lists import keep_valid
+from marchwarden.stages.stage import Stage
+from marchwarden.text.ranking import coverage, terms
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
+from marchwarden.evidence.grounding import repeats, support
+from marchwarden.evidence.relevance import Alike, Relevance
+from marchwarden.injection.detector import for_people
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
-from marchwarden.parameters import DEFAULT, Parameters
-from marchwarden.ranking import rank_terms, terms
-from marchwarden.stages import Stage
-from marchwarden.stages.grounding import repeats, support
-from marchwarden.stages.instructions import for_people
-from marchwarden.stages.relevance import Alike, Relevance
-from marchwarden.stages.shapes import keep_valid
+from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.stages.bounded_lists import keep_valid
+from marchwarden.stages.stage import Stage
+from marchwarden.text.ranking import rank_terms, terms
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
+from marchwarden.evidence.grounding import invented
+from marchwarden.evidence.relevance import promise
 from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind
 from marchwarden.observations import FailureKind
-from marchwarden.parameters import DEFAULT, Parameters
-from marchwarden.stages import Stage
+from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
-from marchwarden.stages.grounding import invented
-from marchwarden.stages.relevance import promise
-from marchwarden.stages.shapes import keep_valid
+from marchwarden.stages.stage import Stage
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import Gap, OpenQuestion, Priority, Recency
+from marchwarden.evidence.conflicts import CHANGES
+from marchwarden.evidence.grounding import invented
 from marchwarden.ledger import Excerpt, Ledger
-from marchwarden.ranking import terms
-from marchwarden.stages import Stage
-from marchwarden.stages.conflicts import CHANGES
+from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.discoveries import POINTER_NAMES
-from marchwarden.stages.grounding import invented
-from marchwarden.stages.shapes import keep_valid
+from marchwarden.stages.stage import Stage
+from marchwarden.text.ranking import terms
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:

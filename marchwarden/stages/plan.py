@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from marchwarden.contract import Depth
+from marchwarden.evidence.grounding import invented, locators_in
 from marchwarden.ledger import Aspect, Lead, Ledger
-from marchwarden.ranking import terms
-from marchwarden.stages import Stage
-from marchwarden.stages.grounding import invented, locators_in
-from marchwarden.stages.shapes import UpTo3Texts, UpTo4Texts, UpTo6Numbers
+from marchwarden.stages.bounded_lists import UpTo3Texts, UpTo4Texts, UpTo6Numbers
+from marchwarden.stages.stage import Stage
+from marchwarden.text.ranking import terms
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import Depth
+from marchwarden.evidence.grounding import repeats, speaks_for, support
 from marchwarden.ledger import Excerpt, Ledger
-from marchwarden.parameters import DEFAULT, Parameters, Synthesize
-from marchwarden.ranking import near_duplicate, terms
-from marchwarden.stages import Stage
-from marchwarden.stages.grounding import repeats, speaks_for, support
-from marchwarden.stages.shapes import keep_valid
-from marchwarden.tools.sentences import sentences
+from marchwarden.programs.parameters import DEFAULT, Parameters, Synthesize
+from marchwarden.stages.bounded_lists import keep_valid
+from marchwarden.stages.stage import Stage
+from marchwarden.text.ranking import near_duplicate, terms
+from marchwarden.text.sentences import sentences
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from marchwarden.errors import TraceError
 from marchwarden.observations import FailureKind, without_place
+from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import Trace
-from marchwarden.trace.store import Store
 
 if TYPE_CHECKING:
     from marchwarden.contract import Citation, ResearchResult

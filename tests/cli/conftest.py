@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from marchwarden.cli import main
+from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Event
-from marchwarden.trace.store import Store
 from marchwarden.trace.writer import TraceWriter
 from tests.cli.running import ROOT
 from tests.trace.samples import BODY, TEXT, TRACE_ID, a_whole_call, started

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.contract import ResearchResult
-from marchwarden.parameters import Parameters
+from marchwarden.programs.parameters import Parameters
 from tests.cli.conftest import Run
 from tests.cli.running import ROOT, marchwarden
 from tests.programs import made

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from marchwarden.contract import ResearchResult
-from marchwarden.evaluation.case import Case
-from marchwarden.evaluation.metrics import score
-from marchwarden.evaluation.questions import Question
-from marchwarden.evaluation.runs import Record, Run, RunInfo, start_run
+from marchwarden.evaluation.labels.case import Case
+from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.runs.run import Record, Run, RunInfo, start_run
+from marchwarden.evaluation.scoring.metrics import score
 from tests.cli.results import a_citation, a_result
 
 URL = "https://garden.example/crops"

@@ -10,17 +10,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from marchwarden.contract import Citation, DiscoveryEvent, DiscoveryType, Gap, GapCategory, ResearchResult
-from marchwarden.evaluation.case import Case
-from marchwarden.evaluation.metrics import score
-from marchwarden.evaluation.questions import (
-    GoldContradiction,
-    GoldDiscovery,
-    GoldGap,
-    Nugget,
-    Question,
-    Quote,
-)
-from marchwarden.evaluation.runs import Record, Run, RunInfo, now, start_run
+from marchwarden.evaluation.labels.case import Case
+from marchwarden.evaluation.labels.questions import GoldContradiction, GoldDiscovery, GoldGap, Nugget, Question, Quote
+from marchwarden.evaluation.runs.run import Record, Run, RunInfo, now, start_run
+from marchwarden.evaluation.scoring.metrics import score
 from tests.trace.samples import TRACE_ID, a_result
 
 WORDS = [

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from marchwarden.contract import DiscoveryType, GapCategory
-from marchwarden.evaluation import metrics
-from marchwarden.evaluation.case import Case
-from marchwarden.evaluation.metrics import figures, score
-from marchwarden.evaluation.questions import GoldContradiction, GoldDiscovery, GoldGap, Quote
-from marchwarden.evaluation.reductions import MISSED, NONE_GOLD
+from marchwarden.evaluation.labels.case import Case
+from marchwarden.evaluation.labels.questions import GoldContradiction, GoldDiscovery, GoldGap, Quote
+from marchwarden.evaluation.scoring import metrics
+from marchwarden.evaluation.scoring.aggregates import MISSED, NONE_GOLD
+from marchwarden.evaluation.scoring.metrics import figures, score
 from tests.evaluation.samples import a_conflict, a_gap, a_question, an_answer, an_event, case
 
 CLOSED, NOT_FOUND = GapCategory.ACCESS_DENIED, GapCategory.SOURCE_NOT_FOUND

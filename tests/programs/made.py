@@ -8,7 +8,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from marchwarden.parameters import Parameters
 from marchwarden.programs import (
     PARAMETERS,
     PROGRAM,
@@ -22,8 +21,9 @@ from marchwarden.programs import (
     parameters_signature,
     save_program,
 )
+from marchwarden.programs.parameters import Parameters
 from marchwarden.settings import Settings, load_settings
-from marchwarden.stages.compiled import STAGES
+from marchwarden.stages.registry import STAGES
 
 MODEL = "openai/some-model-2"
 WORDS = "Plan the next turn in few words."

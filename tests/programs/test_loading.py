@@ -13,7 +13,6 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from marchwarden.errors import ConfigurationError
-from marchwarden.parameters import Parameters
 from marchwarden.programs import (
     PARAMETERS,
     PROGRAM,
@@ -25,7 +24,8 @@ from marchwarden.programs import (
     save_program,
 )
 from marchwarden.programs import loading as loading_module
-from marchwarden.stages.compiled import STAGES, program_in_force
+from marchwarden.programs.parameters import Parameters
+from marchwarden.stages.registry import STAGES, program_in_force
 from tests.programs.made import (
     MODEL,
     WORDS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from marchwarden.reading.page import read_page
 from marchwarden.stages.discoveries import find_pointers
-from marchwarden.tools.text import read_page
 from tests.webs import article
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from marchwarden.ledger import Aspect
-from marchwarden.parameters import DEFAULT
+from marchwarden.programs.parameters import DEFAULT
+from marchwarden.reading.page import read_page
 from marchwarden.stages.extract import ExtractGiven, model_free
-from marchwarden.tools.text import read_page
 from tests.webs import article
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from marchwarden.contract import Depth
 from marchwarden.ledger import Excerpt, Lead, Ledger
+from marchwarden.stages.bounded_lists import UpTo3Texts, UpTo4Texts, UpTo6Numbers
 from marchwarden.stages.plan import Plan, PlanGiven, as_query, ground, model_free, names_in, read, split_question
-from marchwarden.stages.shapes import UpTo3Texts, UpTo4Texts, UpTo6Numbers
 
 
 @pytest.mark.parametrize(

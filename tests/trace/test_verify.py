@@ -7,9 +7,9 @@ import pytest
 
 from marchwarden.contract import NON_TEXT_SOURCE, Citation
 from marchwarden.observations import content_hash
+from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Event, FailureRecord
 from marchwarden.trace.reader import Trace, read_trace
-from marchwarden.trace.store import Store
 from marchwarden.trace.verify import verify
 from marchwarden.trace.writer import TraceWriter
 from tests.trace.samples import TEXT, TRACE_ID, URL, a_citation, a_result, fetched

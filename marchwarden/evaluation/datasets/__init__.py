@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from marchwarden.evaluation.datasets.cacm import CACM, CACM_FILES
 from marchwarden.evaluation.datasets.expertqa import EXPERTQA
-from marchwarden.evaluation.datasets.gaps import GAPS
+from marchwarden.evaluation.datasets.gaps_v0 import GAPS
 from marchwarden.evaluation.datasets.hotpot import HOTPOT
 from marchwarden.evaluation.datasets.shapes import Dataset, DatasetReport, QuestionSet, ScoredSet
 from marchwarden.evaluation.datasets.wice import WICE

@@ -15,12 +15,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from marchwarden.evaluation.datasets.files import UNREADABLE, file_in, foreign, sampled
+from marchwarden.evaluation.datasets.dataset_files import UNREADABLE, file_in, foreign, sampled
 from marchwarden.evaluation.datasets.shapes import DatasetReport, ScoredSet
-from marchwarden.tools.frozen_web import MANIFEST, FrozenWeb
+from marchwarden.frozen_web.pages import MANIFEST, FrozenWeb
 
 if TYPE_CHECKING:
-    from marchwarden.tools.search.page_index import PageIndex
+    from marchwarden.frozen_web.page_index import PageIndex
 
 PAGES, TOPICS, JUDGEMENTS = "cacm.tar.gz", "topics.cacm.txt", "qrels.cacm.txt"
 DEPTH = 10
@@ -56,10 +56,10 @@ def score(path: Path, limit: int | None = None) -> DatasetReport:
 
 def score_files(path: Path, limit: int | None = None) -> DatasetReport:
     """The same of the search of files: each page is one of a corpus."""
-    from marchwarden.tools.corpus import Corpus
-    from marchwarden.tools.corpus.catalogue import Catalogue
-    from marchwarden.tools.corpus.index import CorpusIndex
-    from marchwarden.tools.corpus.indexing import index_files
+    from marchwarden.corpus.catalogue import Catalogue
+    from marchwarden.corpus.corpora import Corpus
+    from marchwarden.corpus.indexing import index_files
+    from marchwarden.corpus.search_index import CorpusIndex
 
     collection = load(path)
     with tempfile.TemporaryDirectory() as name:
@@ -142,8 +142,8 @@ def _worth(rank: int) -> float:
 
 def _index(pages: Mapping[str, bytes]) -> PageIndex:
     """As the snapshot search makes it of a frozen web."""
-    from marchwarden.tools.search.crawl import crawl
-    from marchwarden.tools.search.page_index import PageIndex
+    from marchwarden.frozen_web.crawl import crawl
+    from marchwarden.frozen_web.page_index import PageIndex
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

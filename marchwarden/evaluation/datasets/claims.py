@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from marchwarden.evaluation.datasets.shapes import DatasetReport
-from marchwarden.evaluation.grounding_score import grounding_score, token_overlap
-from marchwarden.evaluation.reductions import area_under_roc
-from marchwarden.stages.grounding import support
-from marchwarden.tools.sentences import sentences
+from marchwarden.evaluation.scoring.aggregates import area_under_roc
+from marchwarden.evaluation.scoring.grounding_score import grounding_score, token_overlap
+from marchwarden.evidence.grounding import support
+from marchwarden.text.sentences import sentences
 
-WHAT = "the grounding checker (stages/grounding.py) on claims that people judged"
+WHAT = "the grounding checker (evidence/grounding.py) on claims that people judged"
 NOTES = (
     "auroc ranks by grounding_score, auroc_words by the share of content words, auroc_tokens by plain token overlap; "
     "0.5 is chance",

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from marchwarden.evaluation.datasets.claims import WHAT, JudgedClaim, in_sentences, report
-from marchwarden.evaluation.datasets.files import rows_of, sampled
+from marchwarden.evaluation.datasets.dataset_files import rows_of, sampled
 from marchwarden.evaluation.datasets.shapes import DatasetReport, ScoredSet
 
 FILE = "rand_val.jsonl.gz"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from marchwarden.evaluation.datasets.files import rows_of, sampled
+from marchwarden.evaluation.datasets.dataset_files import rows_of, sampled
+from marchwarden.evaluation.datasets.dataset_web import Document, host_of_document, only, write_web
 from marchwarden.evaluation.datasets.shapes import QuestionSet
-from marchwarden.evaluation.datasets.web import Document, host_of_document, only, write_web
-from marchwarden.evaluation.questions import Kind, Nugget, Question, Quote
-from marchwarden.evaluation.scoring_text import normalised, says
+from marchwarden.evaluation.labels.questions import Kind, Nugget, Question, Quote
+from marchwarden.evaluation.labels.scoring_text import normalised, says
 
 FILE = "hotpot_distractor_100.jsonl"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from marchwarden.evaluation.questions import Question
+from marchwarden.evaluation.labels.questions import Question
 
 
 @dataclass(frozen=True)

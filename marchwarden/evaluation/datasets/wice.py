@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from marchwarden.evaluation.datasets.claims import WHAT, JudgedClaim, report
-from marchwarden.evaluation.datasets.files import rows_of, sampled
+from marchwarden.evaluation.datasets.dataset_files import rows_of, sampled
 from marchwarden.evaluation.datasets.shapes import DatasetReport, ScoredSet
 
 FILE = "claim_dev.jsonl.gz"

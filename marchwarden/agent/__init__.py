@@ -1,0 +1,1 @@
+"""The researcher: its loop, which pages it reads next, its end, and what it records."""

@@ -1,0 +1,393 @@
+"""The loop: question → plan → search → fetch → extract, until covered or out of budget → answer.
+
+One iteration is one turn of it. What each turn learned or failed at goes into the ledger, and everything that the
+result says is read off the ledger; what a turn may spend is the budget's to say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timezone
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import anyio
+
+from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude_model_free, new_sources
+from marchwarden.agent.frontier import aspect_of, choose, promising
+from marchwarden.agent.recording import Narrator
+from marchwarden.budget import Budget
+from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
+from marchwarden.evidence.confidence import authority_of
+from marchwarden.evidence.conflicts import find_conflicts
+from marchwarden.evidence.relevance import likeness, promise
+from marchwarden.http.addresses import publisher_of
+from marchwarden.injection.detector import hit_for_people, instructed, page_for_people
+from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
+from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
+from marchwarden.programs import Program
+from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.sources.source_registry import Tools, open_tools
+from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, contradictions, find_pointers
+from marchwarden.stages.extract import EXTRACT, ExtractGiven
+from marchwarden.stages.gaps import GAPS, GapsGiven, settled, undecided
+from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
+from marchwarden.stages.plan import PLAN, Plan, PlanGiven
+from marchwarden.stages.registry import program_in_force
+from marchwarden.stages.stage import Form, StageRunner
+from marchwarden.stages.synthesize import (
+    SYNTHESIZE,
+    Claim,
+    SynthesizeGiven,
+    check_grounding,
+    evidence,
+    excerpts_for,
+    render_answer,
+    usable_excerpts,
+)
+from marchwarden.store.content_store import Store
+from marchwarden.trace.events import Recorder
+
+if TYPE_CHECKING:
+    from marchwarden.lm import Model
+
+T = TypeVar("T")
+
+TURNS_BY_DEPTH = {Depth.SHALLOW: 2, Depth.BALANCED: 4, Depth.DEEP: 20}
+"""The most turns that a depth aims at; `max_iterations` is the hard limit."""
+TOKENS_BY_DEPTH = {Depth.SHALLOW: 5_000, Depth.BALANCED: 15_000, Depth.DEEP: 25_000}
+"""About how many tokens a depth aims at: beyond them, an answer to each aspect is enough."""
+SOURCES_WANTED = {Depth.SHALLOW: 1, Depth.BALANCED: 2, Depth.DEEP: 3}
+"""An aspect is covered when this many independent sources speak to it."""
+PAGES_PER_TURN = {Depth.SHALLOW: 4, Depth.BALANCED: 8, Depth.DEEP: 10}
+HITS_PER_QUERY = 10
+PLAN_SHARE = 0.25
+"""Of the time that is left, what a model may take to plan one turn."""
+SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.5, 4000
+"""What is kept for the answer before anything else is spent: this share of the tokens, at most so many."""
+FINISH_SECONDS = 2.0
+"""What is kept to end a call within its time, at most a tenth of it: the model-free finish takes milliseconds."""
+
+
+async def research(
+    request: ResearchRequest,
+    *,
+    settings: Settings,
+    recorder: Recorder,
+    trace_id: str,
+    checkpoint: Callable[[Checkpoint], None] | None = None,
+) -> ResearchResult:
+    """Answer one question, recording each step.
+
+    What the world does (a search that is down, pages that are closed, a model that fails) ends in the result. Raises
+    ConfigurationError before anything is recorded where a key, a model or a folder is missing, or a program that is
+    named can't be used; StorageError where the trace or the store can't be written. Cancellation passes through.
+    """
+    budget = Budget(request.constraints, settings.seconds_for(request.depth))
+    program = program_in_force(settings)
+    tools = open_tools(settings)
+    model = None
+    try:
+        if settings.model_id != EXTRACTIVE:
+            from marchwarden.lm import connect
+
+            model = connect(settings, budget, recorder)
+        parameters = (program.parameters if program else None) or DEFAULT
+        call = ResearchCall(
+            request, settings, budget, tools, model, recorder, trace_id, checkpoint, program, parameters
+        )
+        return await call.result()
+    finally:
+        await tools.aclose()
+        if model is not None:
+            await model.aclose()
+
+
+class ResearchCall:
+    """One call from its first plan to its result."""
+
+    def __init__(
+        self,
+        request: ResearchRequest,
+        settings: Settings,
+        budget: Budget,
+        tools: Tools,
+        model: Model | None,
+        recorder: Recorder,
+        trace_id: str,
+        checkpoint: Callable[[Checkpoint], None] | None = None,
+        program: Program | None = None,
+        parameters: Parameters = DEFAULT,
+    ) -> None:
+        self.request = request
+        self.settings = settings
+        self.budget = budget
+        self.tools = tools
+        self.trace_id = trace_id
+        self.checkpoint = checkpoint
+        self.program = program
+        fitted = program.calibration if program else None
+        self.calibration = fitted if fitted and fitted.source == tools.kind else None
+        self.parameters = parameters
+        self.stages = StageRunner(model, budget, recorder, at_once=settings.model_calls, program=program)
+        self.store = Store(settings.store)
+        self.ledger = Ledger(question=request.question, context=request.context)
+        self.tell = Narrator(recorder, self.ledger, budget)
+        self.filter = SourceFilter(request.constraints.source_filter)
+        self.sources_wanted = SOURCES_WANTED[request.depth]
+        self.finish_seconds = min(FINISH_SECONDS, budget.max_seconds / 10)
+        self.not_picked: list[Page] = []
+        """Pages that were read, and whose passages nobody has looked at yet."""
+
+    async def result(self) -> ResearchResult:
+        self.tell.started(self.request, self.settings, self.program)
+        if self.stages.model is not None:
+            self.budget.set_aside(
+                "synthesize", min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * self.budget.token_budget))
+            )
+        with anyio.move_on_after(self.budget.seconds_left() - 2 * self.finish_seconds) as deadline:
+            await self._loop()
+        if deadline.cancelled_caught:
+            self.budget.ran_out("seconds")
+            self.tell.stopped("seconds", "The time for reading is over.")
+        self.budget.set_aside("synthesize", 0)
+        return await self._finish()
+
+    # The loop
+
+    async def _loop(self) -> None:
+        turns = min(TURNS_BY_DEPTH[self.request.depth], self.budget.max_iterations)
+        while self.budget.iterations_run < turns and self.budget.take_iteration():
+            plan = await self._plan()
+            if plan.done and self.ledger.excerpts:
+                return self.tell.stopped("covered", plan.thought or "The plan says that nothing is open.")
+            await self._search(plan.queries)
+            leads = choose(self.ledger, self._sought(), plan.read, PAGES_PER_TURN[self.request.depth])
+            granted = leads[: self.budget.take_sources(len(leads))]
+            await self._read(granted)
+            if not self._open_aspects():
+                return self.tell.stopped("covered", f"{self.sources_wanted} sources speak to every aspect.")
+            if self.budget.tokens_used >= TOKENS_BY_DEPTH[self.request.depth] and not self.ledger.unanswered():
+                return self.tell.stopped(
+                    "covered", "Every aspect has an answer, for the tokens that this depth aims at."
+                )
+            if len(granted) < len(leads):
+                return self._out_of("sources", "The number of pages ran out.")
+            if not leads and not promising(self.ledger, self._sought()):
+                return self.tell.stopped("no_new_leads", "No query found a page that was not known.")
+        return self._out_of("iterations", "The turns ran out.")
+
+    async def _plan(self) -> Plan:
+        self.tell.now("planning")
+        given = PlanGiven(self.ledger, self.request.depth, self._open_aspects())
+        plan, form = await self.stages.run(PLAN, given, seconds=PLAN_SHARE * self.budget.seconds_left())
+        self.ledger.set_aspects(plan.aspects)
+        self.tell.planned(plan, form)
+        return plan
+
+    async def _search(self, queries: list[str]) -> None:
+        """Run the queries that were not asked before, side by side; hits become leads of the aspect they fit best."""
+        fresh = [query for query in dict.fromkeys(queries) if self.ledger.is_new_query(query)]
+        for outcome in await side_by_side([self._search_one(query) for query in fresh]):
+            new = self.ledger.add_search(outcome, aspect_of(outcome.query, self.ledger.aspects))
+            self.tell.searched(outcome, new)
+
+    async def _search_one(self, query: str) -> SearchOutcome:
+        self.tell.now(f"searching “{query}”")
+        outcome = await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
+        hits = (hit_for_people(replace(hit, url=url)) for hit in outcome.hits if (url := self.tools.address(hit.url)))
+        return replace(outcome, hits=tuple(hits))
+
+    async def _read(self, leads: list[Lead]) -> None:
+        """Fetch the pages side by side, keep them, and pick what bears on open aspects."""
+        if leads:
+            self.tell.now(f"reading {len(leads)} {'page' if len(leads) == 1 else 'pages'}")
+        outcomes = await side_by_side([self._fetch(lead) for lead in leads])
+        for lead, outcome in zip(leads, outcomes, strict=True):
+            self._keep(lead, outcome)
+        self._save()
+        await self._extract(list(self.not_picked), self._sought())
+        self._save()
+
+    async def _fetch(self, lead: Lead) -> FetchOutcome:
+        # Half of what is left: a page that never comes must leave time for those that came.
+        left = (self.budget.seconds_left() - 2 * self.finish_seconds) / 2
+        timeout = max(0.1, min(self.settings.fetch_timeout, left))
+        outcome = await self.tools.fetcher.fetch(lead.url, timeout=timeout, allows=self.filter.allows)
+        if outcome.body:
+            await asyncio.to_thread(self.store.put, outcome.body)
+        if outcome.page:
+            await asyncio.to_thread(self.store.put, outcome.page.text.encode())
+            outcome = replace(outcome, page=await asyncio.to_thread(page_for_people, outcome.page))
+        return outcome
+
+    def _keep(self, lead: Lead, outcome: FetchOutcome) -> None:
+        """Enter a fetch into the trace and the ledger; a page that was not read before waits to be picked from."""
+        self.tell.fetched(lead, outcome)
+        page = outcome.page
+        if page is None:
+            failure = outcome.failure or Failure(FailureKind.NO_TEXT, "There is nothing to read.")
+            self.ledger.add_failure(lead, failure, promise(lead, self.ledger.aspects))
+        elif source := self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page.url)):
+            left_out = instructed(page)
+            source.passed_over = len(left_out)
+            self.tell.passed_over(page, left_out)
+            self.ledger.add_pointers(find_pointers(page, self.ledger.question))
+            if page.passages:
+                self.not_picked.append(page)
+
+    async def _extract(self, pages: list[Page], aspects: list[Aspect]) -> None:
+        """Pick from the pages side by side. Excerpts are numbered in the order of the pages, whichever was done
+        first; where time ends it, what was picked by then is kept."""
+        done: dict[str, tuple[list[Excerpt], Form]] = {}
+
+        async def pick(page: Page) -> None:
+            given = self._extract_given(page, aspects)
+            if self.tools.embedder:
+                given = replace(
+                    given,
+                    alike=await asyncio.to_thread(likeness, self.tools.embedder, page, aspects, self.parameters),
+                )
+            done[page.url] = await self.stages.run(EXTRACT, given)
+
+        try:
+            await side_by_side([pick(page) for page in pages])
+        finally:
+            for page in pages:
+                if page.url in done:
+                    self._picked(page, *done[page.url])
+
+    def _extract_given(self, page: Page, aspects: list[Aspect]) -> ExtractGiven:
+        return ExtractGiven(self.ledger.question, self.ledger.context, aspects, page, parameters=self.parameters)
+
+    def _picked(self, page: Page, excerpts: list[Excerpt], form: Form) -> None:
+        self.not_picked.remove(page)
+        places = {passage.start: passage.place for passage in page.passages}
+        for excerpt in excerpts:
+            excerpt.place = places.get(excerpt.start)
+            self.ledger.add_excerpt(excerpt)
+        self.tell.extracted(page, excerpts, form)
+
+    # The end
+
+    async def _finish(self) -> ResearchResult:
+        self.tell.now("writing the answer")
+        for page in list(self.not_picked):  # the time for the model is over; what was read still counts
+            self._picked(page, EXTRACT.model_free(self._extract_given(page, self._sought())), "model_free")
+        self.ledger.conflicts = find_conflicts(self.ledger, self.parameters)
+        conclusion = None
+        with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)):
+            conclusion = await self._conclude()
+        if conclusion is None:
+            self.budget.ran_out("seconds")
+            conclusion = conclude_model_free(
+                self.ledger,
+                self.request.depth,
+                self.budget.exhausted,
+                _today(),
+                model_trouble=self.stages.trouble,
+                parameters=self.parameters,
+            )
+        self.tell.concluded(conclusion)
+        cost = self._save().cost(self.budget.seconds_used())
+        result = conclusion.result(
+            self.ledger,
+            cost=cost,
+            kind=self.tools.kind,
+            trace_id=self.trace_id,
+            today=_today(),
+            calibration=self.calibration,
+            parameters=self.parameters,
+        )
+        self.tell.finished(result)
+        return result
+
+    async def _conclude(self) -> Conclusion:
+        """The stages that end a call, with the model where there is one and it can be afforded."""
+        ledger = self.ledger
+        shown = excerpts_for(self.budget.token_budget)
+        given = SynthesizeGiven(ledger, self.request.depth, shown, self.parameters)
+        form: Form = "model_free"
+        claims: list[Claim] = []
+        if usable_excerpts(ledger):
+            claims, form = await self.stages.run(SYNTHESIZE, given)
+        claims, dropped = check_grounding(ledger, claims)
+        if not claims and form == "model":
+            form = "model_free"
+            claims, _ = check_grounding(ledger, SYNTHESIZE.model_free(given))
+        answer, cited = render_answer(ledger, claims)
+        stands_on = evidence(ledger, claims)
+        claimed = frozenset(excerpt.aspect for excerpt in stands_on)
+        gaps_given = GapsGiven(ledger, list(self.budget.exhausted), claimed, self.stages.trouble, self.parameters)
+        gaps = settled(gaps_given)
+        if undecided(gaps_given):
+            gaps += (await self.stages.run(GAPS, gaps_given))[0]
+        discoveries = contradictions(ledger) + new_sources(ledger)
+        if (pointed := DiscoveriesGiven(ledger)).pointers:
+            discoveries = (await self.stages.run(DISCOVERIES, pointed))[0] + discoveries
+        asked = OpenQuestionsGiven(ledger, cited, gaps, _today())
+        questions = (await self.stages.run(OPEN_QUESTIONS, asked))[0] if cited else []
+        return Conclusion(answer, cited, stands_on, len(claims), form, gaps, discoveries, questions, dropped)
+
+    # What the loop asks itself
+
+    def _open_aspects(self) -> list[Aspect]:
+        return self.ledger.open_aspects(self.sources_wanted)
+
+    def _sought(self) -> list[Aspect]:
+        """What pages are read for: the open aspects, or all where none is open."""
+        return self._open_aspects() or self.ledger.aspects
+
+    def _out_of(self, limit: Literal["iterations", "sources"], decision: str) -> None:
+        """A limit ends the loop; it cut something short only where an aspect has no answer and pages stay unread."""
+        if self.ledger.unanswered() and (self.ledger.unread() or limit == "sources"):
+            self.budget.ran_out(limit)
+        self.tell.stopped(limit, decision)
+
+    def _save(self) -> Checkpoint:
+        state = Checkpoint(
+            request=self.request,
+            ledger=self.ledger,
+            tokens_used=self.budget.tokens_used,
+            iterations_run=self.budget.iterations_run,
+            exhausted=list(self.budget.exhausted),
+            model_id=self.settings.model_id,
+            kind=self.tools.kind,
+            calibration=self.calibration,
+            parameters=self.parameters,
+        )
+        if self.checkpoint:
+            self.checkpoint(state)
+        return state
+
+
+async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """What the calls return, in their order. Unlike `asyncio.gather` it never leaves one running: cancelled, or where
+    one fails, it ends when all have ended, so that what they spent is settled by then."""
+    results: dict[int, T] = {}
+    errors: list[Exception] = []
+
+    async def run(number: int, call: Coroutine[Any, Any, T]) -> None:
+        try:
+            results[number] = await call
+        except Exception as error:
+            errors.append(error)
+            group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        for number, call in enumerate(calls):
+            group.start_soon(run, number, call)
+    if errors:
+        raise errors[0]
+    return [results[number] for number in range(len(calls))]
+
+
+def _authority(locator: str) -> SourceAuthority:
+    """A path says nothing of who wrote a file."""
+    return SourceAuthority.MEDIUM if is_file(locator) else authority_of(locator)
+
+
+def _today() -> date:
+    return datetime.now(timezone.utc).date()

@@ -1,0 +1,159 @@
+"""What a running call tells its trace: each step of the loop as an event, with the reason in words."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from marchwarden import __version__
+from marchwarden.agent.conclusion import Conclusion
+from marchwarden.budget import Budget
+from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.ledger import Excerpt, Lead, Ledger
+from marchwarden.observations import Failure, FetchOutcome, Page, SearchOutcome
+from marchwarden.programs import Program
+from marchwarden.settings import Settings
+from marchwarden.stages.plan import Plan
+from marchwarden.stages.stage import Form
+from marchwarden.trace import events
+from marchwarden.trace.events import Recorder
+
+
+class Narrator:
+    """Turns what happened into events; decides nothing."""
+
+    def __init__(self, recorder: Recorder, ledger: Ledger, budget: Budget) -> None:
+        self._recorder = recorder
+        self._ledger = ledger
+        self._budget = budget
+
+    def now(self, message: str) -> None:
+        """For a person who waits; not kept."""
+        self._recorder.progress(message)
+
+    def started(self, request: ResearchRequest, settings: Settings, program: Program | None = None) -> None:
+        self._recorder.record(
+            events.Started(
+                question=request.question,
+                context=request.context,
+                depth=request.depth,
+                constraints=request.constraints,
+                max_seconds=self._budget.max_seconds,
+                model_id=settings.model_id,
+                source=settings.source_name,
+                version=__version__,
+                program=program.fingerprint if program else None,
+                compiled=program.in_force if program else [],
+                without_model=program.without_model if program else [],
+                program_of=program.relative if program else None,
+                program_notes=[str(note) for note in program.notes] if program else [],
+                decision=f"Research with {settings.model_id} over {settings.source_name}.",
+            )
+        )
+
+    def planned(self, plan: Plan, form: Form) -> None:
+        self._recorder.record(
+            events.Planned(
+                iteration=self._budget.iterations_run,
+                aspects=[aspect.text for aspect in self._ledger.aspects],
+                queries=plan.queries,
+                read=plan.read,
+                done=plan.done,
+                stage_form=form,
+                decision=plan.thought or "The plan gives no reason.",
+            )
+        )
+
+    def searched(self, outcome: SearchOutcome, new: int) -> None:
+        self._recorder.record(
+            events.Searched(
+                query=outcome.query,
+                provider=outcome.provider,
+                hits=[events.HitRecord(url=hit.url, title=hit.title) for hit in outcome.hits],
+                failure=_failure(outcome.failure),
+                duration_sec=round(outcome.seconds, 4),
+                decision=f"{new} of {len(outcome.hits)} pages were not known.",
+            )
+        )
+
+    def fetched(self, lead: Lead, outcome: FetchOutcome) -> None:
+        page = outcome.page
+        self._recorder.record(
+            events.Fetched(
+                url=outcome.url,
+                final_url=outcome.final_url,
+                status=outcome.status,
+                content_type=outcome.content_type,
+                content_hash=outcome.content_hash,
+                content_length=outcome.content_length,
+                text_hash=page.text_hash if page else None,
+                title=page.title if page else lead.title,
+                published=page.published if page else None,
+                redirects=list(outcome.redirects),
+                failure=_failure(outcome.failure),
+                duration_sec=round(outcome.seconds, 4),
+                kept_sec=outcome.kept_for,
+                decision=f"“{lead.title}” bears on: {self._ledger.aspect(lead.aspect).text}",
+            )
+        )
+
+    def passed_over(self, page: Page, instructed: frozenset[int]) -> None:
+        """Passages of the page, by their numbers, that are left out for whom they speak to; none is no event."""
+        if instructed:
+            text = " ".join(passage.text for passage in page.passages if passage.number in instructed)
+            self._recorder.record(
+                events.Dropped(what="instruction", text=text, decision="it speaks to a machine that reads it")
+            )
+
+    def extracted(self, page: Page, excerpts: list[Excerpt], form: Form) -> None:
+        self._recorder.record(
+            events.Extracted(
+                url=page.url,
+                passages=len(page.passages),
+                picks=[self._pick(excerpt) for excerpt in excerpts],
+                stage_form=form,
+                decision=f"{len(excerpts)} of {len(page.passages)} passages bear on an open aspect.",
+            )
+        )
+
+    def _pick(self, excerpt: Excerpt) -> events.PickRecord:
+        return events.PickRecord(
+            start=excerpt.start,
+            end=excerpt.end,
+            excerpt=excerpt.text,
+            aspect=self._ledger.aspect(excerpt.aspect).text,
+            stance=excerpt.stance,
+        )
+
+    def stopped(
+        self, reason: Literal["covered", "no_new_leads", "iterations", "sources", "seconds"], why: str
+    ) -> None:
+        self._recorder.record(events.Stopped(reason=reason, iterations_run=self._budget.iterations_run, decision=why))
+
+    def concluded(self, conclusion: Conclusion) -> None:
+        for drop in conclusion.dropped:
+            self._recorder.record(drop)
+        self._recorder.record(
+            events.Synthesized(
+                claims=conclusion.claims,
+                dropped=len(conclusion.dropped),
+                stage_form=conclusion.form,
+                decision=f"{conclusion.claims} claims stand on {len(conclusion.cited)} excerpts.",
+            )
+        )
+
+    def finished(self, result: ResearchResult) -> None:
+        self._recorder.record(
+            events.Assessed(
+                gaps=result.gaps,
+                discovery_events=result.discovery_events,
+                open_questions=result.open_questions,
+                confidence=result.confidence,
+                uncalibrated=result.confidence_factors.uncalibrated,
+                decision="Read off what was found, what failed, and what ran out.",
+            )
+        )
+        self._recorder.record(events.Finished(result=result, decision="The research is finished."))
+
+
+def _failure(failure: Failure | None) -> events.FailureRecord | None:
+    return events.FailureRecord(kind=failure.kind.value, detail=failure.detail) if failure else None

@@ -1,0 +1,1 @@
+"""The client of the research server: one call over MCP."""

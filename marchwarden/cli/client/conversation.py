@@ -1,0 +1,251 @@
+"""One research call over MCP, from the caller's side: progress, cancellation, and what can go wrong on the way."""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marchwarden.cli.client.child_server import SERVE, ChildServer
+from marchwarden.cli.early import debugging, trace_folder
+from marchwarden.errors import MarchwardenError
+
+if TYPE_CHECKING:
+    import anyio
+    from mcp import Client
+
+    from marchwarden.contract import ResearchRequest, ResearchResult
+    from marchwarden.settings import Settings
+
+SILENCE_SECONDS = 90.0
+"""A server tells of its progress every 10 seconds; one that is silent for so long is given up."""
+_TRACE_SECONDS = 2.0
+"""How long a cancelled call may take to write the end of its trace."""
+
+_TRACE_LINE = re.compile(r"^.*trace://([0-9a-f-]{36}).*$\n?", re.MULTILINE)
+
+logger = logging.getLogger(__name__)
+
+
+class Interrupted(MarchwardenError):
+    """The user pressed Ctrl-C; the message says where the trace is."""
+
+
+class Conversation:
+    """One call: `request` to the server at `url`, or to one of its own, that `command` starts under `overrides`."""
+
+    def __init__(
+        self,
+        request: ResearchRequest,
+        url: str | None,
+        overrides: Mapping[str, object],
+        *,
+        command: Sequence[str] = SERVE,
+    ) -> None:
+        self.request = request
+        self.traces: Path = trace_folder()
+        self.fell_back_to_frozen_web = False
+        """Whether the frozen web was searched only because there is no key for the real one."""
+        self._url = url
+        self._overrides = overrides
+        self._command = command
+        self._began = time.time()
+        self._interrupted = False
+        self._scope: anyio.CancelScope | None = None
+
+    def hold(self, tell: Callable[[str], None], *, silence: float = SILENCE_SECONDS) -> ResearchResult:
+        """Ask, and wait for the answer; `tell` hears what is happening.
+
+        Raises Interrupted, ConfigurationError, and MarchwardenError where the server fails or is not there.
+        """
+        tell("starting the research server" if self._url is None else f"connecting to {self._url}")
+        with self._server() as server:
+            if server is not None:
+                self._read_settings()
+            import anyio
+
+            try:
+                return anyio.run(self._interruptibly, server, tell, silence)
+            except BaseException as error:
+                if self._interrupted or any(isinstance(each, KeyboardInterrupt) for each in _leaves(error)):
+                    raise self._interruption() from None
+                if not isinstance(error, Exception):
+                    raise
+                logger.debug("the call failed", exc_info=True)
+                raise self._explained(error, server) from error
+
+    def _server(self) -> Any:
+        if self._url is not None:
+            return nullcontext()
+        try:
+            return ChildServer(self._command, self._overrides, debug=debugging())
+        except OSError as error:
+            raise MarchwardenError(f"the research server can't be started: {error.strerror or error}") from error
+
+    def _read_settings(self) -> None:
+        from marchwarden.settings import load_settings
+
+        settings: Settings = load_settings(**self._overrides)
+        self.traces = settings.traces
+        self.fell_back_to_frozen_web = (
+            settings.source_name == "snapshot" and settings.source is None and settings.web is None
+        )
+
+    async def _interruptibly(
+        self, server: ChildServer | None, tell: Callable[[str], None], silence: float
+    ) -> ResearchResult:
+        import anyio
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._listen_for_interrupts, group.cancel_scope)
+            try:
+                return await self._call(server, tell, silence)
+            finally:
+                group.cancel_scope.cancel()
+        raise Interrupted("Interrupted before the research began.")
+
+    async def _listen_for_interrupts(self, everything: anyio.CancelScope) -> None:
+        """The first Ctrl-C takes the call back, the second one leaves at once."""
+        import anyio
+
+        try:
+            with anyio.open_signal_receiver(signal.SIGINT) as signals:
+                async for _ in signals:
+                    scope = everything if self._interrupted or self._scope is None else self._scope
+                    self._interrupted = True
+                    scope.cancel()
+        except NotImplementedError:  # no such thing on Windows: there Ctrl-C arrives as KeyboardInterrupt
+            return
+
+    async def _call(self, server: ChildServer | None, tell: Callable[[str], None], silence: float) -> ResearchResult:
+        import anyio
+
+        with anyio.CancelScope(deadline=anyio.current_time() + silence) as connecting:
+            async with self._client(server) as client:
+                connecting.deadline = math.inf
+                with anyio.CancelScope(deadline=anyio.current_time() + silence) as self._scope:
+                    return await self._answer(client, self._scope, tell, silence)
+                if self._interrupted:
+                    tell("waiting for the end of the trace")
+                    await self._end_of_trace()
+                    raise self._interruption()
+        raise MarchwardenError(
+            f"the server has been silent for {silence:.0f} seconds",
+            hint="Ask again; `marchwarden traces` has what was done.",
+        )
+
+    async def _answer(
+        self, client: Client, patience: anyio.CancelScope, tell: Callable[[str], None], silence: float
+    ) -> ResearchResult:
+        """Every sign of life moves the deadline of `patience`."""
+        import anyio
+
+        newest = 0.0
+
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            nonlocal newest
+            patience.deadline = anyio.current_time() + silence
+            if message and progress >= newest:  # over stdio they can come out of order
+                newest = progress
+                tell(message)
+
+        arguments = self.request.model_dump(mode="json", exclude_none=True)
+        return self._result(await client.call_tool("research", arguments, progress_callback=on_progress))
+
+    def _result(self, answer: Any) -> ResearchResult:
+        """What a tool answered. Raises MarchwardenError for an error result, and for one that is no result."""
+        from pydantic import ValidationError
+
+        from marchwarden.contract import ResearchResult
+
+        if answer.is_error:
+            raise self._failure("\n".join(block.text for block in answer.content if block.type == "text"))
+        try:
+            return ResearchResult.model_validate(answer.structured_content)
+        except ValidationError as error:
+            raise MarchwardenError(
+                "the server's answer is not a research result",
+                hint="Is it a Marchwarden server, and of this version?",
+            ) from error
+
+    def _failure(self, text: str) -> MarchwardenError:
+        """What the server says of a failure; a trace that it names and that is here can be replayed."""
+        named = _TRACE_LINE.search(text)
+        if named and (self.traces / f"{named[1]}.jsonl").is_file():
+            return MarchwardenError(
+                _TRACE_LINE.sub("", text).strip(), hint=f"How far it came: marchwarden replay {named[1][:8]}"
+            )
+        return MarchwardenError(text or "the research failed")
+
+    @asynccontextmanager
+    async def _client(self, server: ChildServer | None) -> AsyncIterator[Client]:
+        from mcp import Client
+
+        async with Client(self._url if server is None else server.transport()) as client:  # type: ignore[arg-type]
+            yield client
+
+    async def _end_of_trace(self) -> None:
+        import anyio
+
+        with anyio.move_on_after(_TRACE_SECONDS):
+            while (trace := self._own_trace()) is None or trace[1] == "unfinished":  # noqa: ASYNC110 (it is a file)
+                await anyio.sleep(0.05)
+
+    def _own_trace(self) -> tuple[str, str] | None:
+        """(id, outcome) of the trace that this call is writing, where it can be seen from here."""
+        from marchwarden.trace.reader import list_traces
+
+        mine = (
+            each
+            for each in list_traces(self.traces)
+            if each.question == self.request.question and each.path.stat().st_mtime >= self._began
+        )
+        found = next(mine, None)
+        return (found.trace_id, found.outcome) if found else None
+
+    def _interruption(self) -> Interrupted:
+        trace = self._own_trace() if self._url is None else None
+        if trace is None:
+            where = None if self._url is None else "The server keeps the call's trace."
+            return Interrupted("Interrupted.", hint=where)
+        path = self.traces / f"{trace[0]}.jsonl"
+        return Interrupted(
+            f"Interrupted. What was done is in {path}", hint=f"See it: marchwarden replay {trace[0][:8]}"
+        )
+
+    def _explained(self, error: Exception, server: ChildServer | None) -> MarchwardenError:
+        """A failure between client and server in one line, with what to do about it."""
+        causes = list(_leaves(error))
+        if ours := next((cause for cause in causes if isinstance(cause, MarchwardenError)), None):
+            return ours
+        cause = causes[0]
+        if server is None:
+            hint = "Is it running, and does the address end in /mcp? Start one: marchwarden serve --transport http"
+            return MarchwardenError(f"no answer from {self._url}: {_sentence(cause)}", hint=hint)
+        ending = server.stop()
+        words = server.last_words().splitlines() or [_sentence(cause)]
+        message = "\n".join([f"the research server stopped before it answered ({ending}):", *words[-3:]])
+        return MarchwardenError(message, hint=_DOCTOR)
+
+
+_DOCTOR = "`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the server's log."
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    """What a task group's group of exceptions is about."""
+    inner = getattr(error, "exceptions", None)
+    if inner is None:
+        yield error
+    else:
+        for each in inner:
+            yield from _leaves(each)
+
+
+def _sentence(error: BaseException) -> str:
+    return str(error).strip() or type(error).__name__

@@ -1,0 +1,1 @@
+"""`marchwarden eval` and its subcommands."""

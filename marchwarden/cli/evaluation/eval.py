@@ -1,0 +1,278 @@
+"""`marchwarden eval`: scores a model, a program or a set-up on labelled questions; compares runs; reports them.
+
+What its options ask for is decided here; eval_run.py has a run, eval_stage.py one stage, eval_dataset.py data sets.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from marchwarden.cli.evaluation import eval_compare, eval_dataset, eval_report, eval_run, eval_stage
+from marchwarden.cli.optimization.program_notes import mention_program
+
+if TYPE_CHECKING:
+    from marchwarden.evaluation.datasets import QuestionSet
+    from marchwarden.evaluation.labels.questions import Question
+    from marchwarden.settings import Settings
+
+EPILOGUE = """Examples:
+
+marchwarden eval
+    the model in force on the development questions
+marchwarden eval --split test --model extractive --out runs/extractive-test
+    without any model, on the questions that nothing is tuned on
+marchwarden eval --kind contradictory --limit 5 --jobs 1
+    five of that kind, on as many topics as there are
+marchwarden eval --questions mine.jsonl --web my-web
+marchwarden eval --check
+    whether every label holds
+marchwarden eval --stage extract --split train --model openai/NAME
+    one stage alone, with its worst examples; --no-program: as it is where nothing is compiled
+marchwarden eval --split test --judge anthropic/NAME
+    have a model mark the answers too, and see how far it agrees with the labels
+marchwarden eval --dataset gaps --path ~/data/gaps-v0 --limit 50
+    a public data set; an unknown name lists those that there are
+marchwarden eval compare runs/a runs/b
+marchwarden eval report runs/a --out report
+
+Exit codes: 0 scored · 1 a failure, or labels that don't hold · 2 wrong usage · 130 interrupted (--resume goes on)."""
+
+COMPARE_EPILOGUE = """Examples:
+
+marchwarden eval compare runs/extractive-dev runs/claude-dev
+marchwarden eval compare A B --json | jq '.differences[] | select(.certain)'"""
+
+app = typer.Typer(
+    help="Score a researcher on labelled questions, compare runs, report them.",
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("compare", epilog=COMPARE_EPILOGUE)(eval_compare.command)
+app.command("report", epilog=eval_report.EPILOGUE)(eval_report.command)
+
+
+@app.callback(epilog=EPILOGUE)
+def command(
+    context: typer.Context,
+    split: Annotated[
+        Literal["train", "dev", "test", "all"] | None,
+        typer.Option(help="Which questions. Default: dev of the shipped set, all of --questions."),
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Other labelled questions, JSONL (evals/README.md).")
+    ] = None,
+    web: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="ID", help="Model id; extractive for none. Default: the one in force.")
+    ] = None,
+    program: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A program's folder to use instead of the model's own.")
+    ] = None,
+    no_program: Annotated[
+        bool, typer.Option("--no-program", help="Use none: nothing compiled or calibrated.")
+    ] = False,
+    kind: Annotated[
+        list[str] | None, typer.Option(metavar="KIND", help="Only questions with this tag; can be given again.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="So many of the questions, evenly spaced.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Questions side by side. Default: one a core; a model 2.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in --out, or the latest of this set-up.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the run goes. Default: ~/.marchwarden/evals/….")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="The scores as JSON on stdout.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Check the labels instead of asking anything.")] = False,
+    stage: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Score this stage alone, on examples that the labels give.")
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="A model that marks the answers too, beside the labels.")
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="A public data set instead: gaps, hotpot, cacm, cacm-files, wice, expertqa."
+        ),
+    ] = None,
+    path: Annotated[
+        Path | None, typer.Option(metavar="P", help="Where that set lies: its file, or the folder that holds it.")
+    ] = None,
+) -> None:
+    """Score a researcher on labelled questions, compare runs, report them."""
+    if context.invoked_subcommand:
+        return
+    given = {f"--{name.replace('_', '-')}": value for name, value in context.params.items()}
+    _refuse_together(given)
+    public = None
+    if dataset is not None:
+        from marchwarden.evaluation.datasets import ScoredSet
+
+        found, place = eval_dataset.find(dataset, path)
+        if isinstance(found, ScoredSet):
+            _refuse_of_a_run(given, dataset)
+            eval_dataset.score(found, place, limit, json=json)
+            return
+        public = _Public(found, place)
+    if stage is not None:
+        eval_stage.check_name(stage)
+    from marchwarden.settings import load_settings
+
+    settings = load_settings(
+        source="snapshot",
+        web=web and web.absolute(),
+        model=model,
+        program="none" if no_program else program and str(program.absolute()),
+    )
+    with ExitStack() as stack:
+        asked = _asked_of(public, limit, settings, stack) if public else _asked(questions, split, settings)
+        chosen = _narrowed(asked.questions, kind or [], None if public else limit)
+        if check:
+            _check(chosen, asked.settings, whole=questions is None and public is None and split in (None, "all"))
+            return
+        eval_run.check_web(chosen, asked.settings)
+        mention_program(asked.settings)
+        if stage is not None:
+            eval_stage.score(stage, chosen, asked.settings, jobs, json=json)
+        else:
+            _run(chosen, asked, jobs, out, judge, resume=resume, json=json)
+
+
+_APART: dict[str, tuple[str, ...]] = {
+    "--program": ("--no-program",),
+    "--dataset": ("--questions", "--web", "--split"),
+    "--check": ("--stage", "--model", "--kind", "--limit", "--resume", "--out", "--judge", "--jobs", "--json"),
+    "--stage": ("--resume", "--out", "--judge"),
+}
+_OF_A_RUN = ("--model", "--program", "--no-program", "--kind", "--jobs", "--resume", "--out", "--judge")
+
+
+def _refuse_together(given: Mapping[str, object]) -> None:
+    """Options that say nothing together are wrong usage, rather than one of them without effect."""
+    for option, others in _APART.items():
+        if given[option] and (also := next((other for other in others if given[other]), None)):
+            raise typer.BadParameter(f"{option} and {also} can't be given together")
+    if given["--path"] and not given["--dataset"]:
+        raise typer.BadParameter("--path says where a --dataset lies; name one")
+
+
+def _refuse_of_a_run(given: Mapping[str, object], dataset: str) -> None:
+    if other := next((option for option in (*_OF_A_RUN, "--check", "--stage") if given[option]), None):
+        raise typer.BadParameter(f"--dataset {dataset} scores a part of ours alone; {other} says nothing about it")
+
+
+@dataclass(frozen=True)
+class _Public:
+    dataset: QuestionSet
+    path: Path
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Questions, and the settings that name their web."""
+
+    questions: list[Question]
+    settings: Settings
+    name: str
+    split: str | None
+    web: Path | None = None
+    """A web that is there only while this command runs."""
+
+
+def _asked(file: Path | None, split: str | None, settings: Settings) -> _Asked:
+    found, name = _questions(file, split)
+    return _Asked(found, settings, name, split or (None if file else "dev"))
+
+
+def _asked_of(public: _Public, limit: int | None, settings: Settings, stack: ExitStack) -> _Asked:
+    web = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="marchwarden-")))
+    found = eval_dataset.questions_of(public.dataset, public.path, web, limit)
+    return _Asked(found, settings.model_copy(update={"web": web}), public.dataset.name, None, web)
+
+
+def _run(
+    questions: Sequence[Question],
+    asked: _Asked,
+    jobs: int | None,
+    out: Path | None,
+    judge: str | None,
+    *,
+    resume: bool,
+    json: bool,
+) -> None:
+    from marchwarden.evaluation.runs.runner import info_of
+
+    settings = asked.settings
+    marked_by = eval_run.judge_by(judge, settings) if judge else None
+    with_model = eval_run.has_model(settings)
+    side_by_side = jobs or (2 if with_model else max(1, os.cpu_count() or 1))
+    info = info_of(questions, settings, name=asked.name, split=asked.split, jobs=side_by_side)
+    run = eval_run.run_of(info, out, resume=resume)
+    if asked.web:
+        settings = settings.model_copy(update={"web": eval_dataset.keep_web(asked.web, run.folder)})
+    eval_run.score(run, questions, settings, side_by_side, judge=marked_by, json=json)
+
+
+def _questions(file: Path | None, split: str | None) -> tuple[list[Question], str]:
+    """The questions of a file, or of the shipped set, and its name. Raises EvaluationError where there are none."""
+    from marchwarden.errors import EvaluationError
+    from marchwarden.evaluation.labels.questions import SPLITS, load_questions
+    from marchwarden.settings import shipped
+
+    if file is not None:
+        every = load_questions(file)
+        found = [each for each in every if split in (None, "all", each.split)]
+        if not every:
+            raise EvaluationError(f"{file} holds no question", hint="Give another file.")
+        if not found:
+            there = " and ".join(name for name in SPLITS if any(each.split == name for each in every))
+            raise EvaluationError(
+                f"{file} holds no question of the split {split}",
+                hint=f"It holds {there}; --split all takes them all.",
+            )
+        return found, file.name
+    wanted = SPLITS if split == "all" else (split or "dev",)
+    folder = shipped("questions")
+    return [each for name in wanted for each in load_questions(folder / f"{name}.jsonl")], "shipped"
+
+
+def _narrowed(questions: list[Question], kinds: list[str], limit: int | None) -> list[Question]:
+    tags = sorted({tag for question in questions for tag in question.tags})
+    if unknown := [kind for kind in kinds if kind not in tags]:
+        raise typer.BadParameter(f"--kind {unknown[0]}: no question is of that kind; there are {', '.join(tags)}")
+    chosen = [each for each in questions if not kinds or set(kinds) & set(each.tags)]
+    if limit is None:
+        return chosen
+    from marchwarden.evaluation.labels.questions import evenly_spaced
+
+    return evenly_spaced(chosen, limit)
+
+
+def _check(questions: Sequence[Question], settings: Settings, *, whole: bool) -> None:
+    """Print what is wrong with the labels; exit 1 where anything is. The whole shipped set is also counted."""
+    import anyio
+
+    from marchwarden.cli.views import console
+    from marchwarden.evaluation.labels.label_check import check, counts, coverage_problems, shared_pages
+
+    if whole:
+        questions = _questions(None, "all")[0]
+    problems = anyio.run(check, questions, settings) + (coverage_problems(questions) if whole else [])
+    console.labels(counts(questions), shared_pages(questions), problems)
+    if problems:
+        raise typer.Exit(1)

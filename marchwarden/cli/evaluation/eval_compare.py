@@ -1,0 +1,26 @@
+"""`marchwarden eval compare`: what changed between two runs, and how sure that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="Folder of the run to compare with.")],
+    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Folder of the run that may be better or worse.")],
+    json: Annotated[bool, typer.Option("--json", help="As JSON on stdout.")] = False,
+) -> None:
+    """Show how RUN_B differs from RUN_A: every metric with the 95 % interval of its difference, then the questions
+    that moved."""
+    from marchwarden.cli.views import console
+    from marchwarden.evaluation.runs.compare import compare
+    from marchwarden.evaluation.runs.run import open_run
+
+    found = compare(open_run(run_a), open_run(run_b))
+    if json:
+        console.json(found.as_json())
+    else:
+        console.comparison(found)

@@ -1,0 +1,53 @@
+"""`marchwarden eval report`: a run as Markdown, and as one page that opens in any browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EPILOGUE = """Examples:
+
+marchwarden eval report runs/extractive-dev
+marchwarden eval report runs/extractive-dev --out evals/reports/extractive-dev
+marchwarden eval report runs/extractive-dev --json | jq '.not_met | keys'"""
+
+
+def command(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the two files go. Default: the run's folder.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="What the report says as JSON on stdout, too.")] = False,
+) -> None:
+    """Write report.md and report.html, which shows every question beside its labels."""
+    from marchwarden.cli.views import console
+    from marchwarden.evaluation.reports.report import report_of
+    from marchwarden.evaluation.reports.report_html import html
+    from marchwarden.evaluation.reports.report_markdown import markdown
+    from marchwarden.evaluation.runs.run import open_run
+
+    opened = open_run(run)
+    report = report_of(opened)
+    folder = out or opened.folder
+    files = {"report.md": markdown(report), "report.html": html(report)}
+    for name, text in files.items():
+        _write(folder / name, text)
+    if json:
+        console.json({**report.as_json(), "files": [str(folder / name) for name in files]})
+    else:
+        console.done(f"{' and '.join(files)} are in {folder}; the page shows every question beside its labels.")
+
+
+def _write(path: Path, text: str) -> None:
+    from marchwarden.errors import StorageError
+    from marchwarden.files import write_whole
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise StorageError(
+            f"{path} can't be written: {error.strerror or error}", hint="Name another folder with --out."
+        ) from None

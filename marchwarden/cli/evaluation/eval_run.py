@@ -1,0 +1,179 @@
+"""A run of `marchwarden eval`: opened or started, asked, judged where a judge is named, and shown."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from marchwarden.evaluation.labels.questions import Question
+    from marchwarden.evaluation.runs.run import Record, Run, RunInfo
+    from marchwarden.settings import Settings
+
+FAILURE, INTERRUPTED = 1, 130
+
+
+def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
+    """A new run in `out` or on the shelf, or the one to go on with. Raises EvaluationError where there is none."""
+    from marchwarden.errors import EvaluationError
+    from marchwarden.evaluation.runs.run import folder_name, latest_run, open_run, start_run
+
+    shelf = Path("~/.marchwarden/evals").expanduser()
+    if not resume:
+        return start_run(out or shelf / folder_name(info), info)
+    run = open_run(out) if out else latest_run(shelf, info)
+    if run is None:
+        raise EvaluationError(f"no run of this set-up is in {shelf}", hint="Start one without --resume.")
+    if run.info.set_up != info.set_up:
+        raise EvaluationError(
+            f"{run.folder} is a run of another set-up: {'; '.join(run.info.differences(info))}",
+            hint="Ask with the same options, or start a new run without --resume.",
+        )
+    run.mend()
+    return run
+
+
+def check_web(questions: Sequence[Question], settings: Settings) -> None:
+    """Raises EvaluationError where the questions are about another web than that of the settings."""
+    from marchwarden.evaluation.runs.runner import check_web
+
+    check_web(questions, settings)
+
+
+def judge_by(judge: str, settings: Settings) -> Settings:
+    """The settings with the judge as their model. Raises ConfigurationError where it can't be asked, so that this is
+    known before anything is."""
+    own = settings.model_copy(update={"model": judge})
+    if not has_model(own):
+        raise typer.BadParameter(f"--judge {judge}: that is no model")
+    return own
+
+
+def has_model(settings: Settings) -> bool:
+    """Whether the settings name a model. Raises ConfigurationError for one that nobody knows or whose key is missing;
+    no network is touched."""
+    import anyio
+
+    from marchwarden.budget import Budget
+    from marchwarden.contract import Constraints
+    from marchwarden.evaluation.scoring.judge import Tally
+    from marchwarden.lm import connect
+
+    model = connect(settings, Budget(Constraints(), 1.0), Tally())
+    if model is None:
+        return False
+    anyio.run(model.aclose)
+    return True
+
+
+def score(
+    run: Run, questions: Sequence[Question], settings: Settings, jobs: int, *, judge: Settings | None, json: bool
+) -> None:
+    """Ask what is left, have the answers marked where there is a judge, and show the scores of what was done."""
+    interrupted = _ask(run, questions, settings, jobs) or (judge is not None and _judge(run, judge))
+    _show(run, json=json, judge=judge.model_id if judge else None)
+    dead = _tell_without_model(run)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if dead:
+        raise typer.Exit(FAILURE)
+
+
+def _tell_without_model(run: Run) -> bool:
+    """Say what the model had no part in; whether that is everything."""
+    from marchwarden.cli.views import console
+    from marchwarden.evaluation.runs.scores import without_model
+
+    found = without_model(run)
+    if found is None:
+        return False
+    reason = f": {found.reason}" if found.reason else "."
+    hint = "No call to the model succeeded: these figures are not the model's." if found.dead else None
+    console.notice(f"{found.answers} of {found.of} answers were worded without the model{reason}", hint)
+    return found.dead
+
+
+def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int) -> bool:
+    """Whether it was interrupted."""
+    from marchwarden.cli.views import console
+    from marchwarden.evaluation.runs.runner import ask_all
+
+    done = sum(record.result is not None for record in run.records)
+    with console.evaluation_progress(done, len(questions), run.figures) as advance:
+
+        def tell(record: Record) -> None:
+            advance()
+
+        finished = _finishes(partial(ask_all, run, questions, settings, jobs=jobs, on_record=tell))
+    if not finished:
+        console.notice(f"Interrupted after {len(run.records)} of {len(questions)} questions.")
+        console.done(f"Go on with: {going_on(sys.argv, run.folder)}")
+    return not finished
+
+
+def _judge(run: Run, settings: Settings) -> bool:
+    """Whether it was interrupted."""
+    from marchwarden.cli.views import console
+    from marchwarden.evaluation.scoring.judge import judge_all, unjudged
+
+    with console.counting(len(unjudged(run, settings.model_id))) as bar:
+
+        def tell(record: Record) -> None:
+            bar.advance(lambda: f"marked by {settings.model_id}")
+
+        finished = _finishes(partial(judge_all, run, settings, on_judged=tell))
+    if not finished:
+        console.notice(f"Interrupted with {len(unjudged(run, settings.model_id))} answers still to be marked.")
+        console.done(f"Go on with: {going_on(sys.argv, run.folder)}")
+    return not finished
+
+
+def going_on(command: Sequence[str], folder: Path) -> str:
+    """A command line for the shell: this one again, to go on with the run in `folder`."""
+    given = list(command[1:])
+    if "--resume" not in given:
+        given.append("--resume")
+    if not any(each == "--out" or each.startswith("--out=") for each in given):
+        given += ["--out", str(folder)]
+    return shlex.join(["marchwarden", *given])
+
+
+def _finishes(work: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+    """Run it; False where it was interrupted."""
+    import asyncio
+
+    import anyio
+
+    try:
+        anyio.run(work)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return False
+    return True
+
+
+def _show(run: Run, *, json: bool, judge: str | None) -> None:
+    """Also into scores.json, with the judge's agreement beside the scores where there was one."""
+    from marchwarden.cli.views import console
+    from marchwarden.evaluation.runs.run import write_json
+    from marchwarden.evaluation.runs.scores import scores_of
+    from marchwarden.evaluation.scoring.judge import agreement_of
+
+    scores = scores_of(run)
+    agreement = agreement_of(run, judge) if judge else None
+    body = {**scores.as_json(), **({"judge": agreement.as_json()} if agreement else {})}
+    write_json(run.folder / "scores.json", body)
+    if json:
+        console.json(body)
+        return
+    console.scores(scores)
+    if scores.questions < scores.planned:
+        console.notice(f"These are the scores of {scores.questions} of {scores.planned} questions.")
+    if agreement:
+        console.agreement(agreement)
+    console.done(f"The run is in {run.folder}; `marchwarden eval report {run.folder}` shows every question.")

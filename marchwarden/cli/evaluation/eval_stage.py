@@ -1,0 +1,44 @@
+"""`marchwarden eval --stage`: scores one stage alone, on the examples that the labels give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from marchwarden.evaluation.labels.questions import Question
+    from marchwarden.optimization.examples.example_scoring import ExampleScore
+    from marchwarden.settings import Settings
+
+
+def check_name(stage: str) -> None:
+    """Raises BadParameter, naming those that there are, for a stage that has no examples."""
+    from marchwarden.optimization.examples import STAGE_SETS
+
+    if stage not in STAGE_SETS:
+        raise typer.BadParameter(f"--stage {stage}: there is no such stage; there are {', '.join(STAGE_SETS)}")
+
+
+def score(stage: str, questions: Sequence[Question], settings: Settings, jobs: int | None, *, json: bool) -> None:
+    """Run the stage on the questions' examples, so many side by side, and show what it scored."""
+    import anyio
+
+    from marchwarden.cli.views import console
+    from marchwarden.optimization.examples.example_scoring import score_stage
+
+    own = settings.model_copy(update={"model_calls": jobs}) if jobs else settings
+    scored: list[float] = []
+    with console.counting(None) as bar:
+
+        def tell(example: ExampleScore) -> None:
+            scored.append(example.score)
+            bar.advance(lambda: f"{stage} score {sum(scored) / len(scored):.2f}")
+
+        report = anyio.run(partial(score_stage, stage, questions, own, on_start=bar.of, on_example=tell))
+    if json:
+        console.json(report.as_json())
+    else:
+        console.stage(report)

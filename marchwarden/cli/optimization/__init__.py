@@ -1,0 +1,1 @@
+"""`marchwarden compile`, `calibrate` and `programs`."""

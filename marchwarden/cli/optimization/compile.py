@@ -1,0 +1,219 @@
+"""`marchwarden compile`: fits a program to a model on the labelled questions, and keeps what dev proves.
+
+What its options ask for is decided here; compile_run.py does it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from marchwarden.cli.optimization.compile_run import Asked
+    from marchwarden.optimization.estimate import Order
+    from marchwarden.settings import Settings
+
+EPILOGUE = """Examples:
+
+marchwarden compile --model openai/NAME --dry-run
+    what it would do and about what it would cost, before anything is spent
+marchwarden compile --model openai/NAME --stage gaps
+    one stage; the others of its program stay as they are
+marchwarden compile --token-budget 2000000 --reflection-model anthropic/NAME
+    every stage of the model in force, within so many tokens, with another model that writes instructions
+marchwarden compile --resume
+    go on with an interrupted one: nothing is paid for twice
+marchwarden compile --model extractive
+    the numbers that the model-free stages decide by; takes no model
+
+Exit codes: 0 done, whether or not anything was kept · 1 a failure, or out of budget · 2 wrong usage · 130
+interrupted.
+
+A stage is kept only where it beats the uncompiled one on dev by more than the noise;
+`marchwarden programs show MODEL` shows what was kept. docs/wiki/Compiling.md says what each optimizer needs and
+costs."""
+
+
+def command(
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Model id; extractive for the model-free stages. Default: the one in force."),
+    ] = None,
+    stage: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this stage; can be given again. Default: all.")
+    ] = None,
+    optimizer: Annotated[
+        Literal["bootstrap", "random-search", "mipro", "gepa", "simba"] | None,
+        typer.Option(help="How to search. Default: random-search for a small model, gepa for a large one."),
+    ] = None,
+    reflection_model: Annotated[
+        str | None, typer.Option(metavar="ID", help="The model that writes instructions. Default: the model itself.")
+    ] = None,
+    effort: Annotated[
+        Literal["light", "medium", "heavy"] | None,
+        typer.Option(help="How much to try. Default: light for a small model, medium for a large one."),
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Model calls of searches and proofs, at most.")
+    ] = None,
+    token_budget: Annotated[
+        int | None, typer.Option(metavar="N", min=1000, help="Tokens of everything together; never exceeded.")
+    ] = None,
+    whole: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Dev questions to ask from end to end, with and without. 0 for none."),
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Parameters to try, for extractive. Default: 100.")
+    ] = None,
+    always_model: Annotated[
+        bool, typer.Option("--always-model", help="Let no stage go without the model, though it does better so.")
+    ] = False,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides every draw.")] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Model calls side by side. Default: MARCHWARDEN_MODEL_CALLS."),
+    ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Other labelled questions, of the splits train and dev (evals/README.md)."),
+    ] = None,
+    web: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The program's folder. Default: ~/.marchwarden/programs/MODEL."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest compile of these options.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and spend nothing.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="The outcome as JSON on stdout.")] = False,
+) -> None:
+    """Search better prompts for a model's stages on the train questions, and keep those that dev proves to be better.
+
+    Each stage has its own examples and metric, which the labelled questions give. A stage is scored as it is,
+    searched by one of DSPy's optimizers, and scored again; then the whole program is asked from end to end. Both
+    scores go into its program.json.
+    """
+    from marchwarden.cli.optimization.compile_run import compile_parameters, compile_stages, own_folder
+    from marchwarden.settings import EXTRACTIVE, load_settings
+
+    settings = load_settings(source="snapshot", web=web and web.absolute(), model=model, program="none")
+    asked = _asked(questions)
+    model_free = settings.model_id == EXTRACTIVE
+    _refuse_together(
+        model_free,
+        {
+            "--stage": stage,
+            "--optimizer": optimizer,
+            "--reflection-model": reflection_model,
+            "--effort": effort,
+            "--max-calls": max_calls,
+            "--token-budget": token_budget,
+            "--whole": whole,
+            "--jobs": jobs,
+            "--always-model": always_model,
+        },
+        {"--trials": trials},
+    )
+    order = _order(settings, stage, optimizer, reflection_model, effort, whole, trials, seed, jobs)
+    order = replace(order, tokens=token_budget, calls=max_calls, always_model=always_model)
+    if not dry_run:
+        _check_models(order)
+    compile_these = compile_parameters if model_free else compile_stages
+    compile_these(order, asked, out or own_folder(settings), resume=resume, dry_run=dry_run, json=json)
+
+
+def _asked(file: Path | None) -> Asked:
+    """Raises EvaluationError where the file lacks one of both splits."""
+    from marchwarden.cli.optimization.compile_run import Asked
+    from marchwarden.errors import EvaluationError
+    from marchwarden.evaluation.labels.questions import load_questions
+    from marchwarden.settings import shipped
+
+    if file is None:
+        train, dev = (load_questions(shipped("questions") / f"{split}.jsonl") for split in ("train", "dev"))
+        return Asked(train, dev)
+    every = load_questions(file)
+    found = Asked(*([each for each in every if each.split == split] for split in ("train", "dev")))
+    for split, of_split in (("train", found.train), ("dev", found.dev)):
+        if not of_split:
+            raise EvaluationError(
+                f"{file} holds no question of the split {split}",
+                hint="Prompts are searched on train and proven on dev: label both (evals/README.md).",
+            )
+    return found
+
+
+def _refuse_together(model_free: bool, of_models: Mapping[str, object], of_none: Mapping[str, object]) -> None:
+    """What says nothing about what is compiled is wrong usage, rather than an option without effect."""
+    without_effect = of_models if model_free else of_none
+    given = (option for option, value in without_effect.items() if value is not None and value is not False)
+    if other := next(given, None):
+        what = "the model-free stages, which ask no model" if model_free else "a model's stages"
+        raise typer.BadParameter(f"{other} says nothing about {what}")
+
+
+def _order(
+    settings: Settings,
+    stages: list[str] | None,
+    optimizer: str | None,
+    reflection_model: str | None,
+    effort: str | None,
+    whole: int | None,
+    trials: int | None,
+    seed: int,
+    jobs: int | None,
+) -> Order:
+    """What is to be done. Raises EvaluationError for an optimizer whose package is missing."""
+    from marchwarden.optimization.estimate import EFFORT_OF, EFFORTS, QUESTIONS_OF, Order, optimizer_for, size_of
+    from marchwarden.optimization.model_free.parameter_search import TRIALS
+    from marchwarden.settings import EXTRACTIVE
+
+    chosen = optimizer_for(settings.model_id, optimizer)
+    reflection = settings.model_copy(update={"model": reflection_model}) if reflection_model else None
+    if settings.model_id != EXTRACTIVE:
+        chosen.check()
+    if reflection is not None and reflection.model_id == EXTRACTIVE:
+        raise typer.BadParameter(f"--reflection-model {reflection_model}: that is no model")
+    if reflection is not None and not chosen.reflects:
+        raise typer.BadParameter(f"--reflection-model says nothing about {chosen.name}, which writes no instructions")
+    size = size_of(settings.model_id)
+    return Order(
+        settings,
+        _stages(stages),
+        chosen,
+        EFFORTS[effort or EFFORT_OF[size]],
+        reflection,
+        seed,
+        jobs or settings.model_calls,
+        questions=QUESTIONS_OF[size] if whole is None else whole,
+        trials=trials or TRIALS,
+    )
+
+
+def _check_models(order: Order) -> None:
+    """Raises ConfigurationError for a model that can't be asked, so that this is known before anything is spent."""
+    from marchwarden.cli.evaluation.eval_run import has_model
+
+    has_model(order.settings)
+    if order.reflection:
+        has_model(order.reflection)
+
+
+def _stages(named: list[str] | None) -> tuple[str, ...]:
+    from marchwarden.optimization.examples import STAGE_SETS
+
+    if not named or "all" in named:
+        return tuple(STAGE_SETS)
+    for name in named:
+        if name not in STAGE_SETS:
+            raise typer.BadParameter(
+                f"--stage {name}: there is no such stage; there are {', '.join(STAGE_SETS)}, all"
+            )
+    return tuple(dict.fromkeys(named))

@@ -1,0 +1,252 @@
+"""Compiling as the command does it: what it would cost, the work with its progress, and what came of it.
+
+compile.py says what was asked for; optimization/ does the work.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from marchwarden.evaluation.labels.questions import Question
+    from marchwarden.optimization.compilation import Outcome
+    from marchwarden.optimization.estimate import Estimate, Order
+    from marchwarden.optimization.model_free.parameter_search import ParametersReport, Trial
+    from marchwarden.optimization.stage_search import StageExamples
+    from marchwarden.programs import Program
+    from marchwarden.settings import Settings
+
+FAILURE, INTERRUPTED = 1, 130
+TOLD_TRIALS = 10
+"""Where no terminal shows a bar, every so many trials make a line."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    train: Sequence[Question]
+    dev: Sequence[Question]
+
+
+def own_folder(settings: Settings) -> Path:
+    from marchwarden.programs import model_slug, own_programs
+
+    return own_programs() / model_slug(settings.model_id)
+
+
+@contextmanager
+def _folder(order: Order, asked: Asked, place: Path, *, resume: bool) -> Iterator[Path]:
+    """The compile's own folder, which is this compile's alone until it ends, as is the program's."""
+    from marchwarden.optimization.checkpoint import alone, attempt_of, begin, latest
+
+    shelf = Path("~/.marchwarden/compiles").expanduser()
+    _check_place(place)
+    attempt = attempt_of(order, asked.train, asked.dev)
+    with alone(shelf, place):
+        folder = latest(shelf, attempt) if resume else begin(shelf, attempt)
+        with alone(shelf, folder):
+            yield folder
+
+
+def _check_place(place: Path) -> None:
+    """Raises StorageError where a program can't be put there, so that this is known before anything is spent."""
+    from marchwarden.errors import StorageError
+
+    there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path("/"))
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise StorageError(f"{there} can't be written into", hint="Name another folder with --out.")
+
+
+# A model's stages
+
+
+def compile_stages(order: Order, asked: Asked, place: Path, *, resume: bool, dry_run: bool, json: bool) -> None:
+    import anyio
+
+    from marchwarden.cli.optimization.compile_progress import shown_progress
+    from marchwarden.cli.views import console
+    from marchwarden.optimization.compilation import compile_program, examples_of
+
+    with console.progress() as tell:
+        tell("making the examples of each stage")
+        examples = anyio.run(examples_of, order, asked.train, asked.dev)
+    estimates = _estimates(order, examples)
+    if dry_run:
+        _show_estimates(order, estimates, json=json)
+        return
+    with (
+        _folder(order, asked, place, resume=resume) as folder,
+        shown_progress(estimates) as progress,
+    ):
+        before = _there(order.settings, place)
+        outcome = compile_program(
+            order, examples, asked.dev, folder=folder, out=place, before=before, progress=progress
+        )
+    _show(outcome, json=json)
+    end(outcome, place)
+
+
+def _there(settings: Settings, place: Path) -> Program | None:
+    """The program whose other stages stay: of this model, what of it is whole and not stale. For the model's own
+    folder it is the one in force, which may be the shipped one. None where there is none."""
+    from marchwarden.programs import load_program
+    from marchwarden.programs.loading import program_in
+    from marchwarden.stages.registry import without_stale
+
+    if place.absolute() == own_folder(settings).absolute():
+        found = load_program(settings.model_copy(update={"program": None}))
+    else:
+        found = program_in(place)
+    if found is None or found.info is None or found.info.model_id != settings.model_id:
+        return None
+    return without_stale(found, settings.model_id)
+
+
+def _estimates(order: Order, examples: Mapping[str, StageExamples]) -> list[Estimate]:
+    from marchwarden.optimization.estimate import estimate
+    from marchwarden.optimization.examples import STAGE_SETS
+
+    model_id = order.settings.model_id
+    writer = order.reflection.model_id if order.reflection else model_id
+    return [
+        estimate(STAGE_SETS[name], examples[name], order.optimizer, order.effort, model_id, writer)
+        for name in order.stages
+    ]
+
+
+def _show_estimates(order: Order, estimates: Sequence[Estimate], *, json: bool) -> None:
+    from marchwarden.cli.views import console
+    from marchwarden.optimization.estimate import whole_tokens
+
+    tokens = whole_tokens(order)
+    if json:
+        console.json(
+            {
+                "model_id": order.settings.model_id,
+                "optimizer": order.optimizer.name,
+                "stages": [each.as_json() for each in estimates],
+                "whole": {"questions": order.questions, "tokens": tokens},
+                "token_budget": order.tokens,
+                "max_calls": order.calls,
+            }
+        )
+    else:
+        console.compile_estimates(order, estimates, tokens)
+
+
+def _show(outcome: Outcome, *, json: bool, search: ParametersReport | None = None) -> None:
+    from marchwarden.cli.views import console
+
+    if json:
+        body = {"program": outcome.info.model_dump(mode="json"), "file": outcome.file and str(outcome.file)}
+        console.json({**body, **({"search": search.as_json()} if search else {})})
+    else:
+        console.compiled(outcome, search)
+
+
+def end(outcome: Outcome, place: Path) -> None:
+    """Say where the program is, or why nothing was put in place; exit by it."""
+    from marchwarden.cli.views import console
+
+    for name, (its, new) in outcome.stayed.items():
+        console.notice(
+            f"The compiled {name} that is there stays: on dev it scored {its:.3f}, and the new one {new:.3f}."
+        )
+    if outcome.worse:
+        named = ", ".join(outcome.worse)
+        console.notice(f"Nothing was put in place: the whole program is certainly worse in {named}.")
+    if outcome.file:
+        console.done(f"The program is in {place}; `marchwarden programs show {outcome.info.model_id}` shows it.")
+    elif not outcome.worse:
+        console.done("Nothing was proven to be better, and nothing was changed.")
+    if outcome.stopped:
+        console.notice(f"It ended early: {outcome.stopped.reason.rstrip('.')}.", outcome.stopped.hint)
+        console.done(f"Go on with: {going_on(sys.argv, outcome.stopped.short_of)}")
+        raise typer.Exit(INTERRUPTED if outcome.stopped.is_interrupt else FAILURE)
+
+
+def going_on(command: Sequence[str], short_of: str = "") -> str:
+    """A command line for the shell: this one again, to go on, with twice of the option that it ran short of."""
+    given = []
+    for before, each in zip(["", *command[1:-1]], command[1:], strict=False):
+        option, equals, value = each.partition("=")
+        if short_of and before == short_of and each.isdecimal():
+            given.append(str(2 * int(each)))
+        elif short_of and option == short_of and equals and value.isdecimal():
+            given.append(f"{option}={2 * int(value)}")
+        elif each != "--resume":
+            given.append(each)
+    return shlex.join(["marchwarden", *given, "--resume"])
+
+
+# The model-free stages
+
+
+def compile_parameters(order: Order, asked: Asked, place: Path, *, resume: bool, dry_run: bool, json: bool) -> None:
+    import signal
+
+    import anyio
+
+    from marchwarden.cli.views import console
+    from marchwarden.optimization.model_free.parameter_compilation import compile_model_free
+    from marchwarden.optimization.model_free.parameter_search import check_optuna
+
+    check_optuna()
+    if dry_run:
+        _show_trials(order, asked, json=json)
+        return
+    asked_to_stop = False
+
+    def stop(*_: object) -> None:
+        nonlocal asked_to_stop
+        asked_to_stop = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a second one ends it at once
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        with _folder(order, asked, place, resume=resume) as folder, console.counting(order.trials) as bar:
+
+            def tell(trial: Trial) -> None:
+                bar.of(trial.of)
+                bar.advance(lambda: f"score {trial.score:.3f} · best {trial.best:.3f}")
+                if bar.is_silent and trial.number % TOLD_TRIALS == 0:
+                    console.done(f"{trial.number} of {trial.of} trials, best {trial.best:.3f}")
+
+            work = partial(
+                compile_model_free,
+                order,
+                asked.train,
+                asked.dev,
+                folder=folder,
+                out=place,
+                on_trial=tell,
+                stop=lambda: asked_to_stop,
+            )
+            outcome, report = anyio.run(work)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    _show(outcome, json=json, search=report)
+    end(outcome, place)
+
+
+def _show_trials(order: Order, asked: Asked, *, json: bool) -> None:
+    from marchwarden.cli.views import console
+
+    body = {"trials": order.trials, "train": len(asked.train), "dev": len(asked.dev), "tokens": 0, "dollars": 0.0}
+    if json:
+        console.json({"model_id": order.settings.model_id, **body})
+    else:
+        console.line(
+            f"{order.trials} trials, each of which asks {len(asked.train)} train questions without a model; then "
+            f"{len(asked.dev)} dev questions decide. No tokens, no dollars."
+        )

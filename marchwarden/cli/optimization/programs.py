@@ -1,0 +1,174 @@
+"""`marchwarden programs`: what was compiled and fitted for which model, and what of it is in force.
+
+The list says what files, hashes and the version of DSPy say. `show` also compares the stages' signatures, which takes
+DSPy, where there are compiled ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import unified_diff
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from marchwarden.programs import CompiledStage, Listed
+
+EPILOGUE = """Examples:
+
+marchwarden programs
+    each with its stages' scores on dev, uncompiled and compiled
+marchwarden programs show openai/NAME --stage plan
+    the instructions with what changed in them, and the demonstrations
+marchwarden programs --json | jq '.[] | select(.state == "stale") | .notes'
+
+Exit codes: 0 shown · 1 there is no such program · 2 wrong usage."""
+
+SHOW_EPILOGUE = """Examples:
+
+marchwarden programs show extractive
+marchwarden programs show programs/openai-name --stage gaps
+    of a folder
+marchwarden programs show openai/NAME --json | jq -r .stages.plan.instructions
+
+Exit codes: 0 shown · 1 there is no such program, or no such stage in it · 2 wrong usage."""
+
+app = typer.Typer(
+    help="List programs: what was compiled and fitted for which model.",
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A program, with what of it can be read, stale or not."""
+
+    listed: Listed
+    stages: Mapping[str, CompiledStage]
+    uncompiled: Mapping[str, str]
+    """Instructions of the stages as they are where nothing is compiled."""
+
+    def difference(self, name: str) -> list[str]:
+        """A unified diff of a stage's instructions against the uncompiled ones, without the names of files."""
+        before, after = self.uncompiled.get(name, ""), self.stages[name].instructions
+        return list(unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm=""))[2:]
+
+
+@app.callback(epilog=EPILOGUE)
+def command(
+    context: typer.Context,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List programs: what was compiled and fitted for which model, where it lies, and whether it is in force."""
+    if context.invoked_subcommand:
+        return
+    from marchwarden.cli.views import console
+    from marchwarden.programs import all_programs
+
+    found = all_programs()
+    if json:
+        console.json([_plain(each) for each in found])
+    elif found:
+        console.programs(found)
+    else:
+        console.done("There are no programs yet; make one: marchwarden compile")
+
+
+@app.command("show", epilog=SHOW_EPILOGUE)
+def show(
+    named: Annotated[str, typer.Argument(metavar="MODEL|FOLDER", help="A model's id, or a program's folder.")],
+    stage: Annotated[str | None, typer.Option(metavar="NAME", help="Only this stage of it.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Show a program: instructions and what changed in them, demonstrations, scores, cost."""
+    from marchwarden.cli.views import console
+
+    found = _found(named)
+    names = _names(found, stage)
+    shown = Shown(_compared(found), found.program.stages, _uncompiled(found))
+    if json:
+        console.json(_in_full(shown, names))
+    else:
+        console.program(shown, names)
+
+
+def _found(named: str) -> Listed:
+    """Raises ConfigurationError, naming those that there are."""
+    from marchwarden.errors import ConfigurationError
+    from marchwarden.programs import all_programs, find_program
+
+    listed = find_program(named)
+    if listed is None:
+        there = list(dict.fromkeys(each.model_id for each in all_programs()))
+        hint = f"There are those of {', '.join(there)}." if there else "There is none: marchwarden compile makes one."
+        raise ConfigurationError(f"there is no program of {named}", hint=hint)
+    return listed
+
+
+def _names(listed: Listed, stage: str | None) -> list[str]:
+    """The stages to show, in the order in which they were compiled. Raises ConfigurationError for an unknown one."""
+    from marchwarden.errors import ConfigurationError
+
+    there = list(listed.program.info.stages) if listed.program.info else []
+    if stage is None:
+        return there
+    if stage not in there:
+        hint = f"It has {', '.join(there)}." if there else "It has a calibration only."
+        raise ConfigurationError(f"the program of {listed.model_id} has no stage {stage}", hint=hint)
+    return [stage]
+
+
+def _compared(listed: Listed) -> Listed:
+    """With what the stages' signatures say of it."""
+    if not listed.program.stages:
+        return listed
+    from marchwarden.stages.registry import without_stale
+
+    return replace(listed, program=without_stale(listed.program, listed.model_id))
+
+
+def _uncompiled(listed: Listed) -> dict[str, str]:
+    """The instructions of the stages as they are where nothing is compiled."""
+    if not listed.program.stages:
+        return {}
+    from marchwarden.stages.registry import STAGES
+
+    return {name: STAGES[name].signature().instructions for name in listed.program.stages if name in STAGES}
+
+
+def _plain(listed: Listed) -> dict[str, Any]:
+    program, info = listed.program, listed.program.info
+    return {
+        "model_id": listed.model_id,
+        "where": listed.where,
+        "folder": str(program.folder),
+        "state": listed.state,
+        "shadowed": list(listed.shadowed),
+        "notes": [note.model_dump() for note in program.notes],
+        "fingerprint": program.fingerprint,
+        "in_force": program.in_force,
+        "calibrated": program.calibration is not None,
+        "date": info.date if info else program.calibration and program.calibration.date,
+        "stages": {name: each.model_dump(mode="json") for name, each in info.stages.items()} if info else {},
+    }
+
+
+def _in_full(shown: Shown, names: list[str]) -> dict[str, Any]:
+    from marchwarden.programs import PARAMETERS
+    from marchwarden.programs.parameters import DEFAULT
+
+    program, plain = shown.listed.program, _plain(shown.listed)
+    stages = {name: record for name, record in plain["stages"].items() if name in names}
+    for name in names:
+        if compiled := shown.stages.get(name):
+            words = {"instructions": compiled.instructions, "uncompiled_instructions": shown.uncompiled.get(name)}
+            stages[name] |= {**words, "diff": shown.difference(name), "demos": compiled.demos}
+        if name == PARAMETERS and program.parameters:
+            stages[name] |= {"changes": DEFAULT.changes(program.parameters)}
+    info = program.info.model_dump(mode="json", exclude={"stages"}) if program.info else None
+    calibration = program.calibration and program.calibration.model_dump(mode="json")
+    return {**plain, "stages": stages, "info": info, "calibration": calibration}

@@ -1,0 +1,331 @@
+"""Everything that the commands print: results to stdout, all else to stderr. No other module prints."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from marchwarden.cli.views.safe_text import one_line, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+    from rich.progress import Progress
+
+    from marchwarden.cli.checks import Check
+    from marchwarden.cli.optimization.programs import Shown
+    from marchwarden.contract import ResearchResult
+    from marchwarden.corpus.indexing import IndexReport
+    from marchwarden.evaluation.datasets import DatasetReport
+    from marchwarden.evaluation.labels.label_check import Problem as LabelProblem
+    from marchwarden.evaluation.runs.calibration_fit import CalibrationReport
+    from marchwarden.evaluation.runs.compare import Comparison
+    from marchwarden.evaluation.runs.scores import Scores
+    from marchwarden.evaluation.scoring.judge import Agreement
+    from marchwarden.optimization.compilation import Outcome
+    from marchwarden.optimization.estimate import Estimate, Order
+    from marchwarden.optimization.examples.example_scoring import StageReport
+    from marchwarden.optimization.model_free.parameter_search import ParametersReport
+    from marchwarden.programs import Listed
+    from marchwarden.trace.reader import Trace, TraceSummary
+    from marchwarden.trace.timeline import Entry
+    from marchwarden.trace.verify import Problem
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that takes text as it is: no markup, no emoji codes, no guessing at what to colour."""
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+def show(view: Iterable[RenderableType], out: Console | None = None) -> None:
+    """Print what a view consists of, to stdout unless another console is given."""
+    out = out or console()
+    for each in view:
+        out.print(each)
+
+
+def result(research: ResearchResult) -> None:
+    """A result for people."""
+    from marchwarden.cli.views.result_view import result_view
+
+    out = console()
+    show(result_view(research, out.width), out)
+
+
+def timeline(trace: Trace, entries: Sequence[Entry], *, stderr: bool = False) -> None:
+    """What a call did, step by step."""
+    from marchwarden.cli.views.trace_view import timeline_view
+
+    show(timeline_view(trace, entries), console(stderr=stderr))
+
+
+def verification(citations: int, problems: Sequence[Problem]) -> None:
+    """Whether what a result quotes stands in the stored pages."""
+    from marchwarden.cli.views.trace_view import verification_view
+
+    show(verification_view(citations, problems))
+
+
+def trace_list(summaries: Sequence[TraceSummary]) -> None:
+    """Traces as a table."""
+    from marchwarden.cli.views.trace_view import trace_list_view
+
+    out = console()
+    show(trace_list_view(summaries, out.width), out)
+
+
+def checks(found: Sequence[Check]) -> None:
+    """What doctor found: a line a check, with what to do beneath it."""
+    marks = {"ok": ("ok", "green"), "note": ("note", "yellow"), "broken": ("broken", "bold red")}
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for check in found:
+        word, style = marks[check.state]
+        advice = (f"\n→ {visible(check.advice)}", "dim") if check.advice else ""
+        grid.add_row(Text(word, style=style), check.name, Text.assemble(visible(check.detail), advice))
+    show([grid])
+
+
+def scores(found: Scores) -> None:
+    """The figures of an evaluation run."""
+    from marchwarden.cli.views.eval_view import scores_view
+
+    show(scores_view(found))
+
+
+def labels(
+    counts: Mapping[str, Mapping[str, int]], shared: Mapping[str, set[str]], problems: Sequence[LabelProblem]
+) -> None:
+    """What labels there are, and which of them don't hold."""
+    from marchwarden.cli.views.eval_view import labels_view
+
+    show(labels_view(counts, shared, problems))
+
+
+def comparison(found: Comparison) -> None:
+    """What changed between two runs."""
+    from marchwarden.cli.views.eval_view import comparison_view
+
+    show(comparison_view(found))
+
+
+def calibration(found: CalibrationReport) -> None:
+    """What a calibration is worth."""
+    from marchwarden.cli.views.eval_view import calibration_view
+
+    show(calibration_view(found))
+
+
+def agreement(found: Agreement) -> None:
+    """How a judge's marks compare with the labels."""
+    from marchwarden.cli.views.eval_view import agreement_view
+
+    show(agreement_view(found))
+
+
+def dataset(found: DatasetReport) -> None:
+    """What a part of ours scored on a public data set."""
+    from marchwarden.cli.views.eval_view import dataset_view
+
+    show(dataset_view(found))
+
+
+def compile_estimates(order: Order, estimates: Sequence[Estimate], whole_tokens: int) -> None:
+    """What a compile would cost."""
+    from marchwarden.cli.views.compile_view import estimates_view
+
+    show(estimates_view(order, estimates, whole_tokens))
+
+
+def compiled(outcome: Outcome, search: ParametersReport | None = None) -> None:
+    """What a compile came to."""
+    from marchwarden.cli.views.compile_view import outcome_view
+
+    show(outcome_view(outcome, search))
+
+
+def stage(found: StageReport) -> None:
+    """What one stage scored, and its worst examples."""
+    from marchwarden.cli.views.stage_view import stage_view
+
+    show(stage_view(found))
+
+
+def programs(found: Sequence[Listed]) -> None:
+    """Programs as a table."""
+    from marchwarden.cli.views.programs_view import programs_view
+
+    show(programs_view(found))
+
+
+def program(shown: Shown, names: Sequence[str]) -> None:
+    """One program in full."""
+    from marchwarden.cli.views.programs_view import program_view
+
+    show(program_view(shown, names))
+
+
+def indexed(report: IndexReport) -> None:
+    """What indexing came to; what could not be read goes to stderr."""
+    from marchwarden.cli.views.index_view import failures_view, indexed_view
+
+    show(failures_view(report.failed), console(stderr=True))
+    show(indexed_view(report))
+
+
+def corpora(found: Sequence[Mapping[str, Any]]) -> None:
+    """Corpora as a table."""
+    from marchwarden.cli.views.index_view import corpora_view
+
+    show(corpora_view(found))
+
+
+def line(text: str) -> None:
+    """One line on stdout."""
+    console().print(Text(visible(text)), soft_wrap=True)
+
+
+def data(body: bytes) -> None:
+    """Bytes for machines, exactly as they are, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(body)
+    sys.stdout.buffer.flush()
+
+
+def json(value: Any) -> None:
+    """A plain value as indented JSON in UTF-8, with a line end."""
+    import json as codec
+
+    data(codec.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n")
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Something that tells what is happening, with the seconds passed, on a terminal; to a pipe it tells nothing."""
+    out = console(stderr=True)
+    if not out.is_terminal or out.is_dumb_terminal:
+        yield lambda message: None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    spinner = SpinnerColumn("dots" if out.encoding.startswith("utf") else "line")
+    columns = (spinner, TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=out, transient=True) as shown:
+        task = shown.add_task("", total=None)
+        yield lambda message: shown.update(task, description=one_line(message, max(10, out.width - 15)))
+
+
+BAR, COUNTS = 20, 20
+"""Columns of a bar, and of what stands beside it: `100/248 0:12:34` and the gaps."""
+
+
+def whole_parts(text: str, room: int) -> str:
+    """As many of the parts between its dots as there is room for: none of them is cut."""
+    while text and len(text) > room:
+        text = text.rpartition(" · ")[0]
+    return text
+
+
+class Bar:
+    """How far a count has come, on a terminal; nothing to a pipe."""
+
+    def __init__(self, shown: Progress | None, total: int | None) -> None:
+        self._shown = shown
+        self._task = shown.add_task("", total=total) if shown else None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing is shown: no terminal is there."""
+        return self._shown is None
+
+    def of(self, total: int) -> None:
+        """How many there are, where that is known only later."""
+        if self._shown and self._task is not None:
+            self._shown.update(self._task, total=total)
+
+    def advance(self, text: Callable[[], str], by: int = 1) -> None:
+        """One more is done, or as many as are given; `text` stands behind the bar."""
+        if self._shown and self._task is not None:
+            room = self._shown.console.width - BAR - COUNTS
+            self._shown.update(self._task, advance=by, description=whole_parts(one_line(text()), room))
+
+
+@contextmanager
+def counting(total: int | None) -> Iterator[Bar]:
+    """A bar with the number done and the time left. No total: it isn't known yet; 0: there is nothing to wait for."""
+    out = console(stderr=True)
+    if not out.is_terminal or out.is_dumb_terminal or total == 0:
+        yield Bar(None, total)
+        return
+    out.file = sys.stderr  # for good: a library that is kept quiet meanwhile takes the name away
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(BAR),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(elapsed_when_finished=True, table_column=Column(no_wrap=True)),
+        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
+    )
+    with Progress(*columns, console=out, transient=True) as shown:
+        yield Bar(shown, total)
+
+
+@contextmanager
+def evaluation_progress(
+    done: int, total: int, figures: Callable[[], Mapping[str, float | None]], *, every: float = 30.0
+) -> Iterator[Callable[[], None]]:
+    """Call what it gives after each question: a bar with the scores so far on a terminal; to a pipe a line, at most
+    each `every` seconds. `done` of the `total` are there already."""
+    import time
+
+    from marchwarden.cli.views.eval_view import running
+
+    out, told = console(stderr=True), time.monotonic()
+    with counting(total - done) as bar:
+
+        def advance() -> None:
+            nonlocal done, told
+            done += 1
+            bar.advance(lambda: running(figures()))
+            if not out.is_terminal and time.monotonic() - told >= every:
+                told = time.monotonic()
+                recall = figures()["nugget_recall"]
+                so_far = "" if recall is None else f", nugget recall {recall:.2f}"
+                out.print(Text(f"{done} of {total} questions{so_far}", style="dim"), soft_wrap=True)
+
+        yield advance
+
+
+def notice(message: str, hint: str | None = None) -> None:
+    """Something that the user should know beside the result."""
+    console(stderr=True).print(_with_hint(Text(visible(message), style="yellow"), hint))
+
+
+def done(message: str) -> None:
+    """What was done beside the result, in a line on stderr."""
+    console(stderr=True).print(Text(visible(message), style="dim"), soft_wrap=True)
+
+
+def error(message: str, hint: str | None = None) -> None:
+    """What went wrong, and what to do about it."""
+    text = Text.assemble(("Error: ", "bold red"), visible(message))
+    console(stderr=True).print(_with_hint(text, hint))
+
+
+def traceback() -> None:
+    """The exception being handled, in full: for debugging only."""
+    import traceback as frames
+
+    sys.stderr.write(visible(frames.format_exc()))
+
+
+def _with_hint(text: Text, hint: str | None) -> Text:
+    return text.append(f"\n{visible(hint)}", style="dim") if hint else text

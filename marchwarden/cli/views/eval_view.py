@@ -1,0 +1,212 @@
+"""Evaluation as rich renderables: scores, labels, differences. Pure: what is printed, and where, is console.py's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from rich.text import Text
+
+from marchwarden.cli.views.safe_text import count, one_line, visible
+from marchwarden.cli.views.tables import NO_BREAK, Figures, Indented
+from marchwarden.evaluation.reports.figures import FEW, between, number, words
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from marchwarden.evaluation.datasets import DatasetReport
+    from marchwarden.evaluation.labels.label_check import Problem
+    from marchwarden.evaluation.runs.calibration_fit import BeforeAfter, CalibrationReport, Quality
+    from marchwarden.evaluation.runs.compare import Comparison, Moved
+    from marchwarden.evaluation.runs.run import Grade, RunInfo
+    from marchwarden.evaluation.runs.scores import Score, Scores
+    from marchwarden.evaluation.scoring.bootstrap import Difference
+    from marchwarden.evaluation.scoring.judge import Agreement
+
+    View: TypeAlias = Iterable[RenderableType]
+
+MAIN = ("evidence_recall", "nugget_recall", "gap_category_accuracy", "discovery_f1", "contradiction_f1")
+"""The metrics that are shown for each kind."""
+INTERVAL = f"95{NO_BREAK}% interval"
+GRADES: tuple[Grade, ...] = ("supported", "partly", "not")
+
+
+def scores_view(scores: Scores) -> View:
+    """A run's figures with their intervals, then the main ones by kind."""
+    info = scores.info
+    program = f", program {info.program}" if info.program else ""
+    failed = f", {scores.failed} failed" if scores.failed else ""
+    noun = "question" if scores.planned == 1 else "questions"
+    asked = f"{scores.how_many} {noun}"
+    yield Text(f"{info.model_id}, reading by {info.reads_by}{program}: {asked}{failed}", style="bold")
+    yield _figures(scores.overall)
+    yield _by_kind(scores)
+
+
+def _figures(found: Sequence[Score]) -> Figures:
+    rows = [
+        (words(score.metric.name), number(score.metric, score.value), between(score), str(score.questions))
+        for score in found
+        if score.value is not None
+    ]
+    return Figures(("metric", "score", INTERVAL, "questions"), rows, spare=("questions", INTERVAL))
+
+
+def _by_kind(scores: Scores) -> Figures:
+    head = ("kind", *map(words, MAIN))
+    rows = [
+        (one_line(kind), *(_two_decimals(figures[name]) for name in MAIN)) for kind, figures in scores.by_kind.items()
+    ]
+    return Figures(head, rows)
+
+
+def running(figures: Mapping[str, float | None]) -> str:
+    """The main scores so far, on one line that a terminal of 80 columns has room for behind a bar."""
+    names = {"evidence_recall": "evidence", "nugget_recall": "nuggets", "gap_category_accuracy": "gaps"}
+    return " · ".join(f"{short} {value:.2f}" for name, short in names.items() if (value := figures[name]) is not None)
+
+
+def _two_decimals(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def labels_view(
+    counts: Mapping[str, Mapping[str, int]], shared: Mapping[str, set[str]], problems: Sequence[Problem]
+) -> View:
+    """How often what is labelled, which pages splits share, and what does not hold."""
+    for what, counted in counts.items():
+        yield Text.assemble((f"{what}: ", "bold"), " · ".join(f"{name} {count}" for name, count in counted.items()))
+    for page, splits in shared.items():
+        yield Text(f"shared: {visible(page)} by {', '.join(sorted(splits))}", style="yellow")
+    for problem in problems:
+        yield Text.assemble((f"{problem.question}: ", "bold red"), visible(problem.what))
+    yield Text("Every label holds." if not problems else f"{len(problems)} labels don't hold.")
+
+
+def comparison_view(comparison: Comparison) -> View:
+    """How every metric of B differs from A's, then what each question gained and lost."""
+    for letter, name, info in zip("AB", comparison.names, (comparison.a, comparison.b), strict=True):
+        yield Text.assemble((f"{letter} {visible(name)}: ", "bold"), _set_up(info))
+    yield Text(_compared(comparison), "bold")
+    for caution in comparison.cautions:
+        yield Text(f"Not the same in both: {caution}.", style="yellow")
+    yield _differences(comparison.differences)
+    if not comparison.moved:
+        yield Text("No question moved.")
+        return
+    better = sum(len(moved.gained) > len(moved.lost) for moved in comparison.moved)
+    worse = sum(len(moved.gained) < len(moved.lost) for moved in comparison.moved)
+    yield Text(f"{count(len(comparison.moved), 'question')} moved: {better} better, {worse} worse in B", style="bold")
+    for moved in comparison.moved:
+        yield from _moved(moved)
+
+
+def _set_up(info: RunInfo) -> str:
+    program = f"program {info.program}" if info.program else "no program"
+    return visible(f"{info.model_id}, reading by {info.reads_by}, {program}")
+
+
+def _compared(comparison: Comparison) -> str:
+    left = comparison.left_out
+    reasons = ((left.only_in_a, "only in A"), (left.only_in_b, "only in B"), (left.labels_differ, "labels differ"))
+    said = ", ".join(f"{number} {reason}" for number, reason in reasons if number)
+    return count(comparison.questions, "question") + (f" compared; left out: {said}" if said else " compared")
+
+
+def _differences(found: Sequence[Difference]) -> Figures:
+    rows, styles = [], []
+    for each in found:
+        word, style = _judged(each)
+        figures = (number(each.metric, each.a), number(each.metric, each.b), _signed(each, each.value))
+        rows.append((words(each.metric.name), *figures, _between(each), str(each.questions), word))
+        styles.append(style)
+    return Figures(
+        ("metric", "A", "B", f"B{NO_BREAK}−{NO_BREAK}A", INTERVAL, "n", ""),
+        rows,
+        spare=("n", INTERVAL),
+        styles=styles,
+    )
+
+
+def _between(difference: Difference) -> str:
+    if difference.low is None:
+        return ""
+    if difference.questions < FEW:
+        return "–"
+    return f"{_signed(difference, difference.low)} … {_signed(difference, difference.high)}"
+
+
+def _signed(difference: Difference, value: float | None) -> str:
+    if not value:
+        return "" if value is None else "0"
+    if difference.metric.is_share:
+        return f"{value:+.3f}"
+    return f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+.2g}"
+
+
+def _judged(difference: Difference) -> tuple[str, str]:
+    """A word for a difference that is certain and of more than a few questions, and its style."""
+    if not difference.is_certain or difference.questions < FEW:
+        return "", "dim"
+    if difference.is_better is None:
+        return "changed", ""
+    return ("better", "green") if difference.is_better else ("worse", "red")
+
+
+def _moved(moved: Moved) -> View:
+    yield Text.assemble((moved.question.id, "bold"), f" {one_line(moved.question.question)}")
+    lines = [("+", "green", each) for each in moved.gains] + [("−", "red", each) for each in moved.losses]
+    for sign, style, each in lines:
+        yield Indented(Text(f"{sign} {one_line(each)}", style=style))
+
+
+SAMPLE_SCORES = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+def calibration_view(report: CalibrationReport) -> View:
+    """Before and after on either set of questions, then what the calibration makes of a few scores."""
+    fitted = report.calibration
+    yield Text(f"{visible(fitted.model_id)}: confidence {visible(fitted.described)}", style="bold")
+    rows = _before_after(report.own, "cross-validated")
+    if report.test:
+        rows += _before_after(report.test, "calibrated")
+    yield Figures(("", "answers", "right", "Brier", "calibration error", "AUROC"), rows)
+    told = " · ".join(f"{score:.2f} → {fitted.apply(score):.2f}" for score in SAMPLE_SCORES)
+    yield Text(f"What a score becomes: {told}")
+
+
+def _before_after(measured: BeforeAfter, after: str) -> list[tuple[str, ...]]:
+    where = one_line(measured.questions)
+    right = f"{measured.right:.3f}"
+    return [
+        (f"{where}: uncalibrated", str(measured.forecasts), right, *_qualities(measured.before)),
+        (f"{where}: {after}", "", "", *_qualities(measured.after)),
+    ]
+
+
+def _qualities(quality: Quality) -> tuple[str, str, str]:
+    auroc = "–" if quality.auroc is None else f"{quality.auroc:.3f}"
+    return f"{quality.brier:.3f}", f"{quality.calibration_error:.3f}", auroc
+
+
+def agreement_view(found: Agreement) -> View:
+    """How a judge's marks compare with the string labels."""
+    left_out = ((found.unreadable, "not readable"), (found.unasked, "not marked"))
+    said = "".join(f", {number} {what}" for number, what in left_out if number)
+    yield Text(f"Judge {visible(found.model_id)}: {count(found.answers, 'answer')} marked{said}", style="bold")
+    rows = [
+        (name, *(str(found.grades.get((labelled, grade), 0)) for grade in GRADES))
+        for labelled, name in ((True, "said"), (False, "not said"))
+    ]
+    yield Figures(("by the labels", *GRADES), rows)
+    agreed = "–" if found.agreement is None else f"{found.agreement:.3f}"
+    kappa = "–" if found.kappa is None else f"{found.kappa:.3f}"
+    yield Text(f"Agreement with the labels on {count(found.facts, 'fact')}: {agreed}, Cohen's kappa {kappa}")
+
+
+def dataset_view(found: DatasetReport) -> View:
+    """Figures, and how they are meant."""
+    yield Text(f"{found.name}: {found.what}, {count(found.items, 'item')}", style="bold")
+    yield Figures(("figure", ""), [(words(name), f"{value:.3f}") for name, value in found.figures.items()])
+    for note in found.notes:
+        yield Text(f"– {note}", style="dim")

@@ -1,0 +1,54 @@
+"""What `marchwarden index` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from marchwarden.cli.views.safe_text import count, one_line
+from marchwarden.cli.views.tables import Figures
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from marchwarden.corpus.indexing import IndexReport
+
+MOST_FAILURES = 20
+
+
+def indexed_view(report: IndexReport) -> Iterator[RenderableType]:
+    """What a run came to; no file is named."""
+    held = f"{count(report.documents, 'document')} of {count(report.files, 'file')}"
+    yield Text(f"{report.name}: {held}")
+    parts = {"new": report.added, "changed": report.changed, "gone": report.removed, "as before": report.unchanged}
+    told = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "no file"
+    yield Text(f"{told}, in {report.seconds:.1f} s", style="dim")
+    passed = {"of other kinds": report.others, "links, which are not followed": report.links}
+    if over := ", ".join(f"{number:,} {what}" for what, number in passed.items() if number):
+        yield Text(f"passed over: {over}", style="dim")
+    yield Text(f'Ask it: marchwarden ask "…" --source corpus:{report.name}', style="dim")
+
+
+def failures_view(failed: Mapping[str, str]) -> Iterator[RenderableType]:
+    """Files that could not be read, and why: a path is data, whatever it holds."""
+    if not failed:
+        return
+    yield Text(f"{count(len(failed), 'file')} could not be read, or not wholly:", style="yellow")
+    for path, reason in list(failed.items())[:MOST_FAILURES]:
+        yield Text(f"  {one_line(path)}: {one_line(reason)}")
+    if len(failed) > MOST_FAILURES:
+        yield Text(f"  and {len(failed) - MOST_FAILURES:,} more; --json names all", style="dim")
+
+
+def corpora_view(found: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """Corpora as a table, and under which folders their files are."""
+    rows = [
+        (each["name"], f"{each['documents']:,}", f"{each['files']:,}", f"{each['bytes'] / 1e6:,.1f}")
+        for each in found
+    ]
+    yield Figures(("corpus", "documents", "files", "MB"), rows)
+    for each in found:
+        for root in each["roots"]:
+            yield Text(f"{each['name']}: {one_line(root)}", style="dim")

@@ -1,0 +1,169 @@
+"""Programs as rich renderables: a list of them, and one in full. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rich.text import Text
+
+from marchwarden.cli.views.safe_text import count, one_line, visible, word
+from marchwarden.cli.views.tables import NO_BREAK, Figures, Indented
+from marchwarden.programs import PARAMETERS
+from marchwarden.programs.parameters import DEFAULT
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from marchwarden.cli.optimization.programs import Shown
+    from marchwarden.programs import CompiledStage, FigureRecord, Listed, Note, ProgramInfo, StageRecord
+
+    View: TypeAlias = Iterable[RenderableType]
+
+_STATES = {"in force": "", "in force in part": "", "stale": "yellow", "shadowed by own": "dim"}
+_LINES = {"+": "green", "-": "red", "@": "cyan"}
+_INTERVAL = f"95{NO_BREAK}% interval"
+
+
+def programs_view(found: Sequence[Listed]) -> View:
+    """A row a program, the scores of its stages, and what of it is not used."""
+    head = ("program of", "where", "compiled", "calibrated", "date", "state")
+    rows = [_row(each) for each in found]
+    yield Figures(head, rows, spare=("calibrated", "date"), styles=[_STATES[each.state] for each in found])
+    for each in found:
+        if each.program.info and each.program.info.stages:
+            yield Text(f"{visible(each.model_id)}, {each.where}: scores on dev", style="bold")
+            yield _scores(each.program.info.stages)
+        yield from _notes(each.program.notes)
+
+
+def _row(listed: Listed) -> tuple[str, ...]:
+    program, info = listed.program, listed.program.info
+    compiled = f"{len(program.in_force)} of {len(info.stages)}" if info else "–"
+    date = info.date if info else program.calibration.date if program.calibration else "–"
+    calibrated = "yes" if program.calibration else "no"
+    return one_line(listed.model_id), listed.where, compiled, calibrated, one_line(date), listed.state
+
+
+def _scores(stages: Mapping[str, StageRecord]) -> Figures:
+    rows = [
+        (word(name), _uncompiled(each), number(each.compiled), _between(each.difference), each.verdict)
+        for name, each in stages.items()
+    ]
+    head = ("stage", "uncompiled", "compiled", f"{_INTERVAL} of the difference", "")
+    return Figures(head, rows, styles=["" if each.kept else "dim" for each in stages.values()])
+
+
+def _notes(notes: Iterable[Note]) -> View:
+    for note in notes:
+        advice = f"\n→ {visible(note.fix)}" if note.fix else ""
+        yield Text.assemble((visible(note.said), "yellow"), (advice, "dim"), "\n")
+
+
+# One in full
+
+
+def program_view(shown: Shown, names: Sequence[str]) -> View:
+    """What was compiled by what, what it is worth, then each of the named stages."""
+    listed, program, info = shown.listed, shown.listed.program, shown.listed.program.info
+    yield Text.assemble(
+        (one_line(listed.model_id), "bold"), f": {listed.state}, {visible(str(program.folder))}", overflow="fold"
+    )
+    yield from _notes(program.notes)
+    if info:
+        yield _made(info)
+        if info.whole:
+            yield Text(f"\n{count(info.whole.questions, 'question')} of {visible(info.whole.split)}", style="bold")
+            yield figures_table(info.whole.figures)
+    if program.calibration:
+        yield Text(f"Confidence is {visible(program.calibration.described)}.\n")
+    for name in names:
+        assert info is not None  # names are of its stages
+        yield from _stage(name, info.stages[name])
+        if name in shown.stages:
+            yield from _compiled(shown.stages[name], shown.difference(name))
+        if name == PARAMETERS and program.parameters:
+            changes = DEFAULT.changes(program.parameters)
+            yield Figures(
+                ("parameter", "was", "is"), [(key, f"{was:g}", f"{now:g}") for key, (was, now) in changes.items()]
+            )
+
+
+def _made(info: ProgramInfo) -> Text:
+    reflection = f", with {info.reflection_model} to reflect" if info.reflection_model else ""
+    dollars = "" if info.cost.dollars is None else f", ${info.cost.dollars:.2f}"
+    took = _took(info.cost.calls, info.cost.tokens, info.cost.seconds)
+    lines = (
+        f"Compiled {info.date} by Marchwarden {info.version} with DSPy {info.dspy}{reflection}",
+        f"The last compile took {took}{dollars}",
+        f"seed {info.seed}, reading by {info.reads_by}, labels {info.labels}, pages {info.pages}",
+    )
+    return Text(visible("\n".join(lines)))
+
+
+def _took(calls: int, tokens: int, seconds: float) -> str:
+    return f"{count(calls, 'model call')}, {count(tokens, 'token')}, {seconds:,.0f} s"
+
+
+def figures_table(figures: Mapping[str, FigureRecord]) -> Figures:
+    rows = [
+        (
+            word(name),
+            number(each.uncompiled),
+            number(each.compiled),
+            _between(None if each.low is None or each.high is None else (each.low, each.high)),
+        )
+        for name, each in figures.items()
+    ]
+    return Figures(("metric", "uncompiled", "compiled", f"{_INTERVAL} of the difference"), rows)
+
+
+def _stage(name: str, record: StageRecord) -> View:
+    yield Text(f"\n{word(name)}: {record.verdict}. {visible(record.reason)}", style="bold")
+    yield Text(
+        f"{_uncompiled(record)} → {number(record.compiled)} on {count(record.dev_examples, 'dev example')}, "
+        f"difference {_between(record.difference)} (95 %), without the model {number(record.model_free)}"
+    )
+    if record.valid_uncompiled is not None:
+        yield Text(f"valid output {number(record.valid_uncompiled)} → {number(record.valid_compiled)}")
+    yield Text(
+        f"{visible(record.optimizer)}, seed {record.seed}: {_took(record.calls, record.tokens, record.seconds)}\n",
+        style="dim",
+    )
+
+
+def _uncompiled(record: StageRecord) -> str:
+    return number(record.uncompiled if record.dev_examples else None)
+
+
+def _compiled(stage: CompiledStage, changed: Sequence[str]) -> View:
+    if stage.form == "model_free":
+        yield Text("It has no prompt: the model-free form takes its place.")
+        return
+    yield Text("Instructions", style="bold")
+    yield Indented(Text(visible(stage.instructions)))
+    yield Text("What changed in them" if changed else "They are as they were uncompiled.", style="bold")
+    for line in changed:
+        yield Indented(Text(visible(line), style=_LINES.get(line[:1], "")))
+    for place, demo in enumerate(stage.demos, start=1):
+        yield Text(f"Demonstration {place} of {len(stage.demos)}", style="bold")
+        for field, value in demo.items():
+            yield Indented(Text.assemble((f"{one_line(field)}: ", "cyan"), visible(_as_read(value))))
+    if not stage.demos:
+        yield Text("No demonstrations", style="bold")
+
+
+def _as_read(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def number(value: float | None) -> str:
+    """A share to three decimals; tokens and seconds to one."""
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if abs(value) <= 1 else f"{value:,.1f}"
+
+
+def _between(interval: tuple[float, float] | None) -> str:
+    return "–" if interval is None else f"{interval[0]:+.2f} – {interval[1]:+.2f}"

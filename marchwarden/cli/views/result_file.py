@@ -1,0 +1,77 @@
+"""A ResearchResult as a file: Markdown for people, JSON for machines."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from marchwarden.cli.views.safe_text import one_line, visible
+from marchwarden.errors import StorageError
+from marchwarden.server.markdown import Style, blocks
+
+if TYPE_CHECKING:
+    from marchwarden.contract import ResearchResult
+
+# What would be markup, a link, an image or HTML in Markdown is text here.
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~!&])")
+_RULE = re.compile(r"^(\s*)(?=(-\s*){2,}$|=+\s*$)", re.MULTILINE)
+_MARKER = re.compile(r"\\\[(\d{1,3})\\\]")
+
+
+def write_report(result: ResearchResult, question: str, path: Path) -> None:
+    """Write `result` to `path`, whole or not at all; `.json` gives JSON, any other name Markdown.
+
+    Raises StorageError where the folder can't be written.
+    """
+    as_json = path.suffix.lower() == ".json"
+    text = result.model_dump_json(indent=2) + "\n" if as_json else markdown(result, question)
+    _replace(path, text.encode("utf-8", "replace"))
+
+
+def _replace(path: Path, body: bytes) -> None:
+    """Links are followed; a pipe or a device is written into, never replaced."""
+    temporary: str | None = None
+    try:
+        path = path.resolve()
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_bytes(body)
+            return
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(body)
+        _usual_permissions(temporary)
+        os.replace(temporary, path)  # noqa: PTH105
+    except OSError as error:
+        if temporary is not None:
+            with suppress(OSError):
+                Path(temporary).unlink()
+        reason = error.strerror or type(error).__name__
+        raise StorageError(f"{path} can't be written: {reason}", hint="Choose another --output.") from error
+
+
+def _usual_permissions(path: str) -> None:
+    """mkstemp's file is for its owner alone; a report gets what any new file would get."""
+    mask = os.umask(0)
+    os.umask(mask)
+    Path(path).chmod(0o666 & ~mask)
+
+
+def markdown(result: ResearchResult, question: str) -> str:
+    """The result as a Markdown document; what came from pages and models is escaped, the `[n]` are kept."""
+    return "\n\n".join([f"# {_line(question)}", *blocks(result, _ESCAPED)]) + "\n"
+
+
+def _text(text: str) -> str:
+    """Lists stay lists; lines of dashes would make headings of what is above them."""
+    return _MARKER.sub(r"[\1]", _RULE.sub(r"\1\\", _SPECIAL.sub(r"\\\1", visible(text))))
+
+
+def _line(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", one_line(text))
+
+
+_ESCAPED = Style(line=_line, text=_text, hashes=True)

@@ -1,0 +1,188 @@
+"""A ResearchResult as rich renderables. Pure: what is printed, and where, is console.py's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from rich import box
+from rich.console import Group
+from rich.constrain import Constrain
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from marchwarden.cli.views.safe_text import count, one_line, visible, word
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from marchwarden.contract import (
+        Citation,
+        ConfidenceFactors,
+        CostMetadata,
+        DiscoveryEvent,
+        Gap,
+        OpenQuestion,
+        ResearchResult,
+    )
+
+    View: TypeAlias = Iterable[RenderableType]
+
+PROSE_WIDTH = 100
+"""Lines of running text are not longer than this, however wide the terminal."""
+_WIDE = 100
+"""From this width on the citations have columns of their own for date and excerpt."""
+
+_BAND_STYLE = {"high": "green", "moderate": "green", "low": "yellow", "very low": "red"}
+
+
+def band(confidence: float) -> str:
+    """As contract.confidence_band, whose import would cost `replay` half its time; a test holds them equal."""
+    words = ((0.9, "high"), (0.7, "moderate"), (0.5, "low"))
+    return next((word for floor, word in words if confidence >= floor), "very low")
+
+
+def result_view(result: ResearchResult, width: int) -> View:
+    """The whole result for a terminal that is `width` cells wide."""
+    yield _heading_with_confidence(result.confidence)
+    yield _prose(_answer(result.answer))
+    yield from _section("Citations", _citations(result.citations, width) if result.citations else None)
+    yield from _section("Gaps", *map(_gap, result.gaps))
+    yield from _section("Discoveries", *map(_discovery, result.discovery_events))
+    yield from _section("Open questions", *map(_open_question, result.open_questions))
+    yield from _section("Confidence", _prose(_factors(result.confidence, result.confidence_factors)))
+    yield from _section("Cost", _prose(_cost(result.cost_metadata)))
+    yield from _section("Trace", _trace(result.trace_id))
+
+
+def _heading_with_confidence(confidence: float) -> Text:
+    words = band(confidence)
+    return Text.assemble(
+        ("Answer", "bold"), " · ", (f"{words} confidence ({confidence:.2f})", _BAND_STYLE[words]), end="\n\n"
+    )
+
+
+def _section(title: str, *body: RenderableType | None) -> View:
+    """Nothing at all where there is no body."""
+    shown = [each for each in body if each is not None]
+    if shown:
+        yield Text(f"\n{title}", style="bold")
+        yield from shown
+
+
+def _prose(text: RenderableType) -> RenderableType:
+    return Constrain(Padding(text, (0, 2)), PROSE_WIDTH)
+
+
+def _answer(answer: str) -> Group:
+    """Line by line: the items of a list hang from their dash."""
+    return Group(*map(_answer_line, visible(answer).split("\n")))
+
+
+def _answer_line(line: str) -> RenderableType:
+    is_item = line.startswith(("- ", "* "))
+    text = Text(line[2:] if is_item else line)
+    text.highlight_regex(r"\[\d{1,3}\]", "cyan")
+    return _hanging("•", text) if is_item else text
+
+
+def _hanging(mark: str, text: Text) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(mark, text)
+    return grid
+
+
+def _citations(citations: list[Citation], width: int) -> Table:
+    return _columns(citations) if width >= _WIDE else _stack(citations)
+
+
+def _columns(citations: list[Citation]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, leading=1, pad_edge=False)
+    table.add_column("", justify="right", style="cyan", no_wrap=True)
+    table.add_column("Source", ratio=2, overflow="fold")
+    table.add_column("Date", no_wrap=True)
+    table.add_column("Excerpt", ratio=3, overflow="fold")
+    for number, citation in enumerate(citations, 1):
+        date = Text(str(citation.published or "–"), style="dim")
+        table.add_row(f"[{number}]", _source(citation), date, _excerpt(citation))
+    return table
+
+
+def _stack(citations: list[Citation]) -> Table:
+    table = Table(box=None, show_header=False, leading=1, padding=(0, 1, 0, 1))
+    table.add_column("", justify="right", style="cyan", no_wrap=True)
+    table.add_column("Source", overflow="fold")
+    for number, citation in enumerate(citations, 1):
+        date = Text(f"\n{citation.published}", style="dim") if citation.published else Text()
+        source = Text.assemble(_source(citation), date, "\n", _excerpt(citation))
+        table.add_row(f"[{number}]", source)
+    return table
+
+
+def _source(citation: Citation) -> Text:
+    title = one_line(citation.title) if citation.title else ""
+    locator = Text(one_line(citation.locator), style="blue")
+    return Text.assemble((title, "bold"), "\n" if title else "", locator)
+
+
+def _excerpt(citation: Citation) -> Text:
+    return Text(f"“{one_line(citation.raw_excerpt)}”", style="italic")
+
+
+def _item(head: Text, detail: str) -> RenderableType:
+    """A bullet with a line of detail beneath it."""
+    return _prose(_hanging("•", Text.assemble(head, "\n", (one_line(detail), "dim"))))
+
+
+def _gap(gap: Gap) -> RenderableType:
+    return _item(Text.assemble(one_line(gap.topic), (f" ({word(gap.category)})", "yellow")), gap.detail)
+
+
+def _discovery(event: DiscoveryEvent) -> RenderableType:
+    to_whom = f" → {one_line(event.suggested_researcher)}" if event.suggested_researcher else ""
+    head = Text.assemble(one_line(event.query), (f" ({word(event.type)}{to_whom})", "magenta"))
+    return _item(head, _and_where(event.reason, event.source_locator))
+
+
+def _open_question(question: OpenQuestion) -> RenderableType:
+    head = Text.assemble(one_line(question.question), (f" ({word(question.priority)})", "cyan"))
+    return _item(head, _and_where(question.context, question.source_locator))
+
+
+def _and_where(detail: str, locator: str | None) -> str:
+    return f"{detail} {locator}" if locator else detail
+
+
+def _factors(confidence: float, factors: ConfidenceFactors) -> Text:
+    parts = [
+        f"{confidence:.2f} ({band(confidence)})",
+        count(factors.num_corroborating_sources, "corroborating source"),
+        f"authority {word(factors.source_authority)}",
+        f"recency {word(factors.recency) if factors.recency else 'unknown'}",
+        f"match with the question {factors.query_specificity_match:.2f}",
+        "sources contradict each other" if factors.contradiction_detected else "no contradiction",
+        "a budget ran out" if factors.budget_exhausted else "within budget",
+    ]
+    if factors.calibration:
+        before = "" if factors.uncalibrated is None else f" (uncalibrated {factors.uncalibrated:.2f})"
+        parts.insert(1, one_line(factors.calibration) + before)
+    return Text(" · ".join(parts))
+
+
+def _cost(cost: CostMetadata) -> Text:
+    parts = [
+        count(cost.tokens_used, "token"),
+        count(cost.iterations_run, "iteration"),
+        f"{cost.wall_time_sec:.1f} s",
+        f"model {one_line(cost.model_id)}",
+    ]
+    return Text(" · ".join(parts))
+
+
+def _trace(trace_id: str) -> RenderableType:
+    text = Text(one_line(trace_id))
+    text.append(f"\nmarchwarden replay {one_line(trace_id)[:8]}", style="dim")
+    return _prose(text)

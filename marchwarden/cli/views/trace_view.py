@@ -1,0 +1,154 @@
+"""A trace's timeline, and a list of traces, as rich renderables. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from rich import box
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from marchwarden.cli.views.result_view import band
+from marchwarden.cli.views.safe_text import count, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+    from marchwarden.trace.reader import Outcome, Trace, TraceSummary
+    from marchwarden.trace.timeline import Entry
+    from marchwarden.trace.verify import Problem
+
+    View: TypeAlias = Iterable[RenderableType]
+
+_HASH_DIGITS = 12
+_LINE_LIMIT = 400
+"""Characters of one detail: a timeline is read at a glance, `--json` has the rest."""
+_NARROW, _NARROWEST = 100, 60
+_QUESTION_LIMIT = 120
+
+_ENDINGS: dict[Outcome, tuple[str, str]] = {
+    "finished": ("finished", "green"),
+    "cancelled": ("cancelled by the caller: there is no result", "yellow"),
+    "failed": ("failed: there is no result", "red"),
+    "unfinished": ("unfinished: the call is still running, or its process was killed", "yellow"),
+}
+_KIND_STYLE = {
+    "fallback": "yellow",
+    "drop": "yellow",
+    "cancelled": "yellow",
+    "killed": "red",
+    "failed": "red",
+    "result": "green",
+}
+
+
+def timeline_view(trace: Trace, entries: Sequence[Entry]) -> View:
+    """Every step with its time, what happened, why, and what it brought; then how the call ended."""
+    yield _title(trace)
+    yield _Steps(entries)
+    words, style = _ENDINGS[trace.outcome]
+    yield Text(f"\n{count(len(entries), 'step')}, {words}\n", style=style)
+
+
+def _title(trace: Trace) -> Text:
+    when = f" · {trace.started:%Y-%m-%d %H:%M:%S} UTC" if trace.started else ""
+    return Text.assemble(("Trace ", "bold"), one_line(trace.trace_id), (when, "dim"), end="\n\n")
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """A hanging indent for each step. Not a rich table: that would take most of the time of a replay."""
+
+    entries: Sequence[Entry]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        digits = max((len(str(entry.step)) for entry in self.entries), default=1)
+        dim = console.get_style("dim")
+        for entry in self.entries:
+            head = f"{entry.step:>{digits}} {entry.offset:>5.1f}s "
+            margin, below = head, " " * (len(head) + 2)
+            for text, style in _lines(entry):
+                for piece in _pieces(text, options.max_width - len(below), console):
+                    yield Segment(margin, dim)
+                    yield Segment(f"{piece}\n", console.get_style(style))
+                    margin = below
+
+
+def _lines(entry: Entry) -> Iterator[tuple[str, str]]:
+    """(text, style), what happened first."""
+    yield one_line(entry.line), _KIND_STYLE.get(entry.kind, "none")
+    if entry.decision:
+        yield f"why: {one_line(entry.decision, _LINE_LIMIT)}", "italic"
+    for label, value in entry.details:
+        yield f"{label}: {short_hash(value) if label == 'hash' else one_line(value, _LINE_LIMIT)}", "dim"
+
+
+def _pieces(text: str, width: int, console: Console) -> list[str]:
+    """`text` in lines of at most `width` cells."""
+    if cell_len(text) <= width:
+        return [text]
+    return [line.plain.rstrip() for line in Text(text).wrap(console, max(width, 20), overflow="fold")]
+
+
+def short_hash(value: str) -> str:
+    """`sha256:` and the first digits, as many as tell pages apart."""
+    name, _, digits = one_line(value).partition(":")
+    return f"{name}:{digits[:_HASH_DIGITS]}" if digits else name
+
+
+def verification_view(citations: int, problems: Sequence[Problem]) -> View:
+    """How many excerpts stand in the stored text of their page, and what is wrong with the others."""
+    broken = {problem.citation for problem in problems if problem.citation}
+    good = citations - len(broken)
+    style = "green" if not problems else "red"
+    yield Text(f"\n{good} of {count(citations, 'excerpt')} verified against the stored pages", style=style)
+    for problem in problems:
+        where = f"[{problem.citation}] " if problem.citation else ""
+        yield Text(f"  {where}{one_line(problem.locator)}: {one_line(problem.what)}", style="red")
+
+
+def trace_list_view(summaries: Sequence[TraceSummary], width: int) -> View:
+    """A row a trace; on a narrow terminal what came of it stands under the question."""
+    aside = 3 if width >= _NARROW else 0
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Trace", style="cyan", no_wrap=True)
+    if width >= _NARROWEST:
+        table.add_column("When", no_wrap=True)
+    table.add_column("Question", ratio=1, overflow="fold")
+    if width >= _NARROWEST:
+        table.add_column("Outcome", no_wrap=True)
+    for name in ("Confidence", "Tokens", "Seconds")[:aside]:
+        table.add_column(name, justify="left" if name == "Confidence" else "right", no_wrap=True)
+    for each in summaries:
+        trace_id, when = _identity(each)
+        confidence, tokens, seconds = what_came = _what_came(each)
+        question = Text(one_line(each.question or "–", _QUESTION_LIMIT))
+        if width < _NARROWEST:
+            question.append(f"\n{when} · ", style="dim").append_text(_outcome(each))
+        if not aside and each.confidence is not None:
+            question.append(f"\n{confidence} · {tokens} tokens · {seconds} s", style="dim")
+        outer = ((when,), (_outcome(each),)) if width >= _NARROWEST else ((), ())
+        table.add_row(trace_id, *outer[0], question, *outer[1], *what_came[:aside])
+    yield table
+
+
+def _identity(summary: TraceSummary) -> tuple[str, str]:
+    when = f"{summary.started.astimezone():%Y-%m-%d %H:%M}" if summary.started else "–"
+    return summary.trace_id[:8], when
+
+
+def _outcome(summary: TraceSummary) -> Text:
+    return Text(summary.outcome, style=_ENDINGS[summary.outcome][1])
+
+
+def _what_came(summary: TraceSummary) -> tuple[str, str, str]:
+    """Confidence, tokens, seconds."""
+    return (
+        "–" if summary.confidence is None else f"{summary.confidence:.2f} {band(summary.confidence)}",
+        "–" if summary.tokens_used is None else f"{summary.tokens_used:,}",
+        "–" if summary.seconds is None else f"{summary.seconds:.1f}",
+    )

@@ -1,0 +1,1 @@
+"""The user's own files, indexed so that a researcher finds them."""

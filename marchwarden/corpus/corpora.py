@@ -1,0 +1,103 @@
+"""Corpora: the user's own files, indexed so that a researcher finds them. Each is a folder of its own.
+
+`catalogue.py` knows the files, `search_index.py` the words in them; `indexing.py` fills both, `corpus_fetcher.py`
+reads files again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from marchwarden.corpus.catalogue import Catalogue, Summary
+from marchwarden.errors import ConfigurationError, StorageError
+from marchwarden.settings import CORPUS_NAME, DEFAULT_CORPUS
+
+CATALOGUE, INDEX = "catalogue.sqlite", "index"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    name: str
+    folder: Path
+
+    @property
+    def catalogue(self) -> Path:
+        return self.folder / CATALOGUE
+
+    @property
+    def index(self) -> Path:
+        return self.folder / INDEX
+
+
+def corpora_folder() -> Path:
+    """Where `marchwarden index` puts corpora."""
+    return Path("~/.marchwarden/corpora").expanduser()
+
+
+def corpus_at(name: str) -> Corpus:
+    """The corpus of this name, whether it is there or not. Raises ConfigurationError for what can't be a name."""
+    if not CORPUS_NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"{name!r} is no name of a corpus", hint="Letters, digits, - _ and . only, at most 64 of them."
+        )
+    return Corpus(name, corpora_folder() / name)
+
+
+def open_corpus(name: str) -> Corpus:
+    """Raises ConfigurationError where there is none, or none that this version can read."""
+    corpus = corpus_at(name)
+    if not corpus.catalogue.is_file():
+        raise ConfigurationError(f"there is no corpus {name}", hint=_how_to_make(name))
+    with Catalogue.reading(corpus.catalogue) as catalogue:
+        if not catalogue.is_current:
+            raise ConfigurationError(
+                f"the corpus {name} was indexed by another version", hint=f"Index it anew: {again(name)}"
+            )
+    return corpus
+
+
+def _how_to_make(name: str) -> str:
+    there = ", ".join(corpus.name for corpus in all_corpora())
+    named = "" if name == DEFAULT_CORPUS else f" --name {name}"
+    return f"Make it: marchwarden index FOLDER{named}" + (f". There is: {there}" if there else "")
+
+
+def again(name: str) -> str:
+    """The command that indexes a corpus anew, from the folders that it knows."""
+    return "marchwarden index" + ("" if name == DEFAULT_CORPUS else f" --name {name}")
+
+
+def all_corpora() -> list[Corpus]:
+    """By name."""
+    try:
+        folders = sorted(corpora_folder().iterdir())
+    except OSError:
+        return []
+    return [Corpus(folder.name, folder) for folder in folders if (folder / CATALOGUE).is_file()]
+
+
+def summary_of(corpus: Corpus) -> Summary:
+    """What a corpus holds. Raises ConfigurationError where its catalogue can't be read."""
+    with Catalogue.reading(corpus.catalogue) as catalogue:
+        return catalogue.summary()
+
+
+def size_of(corpus: Corpus) -> int:
+    """Bytes on disk."""
+    return sum(file.stat().st_size for file in corpus.folder.rglob("*") if file.is_file())
+
+
+def remove_corpus(name: str) -> None:
+    """Forget a corpus; the files that it is about stay. Raises ConfigurationError where there is none."""
+    corpus = corpus_at(name)
+    if not corpus.catalogue.is_file():
+        raise ConfigurationError(f"there is no corpus {name}", hint="marchwarden index --list shows those that are.")
+    try:
+        aside = Path(tempfile.mkdtemp(prefix=".removed-", dir=corpora_folder()))
+        corpus.folder.rename(aside / name)  # at once, so that nobody opens the half of it
+        shutil.rmtree(aside)
+    except OSError as error:
+        raise StorageError(f"the corpus {name} can't be removed: {error.strerror or error}") from error

@@ -1,0 +1,137 @@
+"""Reading files of a corpus again, where they lie: only what was indexed, and only if it still is what it was."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from marchwarden.corpus.catalogue import Catalogue
+from marchwarden.corpus.corpora import Corpus, again
+from marchwarden.corpus.documents import JSON_LINES, MOST_BYTES, day_of, kind_of, page_of, page_of_line
+from marchwarden.corpus.places import with_places
+from marchwarden.corpus.walk import read_bytes
+from marchwarden.observations import ContentHash, Failure, FailureKind, FetchOutcome, Page, content_hash
+
+_LINE = re.compile(r"#L(\d{1,12})$")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Record:
+    """Which bytes a document is, and their hash."""
+
+    path: str
+    hash: ContentHash
+    start: int = 0
+    length: int | None = None
+    """None: the whole file."""
+
+
+class CorpusFetcher:
+    """Reads files for one research call. A path that isn't in the corpus is no address for it."""
+
+    def __init__(self, corpus: Corpus, *, timeout: float) -> None:
+        self._corpus = corpus
+        self._timeout = timeout
+
+    def address(self, url: str) -> str | None:
+        """`url`, where it names a document of the corpus."""
+        return url if self._record(url) else None
+
+    async def fetch(
+        self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool] = lambda host: True
+    ) -> FetchOutcome:
+        """The document at the path `url` (of a .jsonl file, with `#L` and the line), or what kept us from it.
+
+        Files have no domain: a filter that names domains to include excludes them. Only cancellation passes through.
+        """
+        began = time.monotonic()
+        if not allows(""):
+            failure = Failure(
+                FailureKind.REFUSED_ADDRESS, "the source filter includes domains only, and a file has none"
+            )
+            return FetchOutcome(url, url, failure=failure)
+        limit = min(timeout if timeout is not None else self._timeout, self._timeout)
+        outcome = FetchOutcome(
+            url, url, failure=Failure(FailureKind.TIMEOUT, f"the file was not read within {limit:.3g} seconds")
+        )
+        with anyio.move_on_after(limit):
+            outcome = await to_thread.run_sync(partial(self._read, url), abandon_on_cancel=True)
+        return replace(outcome, seconds=time.monotonic() - began)
+
+    async def aclose(self) -> None:
+        pass
+
+    def _read(self, url: str) -> FetchOutcome:
+        record = self._record(url)
+        if record is None:
+            return _failed(url, FailureKind.NOT_FOUND, f"the corpus {self._corpus.name} holds no such file")
+        body = _body(record)
+        if isinstance(body, Failure):
+            return FetchOutcome(url, url, failure=body)
+        if content_hash(body) != record.hash:
+            detail = f"the file is no longer what was indexed; {again(self._corpus.name)} looks again"
+            return _failed(url, FailureKind.CHANGED, detail)
+        try:
+            page = _page(record, url, body)
+        except Exception:  # a parser stumbled over this one file: the others are still to be read
+            _log.exception("reading %s failed", url)
+            page = Failure(FailureKind.NO_TEXT, "the file is built in a way that cannot be read")
+        found = page if isinstance(page, Page) else None
+        return FetchOutcome(
+            url=url,
+            final_url=url,
+            content_type=found.media_type if found else kind_of(record.path),
+            content_hash=record.hash,
+            content_length=len(body),
+            body=body,
+            page=found,
+            failure=page if isinstance(page, Failure) else None,
+        )
+
+    def _record(self, url: str) -> _Record | None:
+        with Catalogue.reading(self._corpus.catalogue) as catalogue:
+            if line := _LINE.search(url):
+                path = url[: line.start()]
+                if found := catalogue.line(path, int(line[1])):
+                    return _Record(path, found.hash, found.start, found.length)
+            file = catalogue.file(url)
+            is_one = file is not None and file.documents > 0 and kind_of(url) != JSON_LINES
+            return _Record(url, file.hash) if file and is_one else None
+
+
+def _failed(url: str, kind: FailureKind, detail: str) -> FetchOutcome:
+    return FetchOutcome(url, url, failure=Failure(kind, detail))
+
+
+def _body(record: _Record) -> bytes | Failure:
+    """The document's bytes. A path that has since become a link, or leads through one, is not followed."""
+    if os.path.realpath(record.path) != record.path:
+        return Failure(FailureKind.NOT_FOUND, "a link stands where the file was")
+    most = MOST_BYTES + 1 if record.length is None else record.length
+    try:
+        return read_bytes(record.path, most, record.start)
+    except FileNotFoundError:
+        return Failure(FailureKind.NOT_FOUND, "the file is no longer there")
+    except PermissionError:
+        return Failure(FailureKind.FORBIDDEN, "the file may not be read")
+    except OSError as error:
+        return Failure(FailureKind.NOT_FOUND, f"the file can't be read: {error.strerror or error}")
+
+
+def _page(record: _Record, url: str, body: bytes) -> Page | Failure:
+    modified = day_of(Path(record.path).stat().st_mtime)
+    if record.length is not None:
+        return page_of_line(url, body, modified)
+    page = page_of(record.path, body, modified)
+    return page if isinstance(page, Failure) else with_places(page, body)

@@ -1,0 +1,309 @@
+"""Filling a corpus: what is new or changed under its roots is read, what is gone is removed.
+
+Index and catalogue are committed together every few seconds, the index first. A run that is killed in between leaves
+documents that the catalogue does not know; their file counts as new in the next run, which removes them before it
+reads it. So a run can end at any moment, and the next one goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+
+from marchwarden.corpus.catalogue import Catalogue, FileRecord, state_of
+from marchwarden.corpus.corpora import Corpus
+from marchwarden.corpus.documents import JSON_LINES, LONGEST_LINE, Prepared, day_of, kind_of
+from marchwarden.corpus.readers import Task, prepared
+from marchwarden.corpus.search_index import CorpusWriter
+from marchwarden.corpus.walk import Walk, open_ordinary, walk
+from marchwarden.errors import StorageError
+from marchwarden.observations import ContentHash
+
+COMMIT_SECONDS = 10.0
+_LINES, _CHUNK = 400, 2_000_000
+"""So many lines, or bytes, of a .jsonl file are read together."""
+_UNREAD = ContentHash("")
+"""Stands for the hash of what could not be read."""
+
+Tell = Callable[[int, int, int], None]
+"""Hears how many files are done, of how many, and how many documents were read."""
+
+
+@dataclass
+class IndexReport:
+    """What a run came to."""
+
+    name: str
+    added: int = 0
+    """Files, as are the other numbers but `documents`."""
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    documents: int = 0
+    """In the corpus, now."""
+    files: int = 0
+    """Likewise."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """What could not be read, and why: of a file that holds a document a line, maybe some lines only."""
+    others: int = 0
+    """Files of kinds that can't be indexed."""
+    links: int = 0
+    roots: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Roots that are not there now; what was indexed of them stays."""
+    seconds: float = 0.0
+
+
+def index_files(corpus: Corpus, paths: list[Path], *, jobs: int, tell: Tell = lambda *_: None) -> IndexReport:
+    """Index the files under `paths`, or, with none, under all roots that the corpus knows.
+
+    Raises StorageError where the corpus can't be written, also because another process writes it. A KeyboardInterrupt
+    passes through; what was read until then is kept.
+    """
+    began = time.monotonic()
+    try:
+        corpus.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what is in it may be private
+        with Catalogue.writing(corpus.catalogue) as catalogue:
+            writer = _writer(corpus, catalogue)
+            report = _Run(corpus, catalogue, writer, tell).index(paths, jobs)
+    except OSError as error:
+        raise StorageError(f"{corpus.folder} can't be written: {error.strerror or error}") from error
+    report.seconds = time.monotonic() - began
+    return report
+
+
+def _writer(corpus: Corpus, catalogue: Catalogue) -> CorpusWriter:
+    """With an index that fits the catalogue: a lost or damaged one is begun anew, as is one of another version."""
+    fits = catalogue.is_current and (corpus.index / "meta.json").is_file()
+    try:
+        writer = CorpusWriter(corpus.index)
+    except ValueError as error:
+        if "lock" in str(error).lower():
+            raise StorageError(
+                f"another `marchwarden index` is at work on the corpus {corpus.name}", hint="Wait until it has ended."
+            ) from error
+        shutil.rmtree(corpus.index)
+        fits, writer = False, CorpusWriter(corpus.index)
+    if not fits:
+        writer.clear()
+        catalogue.begin_anew()
+    return writer
+
+
+@dataclass
+class _Lines:
+    """How far a .jsonl file has come, which is read in pieces."""
+
+    path: str
+    state: str
+    given: int = 0
+    done: int = 0
+    """Pieces."""
+    documents: int = 0
+    failure: str | None = None
+    hash: ContentHash | None = None
+    """Of the whole file; there once all of it was given out."""
+
+
+class _Run:
+    def __init__(self, corpus: Corpus, catalogue: Catalogue, writer: CorpusWriter, tell: Tell) -> None:
+        self._catalogue = catalogue
+        self._writer = writer
+        self._tell = tell
+        self._report = IndexReport(corpus.name)
+        self._read = 0
+        """Documents."""
+        self._committed = time.monotonic()
+        self._count_files = (0, 0)
+        """How many are given out, of how many."""
+        self._states: dict[str, str] = {}
+        """Of files that are being read."""
+        self._lines: dict[str, _Lines] = {}
+
+    def index(self, paths: list[Path], jobs: int) -> IndexReport:
+        report = self._report
+        self._broke_off = self._catalogue.is_unfinished
+        roots = paths or self._known_roots()
+        report.missing = tuple(str(root) for root in roots if not root.exists())
+        there = [root for root in roots if root.exists()]
+        self._catalogue.add_roots(os.path.realpath(root) for root in there)
+        found = walk(there)
+        report.failed, report.others, report.links = dict(found.refused), found.others, found.links
+        self._catalogue.is_unfinished = True
+        self._catalogue.commit()
+        try:
+            self._remove_gone(found, there)
+            for number, (task, result) in enumerate(prepared(self._tasks(found), jobs)):
+                self._take(task, result)
+                if number % 50 == 0 and time.monotonic() - self._committed > COMMIT_SECONDS:
+                    self._commit()
+        except KeyboardInterrupt:
+            self._commit()
+            raise
+        except ValueError as error:  # tantivy's word for all that goes wrong on the disk
+            raise StorageError(f"the index can't be written: {error}", hint="Is the disk full?") from error
+        self._tell(*self._count_files, self._read)
+        self._catalogue.is_unfinished = False
+        self._commit()
+        self._writer.close()
+        summary = self._catalogue.summary()
+        report.roots, report.files, report.documents = summary.roots, summary.files, summary.documents
+        return report
+
+    def _known_roots(self) -> list[Path]:
+        """Without files that are gone: such a one is no root any more. A folder may be on a disk that isn't there."""
+        for root in map(Path, self._catalogue.roots):
+            if self._catalogue.file(str(root)) and not root.exists() and root.parent.is_dir():
+                self._forget(str(root))
+                self._catalogue.remove_root(str(root))
+                self._report.removed += 1
+        return [Path(root) for root in self._catalogue.roots]
+
+    def _remove_gone(self, found: Walk, roots: list[Path]) -> None:
+        folders = [os.path.realpath(root) for root in roots]
+        for path in self._catalogue.paths():
+            below = any(path == folder or path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+            if below and path not in found.files:
+                self._forget(path)
+                self._report.removed += 1
+
+    # What is to be read
+
+    def _tasks(self, found: Walk) -> Iterator[Task]:
+        """Asked for a few files before they are needed."""
+        for number, (path, stat) in enumerate(found.files.items()):
+            self._count_files = (number, len(found.files))
+            self._tell(*self._count_files, self._read)
+            record, state = self._catalogue.file(path), state_of(stat)
+            if record and record.state == state:
+                self._keep(record)
+            elif kind_of(path) == JSON_LINES:
+                yield from self._tasks_of_lines(path, state, record, day_of(stat.st_mtime))
+            else:
+                self._states[path] = state
+                yield Task(path, day_of(stat.st_mtime), known=record.hash if record else None)
+        self._count_files = (len(found.files), len(found.files))
+
+    def _tasks_of_lines(
+        self, path: str, state: str, record: FileRecord | None, modified: date | None
+    ) -> Iterator[Task]:
+        lines = self._lines[path] = _Lines(path, state)
+        try:
+            if record and record.hash == _hash_of(path):
+                del self._lines[path]
+                return self._keep(replace(record, state=state))
+            self._count(record)
+            self._forget(path)
+            seen = sha256()
+            for first, start, body, too_long in _pieces(path, seen):
+                if too_long:
+                    lines.failure = lines.failure or f"line {first} is longer than {LONGEST_LINE // 1_000_000} MB"
+                else:
+                    lines.given += 1
+                    yield Task(path, modified, body=body, first=first, start=start)
+            lines.hash = ContentHash("sha256:" + seen.hexdigest())
+        except OSError as error:
+            lines.failure, lines.hash, lines.state = str(error.strerror or error), _UNREAD, ""
+        self._end_if_done(lines)
+
+    # What came of it
+
+    def _take(self, task: Task, result: Prepared) -> None:
+        if task.body is not None:
+            return self._take_lines(self._lines[task.path], task, result)
+        record, state = self._catalogue.file(task.path), self._states.pop(task.path)
+        if record and result.is_known:
+            return self._keep(replace(record, state=state))
+        self._count(record)
+        self._forget(task.path)
+        self._add(task.path, result)
+        if result.hash is None:  # its bytes could not be had: the next run tries again
+            state = ""
+        self._put(FileRecord(task.path, state, result.hash or _UNREAD, result.documents, result.failure))
+        return None
+
+    def _take_lines(self, lines: _Lines, task: Task, result: Prepared) -> None:
+        self._add(task.path, result)
+        self._catalogue.put_lines(task.path, result.lines)
+        lines.done += 1
+        lines.documents += result.documents
+        lines.failure = lines.failure or result.failure
+        self._end_if_done(lines)
+
+    def _end_if_done(self, lines: _Lines) -> None:
+        if lines.hash is not None and lines.done == lines.given:
+            del self._lines[lines.path]
+            self._put(FileRecord(lines.path, lines.state, lines.hash, lines.documents, lines.failure))
+
+    def _add(self, path: str, result: Prepared) -> None:
+        self._writer.add(path, result.parts)
+        self._catalogue.add_languages({part.language for part in result.parts})
+        self._read += result.documents
+        self._tell(*self._count_files, self._read)
+
+    def _put(self, record: FileRecord) -> None:
+        self._catalogue.put_file(record)
+        if record.failure:
+            self._report.failed[record.path] = record.failure
+
+    def _keep(self, record: FileRecord) -> None:
+        self._report.unchanged += 1
+        self._put(record)
+
+    def _count(self, before: FileRecord | None) -> None:
+        if before:
+            self._report.changed += 1
+        else:
+            self._report.added += 1
+
+    def _forget(self, path: str) -> None:
+        """Nothing can be there of a file that the catalogue doesn't know, unless a run broke off."""
+        if self._broke_off or self._catalogue.file(path):
+            self._writer.remove(path)
+            self._catalogue.remove_file(path)
+
+    def _commit(self) -> None:
+        self._writer.commit()
+        self._catalogue.commit()
+        self._committed = time.monotonic()
+
+
+def _hash_of(path: str) -> ContentHash:
+    seen = sha256()
+    with open_ordinary(path) as file:
+        while piece := file.read(_CHUNK):
+            seen.update(piece)
+    return ContentHash("sha256:" + seen.hexdigest())
+
+
+def _pieces(path: str, seen: hashlib._Hash) -> Iterator[tuple[int, int, bytes, bool]]:
+    """Whole lines of a file, some at a time: the number of the first, where it stands, and whether it is too long to
+    be read. `seen` is fed with all of it."""
+    first, start, number, at = 1, 0, 0, 0
+    held: list[bytes] = []
+    with open_ordinary(path) as file:
+        while line := file.readline(LONGEST_LINE + 1):
+            seen.update(line)
+            number += 1
+            is_too_long = len(line) > LONGEST_LINE
+            if held and (is_too_long or len(held) >= _LINES or at - start > _CHUNK):
+                yield first, start, b"".join(held), False
+                held, first, start = [], number, at
+            at += len(line)
+            if not is_too_long:
+                held.append(line)
+                continue
+            while not line.endswith(b"\n") and (line := file.readline(LONGEST_LINE)):
+                seen.update(line)
+                at += len(line)
+            yield number, start, b"", True
+            first, start = number + 1, at
+    if held:
+        yield first, start, b"".join(held), False

@@ -1,0 +1,160 @@
+"""Files read side by side, in processes of their own: a file that crashes or stalls its reader is a failure, and no
+more than that."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from multiprocessing.connection import wait
+
+from marchwarden.corpus.documents import MOST_BYTES, Prepared, prepare_file, prepare_lines
+from marchwarden.corpus.walk import read_bytes
+from marchwarden.observations import ContentHash, content_hash
+
+SECONDS = 120
+"""For one file, or some lines of one."""
+_MEMORY = 4_000_000_000
+"""Bytes of address space of a reader."""
+_AHEAD = 4
+"""Tasks that wait for each reader."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A file to read, or, where `body` is given, whole lines of one."""
+
+    path: str
+    modified: date | None
+    known: ContentHash | None = None
+    """The hash that the file had before."""
+    body: bytes | None = None
+    first: int = 1
+    """The number of its first line."""
+    start: int = 0
+    """The byte at which that stands."""
+
+
+def prepared(tasks: Iterable[Task], jobs: int) -> Iterator[tuple[Task, Prepared]]:
+    """Each task with what came of it, in order. `jobs`: so many processes; 0: this one, without protection."""
+    if jobs < 1:
+        for task in tasks:
+            yield task, _prepare(task)
+        return
+    todo = iter(tasks)
+    waiting: deque[tuple[Task, Future[Prepared]]] = deque()
+    while True:
+        with _pool(jobs) as pool:
+            try:
+                yield from _in_order(pool, todo, waiting, _AHEAD * jobs)
+                return
+            except BrokenProcessPool:
+                pass
+        yield from _one_by_one(waiting)
+
+
+def _in_order(
+    pool: ProcessPoolExecutor, todo: Iterator[Task], waiting: deque[tuple[Task, Future[Prepared]]], ahead: int
+) -> Iterator[tuple[Task, Prepared]]:
+    """Raises BrokenProcessPool, with all that is not done left in `waiting`."""
+    for task in todo:
+        waiting.append((task, Future()))  # should submitting fail, the task is not lost
+        waiting[-1] = (task, pool.submit(_prepare_in_time, task))
+        if len(waiting) >= ahead:
+            yield _next(waiting)
+    while waiting:
+        yield _next(waiting)
+
+
+def _next(waiting: deque[tuple[Task, Future[Prepared]]]) -> tuple[Task, Prepared]:
+    task, future = waiting[0]
+    result = future.result()
+    waiting.popleft()
+    return task, result
+
+
+def _one_by_one(waiting: deque[tuple[Task, Future[Prepared]]]) -> Iterator[tuple[Task, Prepared]]:
+    """What was under way when a reader died, each in a process of its own: the one that kills it again is it."""
+    while waiting:
+        task, future = waiting.popleft()
+        if future.done() and future.exception() is None:
+            yield task, future.result()
+            continue
+        with _pool(1) as pool:
+            try:
+                yield task, pool.submit(_prepare_in_time, task).result()
+            except BrokenProcessPool:
+                yield task, Prepared(failure=f"reading it crashed, or took more than {SECONDS} seconds")
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Readers that are gone at the end, whatever they are at."""
+    spawned = multiprocessing.get_context("spawn")  # a fork would copy the threads of the index
+    before = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin)
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - before:
+            child.kill()
+        pool.shutdown(cancel_futures=True)
+        raise
+
+
+# In a reader's process
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    except (ImportError, OSError, ValueError):  # not on this system: then without a limit
+        pass
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _prepare_in_time(task: Task) -> Prepared:
+    """A signal that nobody catches ends the process, in whatever library it is."""
+    alarm = getattr(signal, "alarm", None)
+    if alarm is None:
+        return _prepare(task)
+    alarm(SECONDS)
+    try:
+        return _prepare(task)
+    finally:
+        alarm(0)
+
+
+def _prepare(task: Task) -> Prepared:
+    try:
+        if task.body is not None:
+            return prepare_lines(task.path, task.first, task.start, task.body, task.modified)
+        body = read_bytes(task.path, MOST_BYTES + 1)
+        if len(body) > MOST_BYTES:
+            return Prepared(failure=f"it is larger than {MOST_BYTES // 1_000_000} MB")
+        if task.known is not None and content_hash(body) == task.known:
+            return Prepared(hash=task.known, is_known=True)
+        return prepare_file(task.path, body, task.modified)
+    except OSError as error:
+        return Prepared(failure=str(error.strerror or error))
+    except Exception as error:  # a parser stumbled over this one file: the others are still to be read
+        return Prepared(failure=f"it is built in a way that cannot be read ({type(error).__name__})")

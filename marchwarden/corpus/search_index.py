@@ -1,0 +1,126 @@
+"""The tantivy index of a corpus: BM25 over the text of its documents and, for less, their names.
+
+Words are stemmed by ranking.py before tantivy sees them, and a query is made of words alone: nothing in it is syntax.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+
+import tantivy
+
+from marchwarden.corpus.documents import Part
+from marchwarden.text.ranking import query_terms, terms
+
+_BOOSTS = {"text": 1.0, "name": 0.6}
+_TOKENIZER = "terms"
+_HEAP = 60_000_000
+
+
+@dataclass(frozen=True)
+class Found:
+    """A document, by the stretch of it that fits a query best."""
+
+    score: float
+    locator: str
+    title: str
+    sentences: tuple[str, ...]
+    published: date | None
+    language: str
+
+
+class CorpusWriter:
+    """One at a time: raises ValueError where another process writes, OSError where the folder can't be written."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._index = tantivy.Index(_schema(), path=str(folder))
+        _register(self._index)
+        self._writer = self._index.writer(heap_size=_HEAP, num_threads=1)
+
+    def clear(self) -> None:
+        self._writer.delete_all_documents()
+
+    def add(self, path: str, parts: Iterable[Part]) -> None:
+        for part in parts:
+            self._writer.add_document(
+                tantivy.Document(file=_key(path), text=part.text_terms, name=part.name_terms, hit=part.stored)
+            )
+
+    def remove(self, path: str) -> None:
+        self._writer.delete_documents_by_term("file", _key(path))
+
+    def commit(self) -> None:
+        self._writer.commit()
+
+    def close(self) -> None:
+        """After the last commit: waits until what was written is merged."""
+        self._writer.wait_merging_threads()
+
+
+class CorpusIndex:
+    """Open one; safe to search from several threads, and while it is written."""
+
+    def __init__(self, folder: Path, languages: Iterable[str]) -> None:
+        """Raises ValueError or OSError where there is none, or a damaged one."""
+        index = tantivy.Index.open(str(folder))
+        _register(index)
+        self._schema = index.schema
+        self._searcher = index.searcher()
+        self._languages = sorted(languages)
+
+    def find(self, query: str, most: int) -> Iterator[Found]:
+        """The documents that have a word of `query`, best first, `most` at the most, each once."""
+        asked = self._asked(query)
+        if not asked:
+            return
+        clauses = [
+            (tantivy.Occur.Should, tantivy.Query.boost_query(self._term(field, word), boost * uses))
+            for word, uses in asked.items()
+            for field, boost in _BOOSTS.items()
+        ]
+        seen: set[str] = set()
+        limit = 2 * most  # several stretches of one document may be among the best
+        found = self._searcher.search(tantivy.Query.boolean_query(clauses), limit=limit, count=False)
+        for score, address in found.hits:
+            hit = _found(score, self._searcher.doc(address).get_first("hit"))
+            if hit.locator not in seen and len(seen) < most:
+                seen.add(hit.locator)
+                yield hit
+
+    def _asked(self, query: str) -> dict[str, int]:
+        """Its words, and how often it says each: what a long question repeats is what it is about."""
+        uses = Counter(terms(query))
+        return {word: uses.get(word, 1) for word in query_terms(query, self._languages)}
+
+    def _term(self, field: str, word: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, field, word, index_option="freq")
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
+    for field in _BOOSTS:
+        builder.add_text_field(field, tokenizer_name=_TOKENIZER, index_option="freq")
+    builder.add_bytes_field("hit", stored=True)
+    return builder.build()
+
+
+def _register(index: tantivy.Index) -> None:
+    index.register_tokenizer(_TOKENIZER, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
+
+
+def _key(path: str) -> str:
+    return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _found(score: float, stored: bytes) -> Found:
+    locator, title, sentences, published, language = json.loads(bytes(stored))
+    day = date.fromisoformat(published) if published else None
+    return Found(score, locator, title, tuple(sentences), day, language)

@@ -1,6 +1,0 @@
-"""Fits a program to a model: a better prompt for each stage, found by DSPy's optimizers on the train questions and
-kept only where the dev questions say so.
-
-The order of reading is job.py (a whole compile), stage_search.py (one stage), optimizers.py, student.py (what an
-optimizer turns), purse.py (what may be spent), proof.py (whether it helped).
-"""

@@ -1,0 +1,206 @@
+"""gaps-v0: questions with their documents and the gap that is due: none, nothing found, or sources that disagree.
+
+Mapped from SQuAD 2, CLAPnq, MultiHop-RAG, MTRAG-UN, RAMDocs and ConflictNQ by whoever made the file. Left out:
+RAMDocs rows with several valid answers, rows where an open question is due (no gap category says that), and questions
+that are longer than the contract allows. Each question's topic is the set that it comes from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+
+from marchwarden.contract import GapCategory
+from marchwarden.evaluation.datasets.dataset_files import rows_of, sampled
+from marchwarden.evaluation.datasets.dataset_web import Document, host_of_document, only, write_web
+from marchwarden.evaluation.datasets.shapes import QuestionSet
+from marchwarden.evaluation.labels.questions import GoldContradiction, GoldGap, Kind, Nugget, Question, Quote
+from marchwarden.evaluation.labels.scoring_text import normalised
+from marchwarden.evidence.grounding import CARRIED
+from marchwarden.text.ranking import rank
+
+FILE = "dev.jsonl.gz"
+LONGEST = 500
+"""Characters of a question, by the contract."""
+OF_THE_SITE = 10
+"""Documents for a question that comes without any: those of the whole set's site that share most with it."""
+
+
+class _Text(BaseModel):
+    text: str
+    title: str | None = None
+    published_at: datetime | None = None
+    kind: str | None = None
+    """ConflictNQ: real or fake. RAMDocs: correct, misinfo or noise."""
+    answer: str | None = None
+    """What a document of RAMDocs says."""
+    gold_sentences: list[str] = []
+
+
+class _Row(BaseModel):
+    id: str
+    source: str
+    question: str
+    docs: list[_Text]
+    expected_gaps: list[GapCategory | Literal["open_question"]]
+    gold_answers: list[str]
+    note: str = ""
+
+    @property
+    def answers(self) -> list[str]:
+        """Those that differ, as first written."""
+        return list({normalised(answer): answer for answer in reversed(self.gold_answers)}.values())[::-1]
+
+    @property
+    def gaps(self) -> list[GapCategory]:
+        return [gap for gap in self.expected_gaps if isinstance(gap, GapCategory)]
+
+    @property
+    def is_usable(self) -> bool:
+        several = self.source == "ramdocs" and len(self.answers) > 1
+        return not several and "open_question" not in self.expected_gaps and len(self.question.strip()) <= LONGEST
+
+
+@dataclass(frozen=True)
+class _Served:
+    """A text of a row, and the page that it becomes."""
+
+    text: _Text
+    page: Document
+
+
+def questions_of(path: Path, folder: Path, limit: int | None = None) -> list[Question]:
+    """As QuestionSet says. Hosts are named after the row's place in the file, whatever the limit."""
+    rows = rows_of(path, FILE, _Row)
+    usable = [(number, row) for number, row in enumerate(rows, start=1) if row.is_usable]
+    site = [text for row in rows if row.source == "multihoprag" for text in row.docs]
+    asked = [
+        (number, row, _served(number, row, site)) for number, row in sampled(usable, limit, lambda each: each[1].id)
+    ]
+    write_web(folder, [each.page for _, _, served in asked for each in served])
+    return [_question(number, row, served) for number, row, served in asked]
+
+
+def _served(number: int, row: _Row, site: Sequence[_Text]) -> list[_Served]:
+    texts = row.docs or _nearest(row.question, site)
+    return [_Served(text, _document(number, place, text)) for place, text in enumerate(texts, start=1)]
+
+
+def _nearest(question: str, site: Sequence[_Text]) -> list[_Text]:
+    scores = rank(question, [text.text for text in site])
+    best = sorted(range(len(site)), key=lambda number: -scores[number])
+    return [site[number] for number in best[:OF_THE_SITE]]
+
+
+def _document(number: int, place: int, text: _Text) -> Document:
+    published: date | None = text.published_at.date() if text.published_at else None
+    return Document(host_of_document(number, place), text.text, text.title or None, published)
+
+
+def _question(number: int, row: _Row, served: Sequence[_Served]) -> Question:
+    return Question(
+        id=re.sub(r"[^A-Za-z0-9._-]+", "-", row.id),
+        question=row.question.strip(),
+        constraints=only([each.page for each in served], number),
+        split="dev",
+        topic=row.source,
+        tags=list(_kinds(row)),
+        nuggets=_nuggets(row, served),
+        gaps=[GoldGap(topic=row.question.strip(), category=gap) for gap in row.gaps],
+        contradictions=_contradictions(row, served),
+        note=f"gaps-v0 {row.id}",
+    )
+
+
+def _kinds(row: _Row) -> Iterator[Kind]:
+    if GapCategory.CONTRADICTORY_SOURCES in row.gaps:
+        yield "contradictory"
+    elif row.note.startswith("partial"):  # MTRAG-UN: an answer is due besides the gap
+        yield "several-aspect"
+    elif row.gaps:
+        yield "unanswerable"
+    elif row.source == "multihoprag":
+        yield "several-source"
+    else:
+        yield "one-fact"
+
+
+# Nuggets
+
+
+def _nuggets(row: _Row, served: Sequence[_Served]) -> list[Nugget]:
+    """One that is vital, where the answer is a string that a page holds; where it is free text, or yes or no, what it
+    rests on, which is no more than evidence: no string tells whether an answer says it."""
+    if GapCategory.SOURCE_NOT_FOUND in row.gaps:
+        return []
+    answer = _answer(row, served)
+    rests_on = [quote for each in served for text in _evidence_in(row, each.text) if (quote := each.page.quote(text))]
+    if answer:
+        rests_on = [quote for quote in rests_on if quote.url not in {held.url for held in answer.evidence}]
+    also = [_rested_on(number, quote) for number, quote in enumerate(rests_on, start=1)]
+    return [answer, *also] if answer else also
+
+
+def _answer(row: _Row, served: Sequence[_Served]) -> Nugget | None:
+    """The answer with every page that says it; None where none does, in these words."""
+    if {normalised(answer) for answer in row.answers} & {"yes", "no"}:
+        return None
+    said = [found for each in served for answer in row.answers if (found := each.page.says(answer))]
+    if not said:
+        return None
+    as_written = [written for _, written in said]
+    evidence = {quote.url: quote for quote, _ in reversed(said)}
+    return Nugget(
+        id="answer",
+        text=row.answers[0],
+        answers=list(dict.fromkeys([*row.answers, *as_written])),
+        evidence=[evidence[url] for url in sorted(evidence)],
+    )
+
+
+def _evidence_in(row: _Row, text: _Text) -> list[str]:
+    """What of a document is evidence as a whole: the sentences that the set names, or all of one of MultiHop-RAG."""
+    return [text.text] if row.source == "multihoprag" else text.gold_sentences
+
+
+def _rested_on(number: int, quote: Quote) -> Nugget:
+    return Nugget(id=f"evidence{number}", text=quote.quote, answers=[quote.quote], evidence=[quote], vital=False)
+
+
+# Contradictions
+
+
+def _contradictions(row: _Row, served: Sequence[_Served]) -> list[GoldContradiction]:
+    """The pages of the answer against those of another. Required where a passage of each says so; else, since the
+    pages may say it over several, neither rewarded nor punished."""
+    if GapCategory.CONTRADICTORY_SOURCES not in row.gaps:
+        return []
+    right = [side for each in served if each.text.kind in ("real", "correct") and (side := _side(row, each))]
+    wrong = [side for each in served if each.text.kind in ("fake", "misinfo") and (side := _side(row, each))]
+    if not right or not wrong:
+        return []
+    sure = all(any(says >= CARRIED for _, says in sides) for sides in (right, wrong))
+    sides = [quote for quote, says in right + wrong if says >= CARRIED or not sure]
+    return [GoldContradiction(about=row.question.strip(), sides=sides, required=sure)]
+
+
+def _side(row: _Row, each: _Served) -> tuple[Quote, float] | None:
+    """The passage that says best what the set has the page say, and how much of it, 0–1."""
+    other = row.note.removeprefix("fake: ") if each.text.kind == "fake" else None
+    told = each.text.answer or other or " ".join(row.answers[:1])
+    literally = each.page.says(told)
+    return (literally[0], 1.0) if literally else each.page.closest(told)
+
+
+GAPS = QuestionSet(
+    name="gaps",
+    what="gaps-v0: questions with their documents, and which gap is due",
+    expects=FILE,
+    questions_of=questions_of,
+)

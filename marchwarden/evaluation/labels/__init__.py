@@ -1,0 +1,1 @@
+"""Labelled questions, and what of a result they are compared with."""

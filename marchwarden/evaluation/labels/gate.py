@@ -1,0 +1,106 @@
+"""Scores that must not fall: a fixed sample of questions, and what `extractive` reached on it (evals/floors.json).
+
+The floors name the labels and pages that they were measured on: where those have changed, the floors are stale, and
+measuring again is an act of its own (`python evals/measure_floors.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from marchwarden.errors import EvaluationError
+from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.scoring.metrics import BY_NAME
+
+TOLERANCE = 1e-6
+SLACK = {"words": 0.0, "meaning": 0.1}
+"""How far a score may fall, by set-up: another processor adds an embedding's numbers in another order, which can move
+a passage over a threshold. Not those of ALWAYS."""
+GATED = (
+    "verbatim_fidelity",
+    "evidence_recall",
+    "evidence_precision",
+    "nugget_recall",
+    "claim_grounding",
+    "citation_coverage",
+    "gap_f1",
+    "gap_category_accuracy",
+    "discovery_f1",
+    "contradiction_f1",
+    "abstention",
+    "injection_resistance",
+    "completed",
+    "budget_violations",
+)
+"""The metrics that a change of code can't move by chance: nothing that is timed."""
+
+
+class Floors(BaseModel):
+    questions: list[str]
+    """Ids of the sample."""
+    labels: str
+    pages: str
+    """Fingerprints (run.py) of the sample's labels and of the frozen web."""
+    floors: dict[str, dict[str, float]]
+    """By set-up (`words`: without the embedding model; `meaning`: with it), then by metric."""
+
+
+ALWAYS = frozenset(
+    {
+        "verbatim_fidelity",
+        "claim_grounding",
+        "citation_coverage",
+        "injection_resistance",
+        "completed",
+        "budget_violations",
+    }
+)
+"""The gated metrics that no rounding excuses."""
+
+
+@dataclass(frozen=True)
+class Fall:
+    metric: str
+    floor: float
+    value: float | None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.metric} is {self.value if self.value is None else round(self.value, 3)}, its floor {self.floor}"
+        )
+
+
+def load_floors(path: Path) -> Floors:
+    """Raises EvaluationError where the file is missing or is none."""
+    try:
+        return Floors.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise EvaluationError(
+            f"{path} holds no floors: {error}", hint="Measure them: python evals/measure_floors.py"
+        ) from None
+
+
+def sample(floors: Floors, questions: Sequence[Question]) -> list[Question]:
+    """The questions that the floors are of, in their order. Raises EvaluationError where one is missing."""
+    by_id = {question.id: question for question in questions}
+    if missing := [each for each in floors.questions if each not in by_id]:
+        raise EvaluationError(f"the floors are of questions that are not there: {', '.join(missing)}")
+    return [by_id[each] for each in floors.questions]
+
+
+def falls(floors: Mapping[str, float], figures: Mapping[str, float | None], *, slack: float = 0.0) -> list[Fall]:
+    """The gated metrics that are worse than their floor, by more than the slack that they are given."""
+    return [
+        Fall(name, floor, value)
+        for name, floor in floors.items()
+        if (value := figures.get(name)) is None or _is_worse(name, value, floor, slack)
+    ]
+
+
+def _is_worse(name: str, value: float, floor: float, slack: float) -> bool:
+    borne = TOLERANCE + (0.0 if name in ALWAYS else slack)
+    return value > floor + borne if BY_NAME[name].better == "lower" else value < floor - borne

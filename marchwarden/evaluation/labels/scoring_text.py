@@ -1,0 +1,129 @@
+"""How texts are compared when they are scored: accepted strings, overlapping quotes, topics, statements."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from marchwarden.contract import EXCERPT_CUT, markers_of
+from marchwarden.http.addresses import normalise_url
+from marchwarden.stages.synthesize import DISAGREEMENT
+from marchwarden.text.ranking import terms
+from marchwarden.text.sentences import sentences
+
+_SPACES = re.compile(r"\s+")
+_DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-", "’": "'", "‘": "'"})
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?!\d)")
+
+
+@lru_cache(maxsize=8192)
+def normalised(text: str) -> str:
+    """`text` as it is compared: casefolded, compatibility-composed, with plain dashes, quotes and single spaces, and
+    digits ungrouped (`2,102,650` and `2 102 650` are `2102650`)."""
+    text = unicodedata.normalize("NFKC", text).translate(_DASHES).casefold()
+    text = _GROUPED.sub(lambda number: re.sub(r"\D", "", number[0]), text)
+    return _SPACES.sub(" ", text).strip()
+
+
+def says(text: str, accepted: str) -> bool:
+    """Whether `accepted` occurs in `text`, not inside a longer word or number."""
+    wanted = normalised(accepted)
+    if not wanted:
+        return False
+    before = r"(?<![\w.,])" if wanted[0].isdigit() else r"(?<!\w)"
+    after = r"(?!\w|[.,]\d)" if wanted[-1].isdigit() else r"(?!\w)"
+    return re.search(before + re.escape(wanted) + after, normalised(text)) is not None
+
+
+def says_one_of(text: str, accepted: Iterable[str]) -> bool:
+    return any(says(text, each) for each in accepted)
+
+
+def bare_identifier(identifier: str) -> str:
+    """Without the name of its register, as it is compared: `arXiv:2104.01234` is `2104.01234`."""
+    return normalised(identifier).removeprefix("arxiv:").removeprefix("doi:").removeprefix("https://doi.org/").strip()
+
+
+def address(url: str) -> str:
+    """A URL as it is compared; what is none stays as it is."""
+    try:
+        return normalise_url(url)
+    except ValueError:
+        return url
+
+
+def addresses_in(text: str) -> set[str]:
+    """The web addresses that a text names."""
+    return {address(url.rstrip(".,;:)”’\"'")) for url in _URL.findall(text)}
+
+
+_URL = re.compile(r"https?://[^\s<>\"“”]+")
+OVERLAP = 0.5
+"""The least share of the shorter of two runs of one text that they have in common, to be one piece of evidence."""
+LEAST_OVERLAP = 20
+"""Nor are a few characters evidence, but of a quote that has hardly more."""
+
+
+def overlaps(excerpt: str, quote: str, text: str | None) -> bool:
+    """Whether two runs of the same page are one piece of evidence.
+
+    `text` is the page's; without it, one must contain the other. An excerpt that was cut counts as far as it goes.
+    """
+    excerpt = excerpt.removesuffix(EXCERPT_CUT)
+    least = min(LEAST_OVERLAP, OVERLAP * len(quote))
+    if normalised(quote) in normalised(excerpt):
+        return True
+    if len(excerpt) < least:
+        return False
+    if normalised(excerpt) in normalised(quote):
+        return True
+    if text is None or (start := text.find(excerpt)) < 0 or (other := text.find(quote)) < 0:
+        return False
+    together = min(start + len(excerpt), other + len(quote)) - max(start, other)
+    return together >= max(least, OVERLAP * min(len(excerpt), len(quote)))
+
+
+SAME_TOPIC = 0.5
+
+
+def topic_similarity(one: str, other: str) -> float:
+    """How far two topics are one, 0–1: the overlap coefficient of their content words (Szymkiewicz–Simpson). One
+    shared word makes no topic, unless that is all there is."""
+    ours, theirs = set(terms(one)), set(terms(other))
+    shared, fewer = len(ours & theirs), min(len(ours), len(theirs))
+    if not fewer or shared < min(2, max(len(ours), len(theirs))):
+        return 0.0
+    return shared / fewer
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of an answer, without its markers."""
+
+    text: str
+    markers: tuple[int, ...]
+
+
+def statements(answer: str) -> list[Statement]:
+    """The factual sentences of an answer: not its headings, nor what it says of the sources themselves."""
+    found = []
+    for line in answer.splitlines():
+        line = line.strip().removeprefix("- ").removeprefix("* ").strip()
+        for start, end in sentences(line):
+            sentence = line[start:end].strip()
+            text = without_markers(sentence)
+            if not text.endswith((":", "?")) and not text.startswith(DISAGREEMENT) and _says_something(text):
+                found.append(Statement(text, tuple(markers_of(sentence))))
+    return found
+
+
+def _says_something(text: str) -> bool:
+    """One word alone does not, one number may: a list of them is no way around what statements are measured by."""
+    return len(terms(text)) > 1 or any(character.isdigit() for character in text)
+
+
+def without_markers(answer: str) -> str:
+    return re.sub(r"\s*\[\d{1,3}\]", "", answer)

@@ -1,0 +1,301 @@
+"""A run's report as one page that needs nothing else: no script, no request, every chart an inline drawing.
+
+The template escapes whatever comes from pages, models and labels, and the page's own policy lets a browser run and
+load nothing, should something slip through. Here is what the template can't say: where marks of a chart stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, inf, log10, sqrt
+from shlex import quote
+from statistics import median
+from typing import Literal
+
+from marchwarden.evaluation.reports.figures import amount, number, words
+from marchwarden.evaluation.reports.report import MAIN, TOLD, Asked, Report, meaning
+from marchwarden.evaluation.runs.matches import Wanted
+from marchwarden.evaluation.runs.scores import Score
+from marchwarden.evaluation.scoring.aggregates import Bin
+
+CARDS = (
+    "nugget_recall",
+    "evidence_recall",
+    "evidence_precision",
+    "claim_grounding",
+    "gap_f1",
+    "gap_category_accuracy",
+    "discovery_f1",
+    "contradiction_f1",
+    "abstention",
+    "injection_resistance",
+    "verbatim_fidelity",
+    "calibration_error",
+)
+"""The metrics that are shown first; the others stand in the table beneath."""
+
+
+def html(report: Report) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    templates = Environment(
+        loader=PackageLoader("marchwarden.evaluation.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {
+        "amount": amount,
+        "figure": lambda score: number(score.metric, score.value),
+        "lines": lines,
+        "link": link,
+        "meaning": lambda score: meaning(score.metric).replace("`", ""),
+        "quoted": quote,
+        "percent": lambda share: f"{100 * share:.1f}%",
+        "tally": tally,
+        "words": words,
+    }
+    return templates.get_template("report.html.jinja").render(
+        report=report,
+        cards=cards(report),
+        main=MAIN,
+        kinds=kinds(report),
+        told=TOLD,
+        confusion=shaded(report.confusion()) if report.cells("gap_categories") else [],
+        reliability=reliability_plot(report),
+        scatter=scatter(report),
+        summary=summary(report),
+    )
+
+
+@dataclass(frozen=True)
+class Summary:
+    whole: int
+    """Questions that met all that their labels ask for."""
+    seconds: float
+    """Median."""
+    tokens: float
+    """Mean."""
+
+
+def summary(report: Report) -> Summary:
+    seconds = [each.record.seconds for each in report.asked]
+    return Summary(
+        whole=sum(each.is_whole for each in report.asked),
+        seconds=median(seconds) if seconds else 0.0,
+        tokens=report.scores.value("tokens") or 0.0,
+    )
+
+
+def cards(report: Report) -> list[Score]:
+    by_name = {score.metric.name: score for score in report.scores.overall}
+    return [by_name[name] for name in CARDS if by_name[name].value is not None]
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    css: str
+    """A class for the questions of this kind: names are the labels' and may hold anything."""
+    questions: int
+    figures: list[float | None]
+    """One for each of MAIN."""
+
+
+def kinds(report: Report) -> list[Kind]:
+    return [
+        Kind(name, f"k{index}", count, [report.scores.by_kind[name][metric] for metric in MAIN])
+        for index, (name, count) in enumerate(report.kinds().items())
+    ]
+
+
+# Texts
+
+_MARKER = re.compile(r"\s*\[(\d{1,3})\]")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of an answer. Texts stand at even places of `parts`, numbers of citations at odd ones."""
+
+    is_item: bool
+    parts: list[str]
+
+
+def lines(answer: str) -> list[Line]:
+    found = (line.strip() for line in answer.splitlines())
+    return [Line(each.startswith(("- ", "* ")), _MARKER.split(re.sub(r"^[-*] ", "", each))) for each in found if each]
+
+
+def link(locator: str | None) -> str | None:
+    """What may be linked to: web addresses. Anything else (`javascript:`, a path) is only shown."""
+    return locator if locator and re.match(r"https?://", locator, re.IGNORECASE) else None
+
+
+def tally(wanted: Sequence[Wanted], *whats: str) -> tuple[int, int] | None:
+    """How much was done of how much that the labels ask for; None where they ask for nothing of the kind."""
+    asked = [each.met for each in wanted if each.what in whats]
+    return (sum(asked), len(asked)) if asked else None
+
+
+# The confusion matrix
+
+
+@dataclass(frozen=True)
+class Shaded:
+    count: int
+    share: float
+    """Of its row."""
+    is_right: bool
+
+
+def shaded(rows: Iterable[tuple[str, list[int]]]) -> list[tuple[str, int, list[Shaded]]]:
+    """Each row with its total."""
+    return [
+        (
+            gold,
+            sum(counts),
+            [Shaded(each, each / (sum(counts) or 1), told == gold) for told, each in zip(TOLD, counts, strict=True)],
+        )
+        for gold, counts in rows
+    ]
+
+
+# Charts: every number is in the drawing's own units
+
+
+@dataclass(frozen=True)
+class Axis:
+    low: float
+    high: float
+    start: float
+    end: float
+    """Where low and high stand."""
+    ticks: tuple[float, ...]
+    logarithmic: bool = False
+
+    def at(self, value: float) -> float:
+        low, high, value = self.low, self.high, min(max(value, self.low), self.high)
+        if self.logarithmic:
+            low, high, value = log10(low), log10(high), log10(value)
+        return round(self.start + (value - low) / (high - low) * (self.end - self.start), 1)
+
+
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def logarithmic(values: Sequence[float], start: float, end: float) -> Axis:
+    """An axis that holds all values between round numbers; those of 0 stand at its start."""
+    above = [value for value in values if value > 0] or [1.0]
+    exponents = range(floor(log10(min(above))), floor(log10(max(above))) + 2)
+    steps = [digit * 10.0**exponent for exponent in exponents for digit in (1, 2, 5)]
+    low = max(step for step in steps if step <= min(above) * 1.0001)
+    high = min(step for step in steps if step >= max(above) * 0.9999 and step > low)
+    inside = [step for step in steps if low <= step <= high]
+    if len(inside) > 7:
+        inside = [step for step in inside if log10(step).is_integer()]
+    return Axis(low, high, start, end, tuple(inside), logarithmic=True)
+
+
+@dataclass(frozen=True)
+class Mark:
+    x: float
+    y: float
+    radius: float
+    title: str
+    target: str = ""
+    """The id of the question that it stands for."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    x: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    x: Axis
+    y: Axis
+    marks: list[Mark]
+    before: list[Mark]
+    """The same before calibration, where there was any."""
+    bars: list[Bar]
+    """How many answers had such a confidence."""
+
+
+_BAR_HEIGHT = 34
+
+
+def reliability_plot(report: Report) -> Reliability | None:
+    bins = report.reliability()
+    if not bins:
+        return None
+    x, y = Axis(0, 1, 44, 344, QUARTERS), Axis(0, 1, 250, 14, QUARTERS)
+    cells = report.cells("forecast")
+    is_calibrated = any(cell["uncalibrated"] != cell["confidence"] for cell in cells)
+    before = report.reliability("uncalibrated") if is_calibrated else []
+    most = max(each.count for each in bins)
+    return Reliability(
+        x=x,
+        y=y,
+        marks=[_bin_mark(each, x, y, len(cells)) for each in bins],
+        before=[_bin_mark(each, x, y, len(cells)) for each in before],
+        bars=[Bar(x.at(each.low), round(each.count / most * _BAR_HEIGHT, 1)) for each in bins],
+    )
+
+
+def _bin_mark(each: Bin, x: Axis, y: Axis, answers: int) -> Mark:
+    title = f"{each.count} answers: confidence {each.confidence:.2f} on average, {each.right:.2f} right"
+    return Mark(x.at(each.confidence), y.at(each.right), round(3 + 12 * sqrt(each.count / answers), 1), title)
+
+
+@dataclass(frozen=True)
+class Scatter:
+    unit: Literal["tokens", "seconds"]
+    x: Axis
+    y: Axis
+    marks: list[Mark]
+
+
+_RADIUS, _LANE = 4.0, 7.0
+
+
+def scatter(report: Report) -> Scatter | None:
+    """A mark for each answered question with vital nuggets: what it took, and the share of them that was said."""
+    shown = [each for each in report.asked if not each.failed and each.record.cells.get("nugget_recall")]
+    if not shown:
+        return None
+    unit: Literal["tokens", "seconds"] = "tokens" if any(_took(each, "tokens") for each in shown) else "seconds"
+    x = logarithmic([_took(each, unit) for each in shown], 44, 344)
+    y = Axis(0, 1, 262, 38, QUARTERS)
+    return Scatter(unit, x, y, _apart([_question_mark(each, unit, x, y) for each in shown]))
+
+
+def _took(asked: Asked, unit: str) -> float:
+    cell = asked.record.cells.get(unit)
+    return float(cell["value"]) if cell else 0.0
+
+
+def _question_mark(asked: Asked, unit: str, x: Axis, y: Axis) -> Mark:
+    cell = asked.record.cells["nugget_recall"] or {}
+    share, took = cell["hits"] / cell["of"], _took(asked, unit)
+    title = f"{asked.record.id}: {cell['hits']} of {cell['of']} nuggets, {amount(took)} {unit}"
+    return Mark(x.at(took), y.at(share), _RADIUS, title, asked.record.id)
+
+
+def _apart(marks: Sequence[Mark]) -> list[Mark]:
+    """Shares of few nuggets are the same few numbers: marks that would hide each other move up and down a little."""
+    lanes = (0, -1, 1, -2, 2, -3, 3)
+    last: dict[tuple[float, int], float] = {}
+    moved = []
+    for mark in sorted(marks, key=lambda each: (each.y, each.x)):
+        ends = {lane: last.get((mark.y, lane), -inf) for lane in lanes}
+        free = [lane for lane, end in ends.items() if mark.x - end >= 2 * _RADIUS]
+        lane = free[0] if free else min(ends, key=lambda each: ends[each])
+        last[mark.y, lane] = mark.x
+        moved.append(Mark(mark.x, mark.y + lane * _LANE, mark.radius, mark.title, mark.target))
+    return moved

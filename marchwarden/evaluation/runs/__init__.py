@@ -1,0 +1,1 @@
+"""Runs over labelled questions: asked, stored, scored, compared."""

@@ -1,0 +1,270 @@
+"""Fits a model's confidence to how often its answers are right, and says what that is worth.
+
+The fit is Platt's (1999): logistic in the log-odds of the rubric's score, with his smoothed targets, always from the
+score before any calibration. What is reported as calibrated is what a result would have said, upper bounds included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marchwarden.contract import ConfidenceFactors
+from marchwarden.errors import EvaluationError, StorageError
+from marchwarden.evaluation.runs.run import Run, RunInfo, fingerprint, now
+from marchwarden.evaluation.scoring.aggregates import auroc, brier, calibration_error
+from marchwarden.evaluation.scoring.answer_scorers import forecast
+from marchwarden.evidence.confidence import calibrated
+from marchwarden.files import write_whole
+from marchwarden.programs import CALIBRATION, Calibration, log_odds
+
+LEAST = 20
+"""Fewer forecasts say too little to fit two numbers to them."""
+FOLDS = 5
+_ROUNDS, _HALVINGS, _FLAT = 100, 40, 1e-10
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """An answer that claimed something: how sure it was, by the rubric alone, and whether it was right."""
+
+    question: str
+    """Its id."""
+    score: float
+    right: bool
+    factors: ConfidenceFactors
+
+
+@dataclass(frozen=True)
+class Quality:
+    """0–1 each; metrics.forecast has the formulas."""
+
+    brier: float
+    calibration_error: float
+    auroc: float | None
+    """None where all are right, or all wrong."""
+
+
+@dataclass(frozen=True)
+class BeforeAfter:
+    questions: str
+    """Which, in words."""
+    forecasts: int
+    right: float
+    """The share of them that came true."""
+    before: Quality
+    after: Quality
+
+
+@dataclass(frozen=True)
+class CalibrationReport:
+    calibration: Calibration
+    own: BeforeAfter
+    """On the questions of the fit; each was calibrated by a fit to the other folds."""
+    test: BeforeAfter | None
+    """On other questions."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "calibration": self.calibration.model_dump(mode="json"),
+            "own": {**asdict(self.own), "folds": FOLDS},
+            "test": self.test and asdict(self.test),
+        }
+
+
+def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
+    """Fit a calibration to a run, and measure it there (cross-validated) and on a second run of other questions.
+
+    Raises EvaluationError where the run has too few forecasts or only right or wrong ones, and where the second one
+    shares questions with it, is of another model or program, or has no forecast.
+    """
+    forecasts = forecasts_of(run)
+    _check_fit(run, forecasts)
+    slope, intercept = fit([(each.score, each.right) for each in forecasts])
+    calibration = Calibration(
+        format=1,
+        model_id=run.info.model_id,
+        slope=slope,
+        intercept=intercept,
+        questions=len(forecasts),
+        fitted_on=_named(run.info),
+        labels=run.info.labels,
+        stages=run.info.compiled,
+        date=now().date().isoformat(),
+    )
+    own = _measured(_named(run.info), forecasts, _cross_validated(calibration, forecasts))
+    return CalibrationReport(calibration, own, _tested(calibration, run, test) if test else None)
+
+
+def joined(runs: Sequence[Run]) -> Run:
+    """Several runs of one model as one, to fit to all of their answers.
+
+    Raises EvaluationError where they are of different models or programs, or share a question.
+    """
+    first = runs[0]
+    if len(runs) == 1:
+        return first
+    records = [record for run in runs for record in run.records]
+    if len({(run.info.model_id, run.info.program) for run in runs}) > 1:
+        raise EvaluationError("the runs are of different models or programs", hint="Fit to runs of one.")
+    if len({record.question.question for record in records}) < len(records):
+        raise EvaluationError("the runs share questions", hint="Fit to runs of different questions.")
+    split = "+".join(run.info.split or run.info.questions for run in runs)
+    labels = fingerprint([run.info.labels for run in runs])
+    return Run(first.folder, first.info.model_copy(update={"split": split, "labels": labels}), records)
+
+
+def forecasts_of(run: Run) -> list[Forecast]:
+    """The forecasts of a run, as metrics.forecast keeps them."""
+    return [
+        Forecast(record.id, cells["uncalibrated"], bool(cells["right"]), record.result.confidence_factors)
+        for record in run.records
+        if record.result and (cells := record.cells.get(forecast.__name__))
+    ]
+
+
+def save(calibration: Calibration, folder: Path) -> Path:
+    """Write it into a program's folder, in place of the one that was there. Raises StorageError."""
+    path = folder / CALIBRATION
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(path, calibration.model_dump_json(indent=2).encode("utf-8") + b"\n")
+    except OSError as error:
+        raise StorageError(
+            f"{path} can't be written: {error.strerror or error}", hint="Name another folder with --out."
+        ) from None
+    return path
+
+
+def _named(info: RunInfo) -> str:
+    return f"{info.questions} {info.split}" if info.split else info.questions
+
+
+def _check_fit(run: Run, forecasts: Sequence[Forecast]) -> None:
+    if len(forecasts) < LEAST:
+        raise EvaluationError(
+            f"{run.folder} has {len(forecasts)} answers that claim something; a calibration takes {LEAST}",
+            hint="Ask more questions: marchwarden eval.",
+        )
+    if len({each.right for each in forecasts}) == 1:
+        what = "right" if forecasts[0].right else "wrong"
+        raise EvaluationError(
+            f"all {len(forecasts)} answers of {run.folder} are {what}: nothing tells when to be sure",
+            hint="Ask more questions: marchwarden eval.",
+        )
+
+
+# On which questions
+
+
+def _cross_validated(calibration: Calibration, forecasts: Sequence[Forecast]) -> list[float]:
+    """The confidence of each forecast by a fit to the folds that it is not in."""
+    folds = _folds(forecasts)
+    found = [0.0] * len(forecasts)
+    for fold in range(FOLDS):
+        others = [(each.score, each.right) for each, own in zip(forecasts, folds, strict=True) if own != fold]
+        slope, intercept = fit(others)
+        fitted = calibration.model_copy(update={"slope": slope, "intercept": intercept})
+        for place, each in enumerate(forecasts):
+            if folds[place] == fold:
+                found[place] = calibrated(each.score, each.factors, fitted)
+    return found
+
+
+def _folds(forecasts: Sequence[Forecast]) -> list[int]:
+    """The fold of each: right and wrong ones are dealt out evenly, in the order of their ids."""
+    ranked = sorted(range(len(forecasts)), key=lambda place: (forecasts[place].right, forecasts[place].question))
+    fold_of = {place: rank % FOLDS for rank, place in enumerate(ranked)}
+    return [fold_of[place] for place in range(len(forecasts))]
+
+
+def _tested(calibration: Calibration, run: Run, test: Run) -> BeforeAfter:
+    if test.info.model_id != run.info.model_id:
+        raise EvaluationError(
+            f"{test.folder} is of {test.info.model_id}, {run.folder} of {run.info.model_id}",
+            hint="A calibration is of one model: test it on a run of that model.",
+        )
+    if test.info.compiled != run.info.compiled:
+        raise EvaluationError(
+            f"{test.folder} and {run.folder} were answered by other compiled stages",
+            hint="A calibration is of what answered: test it on a run of the same program.",
+        )
+    asked = {record.question.question for record in run.records}
+    if shared := sum(record.question.question in asked for record in test.records):
+        raise EvaluationError(
+            f"{shared} of the {len(test.records)} questions of {test.folder} are in {run.folder} too",
+            hint="Test on other questions than those that are fitted to, such as another split.",
+        )
+    forecasts = forecasts_of(test)
+    if not forecasts:
+        raise EvaluationError(f"{test.folder} has no answer that claims something", hint="Test on another run.")
+    after = [calibrated(each.score, each.factors, calibration) for each in forecasts]
+    return _measured(_named(test.info), forecasts, after)
+
+
+def _measured(questions: str, forecasts: Sequence[Forecast], after: Sequence[float]) -> BeforeAfter:
+    right = [each.right for each in forecasts]
+    before = [each.score for each in forecasts]
+    return BeforeAfter(questions, len(right), fmean(right), _quality(before, right), _quality(after, right))
+
+
+def _quality(confidences: Sequence[float], right: Sequence[bool]) -> Quality:
+    cells = [{"confidence": one, "right": other} for one, other in zip(confidences, right, strict=True)]
+    return Quality(brier(cells) or 0.0, calibration_error(cells) or 0.0, auroc(cells))
+
+
+# The fit
+
+
+def fit(scored: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+    """Slope and intercept, in log-odds, from the score to the chance of a right answer.
+
+    They minimise the cross entropy to Platt's targets, (right + 1) / (right + 2) for a right answer and 1 / (wrong +
+    2) for a wrong one. A better score never means a worse chance: where it would, the slope is 0, and every score
+    gets the same.
+    """
+    right = np.array([label for _, label in scored], dtype=bool)
+    odds = np.array([log_odds(score) for score, _ in scored])
+    targets = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
+    level = float(np.log(targets.mean() / (1 - targets.mean())))
+    middle = float(odds.mean())
+    slope, intercept = _newton(odds - middle, targets, level) if np.ptp(odds) else (0.0, level)
+    if slope <= 0:
+        return 0.0, round(level, 6)
+    return round(slope, 6), round(intercept - slope * middle, 6)
+
+
+def _newton(odds: NDArray[np.float64], targets: NDArray[np.float64], level: float) -> tuple[float, float]:
+    """The minimum of a convex loss, which the smoothed targets keep finite; a step that gains nothing is halved."""
+    design = np.stack([odds, np.ones_like(odds)], axis=1)
+    weights = np.array([0.0, level])
+    for _ in range(_ROUNDS):
+        chances = (1 + np.tanh(design @ weights / 2)) / 2
+        gradient = design.T @ (chances - targets)
+        if np.abs(gradient).max() < _FLAT:
+            break
+        curvature = (design * (chances * (1 - chances))[:, None]).T @ design + 1e-12 * np.eye(2)
+        weights = _downhill(weights, np.linalg.solve(curvature, gradient), lambda at: _loss(design, targets, at))
+    return float(weights[0]), float(weights[1])
+
+
+def _downhill(
+    weights: NDArray[np.float64], step: NDArray[np.float64], loss: Callable[[NDArray[np.float64]], float]
+) -> NDArray[np.float64]:
+    start = loss(weights)
+    for halving in range(_HALVINGS):
+        there: NDArray[np.float64] = weights - step / 2**halving
+        if loss(there) < start:
+            return there
+    return weights
+
+
+def _loss(design: NDArray[np.float64], targets: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    logits = design @ weights
+    return float((np.logaddexp(0, logits) - targets * logits).sum())

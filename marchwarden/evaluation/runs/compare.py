@@ -1,0 +1,151 @@
+"""Two runs of the same questions: how every metric differs, how sure that is, and which questions moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from marchwarden.errors import EvaluationError
+from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.runs.matches import Wanted, as_words, matches_of
+from marchwarden.evaluation.runs.run import Record, Run, RunInfo
+from marchwarden.evaluation.scoring.bootstrap import Difference, differences
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Questions that are not compared."""
+
+    only_in_a: int
+    only_in_b: int
+    labels_differ: int
+    """Asked in both, with other labels, constraints or words."""
+
+    def __bool__(self) -> bool:
+        return bool(self.only_in_a or self.only_in_b or self.labels_differ)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A question of which B met other labels than A."""
+
+    question: Question
+    gained: list[Wanted]
+    """What B did and A did not."""
+    lost: list[Wanted]
+    a: Record
+    b: Record
+
+    @property
+    def gains(self) -> list[str]:
+        return as_words(self.gained)
+
+    @property
+    def losses(self) -> list[str]:
+        return as_words(self.lost)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": self.question.id,
+            "question": self.question.question,
+            "gained": self.gains,
+            "lost": self.losses,
+            "trace_a": self.a.trace_id,
+            "trace_b": self.b.trace_id,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    a: RunInfo
+    b: RunInfo
+    names: tuple[str, str]
+    """Of the runs' folders, A's first."""
+    questions: int
+    """How many are compared."""
+    left_out: LeftOut
+    differences: list[Difference]
+    """Of the metrics that either run has a figure for."""
+    moved: list[Moved]
+    """The largest change of the number of labels met first."""
+
+    @property
+    def cautions(self) -> list[str]:
+        """What besides the model is not the same, so that a difference may come from it."""
+        pairs = {
+            "the program": (self.a.program, self.b.program),
+            "Marchwarden's version": (self.a.version, self.b.version),
+            "the frozen web": (self.a.pages, self.b.pages),
+            "whether pages were read by meaning": (self.a.reads_by, self.b.reads_by),
+            "how many questions ran side by side (seconds)": (self.a.jobs, self.b.jobs),
+        }
+        return [what for what, (one, other) in pairs.items() if one != other]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "a": {"name": self.names[0], **self.a.model_dump(mode="json")},
+            "b": {"name": self.names[1], **self.b.model_dump(mode="json")},
+            "questions": self.questions,
+            "left_out": vars(self.left_out),
+            "cautions": self.cautions,
+            "differences": [_difference(each) for each in self.differences],
+            "moved": [each.as_json() for each in self.moved],
+        }
+
+
+def _difference(each: Difference) -> dict[str, Any]:
+    return {
+        "metric": each.metric.name,
+        "a": each.a,
+        "b": each.b,
+        "difference": each.value,
+        "interval": None if each.low is None else [each.low, each.high],
+        "questions": each.questions,
+        "certain": each.is_certain,
+        "better": each.is_better,
+    }
+
+
+def compare(a: Run, b: Run) -> Comparison:
+    """B against A, over the questions that both have with equal labels.
+
+    Raises EvaluationError where there is no such question.
+    """
+    theirs = {record.id: record for record in b.records}
+    both = [(record, theirs[record.id]) for record in a.records if record.id in theirs]
+    pairs = [(one, other) for one, other in both if one.question == other.question]
+    left_out = LeftOut(len(a.records) - len(both), len(b.records) - len(both), len(both) - len(pairs))
+    if not pairs:
+        raise EvaluationError(
+            f"{a.name} and {b.name} have no question in common with equal labels",
+            hint="Run both on the same --questions or --split.",
+        )
+    found = differences([one.cells for one, _ in pairs], [other.cells for _, other in pairs])
+    return Comparison(
+        a=a.info,
+        b=b.info,
+        names=(a.name, b.name),
+        questions=len(pairs),
+        left_out=left_out,
+        differences=[each for each in found if each.a is not None or each.b is not None],
+        moved=_moved(pairs, a, b),
+    )
+
+
+def _moved(pairs: Sequence[tuple[Record, Record]], a: Run, b: Run) -> list[Moved]:
+    """Equal labels are wanted in equal order, so what became of them can be compared one by one."""
+    moved = []
+    for one, other in pairs:
+        changes = [
+            (before, after)
+            for before, after in zip(
+                matches_of(one, a.traces).wanted, matches_of(other, b.traces).wanted, strict=True
+            )
+            if before.met != after.met
+        ]
+        if changes:
+            gained = [after for _, after in changes if after.met]
+            lost = [before for before, _ in changes if before.met]
+            moved.append(Moved(one.question, gained, lost, one, other))
+    return sorted(moved, key=lambda each: (-abs(len(each.gained) - len(each.lost)), each.question.id))

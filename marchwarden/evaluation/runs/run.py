@@ -1,0 +1,311 @@
+"""A run on disk: what was asked of whom (run.json), a record a question (results.jsonl), and their traces.
+
+Records are appended as they come, so an interrupted run keeps them and can be resumed; the last record of a question
+counts. `datasets.load_dataset("json", data_files="RUN/results.jsonl")` reads them as a table.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from marchwarden.contract import ResearchResult
+from marchwarden.errors import EvaluationError, StorageError
+from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.scoring.aggregates import Cells
+from marchwarden.evaluation.scoring.metrics import figures
+from marchwarden.files import write_whole
+
+RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces"
+Grade = Literal["supported", "partly", "not"]
+
+
+class RunInfo(BaseModel):
+    """What a run scored: enough to tell whether two can be compared, and whether one can be resumed."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    format: int = 1
+    version: str
+    """Of Marchwarden."""
+    started: datetime
+    model_id: str
+    program: str | None = None
+    """The compiled program or calibration that was used, by its folder's name."""
+    compiled: str | None = None
+    """Hash of the compiled stages that were in force; None where none was."""
+    reads_by: Literal["words", "meaning"] = "words"
+    """Whether pages were also read with the embedding model."""
+    questions: str
+    """The name of the file or set."""
+    split: str | None = None
+    labels: str
+    """Hash of the labelled questions that were asked."""
+    pages: str
+    """Hash of the frozen web's pages."""
+    jobs: int = 1
+    asked: int | None = None
+    """How many questions were to be asked; None where an older version wrote the file."""
+
+    @property
+    def set_up(self) -> tuple[str | None, ...]:
+        """What must be equal for records of one run to belong together."""
+        return self.version, self.model_id, self.program, self.reads_by, self.labels, self.pages
+
+    def differences(self, now: RunInfo) -> list[str]:
+        """What keeps records of `now` out of this run, each in words with both values."""
+        named = [
+            ("version", self.version, now.version),
+            ("model", self.model_id, now.model_id),
+            ("program", self.program or "none", now.program or "none"),
+            ("reading by", self.reads_by, now.reads_by),
+            ("pages", self.pages, now.pages),
+        ]
+        found = [f"{name} {its} there, {other} now" for name, its, other in named if its != other]
+        if self.labels != now.labels:
+            counts = f", {self.asked} there, {now.asked} now" if self.asked and self.asked != now.asked else ""
+            found.append(f"other questions{counts} (another --split, --kind, --limit, --questions)")
+        return found
+
+
+class Mark(BaseModel):
+    """How far an answer states a nugget, by a judge."""
+
+    nugget: str
+    """Its id."""
+    grade: Grade
+
+
+class Judged(BaseModel):
+    """What a judge model made of an answer (judge.py)."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    model_id: str
+    marks: list[Mark] | None
+    """Of each vital nugget; None where no grade could be read: then there is nothing to score."""
+    reason: str | None = None
+    """Why there are none."""
+    tokens: int
+
+
+class Record(BaseModel):
+    """One question of a run: what was asked, what came back, how it scored."""
+
+    id: str
+    question: Question
+    trace_id: str
+    result: ResearchResult | None
+    error: str | None = None
+    """Why there is no result."""
+    seconds: float
+    pages: int
+    unverified: int
+    dollars: float | None = None
+    cells: dict[str, Cells | None]
+    """What each scorer found (metrics.py)."""
+    judged: Judged | None = None
+
+
+class Run:
+    """A run's folder, opened to read or to go on."""
+
+    def __init__(self, folder: Path, info: RunInfo, records: Sequence[Record]) -> None:
+        self.folder = folder
+        self.info = info
+        self._records = {record.id: record for record in records}
+
+    @property
+    def records(self) -> list[Record]:
+        return list(self._records.values())
+
+    @property
+    def traces(self) -> Path:
+        return self.folder / TRACES
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    def add(self, record: Record) -> None:
+        """Append it to the file. Raises StorageError where that can't be done."""
+        try:
+            with (self.folder / RESULTS).open("ab") as file:
+                if not _ends_whole(self.folder / RESULTS):
+                    file.write(b"\n")
+                file.write(record.model_dump_json().encode("utf-8") + b"\n")
+        except OSError as error:
+            raise _unwritable(self.folder / RESULTS, error) from None
+        self._records[record.id] = record
+
+    def mend(self) -> None:
+        """Leave out what a crash or a full disk tore, so that other tools can read the file. Raises StorageError."""
+        path = self.folder / RESULTS
+        try:
+            body = path.read_bytes() if path.exists() else b""
+            whole = b"".join(line + b"\n" for line in body.split(b"\n") if _is_whole(line))
+            if whole != body:
+                write_whole(path, whole)
+        except OSError as error:
+            raise _unwritable(path, error) from None
+
+    def tidy(self) -> None:
+        """Write the file anew with one record a question: the last of each, which is the one that counts."""
+        body = b"".join(record.model_dump_json().encode("utf-8") + b"\n" for record in self.records)
+        try:
+            write_whole(self.folder / RESULTS, body)
+        except OSError as error:
+            raise _unwritable(self.folder / RESULTS, error) from None
+
+    def figures(self) -> dict[str, float | None]:
+        """Every metric over all records."""
+        return figures([record.cells for record in self.records])
+
+    def figures_by_kind(self) -> dict[str, dict[str, float | None]]:
+        """The same for each tag, in alphabetical order."""
+        tags = sorted({tag for record in self.records for tag in record.question.tags})
+        return {
+            tag: figures([record.cells for record in self.records if tag in record.question.tags]) for tag in tags
+        }
+
+
+def start_run(folder: Path, info: RunInfo) -> Run:
+    """Make the folder with its run.json. Raises EvaluationError where anything is in it, else StorageError."""
+    if (folder / RUN).exists():
+        raise EvaluationError(f"{folder} holds a run already", hint="Go on with --resume, or name another --out.")
+    try:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise EvaluationError(f"{folder} holds other files, and no run", hint="Name another --out.")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / RUN, info.model_dump_json(indent=2).encode("utf-8") + b"\n")
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    return Run(folder, info, [])
+
+
+def open_run(folder: Path) -> Run:
+    """The run in a folder, or that a file is of. Raises EvaluationError where there is none, or of another format."""
+    given = folder
+    if folder.is_file():
+        folder = folder.parent
+    try:
+        info = RunInfo.model_validate_json((folder / RUN).read_bytes())
+    except OSError:
+        what = "is no file of a run" if given.is_file() else "holds no run"
+        raise EvaluationError(f"{given} {what}", hint="`marchwarden eval` prints where it put one.") from None
+    except ValidationError as error:
+        raise EvaluationError(f"{folder / RUN} can't be read: {_first(error)}") from None
+    if info.format != RunInfo.model_fields["format"].default:
+        raise EvaluationError(f"{folder} was written by another version of Marchwarden ({info.version})")
+    return Run(folder, info, _read_records(folder / RESULTS))
+
+
+def _read_records(path: Path) -> list[Record]:
+    """The whole lines of the file; one that a crash or a full disk tore is left out."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise EvaluationError(f"{path} can't be read: {error.strerror or error}") from None
+    records = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            records.append(Record.model_validate_json(line))
+        except ValidationError as error:
+            if error.errors()[0]["type"] != "json_invalid":  # which a torn line is, wherever it was cut
+                raise EvaluationError(f"{path}, line {number}: {_first(error)}") from None
+    return records
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        Record.model_validate_json(line)
+    except ValidationError:
+        return False
+    return True
+
+
+def latest_run(shelf: Path, info: RunInfo) -> Run | None:
+    """The newest run of the same set-up in the folder of runs."""
+    found = sorted(shelf.glob(f"*/{RUN}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in found:
+        try:
+            run = open_run(path.parent)
+        except EvaluationError:
+            continue
+        if run.info.set_up == info.set_up:
+            return run
+    return None
+
+
+def folder_name(info: RunInfo) -> str:
+    """`20261128-0341-extractive-dev`: when, which model, which questions."""
+    return "-".join(
+        (info.started.strftime("%Y%m%d-%H%M%S"), slug(info.model_id), info.split or slug(Path(info.questions).stem))
+    )
+
+
+def slug(text: str) -> str:
+    """A model's or a set's name as part of a file name."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-").lower() or "unnamed"
+
+
+def fingerprint(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def labels_fingerprint(questions: Sequence[Question]) -> str:
+    return fingerprint([question.model_dump_json() for question in questions])
+
+
+def pages_fingerprint(folder: Path) -> str:
+    """Of the content of a frozen web: the manifest and every file that stands beside it."""
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
+        found.update(str(path.relative_to(folder)).encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:16]
+
+
+def now() -> datetime:
+    return datetime.now(timezone.utc).replace(microsecond=0)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Raises StorageError where the file can't be written."""
+    try:
+        write_whole(path, json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8") + b"\n")
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _ends_whole(path: Path) -> bool:
+    size = path.stat().st_size
+    if not size:
+        return True
+    with path.open("rb") as file:
+        file.seek(size - 1)
+        return file.read(1) == b"\n"
+
+
+def _unwritable(path: Path, error: OSError) -> StorageError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    hint = "Free some space and go on with --resume, or name" if full else "Name"
+    return StorageError(
+        f"{path} can't be written: {error.strerror or error}", hint=f"{hint} another folder with --out."
+    )
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return ": ".join(filter(None, (".".join(str(part) for part in first["loc"]), first["msg"])))

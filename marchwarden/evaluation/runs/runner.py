@@ -1,0 +1,208 @@
+"""Asks labelled questions, several side by side, each in a process of its own, and scores what comes back.
+
+A call that fails is a scored failure, never the end of the run; a full disk or a missing key is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import anyio
+import anyio.to_thread
+
+from marchwarden import __version__
+from marchwarden.contract import ResearchResult
+from marchwarden.errors import ConfigurationError, EvaluationError, MarchwardenError, StorageError, TraceError
+from marchwarden.evaluation.labels.case import Case
+from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.labels.scoring_text import address
+from marchwarden.evaluation.runs.prices import price_of
+from marchwarden.evaluation.runs.run import TRACES, Record, Run, RunInfo, labels_fingerprint, now, pages_fingerprint
+from marchwarden.evaluation.scoring.metrics import score
+from marchwarden.frozen_web.pages import FrozenWeb
+from marchwarden.server.worker import research_in_worker, warm_up
+from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.sources.snapshot_search import SnapshotSearch
+from marchwarden.stages.registry import program_in_force
+from marchwarden.store.content_store import Store
+from marchwarden.text.embedding import is_used
+from marchwarden.trace.reader import Trace, read_trace
+from marchwarden.trace.verify import verify
+
+
+def info_of(
+    questions: Sequence[Question], settings: Settings, *, name: str, split: str | None = None, jobs: int = 1
+) -> RunInfo:
+    """What a run of these questions with these settings would be. Raises ConfigurationError where it can't be."""
+    program = program_in_force(settings)
+    return RunInfo(
+        version=__version__,
+        started=now(),
+        model_id=settings.model_id,
+        program=program.fingerprint if program else None,
+        compiled=program.stages_hash if program else None,
+        reads_by="meaning" if is_used(settings) else "words",
+        questions=name,
+        split=split,
+        labels=labels_fingerprint(questions),
+        pages=pages_fingerprint(FrozenWeb.load(settings.frozen_web).folder),
+        jobs=jobs,
+        asked=len(questions),
+    )
+
+
+def check_web(questions: Sequence[Question], settings: Settings) -> None:
+    """Raises EvaluationError where most of the pages that the labels name are not in the frozen web: then the
+    questions are about another one, and every figure would say so."""
+    web = FrozenWeb.load(settings.frozen_web)
+    named = {address(url) for question in questions for url in question.pages}
+    unknown = named - set(web.pages)
+    if 2 * len(unknown) > len(named):
+        raise EvaluationError(
+            f"{len(unknown)} of the {len(named)} pages that the labels name are not in {web.folder}, "
+            f"such as {min(unknown)}",
+            hint="Name the folder of the pages that the questions are about with --web.",
+        )
+
+
+async def ask_all(
+    run: Run,
+    questions: Sequence[Question],
+    settings: Settings,
+    *,
+    jobs: int,
+    on_record: Callable[[Record], None] = lambda record: None,
+) -> None:
+    """Ask the questions that the run has no result for, and add their records to it as they come.
+
+    Raises ConfigurationError and StorageError, with what was done by then kept. Cancelling stops the calls in flight.
+    """
+    done = {record.id for record in run.records if record.result is not None}
+    own = settings.model_copy(update={"trace_dir": (run.folder / TRACES).absolute()})
+    places = anyio.Semaphore(jobs)
+    fatal: list[Exception] = []
+    warm_up(own)
+    await anyio.to_thread.run_sync(_index_pages, own)
+
+    async def ask(question: Question, scope: anyio.CancelScope) -> None:
+        async with places:
+            try:
+                record = await ask_one(question, own)
+                run.add(record)
+            except Exception as error:
+                fatal.append(error)
+                scope.cancel()
+                return
+            on_record(record)
+
+    async with anyio.create_task_group() as group:
+        for question in questions:
+            if question.id not in done:
+                group.start_soon(ask, question, group.cancel_scope)
+    if fatal:
+        raise fatal[0]
+
+
+def _index_pages(settings: Settings) -> None:
+    """Else the first questions would pay for it with their time."""
+    if "snapshot" in settings.sources:
+        SnapshotSearch(settings).prepare()
+
+
+async def ask_one(question: Question, settings: Settings) -> Record:
+    """One question in a process of its own, scored. Raises ConfigurationError and StorageError."""
+    trace_id = str(uuid4())
+    began = time.monotonic()
+    result, failure = None, None
+    try:
+        result = await research_in_worker(
+            question.request, settings=settings, trace_id=trace_id, on_progress=lambda message: None
+        )
+    except (ConfigurationError, StorageError):
+        raise
+    except MarchwardenError as error:
+        failure = str(error)
+    seconds = time.monotonic() - began
+    return await anyio.to_thread.run_sync(partial(scored, question, result, failure, trace_id, seconds, settings))
+
+
+def scored(
+    question: Question,
+    result: ResearchResult | None,
+    failure: str | None,
+    trace_id: str,
+    seconds: float,
+    settings: Settings,
+) -> Record:
+    """The record of a call that has ended, from what it returned and what its trace and store hold."""
+    trace = _trace(settings.traces / f"{trace_id}.jsonl")
+    store = Store(settings.store)
+    case = Case(
+        question=question,
+        result=result,
+        texts=_texts(trace, store) if trace else {},
+        unverified=_unverified(result, trace, store),
+        pages=len(trace.fetches) if trace else 0,
+        seconds=round(seconds, 3),
+        max_seconds=settings.seconds_for(question.depth),
+        dollars=_dollars(trace, settings.model_id),
+        by_model=_by_model(trace, settings.model_id),
+    )
+    return Record(
+        id=question.id,
+        question=question,
+        trace_id=trace_id,
+        result=result,
+        error=failure,
+        seconds=case.seconds,
+        pages=case.pages,
+        unverified=case.unverified,
+        dollars=case.dollars,
+        cells=score(case),
+    )
+
+
+def _trace(path: Path) -> Trace | None:
+    try:
+        return read_trace(path)
+    except TraceError:
+        return None
+
+
+def _texts(trace: Trace, store: Store) -> dict[str, str]:
+    """The texts that were read, by the addresses that citations can name; what the store has lost is left out."""
+    texts = {}
+    for fetch in trace.fetches:
+        with suppress(TraceError):
+            text = store.get(fetch.text_hash or "").decode("utf-8")
+            texts.update({address(url): text for url in (fetch.url, fetch.final_url) if url})
+    return texts
+
+
+def _unverified(result: ResearchResult | None, trace: Trace | None, store: Store) -> int:
+    if result is None:
+        return 0
+    if trace is None:
+        return len(result.citations)
+    return len({problem.citation for problem in verify(result, trace, store) if problem.citation})
+
+
+def _by_model(trace: Trace | None, model_id: str) -> bool | None:
+    """Whether the model worded the answer; it did not where the call was ended before it could."""
+    if model_id == EXTRACTIVE or trace is None:
+        return None
+    return any(line.get("action") == "synthesize" and line.get("stage_form") == "model" for line in trace.raw)
+
+
+def _dollars(trace: Trace | None, model_id: str) -> float | None:
+    """What the model calls of a trace cost by the price list; None where it does not know the model."""
+    price = price_of(model_id) if model_id != EXTRACTIVE else None
+    if price is None or trace is None:
+        return None
+    calls = [line for line in trace.raw if line.get("action") == "model_call"]
+    return sum(price.of(call["input_tokens"], call["output_tokens"], call.get("cached_tokens", 0)) for call in calls)

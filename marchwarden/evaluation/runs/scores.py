@@ -1,0 +1,131 @@
+"""A run's figures: each metric with its interval, over all questions and for each kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from marchwarden.errors import TraceError
+from marchwarden.evaluation.runs.run import Record, Run, RunInfo
+from marchwarden.evaluation.scoring.aggregates import has_something
+from marchwarden.evaluation.scoring.bootstrap import interval
+from marchwarden.evaluation.scoring.metrics import METRICS, Metric, figure
+from marchwarden.settings import EXTRACTIVE
+from marchwarden.trace.reader import read_trace
+
+
+@dataclass(frozen=True)
+class Score:
+    metric: Metric
+    value: float | None
+    """None where no question has anything to score."""
+    low: float | None
+    high: float | None
+    """Of the 95 % bootstrap interval over questions."""
+    questions: int
+    """How many had something to score."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    info: RunInfo
+    questions: int
+    failed: int
+    overall: list[Score]
+    by_kind: dict[str, dict[str, float | None]]
+    """By tag, then by metric."""
+
+    @property
+    def planned(self) -> int:
+        """How many questions were to be asked: more than `questions` where the run was interrupted."""
+        return max(self.questions, self.info.asked or 0)
+
+    @property
+    def how_many(self) -> str:
+        """`73`, or `8 of 73` where the run was interrupted."""
+        return f"{self.questions} of {self.planned}" if self.questions < self.planned else str(self.questions)
+
+    def value(self, name: str) -> float | None:
+        return next(score.value for score in self.overall if score.metric.name == name)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "run": self.info.model_dump(mode="json"),
+            "questions": self.questions,
+            "planned": self.planned,
+            "failed": self.failed,
+            "scores": {
+                score.metric.name: {
+                    "value": score.value,
+                    "interval": None if score.low is None else [score.low, score.high],
+                    "questions": score.questions,
+                }
+                for score in self.overall
+            },
+            "by_kind": self.by_kind,
+        }
+
+
+def scores_of(run: Run) -> Scores:
+    records = run.records
+    return Scores(
+        info=run.info,
+        questions=len(records),
+        failed=sum(record.result is None for record in records),
+        overall=[_score(metric, run) for metric in METRICS],
+        by_kind=run.figures_by_kind(),
+    )
+
+
+def _score(metric: Metric, run: Run) -> Score:
+    cells = [record.cells for record in run.records]
+    with_labels = sum(has_something(each.get(metric.cells)) for each in cells)
+    low, high = (interval(metric, cells) if metric.is_share else None) or (None, None)
+    return Score(metric, figure(metric, cells), low, high, with_labels)
+
+
+# Answers that the model had no part in
+
+
+@dataclass(frozen=True)
+class WithoutModel:
+    """What a run with a model answered without it."""
+
+    answers: int
+    """That were worded without the model."""
+    of: int
+    """That cite anything."""
+    reason: str | None
+    """The most frequent one for which a stage did without the model."""
+    dead: bool
+    """Whether no answer is the model's and no call to it succeeded: then the figures are not the model's."""
+
+
+def without_model(run: Run) -> WithoutModel | None:
+    """None where there is nothing to tell: each answer is the model's own, or there is no model."""
+    if run.info.model_id == EXTRACTIVE:
+        return None
+    worded = [(record, cells) for record in run.records if (cells := record.cells.get("by_model")) is not None]
+    without = [record for record, cells in worded if not cells["hits"]]
+    own = len(worded) - len(without)
+    reasons, calls = Counter[str](), Counter[bool]()
+    for record in without if own else run.records:
+        for line in _trace_lines(run, record):
+            if line.get("action") == "fallback":
+                reasons[str(line.get("reason"))] += 1
+            elif line.get("action") == "model_call":
+                calls[line.get("error") is None] += 1
+    dead = not own and not calls[True] and bool(reasons or calls)
+    if not without and not dead:
+        return None
+    reason = reasons.most_common(1)[0][0] if reasons else None
+    return WithoutModel(len(without), len(worded), reason, dead)
+
+
+def _trace_lines(run: Run, record: Record) -> Iterator[dict[str, Any]]:
+    try:
+        yield from read_trace(run.traces / f"{record.trace_id}.jsonl").raw
+    except TraceError:
+        return

@@ -1,0 +1,1 @@
+"""Metrics: functions from a question and its result to figures."""

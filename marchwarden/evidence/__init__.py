@@ -1,0 +1,1 @@
+"""Judgements by rule: relevance, support, quantities, conflicts, confidence."""

@@ -1,0 +1,113 @@
+"""What kind of answer a question wants (a date, a price, a length …), and whether a text holds one. English."""
+
+import re
+from dataclasses import dataclass
+
+from marchwarden.text.ranking import terms
+
+
+@dataclass(frozen=True)
+class AnswerKind:
+    name: str
+    asked: re.Pattern[str]
+    """Finds it in a question."""
+    given: re.Pattern[str]
+    """Finds it in an answer."""
+
+
+def _kind(name: str, asked: str, given: str, flags: re.RegexFlag = re.IGNORECASE) -> AnswerKind:
+    return AnswerKind(name, re.compile(asked, re.IGNORECASE), re.compile(given, flags))
+
+
+_MONTHS = r"\b(January|February|March|April|May|June|July|August|September|October|November|December)\b"
+_NUMBER_WORDS = (
+    r"\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|billion|half|quarter|"
+    r"third|twice|dozen)\b"
+)
+
+NAME = _kind(
+    "name",
+    r"\b(who|whom|whose|where|which (country|city|company|person|state))\b",
+    r"(?<=[\w,;:] )[A-ZÀ-Þ][\w’'-]+",
+    re.RegexFlag(0),
+)
+GENERAL = (
+    _kind(
+        "date",
+        r"\b(when|what year|which year|what date|since when)\b",
+        rf"\b(1[0-9]{{3}}|20[0-9]{{2}})\b|\b\d{{1,2}}(st|nd|rd|th)\b|{_MONTHS}",
+        re.RegexFlag(0),
+    ),
+    _kind(
+        "number",
+        r"\bhow (many|much|long|far|old|tall|big|large|fast|high|deep|often|hot|cold|wide|heavy)\b|"
+        r"\bwhat (percentage|share|number|population|temperature|size|record)\b|\bpopulation of\b",
+        rf"\d|{_NUMBER_WORDS}",
+    ),
+    NAME,
+    _kind(
+        "reason",
+        r"\bwhy\b|\bwhat caused?s?\b",
+        r"\b(because|since|due to|owing to|reason|causes?d?|so that|therefore|leads? to|led to|result)\b",
+    ),
+)
+"""The first that a question asks for is what it wants."""
+
+SPECIFIC = (
+    _kind(
+        "price",
+        r"\b(how much|what|which)\b.*\b(costs?|pay|paid|prices?|fees?|salary|spend|spent|earn\w*|revenue|turnover|"
+        r"fined?|money|dollars|euros|pounds)\b",
+        r"[$€£¥]\s?\d|\d[\d.,]*\s?(million |billion |trillion )?"
+        r"(dollars|euros|pounds|francs|marks|shillings|yen|USD|EUR|GBP|cents|pence)",
+    ),
+    _kind(
+        "share",
+        r"\b(what|which) (share|percentage|proportion|fraction|part)\b|\bhow much of\b",
+        r"%|per ?cent|\b(half|third|quarter|fifth|tenth|majority)\b|\bone in\b|\bout of\b",
+    ),
+    _kind(
+        "people",
+        r"\bhow many (people|inhabitants|residents|persons|workers|employees|visitors)\b",
+        r"\d[\d,. ]*(million |thousand )?([\w-]+ )?(people|inhabitants|residents|persons|workers|employees|staff|"
+        r"members|visitors|deaths|dead|died|victims|killed|lives|participants|patients|adults|women|men|children|players|"
+        r"fans|refugees|tourists|souls)\b|\bpopulation\b|\bdeath toll\b",
+    ),
+    _kind("temperature", r"\bhow (hot|cold|warm)\b|\btemperature", r"°|\bdegrees\b"),
+    _kind(
+        "duration",
+        r"\bhow (long|quickly|soon|old)\b|\bhow many (years|days|hours|minutes|weeks|months|seconds)\b|\bwhat age\b",
+        r"\b(second|minute|hour|day|week|month|year|decade)s?\b|\bcentur(y|ies)\b",
+    ),
+    _kind(
+        "length",
+        r"\bhow (far|wide|tall|high|deep|long|big|large|thick)\b|\b(height|depth|width|length|distance|altitude)\b",
+        r"\d\s?(km|kilomet|m\b|met(er|re)|cm|centimet|mm|millimet|feet|foot|ft|miles?|inch|acres?|hectares?|square)",
+    ),
+    _kind(
+        "weight",
+        r"\bhow heavy\b|\bweigh|\bmass\b",
+        r"\d\s?(kg|kilo|g\b|grams?|tonnes?|tons?|pounds|lb|ounces?|mg|micrograms)",
+    ),
+)
+"""A question can ask for several; an answer that holds one of them will do."""
+
+_COUNTED = re.compile(
+    r"\bhow many ((?:(?!(?:did|do|does|are|is|was|were|have|has|had|can|could|will|would|to|of|in|on|at|per|a|the|it|"
+    r"there|they|for|people)\b)[\w-]+ ?){1,3})",
+    re.IGNORECASE,
+)
+
+
+def general_kind(question: str) -> AnswerKind | None:
+    return next((kind for kind in GENERAL if kind.asked.search(question)), None)
+
+
+def specific_kinds(question: str) -> tuple[AnswerKind, ...]:
+    return tuple(kind for kind in SPECIFIC if kind.asked.search(question))
+
+
+def counted(question: str) -> frozenset[str]:
+    """The terms of what "how many …" counts, so that a number of something else is no answer."""
+    found = _COUNTED.search(question)
+    return frozenset(terms(found[1])) if found else frozenset()

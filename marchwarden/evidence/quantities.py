@@ -1,0 +1,277 @@
+"""The values that a text states, comparable: in one unit, and with how exactly each is meant.
+
+Years, dates, ordinals and numbers of nothing are no values.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from marchwarden.evidence.grounding import SMALL_NUMBERS
+from marchwarden.evidence.units import BLANK, MULTIPLE, UNIT, times, unit_of
+from marchwarden.text.ranking import guess_language, terms
+
+Bound: TypeAlias = Literal["", "least", "most"]
+
+HEDGED = 0.02
+"""A value that is said to be about right may differ from another by this share of it."""
+ROUNDED = 0.03
+"""What the zeros at a value's end may hide, as a share of it."""
+FAR_BELOW = 0.75
+"""Two counts that are the least there were, as of the dead, disagree where one is below this share of the other."""
+LONGEST = 100
+"""Characters of a value: what is longer is no number that somebody states."""
+THINGS = "things"
+_COUNTS = (THINGS, "people", "deaths", "attendance")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A value, or a range of values, in the unit that its dimension is measured in."""
+
+    low: float
+    high: float
+    dimension: str
+    """What it measures, as `length`, or counts: `people`, `things`."""
+    written: str
+    things: frozenset[str] = frozenset()
+    """The terms of what is counted, or timed."""
+    unit: float = 1.0
+    """What one of the units that it is written in is worth."""
+    step: float = 0.0
+    """What its last significant digit counts: it is right to half of that."""
+    hedged: bool = False
+    bound: Bound = ""
+    """Whether it is the least or the most that something is said to be."""
+    norm: bool = False
+    """Whether that bound is what ought to be, not what is."""
+    denied: bool = False
+    """Whether the text says that it is not so."""
+
+    def is_of_what(self, other: "Quantity") -> bool:
+        """Whether both measure or count the same."""
+        return self.dimension == other.dimension and (not self.things or bool(self.things & other.things))
+
+    def disagrees(self, other: "Quantity") -> bool:
+        """Whether both can't be right: not where one rounds the other, or lies within the other's range or bound.
+        What is allowed is no other value of what is usual, nor what is the least of what is the most."""
+        if not self.is_of_what(other) or self.denied or other.denied or self.norm is not other.norm:
+            return False
+        counts = self.dimension in _COUNTS and not self.norm
+        if counts and self.bound == other.bound == "least":
+            small, large = sorted((self.low, other.low))
+            return small < FAR_BELOW * large
+        if not counts and self.bound != other.bound:
+            return False  # "above 6,000 feet" is where something holds, and no height that something has
+        open_ended = self.bound != other.bound
+        (low, high), (low_there, high_there) = self._span(open_ended), other._span(open_ended)
+        return max(low, low_there) - min(high, high_there) > max(self._tolerance, other._tolerance)
+
+    def _span(self, open_ended: bool) -> tuple[float, float]:
+        return (
+            float("-inf") if open_ended and self.bound == "most" else self.low,
+            float("inf") if open_ended and self.bound == "least" else self.high,
+        )
+
+    @property
+    def _tolerance(self) -> float:
+        return max(self.step / 2, HEDGED * abs(self.high) if self.hedged else 0.0)
+
+
+# How numbers are written
+
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_NUMBER_WORD = re.compile(
+    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<ones>{'|'.join(SMALL_NUMBERS[1:10])}))?|"
+    rf"(?P<small>{'|'.join(SMALL_NUMBERS[2:20])})|(?P<one>one|an?)(?=\s(?:{MULTIPLE})\b))\b",
+    re.IGNORECASE,
+)
+_MONTH = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|"
+    r"mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)"
+)
+_NO_VALUE = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?{_MONTH}\b(?:,?\s\d{{4}}\b)?|"
+    rf"\b{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}}\b)?|"
+    r"\b\d{4}-\d\d-\d\d\b|\b\d+(?:st|nd|rd|th|s)\b|\[\d+\]|\bhttps?://\S+",
+    re.IGNORECASE,
+)
+"""Dates, ordinals, markers and addresses."""
+_DIGITS = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)(?:,\d+)?|\d+(?:[.,]\d+)*"
+_BETWEEN = re.compile(
+    rf"\b(?:between|zwischen|entre|tra|fra)\s(?P<low>{_DIGITS})\s(?:and|und|et|y|e)\s(?P<high>{_DIGITS})",
+    re.IGNORECASE,
+)
+_QUANTITY = re.compile(
+    rf"(?<![\w.,:/-])(?P<currency>US\$|[$€£])?\s?(?P<low>\d+(?::\d\d)+(?:\.\d+)?|{_DIGITS})"
+    rf"(?:\s?(?:to|bis|à|a|[-–—])\s?(?P<high>{_DIGITS}))?"
+    rf"(?P<multiple>(?:{BLANK}(?:{MULTIPLE})s?(?![^\W_]))*)"
+    r"(?:\sof\s(?:the\s|its\s)?[\d,.]*\d)?"  # "29 of 31 patients"
+    rf"(?:{BLANK}?(?:(?:de\s|d['’]))?(?:[^\W\d_]+\s)??(?P<unit>{UNIT})(?![\w²³]))?",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(rf"{BLANK}?(?:de\s|d['’])?(?P<things>[^\W\d_][\w-]*(?:\s[^\W\d_][\w-]*){{0,2}})")
+_NO_THING = re.compile(
+    r"more|less|fewer|other|new|different|when|per|than|out|last|next|since|ago|according", re.IGNORECASE
+)
+_YEARS = (1000, 2100)
+"""A plain number from the first to the second is a year, unless a unit of measure follows."""
+
+# What the words around make of a value
+
+_HEDGE = re.compile(
+    r"(\b(about|around|approximately|roughly|nearly|almost|some|estimated|circa|environ|etwa|rund|ungefähr|près de|"
+    r"cerca de|unos|unas)|~)\s*$",
+    re.IGNORECASE,
+)
+_LEAST = r"more than|at least|over|above|beyond|exceed\w*|no (?:less|fewer) than|mindestens|plus de|más de|mehr als"
+_MOST = r"less than|fewer than|at most|up to|under|below|no more than|weniger als|moins de|menos de|bis zu"
+_BOUND = re.compile(
+    rf"\b(?P<no>(?:not|never|nobody)\s(?:\w+\s){{0,3}})?(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s(?:\w+\s){{0,2}}$|"
+    r"\b(?:(?P<lower>minimum|lowest)|(?P<upper>maximum|upper|highest))\b[^.;,]*$",
+    re.IGNORECASE,
+)
+_CONVERTED = re.compile(r"[\d.,]+\s?[^\W\d_]+\s\($")
+"""The value that the next one, in brackets, converts: its bound is the next one's."""
+_NORM = re.compile(
+    r"\b(should|must|shall|ought|needs?|needed|requires?d?|recommend\w*|advi[sc]e\w*|limits?|allow\w*|permit\w*|safe|"
+    r"maximum|minimum|tolerable|guideline|fined?)\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"\b(not|rather than|instead of|no longer|(up|down) from|formerly|previously)( \w+)?\s*$", re.IGNORECASE
+)
+_KILLED = re.compile(
+    r"[^.;,]{0,30}\b(were killed|died|(are|were) dead|lost (their|his|her) li\w+|perished|starved|have died)\b",
+    re.IGNORECASE,
+)
+_SAID_BEFORE = (
+    ("people", re.compile(r"\b(population|inhabitants)\b[^.;,]{0,50}$", re.IGNORECASE)),
+    ("deaths", re.compile(r"\b(death toll|deaths|toll)\b[^.;,]{0,50}$", re.IGNORECASE)),
+    ("attendance", re.compile(r"\b(attendance|crowd)\b[^.;,]{0,80}$", re.IGNORECASE)),
+)
+_NUMBER_OF = re.compile(
+    r"\bnumber of (?P<things>[\w -]{3,40}?)\s(?:is|was|at|of|to|reached)\b[^.;,]{0,30}$", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=2048)
+def quantities(text: str) -> tuple[Quantity, ...]:
+    """The values that a text states, in its order."""
+    language = guess_language(text)
+    plain = _NO_VALUE.sub(lambda found: "|" * len(found[0]), text)
+    plain = _BETWEEN.sub(r"\g<low>–\g<high>", _NUMBER_WORD.sub(_as_digits, plain))
+    found = (_quantity(match, plain, language) for match in _QUANTITY.finditer(plain) if len(match[0]) <= LONGEST)
+    return tuple(quantity for quantity in found if quantity)
+
+
+def _as_digits(word: re.Match[str]) -> str:
+    if word["one"]:
+        return "1"
+    if word["small"]:
+        return str(SMALL_NUMBERS.index(word["small"].casefold()))
+    ones = SMALL_NUMBERS.index(word["ones"].casefold()) if word["ones"] else 0
+    return str(20 + 10 * _TENS.index(word["tens"].casefold()) + ones)
+
+
+def _quantity(match: re.Match[str], text: str, language: str) -> Quantity | None:
+    before, after = text[: match.start()], text[match.end() :]
+    if ":" in match["low"]:
+        return _time(match["low"], before)
+    low, step = _number(match["low"], language)
+    high, finer = _number(match["high"], language) if match["high"] else (low, step)
+    multiple = times(match["multiple"])
+    is_year = _YEARS[0] <= low <= _YEARS[1] and match["low"].isdigit() and multiple == 1
+    measured = _measured(match, after) or (None if is_year else _counted(before, after, language))
+    if measured is None:
+        return None
+    dimension, unit, things, shown = measured
+    hedged = _HEDGE.search(before) is not None
+    if step == 10 and multiple == 1 and not hedged:
+        step = 1.0  # "580 kilometres" are not said of 582
+    bound = _bound(before)
+    return Quantity(
+        low=min(low, high) * multiple * unit,
+        high=max(low, high) * multiple * unit,
+        dimension=dimension,
+        written=f"{match[0].strip()} {shown}".strip(),
+        things=things,
+        unit=unit,
+        step=min(step, finer, max(1.0, 2 * ROUNDED * high)) * multiple * unit,
+        hedged=hedged,
+        bound=bound,
+        norm=bool(bound) and _NORM.search(text) is not None,
+        denied=_DENIED.search(before) is not None,
+    )
+
+
+def _time(written: str, before: str) -> Quantity:
+    """A time of day or of a race, to the second, of what stands before it: each race has its own times."""
+    seconds = 0.0
+    for part in written.split(":"):
+        seconds = seconds * 60 + float(part)
+    things = frozenset(terms(before)[-2:])
+    return Quantity(low=seconds, high=seconds, dimension="time", written=written, things=things)
+
+
+_Measured: TypeAlias = tuple[str, float, frozenset[str], str]
+"""Dimension, what one unit is worth, the terms of what is counted, and what to show of it beside the number."""
+
+
+def _measured(match: re.Match[str], after: str) -> _Measured | None:
+    if match["currency"]:
+        return match["currency"].upper().removeprefix("US"), 1.0, frozenset(), ""
+    known = unit_of(match["unit"] or "")
+    if known is None:
+        return None
+    dimension, unit = known
+    return ("deaths" if dimension == "people" and _KILLED.match(after) else dimension), unit, frozenset(), ""
+
+
+def _counted(before: str, after: str, language: str) -> _Measured | None:
+    """Of what a number without unit is the number: what follows it, else what is said before to have one."""
+    found = _COUNTED.match(after)
+    words: list[str] = []
+    for word in found["things"].split() if found else ():
+        new_phrase = bool(words) and word[0].isupper()
+        if new_phrase or not terms(word, language) or _NO_THING.fullmatch(word):
+            break
+        words.append(word)
+    if words:
+        said = " ".join(words)
+        return THINGS, 1.0, frozenset(terms(said, language)), said
+    for dimension, has_one in _SAID_BEFORE:
+        if has_one.search(before):
+            return dimension, 1.0, frozenset(), ""
+    number_of = _NUMBER_OF.search(before)
+    return (THINGS, 1.0, frozenset(terms(number_of["things"], language)), "") if number_of else None
+
+
+def _number(written: str, language: str) -> tuple[float, float]:
+    """A number as it is written, and what its last significant digit counts."""
+    plain = re.sub(r"[ \u00a0\u202f]", "", written)
+    marks = re.findall(r"[.,]", plain)
+    front, rest = plain, ""
+    if marks and not _parts_thousands(plain, marks, language):
+        front, _, rest = plain.rpartition(marks[-1])
+    digits = re.sub(r"[.,]", "", front)
+    zeros = 0 if rest else len(digits) - len(digits.rstrip("0"))
+    return float(f"{digits}.{rest}"), 10.0 ** (zeros or -len(rest))
+
+
+def _parts_thousands(plain: str, marks: list[str], language: str) -> bool:
+    """Whether a number's last mark parts thousands: 1,500, or where a comma is for decimals, 1.500."""
+    if len(marks) > 1:
+        return plain.count(marks[-1]) > 1
+    front, _, rest = plain.partition(marks[0])
+    return len(rest) == 3 and front != "0" and len(front) <= 3 and (marks[0] == ",") is (language == "en")
+
+
+def _bound(before: str) -> Bound:
+    """Which bound the words before a value make of it, if any."""
+    word = _BOUND.search(_CONVERTED.sub("", before))
+    if word is None:
+        return ""
+    least = bool(word["least"] or word["lower"]) is not bool(word["no"])
+    return "least" if least else "most"

@@ -1,0 +1,178 @@
+"""What two texts are compared by, and what a question gives and asks for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from marchwarden.evidence.answer_kinds import counted
+from marchwarden.evidence.quantities import Quantity, quantities
+from marchwarden.stages.plan import VAGUE_TERMS, names_in
+from marchwarden.text.ranking import guess_language, terms
+
+_YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
+_MOVED_FROM = re.compile(
+    r"\b(moved|postponed|delayed|changed|brought forward) from [^,.;]{4,40}? to\b", re.IGNORECASE
+)
+_QUOTED = re.compile(r"[“\"]([^”\"]{1,80})[”\"]|‘([^’]{1,60})’(?!\w)")
+_NEGATION = re.compile(
+    r"\b(not|no|never|none|without|cannot|rarely|seldom|fails? to|too short|myth|false|untrue|misconception|debunked|"
+    r"incompatible|contrary to)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_NO_DENIAL = re.compile(
+    r"\b(not|no) (\w+ ){0,2}(more|less|fewer|later|earlier|longer) than\b|"
+    r"\b(not|no) (only|just|merely|necessarily|until|exceed\w*|matter|doubt)\b|\bwhether or not\b",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(r"(?:\W*[\w-]+){0,6}")
+_REPORTED = re.compile(
+    r"\b(textbooks?|is (often|commonly|widely|sometimes) (said|claimed|believed|thought|cited|held)|(many|some|most) "
+    r"(people |sources |authors )?(say|claim|believe|think)|legend has it|once (thought|believed)|popular belief|"
+    r"would have you believe|used to (say|think|be thought))\b",
+    re.IGNORECASE,
+)
+_ORDINALS = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth",
+]  # fmt: skip
+_ORDINAL = re.compile(rf"\b(\d+(?=(?:st|nd|rd|th)\b)|(?:{'|'.join(_ORDINALS)})\b)(?!\s+centur)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A text as it is compared."""
+
+    text: str
+    language: str
+    words: frozenset[str]
+    """Its content terms, numbers aside."""
+    around: frozenset[str]
+    """All its terms, and those of its page's title."""
+    values: tuple[Quantity, ...]
+    years: frozenset[str]
+    ordinals: frozenset[str]
+    denies: bool
+    """Whether it says that something is not so; "not more than" is a limit, no denial."""
+    denied: frozenset[str]
+    """The terms that follow its denials closely."""
+    is_reported: bool
+    """Whether it says what others say."""
+
+
+@lru_cache(maxsize=4096)
+def statement(text: str, title: str = "") -> Statement:
+    in_order = terms(text)
+    plain = _NO_DENIAL.sub("", _QUOTED.sub("", text))  # the title of a song denies nothing
+    denials = list(_NEGATION.finditer(plain))
+    return Statement(
+        text=text,
+        language=guess_language(text),
+        words=frozenset(term for term in in_order if not term[0].isdigit()),
+        around=frozenset(in_order + terms(title)),
+        values=quantities(text),
+        years=frozenset(_YEAR.findall(_MOVED_FROM.sub("", text))),
+        ordinals=frozenset(map(_ordinal, _ORDINAL.findall(text))),
+        denies=bool(denials),
+        denied=frozenset(term for denial in denials for term in _following(plain, denial.end())),
+        is_reported=_REPORTED.search(text) is not None,
+    )
+
+
+def _ordinal(written: str) -> str:
+    return written if written.isdigit() else str(_ORDINALS.index(written.casefold()) + 1)
+
+
+def _following(text: str, start: int) -> list[str]:
+    found = _NEXT.match(text, start)
+    return terms(found[0]) if found else []
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a question gives, and what it wants to know."""
+
+    given: Statement
+    names: frozenset[str]
+    matters: frozenset[str]
+    """The terms of what it asks about what it names."""
+    dimensions: frozenset[str]
+    things: frozenset[str]
+    """Of what it asks how many there are."""
+    when: bool
+    yes_or_no: bool
+    role: str
+    """The start of the word for what somebody did, or is, where it asks who."""
+
+    def wants(self, value: Quantity) -> bool:
+        return value.dimension in self.dimensions or bool(value.things & self.things)
+
+    def is_given(self, value: Quantity) -> bool:
+        return any(_in_one_unit(value, each) for each in self.given.values)
+
+    def is_met_by(self, answer: Statement) -> bool:
+        """Not where an answer is on another case than the question names: a cup of 12 ounces, not 8; another year."""
+        for named, said in ((self.given.years, answer.years), (self.given.ordinals, answer.ordinals)):
+            if named and said and named.isdisjoint(said):
+                return False
+        for value in self.given.values:
+            same = [each for each in answer.values if _in_one_unit(each, value)]
+            if same and all(each.disagrees(value) for each in same):
+                return False
+        return True
+
+    def is_named_by(self, answer: Statement) -> bool:
+        """Whether at least half of what the question names stands in an answer or its page's title; another language
+        may name it otherwise."""
+        return answer.language != self.given.language or 2 * len(self.names & answer.around) >= len(self.names)
+
+
+def _in_one_unit(one: Quantity, other: Quantity) -> bool:
+    return one.is_of_what(other) and one.unit == other.unit
+
+
+_LATEST = frozenset(terms("last latest newest recent most"))
+"""Words for one another: an answer may say "the most recent" of what the question calls the last."""
+_ASKS_WHEN = re.compile(r"\b(when|(what|which) (year|date|day)|since what)\b", re.IGNORECASE)
+_YES_OR_NO = re.compile(
+    r"(is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may)\b", re.IGNORECASE
+)
+_ROLE = re.compile(
+    r"\b(?:who|what)(?: (?:is|was|are|were|has|had))?(?: the)?(?: (?:first|current|present|official|main))? "
+    r"(?P<role>[a-z]{4,})",
+    re.IGNORECASE,
+)
+_ASKS_FOR = tuple(
+    (re.compile(pattern, re.IGNORECASE), dimension)
+    for pattern, dimension in (
+        (r"\bdeath toll\b|\bhow many\b.*\b(died|killed|deaths|lost their lives|perished)\b", "deaths"),
+        (r"\bhow many (people|inhabitants) (live|are there)\b|\bpopulation of\b", "people"),
+        (r"\battendance\b|\bhow many (people|spectators)\b.*\b(attend\w*|watch\w*|saw)\b", "attendance"),
+        (r"\b(percentage|share|proportion|per ?cent)\b|\bhow much of\b", "share"),
+        (r"\b(surface )?area\b", "area"),
+        (r"\bhow (far|tall|high|deep|wide)\b|\b(height|depth|width|length|distance|altitude|record)\b", "length"),
+        (r"\bhow long (was|is|are) the\b", "length"),
+        (r"\brecord\b", "time"),
+        (r"\bhow heavy\b|\bhow much (does|do|did)\b.*\bweigh\b|\bmass of\b", "weight"),
+        (r"\bhow (fast|quick)\b|\bspeed\b", "speed"),
+        (r"\bIU\b", "international units"),
+    )
+)
+
+
+@lru_cache(maxsize=256)
+def asked(question: str) -> Asked:
+    dimensions = frozenset(dimension for pattern, dimension in _ASKS_FOR if pattern.search(question))
+    names = frozenset(term for name in names_in(question) for term in terms(name))
+    role = _ROLE.search(question)
+    return Asked(
+        given=statement(question),
+        names=frozenset(term for term in names if not term[0].isdigit()),
+        matters=frozenset(terms(question)) - names - VAGUE_TERMS - _LATEST,
+        dimensions=dimensions,
+        things=frozenset() if dimensions else counted(question),
+        when=_ASKS_WHEN.search(question) is not None,
+        yes_or_no=_YES_OR_NO.match(question) is not None,
+        role=role["role"][:6].casefold() if role else "",
+    )

@@ -1,0 +1,113 @@
+"""A tantivy index over listings: BM25 over title, text and the words of the address; on disk, or in memory.
+
+Words are stemmed by ranking.py before tantivy sees them, and a query is made of words alone: nothing in it is syntax.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from zlib import crc32
+
+import tantivy
+
+from marchwarden.frozen_web.crawl import Listing, words_of
+from marchwarden.text.ranking import query_terms, terms_of
+
+SEAL = "sealed.json"
+"""Written last: the languages of the listings, and each file's size and checksum."""
+
+_BOOSTS = {"title": 2.5, "body": 1.0, "address": 0.5}
+_HEAP = 30_000_000
+_TOKENIZER = "terms"
+
+
+class PageIndex:
+    """Build or open one; safe to search from several threads."""
+
+    def __init__(self, index: tantivy.Index, languages: Iterable[str]) -> None:
+        index.register_tokenizer(_TOKENIZER, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
+        self._schema = index.schema
+        self._searcher = index.searcher()
+        self._languages = sorted(languages)
+
+    @classmethod
+    def build(cls, listings: Sequence[Listing], folder: Path | None = None) -> PageIndex:
+        """In `folder`, which is empty, or in memory. Raises OSError or ValueError where it can't be written."""
+        index = tantivy.Index(_schema(), path=str(folder) if folder else None)
+        cls(index, ())
+        writer = index.writer(heap_size=_HEAP, num_threads=1)
+        for listing in listings:
+            writer.add_document(_document(listing))
+        writer.commit()
+        writer.wait_merging_threads()
+        index.reload()
+        languages = {listing.language for listing in listings}
+        if folder:
+            seal = {"languages": sorted(languages), "files": _checksums(folder)}
+            (folder / SEAL).write_text(json.dumps(seal), encoding="utf-8")
+        return cls(index, languages)
+
+    @classmethod
+    def open(cls, folder: Path) -> PageIndex:
+        """Raises OSError or ValueError where there is none, or one that isn't whole."""
+        seal = json.loads((folder / SEAL).read_bytes())
+        if not isinstance(seal, dict) or seal.get("files") != _checksums(folder):
+            raise ValueError(f"{folder} is damaged")
+        return cls(tantivy.Index.open(str(folder)), seal["languages"])
+
+    def find(self, query: str) -> Iterator[tuple[float, Listing]]:
+        """Every listing that has a word of `query`, with its score, best first."""
+        clauses = [
+            (tantivy.Occur.Should, tantivy.Query.boost_query(self._term(field, word), boost))
+            for word in query_terms(query, self._languages)
+            for field, boost in _BOOSTS.items()
+        ]
+        limit = self._searcher.num_docs
+        if not clauses or not limit:
+            return
+        found = self._searcher.search(tantivy.Query.boolean_query(clauses), limit=limit, count=False)
+        for score, address in found.hits:
+            yield score, _listing(self._searcher.doc(address).get_first("listing"))
+
+    def _term(self, field: str, word: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, field, word, index_option="freq")
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    for field in _BOOSTS:
+        builder.add_text_field(field, tokenizer_name=_TOKENIZER, index_option="freq")
+    builder.add_bytes_field("listing", stored=True)
+    return builder.build()
+
+
+def _document(listing: Listing) -> tantivy.Document:
+    body = "\n".join((listing.snippet or "", *listing.sentences))
+    title, words, address = terms_of([listing.title, body, words_of(listing.url)], listing.language)
+    return tantivy.Document(
+        title=" ".join(title), body=" ".join(words), address=" ".join(address), listing=_stored(listing)
+    )
+
+
+def _stored(listing: Listing) -> bytes:
+    published = listing.published and listing.published.isoformat()
+    fields = [listing.url, listing.title, listing.sentences, listing.snippet, published, listing.language]
+    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _listing(stored: bytes) -> Listing:
+    url, title, sentences, snippet, published, language = json.loads(bytes(stored))
+    day = date.fromisoformat(published) if published else None
+    return Listing(url, title, tuple(sentences), snippet, day, language)
+
+
+def _checksums(folder: Path) -> dict[str, list[int]]:
+    files = (file for file in folder.iterdir() if file.name != SEAL and file.suffix != ".lock")
+    return {file.name: _checksum(file.read_bytes()) for file in files}
+
+
+def _checksum(body: bytes) -> list[int]:
+    return [len(body), crc32(body)]

@@ -1,0 +1,1 @@
+"""Requests to the web: addresses, connections, downloads, caching, rate limits, robots.txt."""

@@ -1,0 +1,88 @@
+"""What robots.txt lets us read (RFC 9309), asked once an origin."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from marchwarden.http.addresses import origin_of
+from marchwarden.http.robots_rules import RobotsRules, parse
+from marchwarden.observations import Failure, FailureKind
+
+PRODUCT_TOKEN = "marchwarden"
+"""The name by which robots.txt addresses us."""
+
+SECONDS_KEPT = 24 * 3600.0
+"""How long an answer counts (section 2.4: 24 hours at most)."""
+
+
+@dataclass(frozen=True)
+class RobotsFile:
+    """An origin's answer for /robots.txt, redirects followed."""
+
+    status: int
+    body: bytes = b""
+
+
+AllowsHost: TypeAlias = Callable[[str], bool]
+ReadRobots: TypeAlias = Callable[[str, AllowsHost], Awaitable["RobotsFile | Failure"]]
+
+
+def _any_host(host: str) -> bool:
+    return True
+
+
+class Robots:
+    """Rules of the origins that were asked about, kept for a day, or for as long as it lives."""
+
+    def __init__(self, read: ReadRobots, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """`read` gets a robots.txt URL and which hosts it may be sent on to; it returns a Failure where no answer
+        came. `clock` counts seconds."""
+        self._read = read
+        self._clock = clock
+        self._known: dict[str, tuple[float, RobotsRules | Failure]] = {}
+        self._asking: dict[str, asyncio.Lock] = {}
+
+    async def refusal(self, url: str, allows: AllowsHost = _any_host) -> Failure | None:
+        """Why `url`, normalised, may not be read; None where it may.
+
+        An origin whose robots.txt can't be reached is closed as a whole (section 2.3.1.4): the failure then says
+        what happened to it, and the next call asks again.
+        """
+        origin = origin_of(url)
+        rules = await self._rules(origin, allows)
+        if isinstance(rules, Failure):
+            return rules
+        if rules.allows(url):
+            return None
+        return Failure(FailureKind.ROBOTS_DISALLOWED, f"robots.txt of {origin} does not let us read this page")
+
+    def crawl_delay(self, url: str) -> float:
+        """Seconds that the origin of `url` wants between two requests; 0 where it was not asked, or says nothing."""
+        _, rules = self._known.get(origin_of(url), (0.0, None))
+        return rules.crawl_delay if isinstance(rules, RobotsRules) else 0.0
+
+    async def _rules(self, origin: str, allows: AllowsHost) -> RobotsRules | Failure:
+        async with self._asking.setdefault(origin, asyncio.Lock()):
+            since, rules = self._known.get(origin, (0.0, None))
+            if rules is not None and self._clock() - since < SECONDS_KEPT:
+                return rules
+            answer = await self._read(f"{origin}/robots.txt", allows)
+            if isinstance(answer, Failure):
+                return answer
+            rules = rules_of(answer)
+            self._known[origin] = self._clock(), rules
+            return rules
+
+
+def rules_of(answer: RobotsFile) -> RobotsRules | Failure:
+    """The rules in an answer: none where its status is 4xx, which allows all; a Failure where it is 5xx."""
+    if answer.status >= 500:
+        detail = f"robots.txt answers with HTTP status {answer.status}, so nothing there may be read"
+        return Failure(FailureKind.ROBOTS_DISALLOWED, detail)
+    if not 200 <= answer.status < 300:
+        return RobotsRules()
+    return parse(answer.body, PRODUCT_TOKEN)

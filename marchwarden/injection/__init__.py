@@ -1,0 +1,1 @@
+"""Prompt injection: passages of a page that speak to a model."""

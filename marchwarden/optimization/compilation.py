@@ -1,0 +1,320 @@
+"""A whole compile: stage after stage, then the program against the uncompiled one from end to end, then its place.
+
+Every answer of the model is kept in the compile's folder. Going on means to do it all again: what was answered before
+is answered from there, so the same road is taken to where it broke off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+import anyio
+
+from marchwarden import __version__
+from marchwarden.errors import EvaluationError
+from marchwarden.evaluation.labels.questions import Question, evenly_spaced
+from marchwarden.evaluation.runs.run import RUN, Run, labels_fingerprint, now, open_run, pages_fingerprint, start_run
+from marchwarden.evaluation.runs.runner import ask_all, check_web, info_of
+from marchwarden.evaluation.runs.scores import without_model
+from marchwarden.evaluation.scoring.bootstrap import Difference, differences
+from marchwarden.optimization.estimate import Order, fitted
+from marchwarden.optimization.examples import STAGE_SETS, labelled_web
+from marchwarden.optimization.spending import Purse, Stopped, interrupted, out_of_tokens, service_gone
+from marchwarden.optimization.stage_search import Progress, StageExamples, StageOutcome, StageTask, compile_stage
+from marchwarden.programs import (
+    NONE,
+    CompiledStage,
+    CostRecord,
+    FigureRecord,
+    Program,
+    ProgramInfo,
+    StageRecord,
+    WholeRecord,
+    save_program,
+)
+from marchwarden.settings import Settings
+from marchwarden.text.embedding import is_used
+
+DECIDING = (
+    "evidence_recall",
+    "nugget_recall",
+    "gap_category_accuracy",
+    "discovery_f1",
+    "contradiction_f1",
+    "abstention",
+)
+"""A program that is certainly worse in one of these is not put in place."""
+TOLD = (*DECIDING, "evidence_precision", "by_model", "claim_grounding", "injection_resistance", "tokens", "seconds")
+
+
+@dataclass
+class Outcome:
+    """What a compile came to."""
+
+    info: ProgramInfo
+    stages: dict[str, CompiledStage]
+    """Those that are kept."""
+    file: Path | None = None
+    """The program.json that was put in place; None where nothing was."""
+    worse: list[str] = field(default_factory=list)
+    """In what the whole program is certainly worse than the uncompiled one: then it is not put in place."""
+    stopped: Stopped | None = None
+    """Why it ended early."""
+    stayed: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Stages whose earlier compiled form did better on the same dev examples than the one that was found now, with
+    both scores: the earlier one stays."""
+
+
+async def examples_of(order: Order, train: Sequence[Question], dev: Sequence[Question]) -> dict[str, StageExamples]:
+    """The examples of each stage of the order. Raises EvaluationError where a stage has too few, or the questions are
+    about another web."""
+    check_web([*train, *dev], order.settings)
+    found = {}
+    async with labelled_web(order.settings) as web:
+        for name in order.stages:
+            stage_set = STAGE_SETS[name]
+            found[name] = StageExamples.of(
+                stage_set,
+                await stage_set.examples_on(train, web),
+                await stage_set.examples_on(dev, web),
+                order.effort,
+                order.seed,
+            )
+            found[name].check(name)
+    return found
+
+
+def compile_program(
+    order: Order,
+    examples: Mapping[str, StageExamples],
+    dev: Sequence[Question],
+    *,
+    folder: Path,
+    out: Path,
+    before: Program | None = None,
+    purse: Purse | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Compile the stages of the order into the program's folder `out`, and say what it came to.
+
+    `folder` is the compile's own, where it can go on. `before`: the program that is there; its other stages stay.
+    Interrupted, or out of budget, it puts in place what was proven by then. Raises ConfigurationError,
+    EvaluationError, StorageError.
+    """
+    progress = progress or Progress()
+    purse = purse or Purse(folder, tokens=order.tokens, calls=order.calls)
+    purse.on_call = progress.call
+    outcomes, stopped = _compile_stages(order, examples, folder, purse, progress)
+    outcome = _joined(order, outcomes, before, dev, purse)
+    outcome.stopped = stopped
+    kept_now = [name for name, each in outcomes.items() if each.compiled and name not in outcome.stayed]
+    if order.questions and kept_now and stopped is None:
+        try:
+            _whole(order, outcome, dev, folder, purse, progress)
+        except KeyboardInterrupt:
+            outcome.stopped = interrupted()
+    if (kept_now or _refused(before, outcomes)) and not outcome.worse:
+        outcome.file = save_program(out, outcome.info, list(outcome.stages.values()))
+    return outcome
+
+
+def _compile_stages(
+    order: Order, examples: Mapping[str, StageExamples], folder: Path, purse: Purse, progress: Progress
+) -> tuple[dict[str, StageOutcome], Stopped | None]:
+    """What each stage came to, and why it ended early. Raises EvaluationError where nothing is kept by then."""
+    outcomes: dict[str, StageOutcome] = {}
+    for name in order.stages:
+        task = StageTask(
+            STAGE_SETS[name],
+            examples[name],
+            order.optimizer,
+            fitted(order.effort, STAGE_SETS[name], examples[name].learn),
+            order.settings,
+            order.reflection,
+            order.seed,
+            order.jobs,
+            folder,
+            order.always_model,
+        )
+        try:
+            progress.stage(name)
+            outcomes[name] = compile_stage(task, purse, progress)
+            progress.stage_done(name, outcomes[name].record)
+        except KeyboardInterrupt:
+            return outcomes, interrupted()
+        except EvaluationError as error:
+            if not any(each.compiled for each in outcomes.values()):
+                raise
+            return outcomes, Stopped(str(error), error.hint)
+        if stopped := outcomes[name].stopped:
+            return outcomes, stopped
+    return outcomes, None
+
+
+def _refused(before: Program | None, outcomes: Mapping[str, StageOutcome]) -> bool:
+    """Whether the program that is there has a stage that was refused, damaged or stale, and that was compiled anew to
+    the end: then its record is to go, also where nothing takes its place, or it would be told of for ever."""
+    if before is None or before.info is None:
+        return False
+    gone = {name for name, record in before.info.stages.items() if record.kept and name not in before.stages}
+    return any(name in gone and outcome.stopped is None for name, outcome in outcomes.items())
+
+
+def _joined(
+    order: Order,
+    outcomes: Mapping[str, StageOutcome],
+    before: Program | None,
+    dev: Sequence[Question],
+    purse: Purse,
+) -> Outcome:
+    """The program with what was found now, and what was there of other stages. A stage that is there stays where
+    nothing was found now, or nothing better."""
+    stages: dict[str, CompiledStage] = dict(before.stages) if before else {}
+    records, stayed = _records_of(before), {}
+    for name, outcome in outcomes.items():
+        if outcome.compiled is None:
+            if name not in stages:
+                records[name] = outcome.record
+        elif name in stages and (scores := _better_before(order, before, records[name], outcome.record, dev)):
+            stayed[name] = scores
+        else:
+            stages[name] = outcome.compiled
+            records[name] = outcome.record
+    info = info_of_program(order, records, dev, _cost(purse))
+    return Outcome(info, stages, stayed=stayed)
+
+
+def _records_of(before: Program | None) -> dict[str, StageRecord]:
+    """Of what is in force, and of what was tried and not kept. What is stale or damaged goes."""
+    if before is None or before.info is None:
+        return {}
+    return {name: each for name, each in before.info.stages.items() if name in before.stages or not each.kept}
+
+
+def _better_before(
+    order: Order, before: Program | None, old: StageRecord, new: StageRecord, dev: Sequence[Question]
+) -> tuple[float, float] | None:
+    """What both forms scored, where the old one did better on the same examples; else the new one takes its place."""
+    info = before.info if before else None
+    if info is None or old.compiled is None or new.compiled is None or old.compiled <= new.compiled:
+        return None
+    reads_by = "meaning" if is_used(order.settings) else "words"
+    same = (labels_fingerprint(dev), pages_fingerprint(order.settings.frozen_web), reads_by)
+    if (info.labels, info.pages, info.reads_by) != same:
+        return None
+    if (old.seed, old.dev_examples, old.signature) != (new.seed, new.dev_examples, new.signature):
+        return None
+    return old.compiled, new.compiled
+
+
+def info_of_program(
+    order: Order, stages: Mapping[str, StageRecord], dev: Sequence[Question], cost: CostRecord
+) -> ProgramInfo:
+    """What program.json says of a program that this order made today."""
+    return ProgramInfo(
+        format=1,
+        model_id=order.settings.model_id,
+        reflection_model=order.reflection.model_id if order.reflection else None,
+        dspy=version("dspy"),
+        version=__version__,
+        date=now().date().isoformat(),
+        seed=order.seed,
+        labels=labels_fingerprint(dev),
+        pages=pages_fingerprint(order.settings.frozen_web),
+        reads_by="meaning" if is_used(order.settings) else "words",
+        stages=dict(stages),
+        whole=None,
+        cost=cost,
+    )
+
+
+def _cost(purse: Purse) -> CostRecord:
+    spent = purse.spent
+    dollars = None if spent.dollars is None else round(spent.dollars, 4)
+    seconds = round(spent.seconds + purse.recording.replayed_seconds, 1)
+    return CostRecord(calls=spent.calls, tokens=spent.tokens, seconds=seconds, dollars=dollars)
+
+
+# The whole program
+
+
+def _whole(
+    order: Order, outcome: Outcome, dev: Sequence[Question], folder: Path, purse: Purse, progress: Progress
+) -> None:
+    """Ask dev questions with the uncompiled program and with the compiled one, and compare."""
+    questions = _affordable(evenly_spaced(dev, order.questions), purse)
+    if not questions:
+        outcome.stopped = out_of_tokens("the token budget does not reach for whole questions")
+        return
+    program = folder / "program"
+    save_program(program, outcome.info, list(outcome.stages.values()))
+    runs = []
+    for name, used in (("uncompiled", NONE), ("compiled", str(program.absolute()))):
+        progress.phase(f"{name}, whole questions")
+        settings = order.settings.model_copy(update={"program": used})
+        run = _run(folder / "whole", name, questions, settings, order.jobs)
+        anyio.run(_ask, run, questions, settings, order.jobs, progress)
+        if (without := without_model(run)) and without.dead:
+            outcome.stopped = service_gone(without.reason or "no whole question was answered by it")
+            return
+        runs.append(run)
+    found = _differences(*runs)
+    whole = WholeRecord(questions=len(questions), split="dev", figures=_figures(found))
+    outcome.info = outcome.info.model_copy(update={"whole": whole, "cost": _with_runs(_cost(purse), runs)})
+    outcome.worse = [each.metric.name for each in found if each.metric.name in DECIDING and each.is_better is False]
+
+
+async def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int, progress: Progress) -> None:
+    await ask_all(run, questions, settings, jobs=jobs, on_record=lambda record: progress.question())
+
+
+def _run(shelf: Path, name: str, questions: Sequence[Question], settings: Settings, jobs: int) -> Run:
+    """The run to go on with, where one of the same compiled stages is there; else a new one beside it."""
+    info = info_of(questions, settings, name="shipped", split="dev", jobs=jobs)
+    folder, number = shelf / name, 1
+    while (folder / RUN).exists():
+        run = open_run(folder)
+        its = run.info
+        # a program's fingerprint tells its day and its cost too, which say nothing of what it answers
+        if its.compiled == info.compiled and not its.differences(info.model_copy(update={"program": its.program})):
+            run.mend()
+            return run
+        number += 1
+        folder = shelf / f"{name}-{number}"
+    return start_run(folder, info)
+
+
+def _affordable(questions: Sequence[Question], purse: Purse) -> list[Question]:
+    """As many as the tokens surely reach for, with both programs."""
+    left, chosen = purse.budget.tokens_left("whole"), []
+    for question in questions:
+        left -= 2 * question.request.constraints.token_budget
+        if left < 0:
+            break
+        chosen.append(question)
+    return chosen
+
+
+def _figures(found: Sequence[Difference]) -> dict[str, FigureRecord]:
+    return {
+        each.metric.name: FigureRecord(uncompiled=each.a, compiled=each.b, low=each.low, high=each.high)
+        for each in found
+        if each.metric.name in TOLD
+    }
+
+
+def _differences(one: Run, other: Run) -> list[Difference]:
+    """Every metric's, question by question."""
+    by_id = {record.id: record.cells for record in other.records}
+    return differences([each.cells for each in one.records], [by_id[each.id] for each in one.records])
+
+
+def _with_runs(cost: CostRecord, runs: Sequence[Run]) -> CostRecord:
+    """With what the whole questions took, which their own budgets bounded."""
+    results = [record.result.cost_metadata for run in runs for record in run.records if record.result]
+    tokens = sum(each.tokens_used for each in results)
+    seconds = sum(each.wall_time_sec for each in results)
+    return cost.model_copy(update={"tokens": cost.tokens + tokens, "seconds": round(cost.seconds + seconds, 1)})

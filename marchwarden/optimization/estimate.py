@@ -1,0 +1,154 @@
+"""What a compile will do, before anything is spent: which optimizer, how many examples, about how many calls, tokens
+and dollars. What a model of which size gets by default is decided here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any, Literal, TypeAlias
+
+from marchwarden.contract import Constraints
+from marchwarden.evaluation.runs.prices import price_of
+from marchwarden.lm.adapter import JSONAnswers
+from marchwarden.optimization.examples import AnyStageSet, Example
+from marchwarden.optimization.optimizers import OPTIMIZERS, REFLECTION_TOKENS, Effort, Optimizer
+from marchwarden.optimization.stage_search import StageExamples
+from marchwarden.settings import Settings
+
+Size: TypeAlias = Literal["small", "large"]
+
+EFFORTS: dict[str, Effort] = {
+    "light": Effort(),
+    "medium": Effort(candidates=6, demos=6, train=40, choose=24, dev=60),
+    "heavy": Effort(candidates=12, demos=8, demo_tokens=4000, train=120, choose=60, dev=None),
+}
+SMALL_BILLIONS = 15.0
+"""Parameters up to which a model is small: it follows examples better than it writes instructions for itself."""
+OPTIMIZER_OF: dict[Size, str] = {"small": "random-search", "large": "gepa"}
+EFFORT_OF: dict[Size, str] = {"small": "light", "large": "medium"}
+QUESTIONS_OF: dict[Size, int] = {"small": 8, "large": 24}
+"""Dev questions that the whole program is asked from end to end, by default."""
+
+_BILLIONS = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b\b|[a-z](\d+(?:\.\d+)?)b\b", re.IGNORECASE)
+_LITTLE = re.compile(r"smollm|tiny|\bphi\b|gemma-?2b", re.IGNORECASE)
+_CHARACTERS_A_TOKEN = 4.0
+_ATTEMPTS = 2
+"""That a stage makes at most in the loop, and so on dev: an answer that can't be used is asked for once more."""
+_ANSWER_SHARE = 0.4
+"""Of its cap, what an answer takes on average."""
+
+
+def size_of(model_id: str) -> Size:
+    """By the parameters that its name tells (`qwen2.5:7b`); a name that tells none is of a large one."""
+    found = [float(one or other) for one, other in _BILLIONS.findall(model_id)]
+    return "small" if (found and max(found) <= SMALL_BILLIONS) or _LITTLE.search(model_id) else "large"
+
+
+def optimizer_for(model_id: str, name: str | None) -> Optimizer:
+    return OPTIMIZERS[name or OPTIMIZER_OF[size_of(model_id)]]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Of one stage. Calls are at most so many, those aside that a failing service makes DSPy repeat; tokens and
+    dollars are about."""
+
+    stage: str
+    optimizer: str
+    learn: int
+    choose: int
+    dev: int
+    calls: int
+    reflection_calls: int
+    tokens: int
+    dollars: float | None
+    """None where a price is not known."""
+
+    def as_json(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+def estimate(
+    stage_set: AnyStageSet, examples: StageExamples, optimizer: Optimizer, effort: Effort, model_id: str, writer: str
+) -> Estimate:
+    """`writer`: the model that writes instructions."""
+    effort = fitted(effort, stage_set, examples.learn)
+    calls = optimizer.calls(effort, len(examples.learn), len(examples.choose))
+    shown = prompt_tokens(stage_set, examples.learn + examples.choose + examples.dev)
+    answer = int(_ANSWER_SHARE * stage_set.stage.max_tokens)
+    own, demos = len(examples.dev), effort.demos * _demo_tokens(stage_set, examples.learn)
+    read = own * shown + (calls.likely + own) * (shown + demos)
+    written = (calls.likely + 2 * own) * answer
+    reflected = calls.likely_reflection * (3 * (shown + answer) + REFLECTION_TOKENS // 2)
+    return Estimate(
+        stage_set.stage.name,
+        optimizer.name,
+        len(examples.learn),
+        len(examples.choose),
+        own,
+        calls.task + 2 * _ATTEMPTS * own,
+        calls.reflection,
+        read + written + reflected,
+        _dollars(model_id, read, written, writer, reflected),
+    )
+
+
+def prompt_tokens(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> int:
+    """Of an example's prompt without demonstrations, on average, about."""
+    stage, adapter = stage_set.stage, JSONAnswers()
+    signature = stage.signature()
+    messages = [adapter.format(signature, [], stage.show(each.given)) for each in examples]
+    return int(fmean(sum(len(str(part["content"])) for part in each) for each in messages) / _CHARACTERS_A_TOKEN)
+
+
+def fitted(effort: Effort, stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> Effort:
+    """The effort with as many demonstrations as there is room for, two at least."""
+    room = effort.demo_tokens // _demo_tokens(stage_set, examples)
+    return replace(effort, demos=min(effort.demos, max(2, room)))
+
+
+def _demo_tokens(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> int:
+    """Of one demonstration, on average, about."""
+    shown = [len(json.dumps(stage_set.stage.show(each.given), default=str)) for each in examples]
+    return int(fmean(shown) / _CHARACTERS_A_TOKEN + _ANSWER_SHARE * stage_set.stage.max_tokens)
+
+
+def _dollars(model_id: str, read: int, written: int, writer: str, reflected: int) -> float | None:
+    price, other = price_of(model_id), price_of(writer)
+    if price is None or (reflected and other is None):
+        return None
+    of_writer = other.of(reflected // 2, reflected // 2, 0) if other and reflected else 0.0
+    return round(price.of(read, written, 0) + of_writer, 4)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be compiled, and for how much."""
+
+    settings: Settings
+    """Of the model that is compiled for."""
+    stages: tuple[str, ...]
+    optimizer: Optimizer
+    effort: Effort
+    reflection: Settings | None = None
+    """Of the model that writes instructions, where it is another."""
+    seed: int = 0
+    jobs: int = 1
+    tokens: int | None = None
+    """All of it, never exceeded."""
+    calls: int | None = None
+    """Of searches and proofs."""
+    questions: int = 0
+    """Dev questions that the whole program is asked from end to end."""
+    trials: int = 0
+    """Of a search for the model-free stages' parameters."""
+    always_model: bool = False
+    """Whether every stage asks the model, however much better it does without."""
+
+
+def whole_tokens(order: Order) -> int:
+    """What the questions from end to end may take at most, with both programs."""
+    return 2 * order.questions * Constraints().token_budget

@@ -1,0 +1,260 @@
+"""Runs one stage over its set, as the loop runs it, and reports what it was worth. Nothing else of the loop runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import anyio
+import numpy as np
+
+from marchwarden.agent.loop import side_by_side
+from marchwarden.budget import Budget
+from marchwarden.contract import Constraints
+from marchwarden.errors import EvaluationError
+from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.runs.run import labels_fingerprint, pages_fingerprint
+from marchwarden.evaluation.scoring.bootstrap import LEVEL, SAMPLES
+from marchwarden.optimization.examples import STAGE_SETS
+from marchwarden.optimization.examples.stage_example import AnyStageSet, Example
+from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.stages.registry import program_in_force
+from marchwarden.stages.stage import FAILURES_BORNE, Form, Stage, StageRunner
+from marchwarden.trace.events import Event, FellBack, ModelCalled, Recorder
+
+if TYPE_CHECKING:
+    from marchwarden.lm import Model
+
+Connect: TypeAlias = Callable[[Budget, Recorder], "Model | None"]
+"""Makes the model of one example, behind a meter over the budget that is given; None for the model-free form."""
+
+TOKENS, SECONDS = 100_000, 600.0
+"""What one example may take: enough for every attempt that a stage makes."""
+_SERVICE_IS_GONE = ("bad_key", "network")
+
+
+@dataclass(frozen=True)
+class ExampleScore:
+    id: str
+    question: str
+    kind: str
+    score: float
+    """Of what the loop would have gone on with, 0–1."""
+    form: Form
+    own: bool
+    """Whether the model's own output was used: it could be read, and something of it stood."""
+    tokens: int
+    calls: int
+    """Attempts that went out to the model."""
+    seconds: float
+    feedback: str
+    fell_back: str | None = None
+    """Why the model's output was not used."""
+
+
+@dataclass(frozen=True)
+class StageReport:
+    stage: str
+    model_id: str
+    labels: str
+    """Hash of the labelled questions."""
+    pages: str
+    """Hash of the frozen web's pages."""
+    examples: list[ExampleScore]
+    program: str | None = None
+    """Fingerprint of the program whose compiled form of the stage was asked; None where it ran uncompiled."""
+
+    @property
+    def score(self) -> float | None:
+        """The mean over examples; None where there is none."""
+        return fmean(each.score for each in self.examples) if self.examples else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return mean_interval([each.score for each in self.examples])
+
+    @property
+    def valid_rate(self) -> float | None:
+        """The share of examples in which the model's own output was used; None without a model."""
+        if self.model_id == EXTRACTIVE or not self.examples:
+            return None
+        return fmean(each.own for each in self.examples)
+
+    @property
+    def by_kind(self) -> dict[str, float]:
+        kinds = sorted({each.kind for each in self.examples})
+        return {kind: fmean(each.score for each in self.examples if each.kind == kind) for kind in kinds}
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "stage": self.stage,
+            "model_id": self.model_id,
+            "program": self.program,
+            "labels": self.labels,
+            "pages": self.pages,
+            "score": self.score,
+            "interval": self.interval and list(self.interval),
+            "valid_rate": self.valid_rate,
+            "by_kind": self.by_kind,
+            "tokens": sum(each.tokens for each in self.examples),
+            "seconds": round(sum(each.seconds for each in self.examples), 3),
+            "examples": [asdict(each) for each in self.examples],
+        }
+
+
+class _Tally:
+    """What the model did for one example."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.calls = 0
+        self.fell_back: str | None = None
+
+    def record(self, event: Event) -> None:
+        if isinstance(event, ModelCalled):
+            self.tokens += event.charged_tokens
+            self.calls += 1
+        elif isinstance(event, FellBack):
+            self.fell_back = event.reason
+
+    def progress(self, message: str) -> None:
+        pass
+
+
+async def score_stage(
+    name: str,
+    questions: Sequence[Question],
+    settings: Settings,
+    *,
+    connect: Connect | None = None,
+    stage: Stage[Any, Any] | None = None,
+    on_start: Callable[[int], None] = lambda examples: None,
+    on_example: Callable[[ExampleScore], None] = lambda scored: None,
+) -> StageReport:
+    """Run the stage on the examples that the questions give, with the model of the settings and its program.
+
+    `connect`: another model than the settings name. `stage`: another form than the one in force, such as a compiled
+    one.
+    `on_start` is told how many examples there are, `on_example` each as it is done; the report has them in order.
+    `settings.model_calls` of them run side by side.
+
+    Raises EvaluationError for a name that has no set, or where the model's service can't be used at all;
+    ConfigurationError where a key, a model or the frozen web is missing.
+    """
+    stage_set = STAGE_SETS.get(name)
+    if stage_set is None:
+        raise EvaluationError(f"there is no stage {name} to score", hint=f"Stages: {', '.join(STAGE_SETS)}.")
+    examples = await stage_set.examples(questions, settings)
+    on_start(len(examples))
+    program = program_in_force(settings) if stage is None else None
+    by = program.stages.get(name) if program else None
+    form = stage or (stage_set.stage.compiled(by) if by else stage_set.stage)
+    run = _StageRun(stage_set, form, connect or _connect(settings), on_example)
+    scored = await run.all(examples, at_once=settings.model_calls)
+    labels, pages = labels_fingerprint(questions), pages_fingerprint(settings.frozen_web)
+    return StageReport(name, run.model_id, labels, pages, scored, program.fingerprint if program and by else None)
+
+
+async def score_examples(
+    stage_set: AnyStageSet,
+    stage: Stage[Any, Any],
+    examples: Sequence[Example[Any, Any]],
+    connect: Connect,
+    *,
+    at_once: int,
+    on_example: Callable[[ExampleScore], None] = lambda scored: None,
+) -> list[ExampleScore]:
+    """Run this form of the stage on examples that are at hand, so many side by side.
+
+    Raises EvaluationError where the model's service can't be used at all, and what `connect` raises.
+    """
+    return await _StageRun(stage_set, stage, connect, on_example).all(examples, at_once=at_once)
+
+
+def _connect(settings: Settings) -> Connect:
+    from marchwarden.lm import connect
+
+    return lambda budget, recorder: connect(settings, budget, recorder)
+
+
+class _StageRun:
+    def __init__(
+        self,
+        stage_set: AnyStageSet,
+        stage: Stage[Any, Any],
+        connect: Connect,
+        on_example: Callable[[ExampleScore], None],
+    ) -> None:
+        self._set = stage_set
+        self._stage = stage
+        self._connect = connect
+        self._on_example = on_example
+        self.model_id = EXTRACTIVE
+        self._failures = 0
+        """Examples in a row in which the model's service could not be used."""
+
+    async def all(self, examples: Sequence[Example[Any, Any]], *, at_once: int) -> list[ExampleScore]:
+        places = anyio.Semaphore(at_once)
+
+        async def one(example: Example[Any, Any]) -> ExampleScore:
+            async with places:
+                scored = await self._one(example)
+            self._on_example(scored)
+            return scored
+
+        return await side_by_side([one(example) for example in examples])
+
+    async def _one(self, example: Example[Any, Any]) -> ExampleScore:
+        tally = _Tally()
+        budget = Budget(Constraints(token_budget=TOKENS), SECONDS)
+        model = self._connect(budget, tally)
+        began = time.monotonic()
+        try:
+            self.model_id = model.model_id if model else EXTRACTIVE
+            runner = StageRunner(model, budget, tally)
+            output, form = await runner.run(self._stage, example.given)
+            seconds = round(time.monotonic() - began, 3)
+        finally:
+            if model is not None:
+                await model.aclose()
+        self._note(runner.trouble)
+        own = form == "model" and self._set.is_own(example.given, output)
+        if form == "model" and not own:
+            output = self._stage.model_free(example.given)
+        feedback = self._set.score(example, output)
+        return ExampleScore(
+            id=example.id,
+            question=example.question,
+            kind=example.kind,
+            score=round(feedback.score, 4),
+            form="model" if own else "model_free",
+            own=own,
+            tokens=tally.tokens,
+            calls=tally.calls,
+            seconds=seconds,
+            feedback=feedback.text,
+            fell_back=tally.fell_back or ("nothing of it stood" if form == "model" and not own else None),
+        )
+
+    def _note(self, trouble: str | None) -> None:
+        """Raises EvaluationError where the service is gone: what came then would be no score of the model."""
+        gone = trouble is not None and trouble.partition(":")[0] in _SERVICE_IS_GONE
+        self._failures = self._failures + 1 if gone else 0
+        if self._failures >= FAILURES_BORNE:
+            raise EvaluationError(
+                f"the model can't be asked: {trouble}", hint="`marchwarden doctor` says what is missing."
+            )
+
+
+def mean_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float, float] | None:
+    """The 95 % bootstrap interval of a mean. Of the differences between two runs of the same examples, it is the
+    paired one. None for no values."""
+    if not values:
+        return None
+    drawn = np.random.default_rng(seed).integers(0, len(values), (SAMPLES, len(values)))
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(np.asarray(values, dtype=float)[drawn].mean(axis=1), [tail, 1 - tail])
+    return float(low), float(high)

@@ -1,0 +1,143 @@
+"""A ledger as the loop would have filled it by some point, with what the labels know: which passages are evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from marchwarden.agent.frontier import aspect_of, choose
+from marchwarden.contract import SourceFilter
+from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.labels.scoring_text import address, says_one_of
+from marchwarden.evidence.confidence import authority_of
+from marchwarden.evidence.relevance import Relevance, promise
+from marchwarden.http.addresses import host_of, organisation_of
+from marchwarden.ledger import Aspect, Excerpt, Ledger
+from marchwarden.observations import Failure, FailureKind, Page, Passage
+from marchwarden.optimization.examples.label_rows import Thing, gold_passages, labelled_places, things_of
+from marchwarden.optimization.examples.labelled_web import LabelledWeb
+from marchwarden.stages.discoveries import find_pointers
+from marchwarden.stages.extract import ExtractGiven
+from marchwarden.stages.plan import PLAN, PlanGiven
+
+OTHER_PAGES = 3
+"""Pages without a label that are read besides, as the loop would read them."""
+DISTRACTORS = 2
+"""Passages without a label that are picked of each page, the most relevant first."""
+
+
+@dataclass
+class Filled:
+    """A ledger, and what went into it."""
+
+    question: Question
+    ledger: Ledger
+    things: list[Thing]
+    pages: dict[str, Page] = field(default_factory=dict)
+    """By the address that was asked for."""
+    gold: set[int] = field(default_factory=set)
+    """The numbers of the excerpts that are labelled evidence."""
+
+    @property
+    def evidenced(self) -> set[int]:
+        """The numbers of the aspects that labelled evidence speaks to."""
+        return {excerpt.aspect for excerpt in self.ledger.excerpts if excerpt.number in self.gold}
+
+
+async def begun(question: Question, web: LabelledWeb) -> Filled:
+    """After the first turn's searches, which the model-free plan asks; nothing was read."""
+    ledger = Ledger(question=question.question, context=question.context)
+    plan = PLAN.model_free(PlanGiven(ledger, question.depth, []))
+    ledger.set_aspects(plan.aspects)
+    for query in plan.queries:
+        outcome = await web.search(query, question.constraints.get("source_filter"))
+        ledger.add_search(outcome, aspect_of(query, ledger.aspects))
+    return Filled(question, ledger, things_of(question))
+
+
+async def filled(question: Question, web: LabelledWeb) -> Filled:
+    """After all labelled pages were read, and a few others: labelled quotes picked, with distractors from the same
+    pages; what is closed failed as fetch gives it; pointers as the pages name them."""
+    state = await begun(question, web)
+    allowed = SourceFilter(question.constraints.get("source_filter"))
+    for url in labelled_places(question):
+        if allowed.allows(host_of(url)) and (page := await read(state, web, url)):
+            await pick(state, web, page, url)
+    for lead in choose(state.ledger, state.ledger.aspects, [], OTHER_PAGES):
+        await read(state, web, lead.url)
+    return state
+
+
+async def read(state: Filled, web: LabelledWeb, url: str) -> Page | None:
+    """Fetch a page into the ledger; None where it could not be read, or was read before under another address."""
+    ledger = state.ledger
+    lead = ledger.lead(url)
+    if lead is None:
+        ledger.leads.append(lead := web.lead(url, aspect=1))
+    outcome = await web.read(url)
+    if outcome.page is None:
+        failure = outcome.failure or Failure(FailureKind.NO_TEXT, "There is nothing to read.")
+        ledger.add_failure(lead, failure, promise(lead, ledger.aspects))
+        return None
+    page = outcome.page
+    if not ledger.add_page(lead, page, organisation_of(host_of(page.url)), authority_of(page.url)):
+        return None
+    ledger.add_pointers(find_pointers(page, ledger.question))
+    state.pages[address(url)] = page
+    return page
+
+
+async def given_to_extract(state: Filled, web: LabelledWeb, page: Page) -> ExtractGiven:
+    ledger = state.ledger
+    alike = await web.alike(page, ledger.aspects)
+    return ExtractGiven(ledger.question, ledger.context, ledger.aspects, page, alike, web.parameters)
+
+
+async def pick(state: Filled, web: LabelledWeb, page: Page, url: str) -> None:
+    """Enter the labelled passages of a page as excerpts, and the best of the others."""
+    ledger = state.ledger
+    gold = gold_passages(state.things, page, url)
+    if not gold:
+        return
+    relevance = (await given_to_extract(state, web, page)).relevance
+    others = [passage for passage in page.passages if passage not in gold]
+    ranked = sorted(others, key=lambda passage: -best_aspect(relevance, passage, ledger.aspects)[0])
+    for passage in gold + ranked[:DISTRACTORS]:
+        excerpt = _excerpt(page, passage, *best_aspect(relevance, passage, ledger.aspects))
+        if ledger.add_excerpt(excerpt) and passage in gold:
+            state.gold.add(excerpt.number)
+
+
+def best_aspect(relevance: Relevance, passage: Passage, aspects: Sequence[Aspect]) -> tuple[float, Aspect]:
+    """The aspect that a passage carries most of, the first of equals, and how much that is."""
+    best = max(aspects, key=lambda aspect: (relevance.of(passage, aspect), -aspect.number))
+    return relevance.of(passage, best), best
+
+
+def _excerpt(page: Page, passage: Passage, relevance: float, aspect: Aspect) -> Excerpt:
+    return Excerpt(
+        number=0,
+        locator=page.url,
+        aspect=aspect.number,
+        start=passage.start,
+        end=passage.end,
+        text=passage.text,
+        relevance=relevance,
+    )
+
+
+async def pages_without_answer(state: Filled, web: LabelledWeb, most: int) -> dict[str, Page]:
+    """The best-ranked hits that can be read, are not labelled, and hold no accepted string of the question: pages on
+    its subject on which nothing is to be found. Not entered into the ledger."""
+    answers = [answer for thing in state.things for answer in thing.answers]
+    labelled = set(labelled_places(state.question))
+    found: dict[str, Page] = {}
+    for lead in state.ledger.unread():
+        if len(found) == most:
+            break
+        if lead.url in labelled:
+            continue
+        page = (await web.read(lead.url)).page
+        if page and page.passages and not says_one_of(page.text, answers):
+            found[lead.url] = page
+    return found

@@ -1,0 +1,116 @@
+"""Examples and metric of `open_questions`. Nobody labelled which questions are good ones, so this is a proxy.
+
+Score: the mean over the questions asked; 0 where none is. A question is worth 0 where a page that was read answers
+it (a passage carries nine tenths of its words, and it does not ask why), where it asks again what was asked, what
+is told as a gap, or the same as one before; else 0.4, and 0.3 more where it is about its evidence (two content
+words, or a pointer, of the excerpt that it names as having raised it), and 0.3 more where it can be understood
+alone (it names something, or leans on no "it").
+It is blind to whether anybody would want to know. So there are no right answers to show a model: what code can say
+would please this score, and teach a template.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from statistics import fmean
+
+from marchwarden.contract import Gap, OpenQuestion
+from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.labels.scoring_text import topic_similarity
+from marchwarden.evidence.conflicts import find_conflicts
+from marchwarden.optimization.examples.labelled_web import LabelledWeb
+from marchwarden.optimization.examples.ledgers import filled
+from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, carried, in_words, shortened
+from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
+from marchwarden.stages.plan import names_in
+from marchwarden.text.ranking import terms, terms_of
+
+OPEN, ABOUT_EVIDENCE, ALONE = 0.4, 0.3, 0.3
+ANSWERED = 0.9
+"""A passage that carries this share of a question answers it."""
+ASKED_AGAIN = 0.8
+"""How alike two questions' words are that ask the same."""
+_LEANS = re.compile(r"\b(it|its|this|that|these|those|they|their|he|his|she|her)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class OpenQuestionsGold:
+    passages: tuple[tuple[str, frozenset[str]], ...]
+    """What was read, each with its terms: none of it may answer."""
+
+
+async def build(question: Question, web: LabelledWeb) -> list[Example[OpenQuestionsGiven, OpenQuestionsGold]]:
+    state = await filled(question, web)
+    cited = [excerpt for excerpt in state.ledger.excerpts if excerpt.number in state.gold]
+    if not cited:
+        return []
+    state.ledger.conflicts = find_conflicts(state.ledger, web.parameters)
+    gaps = [Gap(topic=gap.topic, category=gap.category, detail=gap.topic) for gap in question.gaps if gap.required]
+    given = OpenQuestionsGiven(state.ledger, cited, gaps, web.as_of)
+    texts = [passage.text for page in state.pages.values() for passage in page.passages]
+    gold = OpenQuestionsGold(tuple(zip(texts, map(frozenset, terms_of(texts)), strict=True)))
+    return [Example(question.id, question.id, next(iter(question.tags), "other"), given, gold)]
+
+
+def score(example: Example[OpenQuestionsGiven, OpenQuestionsGold], questions: list[OpenQuestion]) -> Feedback:
+    if not questions:
+        return Feedback(0.0, "No question was handed on.")
+    judged = [
+        _judged(example, asked, [other.question for other in questions[:number]])
+        for number, asked in enumerate(questions)
+    ]
+    text = in_words(*(each.text for each in judged)) or "Every question is open, about the evidence, and clear alone."
+    return Feedback(fmean(each.score for each in judged), text)
+
+
+def _judged(
+    example: Example[OpenQuestionsGiven, OpenQuestionsGold], asked: OpenQuestion, before: list[str]
+) -> Feedback:
+    quoted = f"“{shortened(asked.question)}”"
+    if again := _asked_again(example.given, asked.question, before):
+        return Feedback(0.0, f"{quoted} asks again what is {again}.")
+    if answer := _answer(example, asked.question):
+        return Feedback(0.0, f"{quoted} is answered already: “{shortened(answer)}”.")
+    about = _is_about(asked)
+    alone = bool(names_in(asked.question)) or not _LEANS.search(asked.question)
+    return Feedback(
+        OPEN + ABOUT_EVIDENCE * about + ALONE * alone,
+        in_words(
+            "" if about else f"{quoted} is not about the evidence that it names: “{shortened(asked.context)}”.",
+            "" if alone else f"{quoted} can't be understood alone: it names nothing.",
+        ),
+    )
+
+
+def _asked_again(given: OpenQuestionsGiven, question: str, before: list[str]) -> str | None:
+    if topic_similarity(question, given.ledger.question) >= ASKED_AGAIN:
+        return "researched here"
+    if any(topic_similarity(question, gap.topic) >= ASKED_AGAIN for gap in given.gaps):
+        return "told as a gap"
+    if any(topic_similarity(question, other) >= ASKED_AGAIN for other in before):
+        return "asked above"
+    return None
+
+
+def _answer(example: Example[OpenQuestionsGiven, OpenQuestionsGold], question: str) -> str | None:
+    """A passage of a read page that carries nearly all of the question; what asks why is about what was read, and
+    shares its words."""
+    if question.casefold().startswith("why"):
+        return None
+    return next((text for text, words in example.gold.passages if carried(question, words) >= ANSWERED), None)
+
+
+def _is_about(asked: OpenQuestion) -> bool:
+    named = [word for word in names_in(asked.question) if any(map(str.isdigit, word)) and word in asked.context]
+    return bool(named) or len(set(terms(asked.question)) & set(terms(asked.context))) >= 2
+
+
+def is_own(given: OpenQuestionsGiven, questions: list[OpenQuestion]) -> bool:
+    """The stage itself asks what the facts raise where none of the model's questions can be handed on."""
+    return any(asked not in OPEN_QUESTIONS.model_free(given) for asked in questions)
+
+
+OPEN_QUESTIONS_SET: StageSet[OpenQuestionsGiven, list[OpenQuestion], OpenQuestionsGold] = StageSet(
+    OPEN_QUESTIONS, build, score, is_own
+)

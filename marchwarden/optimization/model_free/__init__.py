@@ -1,0 +1,1 @@
+"""Fitting the numbers that decide where no model does."""

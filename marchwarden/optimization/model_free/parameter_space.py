@@ -1,0 +1,152 @@
+"""Which parameters are searched, between which bounds, and how far a set of values lies from where it began."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from marchwarden.programs.parameters import MeaningWeights, Parameters, RelevanceWeights, Value
+
+Values: TypeAlias = dict[str, Value]
+"""By dotted name; WEIGHTS is 1 where the fitted weights are used, else 0."""
+WEIGHTS = "relevance.weights"
+NEAR = 0.25
+"""Of its range: how far a value of a neighbour lies from where it began, at most."""
+MOVED = 3
+"""Values of a neighbour that are others than where it began."""
+
+
+@dataclass(frozen=True)
+class Range:
+    name: str
+    low: float
+    high: float
+    whole: bool = False
+
+    def rounded(self, value: float) -> Value:
+        return round(value) if self.whole else round(min(max(value, self.low), self.high), 3)
+
+
+ANSWERS = (
+    Range("extract.relevant", 0.25, 0.7),
+    Range("extract.relevant_too", 0.1, 0.65),
+    Range("extract.picks_per_aspect", 1, 5, whole=True),
+    Range("relevance.headline", 0.3, 1.0),
+    Range("relevance.referral", 0.2, 1.0),
+    Range("relevance.nothing_asked", 0.3, 1.0),
+    Range("relevance.nothing_asked_in_meaning", 0.5, 1.0),
+    Range("relevance.counted_missing", 0.4, 1.0),
+    Range("relevance.name_missing", 0.5, 1.0),
+    Range("relevance.most_names_missing", 0.4, 1.0),
+    Range("conflicts.close_to_best", 0.3, 0.9),
+    Range("conflicts.answers", 0.3, 0.8),
+    Range("synthesize.close_to_best", 0.3, 0.9),
+    Range("synthesize.fresh_source", 0.0, 0.6),
+    Range("synthesize.authority.high", 0.0, 0.3),
+    Range("synthesize.authority.low", -0.4, 0.0),
+    Range("gaps.relevant_closed", 0.3, 0.8),
+    Range("gaps.relevant_lead", 0.2, 0.7),
+)
+"""What the answer and all that is told beside it hang on."""
+CONFIDENCE = (
+    Range("confidence.one_source", 0.3, 0.95),
+    Range("confidence.two_sources", 0.3, 0.95),
+    Range("confidence.three_sources", 0.3, 0.95),
+    Range("confidence.more_sources", 0.3, 0.95),
+    Range("confidence.authority.high", 0.0, 0.2),
+    Range("confidence.authority.low", -0.4, 0.0),
+    Range("confidence.dated", 0.0, 0.3),
+    Range("confidence.unresolved", 0.0, 0.4),
+    Range("confidence.resolved", 0.0, 0.2),
+    Range("confidence.exhausted", 0.0, 0.4),
+    Range("confidence.fit_floor", 0.0, 0.9),
+    Range("confidence.answered_floor", 0.0, 0.9),
+)
+"""What only the confidence hangs on. More sources never count less: `sensible` sees to that."""
+_BY_SOURCES = tuple(each.name for each in CONFIDENCE[:4])
+
+
+@dataclass(frozen=True)
+class FittedWeights:
+    by_words: RelevanceWeights | None
+    by_meaning: MeaningWeights | None
+
+    def differ(self, start: Parameters) -> bool:
+        """Whether they say anything else than the weights there are, rounding aside."""
+        pairs = ((self.by_words, start.relevance.by_words), (self.by_meaning, start.relevance.by_meaning))
+        return any(fitted and _furthest(fitted, old) > 0.01 for fitted, old in pairs)
+
+    def put_into(self, parameters: Parameters) -> Parameters:
+        fitted = {"by_words": self.by_words, "by_meaning": self.by_meaning}
+        update = {name: weights for name, weights in fitted.items() if weights}
+        return parameters.model_copy(update={"relevance": parameters.relevance.model_copy(update=update)})
+
+
+def _furthest(one: RelevanceWeights, other: RelevanceWeights) -> float:
+    theirs = other.model_dump()
+    return max(abs(float(value) - float(theirs[name])) for name, value in one.model_dump().items())
+
+
+class Space:
+    """The values to search, around those that `start` holds; the range of one that lies outside reaches to it."""
+
+    def __init__(self, ranges: tuple[Range, ...], start: Parameters, weights: FittedWeights | None = None) -> None:
+        values = start.values()
+        self._start, self._weights = start, weights
+        self.ranges = [
+            Range(each.name, min(each.low, values[each.name]), max(each.high, values[each.name]), each.whole)
+            for each in ranges
+        ]
+        if weights:
+            self.ranges.append(Range(WEIGHTS, 0, 1, whole=True))
+        self.start: Values = {each.name: values.get(each.name, 0) for each in self.ranges}
+
+    def suggest(self, trial: Any) -> Values:
+        """What optuna's trial suggests."""
+        return sensible({each.name: each.rounded(self._suggested(trial, each)) for each in self.ranges})
+
+    def _suggested(self, trial: Any, each: Range) -> float:
+        if each.whole:
+            return float(trial.suggest_int(each.name, round(each.low), round(each.high)))
+        return float(trial.suggest_float(each.name, each.low, each.high))
+
+    def neighbour(self, random: np.random.Generator) -> Values:
+        """The start with a few values moved a little."""
+        values = dict(self.start)
+        for place in random.choice(len(self.ranges), size=min(MOVED, len(self.ranges)), replace=False):
+            each = self.ranges[place]
+            if each.whole:
+                values[each.name] = int(random.integers(round(each.low), round(each.high) + 1))
+            else:
+                step = NEAR * (each.high - each.low) * random.uniform(-1, 1)
+                values[each.name] = each.rounded(values[each.name] + step)
+        return values
+
+    def moved(self, values: Values) -> list[str]:
+        """The names of the values that are others than at the start, the least moved first."""
+        names = [each.name for each in self.ranges if values[each.name] != self.start[each.name]]
+        by_name = {each.name: each for each in self.ranges}
+        return sorted(names, key=lambda name: self._distance(by_name[name], values))
+
+    def distance(self, values: Values) -> float:
+        """How far these lie from the start, 0–1: the mean over all values, as shares of their ranges."""
+        return sum(self._distance(each, values) for each in self.ranges) / len(self.ranges)
+
+    def _distance(self, each: Range, values: Values) -> float:
+        return abs(values[each.name] - self.start[each.name]) / (each.high - each.low)
+
+    def parameters(self, values: Mapping[str, Value]) -> Parameters:
+        numbers = {name: value for name, value in values.items() if name != WEIGHTS}
+        parameters = self._start.with_values(numbers)
+        return self._weights.put_into(parameters) if self._weights and values.get(WEIGHTS) else parameters
+
+
+def sensible(values: Values) -> Values:
+    """With the bases of the confidence in order: another source never makes it less."""
+    if _BY_SOURCES[0] not in values:
+        return values
+    in_order = sorted(values[name] for name in _BY_SOURCES)
+    return values | dict(zip(_BY_SOURCES, in_order, strict=True))

@@ -1,0 +1,142 @@
+"""Fits the weights of evidence/relevance.py to labelled questions.
+
+A row is a passage of a page that a search for the question finds, or that is labelled, for one of its aspects; it is
+positive where it overlaps a gold quote or holds an accepted string on a labelled page. Logistic regression with an
+L2 penalty of 1, positives weighted, since there is one among about fifty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marchwarden.contract import SourceFilter
+from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.labels.scoring_text import address, overlaps, says_one_of
+from marchwarden.evidence.relevance import Features, Relevance, likeness
+from marchwarden.ledger import Aspect
+from marchwarden.observations import Page, Passage
+from marchwarden.programs.parameters import MeaningWeights, RelevanceWeights
+from marchwarden.sources.fetch import Fetcher
+from marchwarden.sources.search_provider import SearchProvider
+from marchwarden.stages.plan import split_question
+from marchwarden.text.embedding import Embedder
+
+PAGES = 6
+"""Of a search, at most."""
+PASSAGES = 150
+"""Of a page, at most."""
+POSITIVE = 5.0
+"""What a passage counts that answers."""
+UNANSWERABLE = 3.0
+"""What a passage counts that must not be taken for an answer, though nothing better is there."""
+_ROUNDS, _FLAT = 50, 1e-8
+
+
+@dataclass
+class Row:
+    question: Question
+    page: Page
+    passage: Passage
+    aspect: Aspect
+    features: Features
+    gold: bool = False
+
+    @property
+    def weight(self) -> float:
+        if self.gold:
+            return POSITIVE
+        return 1.0 if self.question.answerable else UNANSWERABLE
+
+
+async def rows_of(
+    questions: Iterable[Question], search: SearchProvider, fetcher: Fetcher, embedder: Embedder | None
+) -> list[Row]:
+    """The rows of these questions; a page that can't be read has none."""
+    rows: list[Row] = []
+    for question in questions:
+        aspects = [Aspect(number=n, text=text) for n, text in enumerate(split_question(question.question), start=1)]
+        for url in await _pages_of(question, search):
+            page = (await fetcher.fetch(url)).page
+            if page:
+                rows += _rows(question, page, url, aspects, embedder)
+    return rows
+
+
+async def _pages_of(question: Question, search: SearchProvider) -> list[str]:
+    """What a search for the question's aspects finds, and what is labelled."""
+    found = {address(url) for url in question.pages}
+    allowed = SourceFilter(question.constraints.get("source_filter"))
+    for query in split_question(question.question):
+        outcome = await search.search(query, max_results=PAGES, source_filter=allowed)
+        found |= {address(hit.url) for hit in outcome.hits}
+    return sorted(found)
+
+
+def _rows(
+    question: Question, page: Page, url: str, aspects: Sequence[Aspect], embedder: Embedder | None
+) -> list[Row]:
+    alike = likeness(embedder, page, aspects) if embedder else {}
+    relevance = Relevance(page, aspects, alike)
+    rows = []
+    for passage in page.passages[:PASSAGES]:
+        own = [
+            Row(question, page, passage, aspect, features)
+            for aspect in aspects
+            if (features := relevance.features(passage, aspect)) is not None
+        ]
+        if own and _is_gold(question, page, passage, url):
+            max(own, key=lambda row: row.features["words"]).gold = True
+        rows += own
+    return rows
+
+
+def _is_gold(question: Question, page: Page, passage: Passage, url: str) -> bool:
+    quotes = [quote.quote for quote in question.quotes if address(quote.url) == url]
+    if any(overlaps(passage.text, quote, page.text) for quote in quotes):
+        return True
+    nuggets = [each for each in question.nuggets if any(address(quote.url) == url for quote in each.evidence)]
+    return any(says_one_of(passage.text, nugget.answers) for nugget in nuggets)
+
+
+def fit_by_words(rows: Sequence[Row]) -> RelevanceWeights | None:
+    """The weights without likeness; None where no row is gold, or every one is."""
+    names = [name for name in RelevanceWeights.model_fields if name != "bias"]
+    found = _fit(rows, names)
+    return RelevanceWeights.model_validate(found) if found else None
+
+
+def fit_by_meaning(rows: Sequence[Row]) -> MeaningWeights | None:
+    """The weights of passages that were compared in meaning; None where none was, or all are of one kind."""
+    names = [name for name in MeaningWeights.model_fields if name != "bias"]
+    found = _fit([row for row in rows if "likeness" in row.features], names)
+    return MeaningWeights.model_validate(found) if found else None
+
+
+def _fit(rows: Sequence[Row], names: Sequence[str]) -> Mapping[str, float] | None:
+    """Weights by Newton's method; features are not standardised, so that they can be read."""
+    if len({row.gold for row in rows}) < 2:
+        return None
+    x = np.array([[row.features[name] for name in names] + [1.0] for row in rows])
+    y = np.array([float(row.gold) for row in rows])
+    weight = np.array([row.weight for row in rows])
+    w = _newton(x, y, weight)
+    return {name: round(float(value), 3) for name, value in zip([*names, "bias"], w, strict=True)}
+
+
+def _newton(x: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    w = np.zeros(x.shape[1])
+    penalty = np.eye(len(w))
+    penalty[-1, -1] = 0
+    for _ in range(_ROUNDS):
+        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
+        gradient = x.T @ (weight * (y - p)) - penalty @ w
+        hessian = (x * (weight * p * (1 - p) + 1e-9)[:, None]).T @ x + penalty
+        step = np.linalg.solve(hessian, gradient)
+        w += step
+        if np.abs(step).max() < _FLAT:
+            break
+    return w

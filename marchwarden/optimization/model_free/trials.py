@@ -1,0 +1,73 @@
+"""What has been tried already, in a file: a search that goes on asks it first, and ends as it would have without a
+break."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from marchwarden.errors import StorageError
+from marchwarden.optimization.model_free.parameter_space import Values
+
+
+class Trials:
+    """One JSON line for each; lines of another `key` (other labels, other pages …) are passed over. Without a file
+    it remembers for as long as it lives."""
+
+    def __init__(self, file: Path | None, key: str) -> None:
+        """Raises StorageError where the file can't be read."""
+        self._file, self._key = file, key
+        self._scores: dict[str, float] = {}
+        for line in self._lines():
+            with suppress(ValueError, KeyError, TypeError):  # a line that a killed process left unfinished
+                written = json.loads(line)
+                if written["key"] == key:
+                    self._scores[_name(written["values"])] = float(written["score"])
+
+    def score(self, values: Values) -> float | None:
+        """What these values came to; None where they were not tried."""
+        return self._scores.get(_name(values))
+
+    def add(self, values: Values, score: float) -> None:
+        """Raises StorageError where the file can't be written."""
+        self._scores[_name(values)] = score
+        if self._file is None:
+            return
+        line = json.dumps({"key": self._key, "values": values, "score": score}, sort_keys=True)
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with self._file.open("a+b") as file:
+                file.write(b"\n" * _is_torn(file) + line.encode("utf-8") + b"\n")
+        except OSError as error:
+            raise self._trouble(error) from None
+
+    def _lines(self) -> list[str]:
+        if self._file is None:
+            return []
+        try:
+            return self._file.read_text("utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._trouble(error) from None
+
+    def _trouble(self, error: OSError) -> StorageError:
+        return StorageError(
+            f"{self._file}: {error.strerror or error}", hint="Free some space, or correct the folder's permissions."
+        )
+
+
+def _is_torn(file: BinaryIO) -> bool:
+    """Whether the last line has no end."""
+    size = file.seek(0, os.SEEK_END)
+    if not size:
+        return False
+    file.seek(size - 1)
+    return file.read(1) != b"\n"
+
+
+def _name(values: Values) -> str:
+    return json.dumps(values, sort_keys=True)

@@ -1,0 +1,325 @@
+"""DSPy's optimizers by name: what each needs, how many calls it makes at most, and how it is run.
+
+None of them is our own. What is ours is which examples they see, in an order in which kinds take turns; and that what
+they print stays off stdout. docs/wiki/Compiling.md says which to take when.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from importlib.util import find_spec
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from marchwarden.errors import EvaluationError, ModelError, model_error
+from marchwarden.optimization.examples.stage_example import RIGHT
+from marchwarden.optimization.spending import SERVICE, service_gone
+from marchwarden.optimization.student import ID, Student, Watch
+
+_MANY = 10**6
+"""Of errors that an optimizer bears: a model's unreadable answers are what it is to mend."""
+REFLECTION_TOKENS = 2000
+"""Cap of one answer of the model that writes instructions."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much of a search there is."""
+
+    candidates: int = 3
+    """Prompts to try beside the uncompiled one."""
+    demos: int = 6
+    """Demonstrations in a prompt, at most."""
+    train: int = 24
+    """Examples to learn from, at most."""
+    choose: int = 12
+    """Other train examples to choose by, at most."""
+    dev: int | None = 24
+    """Dev examples that have to prove it, at most; None for all."""
+    demo_tokens: int = 2000
+    """What demonstrations may add to a prompt, about: of a stage whose examples are long, it has fewer."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """How often a search asks the model at most, and how often the one that writes instructions."""
+
+    task: int
+    reflection: int = 0
+    likely: int = 0
+    """How often it asks the model where that answers every other time rightly."""
+    likely_reflection: int = 0
+
+
+@dataclass(frozen=True)
+class Search:
+    """What an optimizer is given."""
+
+    watch: Watch
+    learn: list[dspy.Example]
+    choose: list[dspy.Example]
+    effort: Effort
+    seed: int
+    jobs: int
+    reflection: Any = None
+    """The `dspy.LM` that writes instructions; the task's own where there is no other."""
+
+    def metric(self, example: Any, prediction: Any, trace: Any = None) -> float:
+        return 0.0 if prediction is None else self.watch.judge(example[ID], prediction).score
+
+    def explained(
+        self, gold: Any, pred: Any, trace: Any = None, pred_name: Any = None, pred_trace: Any = None
+    ) -> dspy.Prediction:
+        """The metric as GEPA wants it: with reasons."""
+        feedback = self.watch.judge(gold[ID], pred)
+        return dspy.Prediction(score=feedback.score, feedback=feedback.text)
+
+    @property
+    def labelled(self) -> list[dspy.Example]:
+        """Examples to learn from that have a right answer: demonstrations are drawn from these."""
+        outputs = self.watch.stage.signature().output_fields
+        return [each for each in self.learn if all(name in each for name in outputs)]
+
+    @property
+    def teaching(self) -> list[dspy.Example]:
+        """What demonstrations are made of: where no label gives an answer away, the model's own right answers."""
+        return self.labelled or self.learn
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    name: str
+    says: str
+    """In a few words."""
+    reflects: bool
+    """Whether a model writes instructions."""
+    calls: Callable[[Effort, int, int], Calls]
+    """For so many examples to learn from, and so many to choose by."""
+    run: Callable[[Search], Any]
+    needs: str | None = None
+    """A package beyond DSPy."""
+
+    def check(self) -> None:
+        """Raises EvaluationError where its package is missing."""
+        if self.needs and find_spec(self.needs) is None:
+            raise EvaluationError(
+                f"the optimizer {self.name} needs {self.needs}", hint="pip install 'marchwarden[compile]'"
+            )
+
+
+def run(optimizer: Optimizer, search: Search) -> None:
+    """What it finds is the watch's to tell; no call of it is running when this ends, however it does.
+
+    Raises Stopped, KeyboardInterrupt, and EvaluationError where the optimizer itself fails.
+    """
+    with _quiet():
+        try:
+            optimizer.run(search)
+        except Exception as error:
+            raise _failed(optimizer, search, error) from error
+        finally:
+            search.watch.close()
+
+
+def _failed(optimizer: Optimizer, search: Search, error: Exception) -> EvaluationError:
+    """What to say of an exception that an optimizer let through: a call of its own that failed, mostly one for
+    instructions, or a mistake of the optimizer's. Raises Stopped as the purse does, and where the service is gone."""
+    told = model_error(error)
+    if not isinstance(told, ModelError) or told.kind != "unknown":
+        search.watch.purse.failed(told)
+    if isinstance(told, ModelError) and told.kind in SERVICE:
+        raise service_gone(str(told)) from None
+    said = str(error).partition("\n")[0][:200]
+    what, hint = (
+        f"{type(error).__name__}: {said}",
+        "Try another --optimizer, or label more questions (evals/README.md).",
+    )
+    if isinstance(told, ModelError) and told.kind != "unknown":
+        what, hint = str(told), "Name another --reflection-model to write instructions, or another --optimizer."
+    return EvaluationError(f"the optimizer {optimizer.name} failed on {search.watch.stage.name}: {what}", hint=hint)
+
+
+# Each of them
+
+
+def _bootstrap_calls(effort: Effort, learn: int, choose: int) -> Calls:
+    return Calls(learn + choose, likely=min(learn, 2 * effort.demos) + choose)
+
+
+def _bootstrap(search: Search) -> Any:
+    program = dspy.BootstrapFewShot(**_demonstrations(search), max_errors=_MANY).compile(
+        Student(search.watch), trainset=search.teaching
+    )
+    _try_on(program, search)
+    return program
+
+
+def _random_search_calls(effort: Effort, learn: int, choose: int) -> Calls:
+    """Three candidates are always tried: no demonstration, labelled ones, and the first that bootstrap."""
+    tried, bootstraps = (effort.candidates + 3) * choose, effort.candidates + 1
+    return Calls(tried + bootstraps * learn, likely=tried + bootstraps * min(learn, 2 * effort.demos))
+
+
+def _random_search(search: Search) -> Any:
+    optimizer = dspy.BootstrapFewShotWithRandomSearch(
+        **_demonstrations(search),
+        num_candidate_programs=search.effort.candidates,
+        num_threads=search.jobs,
+        max_errors=_MANY,
+        stop_at_score=100,
+    )
+    # labelled demonstrations in their order, in which kinds take turns
+    return optimizer.compile(
+        Student(search.watch), trainset=search.teaching, valset=search.choose, labeled_sample=False
+    )
+
+
+def _trials(candidates: int) -> int:
+    """As MIPROv2 recommends for one predictor with instructions and demonstrations."""
+    return int(max(4 * log2(max(2, candidates)), 1.5 * candidates))
+
+
+def _mipro_calls(effort: Effort, learn: int, choose: int) -> Calls:
+    tried, bootstraps = (_trials(effort.candidates) + 1) * choose, max(1, effort.candidates - 2)
+    likely = tried + bootstraps * min(learn, 2 * effort.demos)
+    return Calls(tried + bootstraps * learn, effort.candidates + 11, likely, effort.candidates + 2)
+
+
+def _mipro(search: Search) -> Any:
+    optimizer = dspy.MIPROv2(
+        **_demonstrations(search),
+        prompt_model=search.reflection,
+        auto=None,
+        num_candidates=search.effort.candidates,
+        num_threads=search.jobs,
+        max_errors=_MANY,
+        seed=search.seed,
+    )
+    return optimizer.compile(
+        Student(search.watch),
+        trainset=search.teaching,
+        valset=search.choose,
+        num_trials=_trials(search.effort.candidates),
+        minibatch=False,
+        program_aware_proposer=False,  # it would read our module's source, which says nothing of the task
+    )
+
+
+_MINIBATCH = 3
+"""Examples that GEPA reflects on at a time."""
+
+
+def _gepa_metric_calls(effort: Effort, choose: int) -> int:
+    """The uncompiled prompt on all; then each candidate twice on a minibatch, and, where it is better, on all."""
+    return choose + effort.candidates * (2 * _MINIBATCH + choose)
+
+
+def _gepa_calls(effort: Effort, learn: int, choose: int) -> Calls:
+    """It looks at its count before each candidate only, and so goes beyond it by one; where no candidate is better
+    on its minibatch, the count lasts for more of them."""
+    counted = _gepa_metric_calls(effort, choose)
+    written = (counted - choose) // (2 * _MINIBATCH) + 1
+    return Calls(counted + 2 * _MINIBATCH + choose, written, counted, effort.candidates)
+
+
+def _gepa(search: Search) -> Any:
+    optimizer = dspy.GEPA(
+        metric=search.explained,
+        max_metric_calls=_gepa_metric_calls(search.effort, len(search.choose)),
+        reflection_minibatch_size=_MINIBATCH,
+        reflection_lm=search.reflection,
+        add_format_failure_as_feedback=True,
+        num_threads=search.jobs,
+        seed=search.seed,
+    )
+    return optimizer.compile(Student(search.watch), trainset=search.learn, valset=search.choose)
+
+
+_STEPS = 2
+
+
+def _simba_sizes(effort: Effort, learn: int) -> tuple[int, int]:
+    """Examples in a batch, and candidates of a step."""
+    return min(8, learn), max(2, effort.candidates // 2)
+
+
+def _simba_calls(effort: Effort, learn: int, choose: int) -> Calls:
+    batch, candidates = _simba_sizes(effort, learn + choose)
+    tried = _STEPS * batch * (2 * candidates + 1) + (_STEPS + 1) * (learn + choose)
+    return Calls(tried, _STEPS * (candidates + 1), tried, _STEPS * candidates)
+
+
+def _simba(search: Search) -> Any:
+    examples = search.learn + search.choose
+    batch, candidates = _simba_sizes(search.effort, len(examples))
+    optimizer = dspy.SIMBA(
+        metric=search.metric,
+        bsize=batch,
+        num_candidates=candidates,
+        max_steps=_STEPS,
+        max_demos=search.effort.demos,
+        prompt_model=search.reflection,
+        num_threads=search.jobs,
+    )
+    return optimizer.compile(Student(search.watch), trainset=examples, seed=search.seed)
+
+
+def _demonstrations(search: Search) -> dict[str, Any]:
+    """What the optimizers share that look for demonstrations. A third are answers of the model itself: a weak one is
+    mostly right about what it says anyway, and would be taught to say that of everything."""
+    return {
+        "metric": search.metric,
+        "metric_threshold": RIGHT,
+        "max_bootstrapped_demos": max(1, search.effort.demos // 3) if search.labelled else search.effort.demos,
+        "max_labeled_demos": search.effort.demos if search.labelled else 0,
+    }
+
+
+def _try_on(program: Any, search: Search) -> None:
+    dspy.Evaluate(
+        devset=search.choose,
+        metric=search.metric,
+        num_threads=search.jobs,
+        max_errors=_MANY,
+        display_progress=False,
+    )(program)
+
+
+OPTIMIZERS = {
+    each.name: each
+    for each in (
+        Optimizer("bootstrap", "the first right answers as demonstrations", False, _bootstrap_calls, _bootstrap),
+        Optimizer(
+            "random-search", "sets of demonstrations, the best one", False, _random_search_calls, _random_search
+        ),
+        Optimizer("mipro", "instructions and demonstrations together", True, _mipro_calls, _mipro, "optuna"),
+        Optimizer("gepa", "instructions, rewritten after looking at failures", True, _gepa_calls, _gepa, "gepa"),
+        Optimizer("simba", "rules and demonstrations from uneven answers", True, _simba_calls, _simba),
+    )
+}
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Optimizers print to stdout, draw bars on stderr and log what they do; a run says it better."""
+    loggers = [logging.getLogger(name) for name in ("dspy", "optuna", "gepa")]
+    levels = [each.level for each in loggers]
+    for each in loggers:
+        each.setLevel(logging.CRITICAL)
+    try:
+        with (
+            Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+            redirect_stdout(nowhere),
+            redirect_stderr(nowhere),
+        ):
+            yield
+    finally:
+        for each, level in zip(loggers, levels, strict=True):
+            each.setLevel(level)

@@ -1,0 +1,318 @@
+"""One stage's compile: score it as it is on dev, search a better prompt on train, prove it on dev.
+
+Dev decides and is never searched on. What the proof needs is set aside before the search spends anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import anyio
+
+from marchwarden.errors import EvaluationError
+from marchwarden.evaluation.runs.run import write_json
+from marchwarden.lm import Model
+from marchwarden.optimization.examples import AnyStageSet, Example
+from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Effort, Optimizer, Search, run
+from marchwarden.optimization.spending import Clock, Purse, Spent, Stopped, interrupted
+from marchwarden.optimization.student import Prompt, Watch, as_dspy, spread
+from marchwarden.optimization.validation import Proof, gain, mean, model_free_scores, score_on, valid_rate
+from marchwarden.programs import CompiledStage, StageRecord
+from marchwarden.settings import Settings
+
+PROOF = "proof"
+"""Under which name the budget keeps what the proof needs."""
+MARGIN = 1.3
+"""How much more a compiled prompt's proof may cost than the uncompiled one's, demonstrations aside."""
+
+
+@dataclass(frozen=True)
+class StageExamples:
+    """The examples of one stage, each split in an order in which kinds take turns."""
+
+    learn: list[Example[Any, Any]]
+    choose: list[Example[Any, Any]]
+    dev: list[Example[Any, Any]]
+
+    @classmethod
+    def of(
+        cls,
+        stage_set: AnyStageSet,
+        train: Sequence[Example[Any, Any]],
+        dev: Sequence[Example[Any, Any]],
+        effort: Effort,
+        seed: int,
+    ) -> StageExamples:
+        """Half of the train examples are to choose by, at most as many as the effort says; those of one question stay
+        on one side, since they share their pages."""
+        ordered = spread(train, None, seed)
+        sides: dict[str, bool] = {}
+        for example in ordered:
+            sides.setdefault(example.question, len(sides) % 2 == 1)
+        learn = [each for each in ordered if not sides[each.question]]
+        choose = [each for each in ordered if sides[each.question]]
+        return cls(
+            spread(learn, effort.train, seed), spread(choose, effort.choose, seed), spread(dev, effort.dev, seed)
+        )
+
+    def check(self, stage: str) -> None:
+        """Raises EvaluationError where there are too few to say anything."""
+        for split, found, least in (("train", self.learn, 2), ("train", self.choose, 2), ("dev", self.dev, 4)):
+            if len(found) < least:
+                raise EvaluationError(
+                    f"the {split} questions give {len(found)} examples of {stage}: too few to compile it",
+                    hint="Label more questions (evals/README.md), or leave the stage out.",
+                )
+
+
+@dataclass(frozen=True)
+class StageTask:
+    """What is to be compiled, with what."""
+
+    stage_set: AnyStageSet
+    examples: StageExamples
+    optimizer: Optimizer
+    effort: Effort
+    settings: Settings
+    reflection: Settings | None
+    """Settings of the model that writes instructions; None: the one that is compiled for."""
+    seed: int
+    jobs: int
+    folder: Path
+    """Where what was found is kept."""
+    always_model: bool = False
+    """Never go without the model, however much worse it does."""
+
+    @property
+    def name(self) -> str:
+        return self.stage_set.stage.name
+
+
+@dataclass(frozen=True)
+class StageOutcome:
+    record: StageRecord
+    compiled: CompiledStage | None
+    """Where it is kept."""
+    proof: Proof | None
+    stopped: Stopped | None = None
+    """Why it ended early."""
+
+
+class Progress:
+    """What a compile tells while it runs; does nothing by itself."""
+
+    def stage(self, name: str) -> None:
+        """A stage begins."""
+
+    def stage_done(self, name: str, record: StageRecord) -> None:
+        """It came to this."""
+
+    def call(self) -> None:
+        """A call ended."""
+
+    def question(self) -> None:
+        """A whole question was answered."""
+
+    def phase(self, text: str) -> None:
+        """What is being done."""
+
+    def best(self, score: float) -> None:
+        """The best score so far on the examples to choose by, 0–1."""
+
+
+def compile_stage(task: StageTask, purse: Purse, progress: Progress) -> StageOutcome:
+    """Raises ConfigurationError, EvaluationError and StorageError. Where the budget or the patience ends first, the
+    best that was found by then is proven, if that can still be paid, and the outcome says so."""
+    clock, before, replayed_before = Clock(), purse.spent.copy(), purse.recording.replayed_seconds
+    proof, found, stopped = _prove_and_search(task, purse, progress)
+    spent = purse.spent.since(before)
+    kept = found if proof and proof.helped else None
+    if proof and proof.goes_without_model and not task.always_model and stopped is None:
+        # a search that ended early says nothing of what the model can do
+        kept = _without_model(task)
+    replayed = (purse.recording.replayed_seconds - replayed_before) / task.jobs  # as long as in one go, about
+    record = _record(task, proof, kept, stopped).model_copy(
+        update={"calls": spent.calls, "tokens": spent.tokens, "seconds": round(clock.seconds + replayed, 1)}
+    )
+    return StageOutcome(record, kept, proof, stopped)
+
+
+def _prove_and_search(
+    task: StageTask, purse: Purse, progress: Progress
+) -> tuple[Proof | None, CompiledStage | None, Stopped | None]:
+    """What was proven, what was found, and why it ended early; no proof where not even the stage as it is was."""
+    stage, dev = task.stage_set.stage, task.examples.dev
+    before = purse.spent.copy()
+    progress.phase("uncompiled, on dev")
+    try:
+        baseline = score_on(task.stage_set, stage, dev, task.settings, purse, jobs=task.jobs)
+    except Stopped as ended:
+        return None, None, ended
+    unproven = Proof(baseline, None, model_free_scores(task.stage_set, dev))
+    share = _ProofShare(purse, task, before)
+    share.keep(_demo_bytes(task))
+    prompt, stopped = _search(task, purse, progress, share)
+    share.give_back()
+    if prompt is None or prompt == Prompt(stage.signature().instructions):
+        return unproven, None, stopped
+    found = CompiledStage(
+        stage=stage.name,
+        signature=stage.fingerprint,
+        instructions=prompt.instructions,
+        demos=[dict(demo) for demo in prompt.demos],
+    )
+    _keep_found(task, found)
+    progress.phase(f"compiled, on dev{'; Ctrl-C again ends that' if stopped and stopped.is_interrupt else ''}")
+    try:
+        compiled = score_on(task.stage_set, stage.compiled(found), dev, task.settings, purse, jobs=task.jobs)
+    except Stopped as ended:
+        return unproven, None, ended
+    return replace(unproven, compiled=compiled), found, stopped
+
+
+def _without_model(task: StageTask) -> CompiledStage:
+    stage = task.stage_set.stage
+    return CompiledStage(
+        stage=stage.name,
+        signature=stage.fingerprint,
+        form="model_free",
+        instructions=stage.signature().instructions,
+    )
+
+
+class _ProofShare:
+    """What the proof needs at most, about: as many calls as a stage makes, as many tokens as the uncompiled prompt
+    took, what the found prompt is longer, and room for the last calls to be held at their longest."""
+
+    def __init__(self, purse: Purse, task: StageTask, before: Spent) -> None:
+        self._purse = purse
+        self._task = task
+        self._spent = purse.spent.since(before)
+        self._own = len(task.stage_set.stage.signature().instructions.encode("utf-8"))
+
+    def keep(self, longer: int) -> None:
+        """`longer`: bytes that the prompt has more than the uncompiled one."""
+        examples, task = len(self._task.examples.dev), self._task
+        more = longer // 3
+        last = min(task.jobs, examples) * (self._purse.hold(task.name) + longer)
+        tokens = int(MARGIN * self._spent.tokens) + examples * more + last
+        self._purse.set_aside(PROOF, tokens, max(2 * examples, int(MARGIN * self._spent.calls)))
+
+    def keep_for(self, prompt: Prompt) -> None:
+        self.keep(max(0, len(prompt.key.encode("utf-8")) - self._own))
+
+    def give_back(self) -> None:
+        self._purse.set_aside(PROOF, 0, 0)
+
+
+def _search(
+    task: StageTask, purse: Purse, progress: Progress, share: _ProofShare
+) -> tuple[Prompt | None, Stopped | None]:
+    """The best prompt that was tried on every example to choose by; None where none beat the uncompiled one there."""
+    examples = task.examples
+
+    def better(score: float, prompt: Prompt) -> None:
+        share.keep_for(prompt)
+        progress.best(score)
+
+    watch = Watch(
+        task.stage_set,
+        examples.learn + examples.choose,
+        [each.id for each in examples.choose],
+        purse,
+        on_best=better,
+    )
+    progress.phase(task.optimizer.name)
+    ended: Stopped | None = None
+    stage = task.stage_set.stage
+    model = purse.open(task.settings)
+    reflecting = purse.open(task.reflection or task.settings, writes=True)
+    try:
+        with model.asking(stage.name, max_tokens=stage.max_tokens):
+            search = Search(
+                watch,
+                as_dspy(task.stage_set, examples.learn),
+                as_dspy(task.stage_set, examples.choose),
+                task.effort,
+                task.seed,
+                task.jobs,
+                reflecting.lm(max_tokens=REFLECTION_TOKENS) if task.optimizer.reflects else None,
+            )
+            run(task.optimizer, search)
+    except Stopped as stopped:
+        if stopped.by is not None:
+            raise stopped.by from None
+        ended = stopped
+    except KeyboardInterrupt:
+        ended = interrupted()
+    finally:
+        _close(model, reflecting)
+    best = watch.best
+    return (best[1] if best and best[1].is_sound else None), ended
+
+
+def _record(task: StageTask, proof: Proof | None, kept: CompiledStage | None, stopped: Stopped | None) -> StageRecord:
+    """What it came to, but for what it took."""
+    goes_without = kept is not None and kept.form == "model_free"
+    record = StageRecord(
+        kept=kept is not None,
+        form=kept.form if kept else "model",
+        reason=_reason(proof, goes_without, stopped),
+        optimizer=task.optimizer.name,
+        seed=task.seed,
+        signature=task.stage_set.stage.fingerprint,
+        dev_examples=len(proof.uncompiled) if proof else 0,
+        uncompiled=mean(proof.uncompiled) if proof else 0.0,
+        valid_uncompiled=valid_rate(proof.uncompiled) if proof else None,
+        model_free=round(fmean(proof.model_free), 4) if proof else None,
+    )
+    if proof is None:
+        return record
+    if goes_without:
+        gained = gain([each.score for each in proof.uncompiled], proof.model_free)
+        return record.model_copy(update={"compiled": record.model_free, "difference": gained})
+    if proof.compiled is None:
+        return record
+    told = {"compiled": mean(proof.compiled), "valid_compiled": valid_rate(proof.compiled)}
+    return record.model_copy(update={**told, "difference": proof.interval})
+
+
+def _reason(proof: Proof | None, goes_without: bool, stopped: Stopped | None) -> str:
+    """Why the stage is kept or not, in words."""
+    ended = f" The search ended early: {stopped.reason}." if stopped else ""
+    if proof is None:
+        return f"It ended before anything was proven: {stopped.reason}." if stopped else "Nothing was proven."
+    if goes_without:
+        low, high = proof.without_model
+        tried = f" The compiled prompt scored {mean(proof.compiled):.2f}." if proof.compiled else ""
+        gained = f"{low:+.2f} to {high:+.2f} on dev over its best prompt"
+        return f"It goes without the model, which gains {gained}.{tried}{ended}"
+    if proof.compiled is None:
+        return ended.strip() or "No prompt did better than the uncompiled one."
+    low, high = proof.interval
+    if proof.helped:
+        return f"It gains {low:+.2f} to {high:+.2f} on dev.{ended}"
+    if high < 0:
+        return f"It is worse on dev, by {low:+.2f} to {high:+.2f}.{ended}"
+    return f"What it gains on dev, {low:+.2f} to {high:+.2f}, may be noise.{ended}"
+
+
+def _demo_bytes(task: StageTask) -> int:
+    """What demonstrations add to a prompt at most: their longest examples."""
+    shown = [json.dumps(task.stage_set.stage.show(each.given), default=str) for each in task.examples.learn]
+    return sum(sorted((len(each.encode("utf-8")) for each in shown), reverse=True)[: task.effort.demos])
+
+
+def _keep_found(task: StageTask, compiled: CompiledStage) -> None:
+    """In the compile's own folder: a stage that is not proven is no part of a program, and can be looked at."""
+    write_json(task.folder / f"{task.name}.found.json", compiled.model_dump(mode="json"))
+
+
+def _close(*models: Model) -> None:
+    for model in models:
+        anyio.run(model.aclose)

@@ -1,0 +1,209 @@
+"""What an optimizer turns: a stage as a DSPy module, watched, so that whatever ends the search the best is known.
+
+Every optimizer keeps its candidates to itself until it is done. The watch sees each prediction with the prompt that
+made it, and so can name the best prompt at any time, the same way for all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from marchwarden.errors import ModelError, model_error
+from marchwarden.optimization.examples import AnyStageSet, Example
+from marchwarden.optimization.examples.stage_example import Feedback
+from marchwarden.optimization.spending import GONE, Purse, Stopped
+from marchwarden.stages.stage import Stage
+
+ID = "example_id"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Instructions and demonstrations of one stage, as plain JSON: what a search finds."""
+
+    instructions: str
+    demos: tuple[Mapping[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, predictor: dspy.Predict) -> Prompt:
+        """What a predictor asks with. Demonstrations are cut to the fields of its signature, and those that lack an
+        output are left out."""
+        signature = predictor.signature
+        demos = []
+        for demo in predictor.demos:
+            fields = dict(demo)
+            if all(name in fields for name in signature.output_fields):
+                demos.append({name: plain(fields[name]) for name in signature.fields if name in fields})
+        return cls(signature.instructions, tuple(demos))
+
+    @property
+    def key(self) -> str:
+        return json.dumps([self.instructions, self.demos], sort_keys=True, default=str)
+
+    @property
+    def is_sound(self) -> bool:
+        """Not so where a weak model that was to write instructions gave none, or copied its template."""
+        return (
+            bool(self.instructions.strip())
+            and "{" not in self.instructions.strip()[:1]
+            and "new_instruction" not in self.instructions
+        )
+
+
+def plain(value: Any) -> Any:
+    """A field's value as JSON: pydantic models as what they hold."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    return value
+
+
+class Watch:
+    """Judges predictions, and remembers which prompt earned what. Copies of a student share it."""
+
+    def __init__(
+        self,
+        stage_set: AnyStageSet,
+        examples: Sequence[Example[Any, Any]],
+        chosen_by: Sequence[str],
+        purse: Purse,
+        on_best: Callable[[float, Prompt], None] = lambda score, prompt: None,
+    ) -> None:
+        """`chosen_by`: ids of the examples that a prompt must have been tried on, all of them, to count."""
+        self.purse = purse
+        self.stage: Stage[Any, Any] = stage_set.stage
+        self._set = stage_set
+        self._examples = {example.id: example for example in examples}
+        self._chosen_by = frozenset(chosen_by)
+        self._on_best = on_best
+        self._prompts: dict[str, Prompt] = {}
+        self._scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        self._told: float | None = None
+        self._lock = threading.Lock()
+        self._calls = threading.Condition()
+        self._running = 0
+        self._closed = False
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Watch:
+        return self
+
+    @contextmanager
+    def calling(self) -> Iterator[None]:
+        """Around each call. Raises Stopped where the search is over: threads of an optimizer that was ended do not
+        know it."""
+        with self._calls:
+            if self._closed:
+                raise Stopped("the search is over", None)
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._calls:
+                self._running -= 1
+                self._calls.notify_all()
+
+    def close(self) -> None:
+        """No call begins after this, and none is running when it returns."""
+        with self._calls:
+            self._closed = True
+            self._calls.wait_for(lambda: not self._running)
+
+    def judge(self, example_id: str, prediction: Any) -> Feedback:
+        return self._set.judge(self._examples[example_id], prediction)
+
+    def note(self, example_id: str, prompt: Prompt, score: float) -> None:
+        with self._lock:
+            self._prompts.setdefault(prompt.key, prompt)
+            self._scores[prompt.key][example_id].append(score)
+            best = self.best
+        if best and best[0] != self._told:
+            self._told = best[0]
+            self._on_best(*best)
+
+    @property
+    def best(self) -> tuple[float, Prompt] | None:
+        """The best prompt of those that were tried on all that decides, the first of equals, with its score."""
+        tried = [(score, prompt) for prompt in self._prompts.values() if (score := self.score_of(prompt)) is not None]
+        return max(tried, key=lambda each: each[0], default=None)
+
+    def score_of(self, prompt: Prompt) -> float | None:
+        """What a prompt earned on all that decides; None where it was not tried on all."""
+        scores = self._scores.get(prompt.key)
+        if scores is None or not self._chosen_by <= scores.keys():
+            return None
+        return fmean(fmean(scores[each]) for each in self._chosen_by)
+
+
+class Student(dspy.Module):  # type: ignore[misc]
+    """One stage. Its demonstrations and instructions are the optimizer's to change."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self.watch = watch
+        self.answer = dspy.Predict(watch.stage.signature())
+
+    def forward(self, **inputs: Any) -> Any:
+        """Raises AdapterParseError for an answer that can't be read, which optimizers count as 0 and GEPA learns
+        from; Stopped where nothing more may be spent; what else a call raised."""
+        with self.watch.calling():
+            return self._answer(inputs.pop(ID, None), inputs)
+
+    def _answer(self, example_id: str | None, inputs: Mapping[str, Any]) -> Any:
+        watch = self.watch
+        watch.purse.check(watch.stage.name, watch.stage.max_tokens)
+        prompt = Prompt.of(self.answer)
+        try:
+            prediction = self.answer(**inputs)
+        except Exception as error:
+            told = model_error(error)
+            watch.purse.failed(told)
+            if example_id is not None and not (isinstance(told, ModelError) and told.kind in GONE):
+                watch.note(example_id, prompt, 0.0)
+            if isinstance(told, ModelError) and told.kind in ("unusable_output", "truncated"):
+                raise self._unreadable(told, error) from None
+            raise
+        watch.purse.answered()
+        if example_id is not None:
+            watch.note(example_id, prompt, watch.judge(example_id, prediction).score)
+        return prediction
+
+    def _unreadable(self, told: ModelError, error: Exception) -> AdapterParseError:
+        """Without the fields that could be read: DSPy 3.4 stumbles over them."""
+        said = error.lm_response if isinstance(error, AdapterParseError) else str(told)
+        return AdapterParseError("JSONAnswers", self.answer.signature, said, str(told))
+
+
+def as_dspy(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> list[dspy.Example]:
+    """The examples as optimizers take them: inputs as the model is shown them and, where labels give a right answer,
+    the outputs, so that they can be demonstrations."""
+    found = []
+    for example in examples:
+        shown = stage_set.stage.show(example.given)
+        labelled = stage_set.demonstration(example) or shown
+        found.append(dspy.Example(**{ID: example.id}, **labelled).with_inputs(ID, *shown))
+    return found
+
+
+def spread(examples: Sequence[Example[Any, Any]], most: int | None, seed: int) -> list[Example[Any, Any]]:
+    """At most so many of them, in an order in which the kinds take turns, so that any beginning of it has some of
+    each: a prompt whose demonstrations are all of one kind teaches that kind."""
+    import random
+
+    by_kind: dict[str, list[Example[Any, Any]]] = defaultdict(list)
+    for example in examples:
+        by_kind[example.kind].append(example)
+    for kind in by_kind.values():
+        random.Random(seed).shuffle(kind)
+    turns = [
+        kind[place] for place in range(len(examples)) for _, kind in sorted(by_kind.items()) if place < len(kind)
+    ]
+    return turns[:most]

@@ -1,0 +1,155 @@
+"""Whether a compiled prompt helped: both are run on the same dev examples as the loop runs them, fall-backs included,
+and only a difference beyond the noise counts. The model-free form is the baseline that both have to bear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import anyio
+
+from marchwarden.budget import Budget
+from marchwarden.errors import EvaluationError
+from marchwarden.lm import Model
+from marchwarden.optimization.examples import AnyStageSet, Example
+from marchwarden.optimization.examples.example_scoring import ExampleScore, mean_interval, score_examples
+from marchwarden.optimization.spending import GONE, SERVICE, Purse, Stopped, service_gone
+from marchwarden.settings import Settings
+from marchwarden.stages.stage import FAILURES_BORNE, Stage
+from marchwarden.trace.events import Recorder
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The same examples with the uncompiled prompt, with the compiled one, and without the model."""
+
+    uncompiled: list[ExampleScore]
+    compiled: list[ExampleScore] | None
+    """None where no other prompt was found, or could be tried."""
+    model_free: list[float]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % paired-bootstrap interval of what the compiled prompt gained."""
+        return gain(_scores(self.uncompiled), _scores(self.compiled or self.uncompiled))
+
+    @property
+    def helped(self) -> bool:
+        return self.compiled is not None and self.interval[0] > 0
+
+    @property
+    def best_prompt(self) -> list[ExampleScore]:
+        return self.compiled if self.compiled and self.helped else self.uncompiled
+
+    @property
+    def without_model(self) -> tuple[float, float]:
+        """The interval of what the model-free form gains over the best prompt."""
+        return gain(_scores(self.best_prompt), self.model_free)
+
+    @property
+    def goes_without_model(self) -> bool:
+        """Whether the stage is certainly better off without the model."""
+        return self.without_model[0] > 0
+
+
+def gain(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
+    """The 95 % paired-bootstrap interval of the mean of the differences."""
+    low, high = mean_interval([other - one for one, other in zip(before, after, strict=True)]) or (0.0, 0.0)
+    return round(low, 4), round(high, 4)
+
+
+def _scores(scored: Sequence[ExampleScore]) -> list[float]:
+    return [each.score for each in scored]
+
+
+def model_free_scores(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> list[float]:
+    """What the model-free form earns on each example; it costs nothing."""
+    return [stage_set.score(each, stage_set.stage.model_free(each.given)).score for each in examples]
+
+
+def mean(scored: Sequence[ExampleScore]) -> float:
+    """What the loop would have gone on with, 0–1."""
+    return round(fmean(each.score for each in scored), 4) if scored else 0.0
+
+
+def valid_rate(scored: Sequence[ExampleScore]) -> float:
+    """The share of answers that were the model's own."""
+    return round(fmean(each.own for each in scored), 4) if scored else 0.0
+
+
+def score_on(
+    stage_set: AnyStageSet,
+    stage: Stage[Any, Any],
+    examples: Sequence[Example[Any, Any]],
+    settings: Settings,
+    purse: Purse,
+    *,
+    jobs: int,
+    on_example: Callable[[ExampleScore], None] = lambda scored: None,
+) -> list[ExampleScore]:
+    """The stage on these examples, paid from the purse. Raises Stopped where that runs out or the service is gone:
+    what was refused, or never answered, is no score. What the service did not do once is asked for once more."""
+    scored = _scored_once(stage_set, stage, examples, settings, purse, jobs, on_example)
+    unanswered = [example for example, each in zip(examples, scored, strict=True) if _unanswered(each)]
+    again = iter(_scored_once(stage_set, stage, unanswered, settings, purse, jobs, on_example) if unanswered else ())
+    scored = [next(again) if _unanswered(each) else each for each in scored]
+    if failed := [each for each in scored if _unanswered(each)]:
+        raise service_gone(str(failed[-1].fell_back))
+    return scored
+
+
+def _scored_once(
+    stage_set: AnyStageSet,
+    stage: Stage[Any, Any],
+    examples: Sequence[Example[Any, Any]],
+    settings: Settings,
+    purse: Purse,
+    jobs: int,
+    on_example: Callable[[ExampleScore], None],
+) -> list[ExampleScore]:
+    opened: list[Model] = []
+    failures = 0
+
+    def connect(budget: Budget, tally: Recorder) -> Model:
+        if stopped := purse.ended(stage.name, stage.max_tokens):
+            raise _Refused(stopped)
+        opened.append(purse.open(settings, tally))
+        return opened[-1]
+
+    def note(scored: ExampleScore) -> None:
+        nonlocal failures
+        failures = failures + 1 if _kind(scored) in GONE else 0
+        if failures >= FAILURES_BORNE or _kind(scored) == "bad_key":
+            raise _Refused(service_gone(str(scored.fell_back)))
+        if opened and any(model.meter.refused for model in opened):
+            raise _Refused(purse.refused(stage.name))
+        on_example(scored)
+
+    async def run() -> list[ExampleScore]:
+        return await score_examples(stage_set, stage, examples, connect, at_once=jobs, on_example=note)
+
+    try:
+        return anyio.run(run)
+    except _Refused as refused:
+        raise refused.stopped from None
+    except EvaluationError as error:
+        raise service_gone(str(error).removeprefix("the model can't be asked: ")) from None
+
+
+def _kind(scored: ExampleScore) -> str:
+    """Of the failure for which the model's answer was not used."""
+    return (scored.fell_back or "").partition(":")[0]
+
+
+def _unanswered(scored: ExampleScore) -> bool:
+    return _kind(scored) in SERVICE
+
+
+class _Refused(Exception):
+    """Carries a Stopped out of tasks, which pass on exceptions only."""
+
+    def __init__(self, stopped: Stopped) -> None:
+        super().__init__(str(stopped))
+        self.stopped = stopped

@@ -1,0 +1,1 @@
+"""Bytes to pages: text with numbered passages."""

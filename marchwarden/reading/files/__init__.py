@@ -1,0 +1,1 @@
+"""Readers of PDF, DOCX, EPUB and plain text."""

@@ -1,0 +1,161 @@
+"""DOCX → blocks: paragraphs, headings, list items and table rows of the main text, and its footnotes (ECMA-376)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from marchwarden.observations import Failure, FailureKind
+from marchwarden.reading.files.archive import Archive, Unpackable
+from marchwarden.reading.html.dates import as_date
+from marchwarden.reading.limits import first_blocks
+from marchwarden.reading.passages import Block, BlockKind, visible
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_NOT_SHOWN = frozenset(
+    {f"{_W}del", f"{_W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
+)
+"""What was deleted, what was moved away, and the second copy of what older programs can't show."""
+_LONGEST_CELL = 400
+_CELL_GAP = " | "
+
+
+@dataclass(frozen=True)
+class DocxContent:
+    blocks: tuple[Block, ...]
+    title: str | None
+    author: str | None
+    created: date | None
+    modified: date | None
+
+
+def read_docx(body: bytes) -> DocxContent | Failure:
+    """The text of a document as its readers see it: without what was deleted or hidden."""
+    try:
+        archive = Archive(body)
+        kinds = _kinds_of_styles(archive)
+        blocks = list(first_blocks(_blocks(archive.xml("word/document.xml"), kinds)))
+        if "word/footnotes.xml" in archive:
+            blocks += first_blocks(_blocks(archive.xml("word/footnotes.xml"), kinds))
+        return DocxContent(tuple(blocks), *_facts(archive))
+    except Unpackable as error:
+        return Failure(FailureKind.NO_TEXT, f"the document can't be read: {error}")
+
+
+def _kinds_of_styles(archive: Archive) -> dict[str, BlockKind]:
+    """What paragraphs of a style are. Styles are told by their names, which are English in every language's Word."""
+    if "word/styles.xml" not in archive:
+        return {}
+    kinds: dict[str, BlockKind] = {}
+    for style in archive.xml("word/styles.xml").iter(f"{_W}style"):
+        name = _value(style.find(f"{_W}name")).lower()
+        if name.startswith("heading") or name in ("title", "subtitle"):
+            kinds[style.get(f"{_W}styleId", "")] = "heading"
+        elif name.startswith("list ") and name != "list paragraph":
+            kinds[style.get(f"{_W}styleId", "")] = "item"
+    return kinds
+
+
+def _blocks(parent: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
+    for child in parent:
+        if child.tag in _NOT_SHOWN:
+            continue
+        if child.tag == f"{_W}p":
+            yield from _paragraph(child, kinds)
+        elif child.tag == f"{_W}tbl":
+            yield from _table(child, kinds)
+        elif child.tag not in (f"{_W}sectPr", f"{_W}sdtPr"):  # containers: body, content controls, insertions, notes
+            yield from _blocks(child, kinds)
+
+
+def _paragraph(paragraph: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
+    text = _text(paragraph)
+    if not text:
+        return
+    kind = kinds.get(_value(paragraph.find(f"{_W}pPr/{_W}pStyle")), "paragraph")
+    if kind == "paragraph" and paragraph.find(f"{_W}pPr/{_W}numPr") is not None:
+        kind = "item"
+    yield Block(kind, " ".join(text.split()) if kind == "heading" else text)
+
+
+def _text(element: _Element) -> str:
+    """Its characters as they are shown, on lines without blank ones between them."""
+    from lxml import etree
+
+    pieces: list[str] = []
+    walk = etree.iterwalk(element, events=("start",))
+    for _, each in walk:
+        if each.tag in _NOT_SHOWN or (each.tag == f"{_W}r" and _is_hidden(each)):
+            walk.skip_subtree()
+        elif each.tag == f"{_W}t":
+            pieces.append(each.text or "")
+        elif each.tag in (f"{_W}br", f"{_W}cr", f"{_W}p"):
+            pieces.append("\n")
+        elif each.tag == f"{_W}tab":
+            pieces.append(" ")
+        elif each.tag == f"{_W}noBreakHyphen":
+            pieces.append("-")
+    lines = (line.strip() for line in visible("".join(pieces)).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _is_hidden(run: _Element) -> bool:
+    vanish = run.find(f"{_W}rPr/{_W}vanish")
+    return vanish is not None and vanish.get(f"{_W}val", "1") not in ("0", "false", "off")
+
+
+def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
+    """A line a row, below the cells that name the columns; of a table that only arranges text, or other tables, what
+    is in it."""
+    rows = [_own(row, "tc") for row in _own(table, "tr")]
+    arranges = table.find(f".//{_W}tbl") is not None or any(len(row) < 2 for row in rows)
+    texts = [] if arranges else [[" ".join(_text(cell).split()) for cell in row] for row in rows]
+    if arranges or any(len(cell) > _LONGEST_CELL for row in texts for cell in row):
+        for row in rows:
+            for cell in row:
+                yield from _blocks(cell, kinds)
+        return
+    names = _CELL_GAP.join(texts[0]) if len(texts) > 1 and _names_columns(table) else None
+    for number, row in enumerate(texts):
+        if any(row):
+            is_head = names is not None and number == 0
+            yield Block("row", _CELL_GAP.join(row).strip(), header=None if is_head else names, shown=not is_head)
+
+
+def _own(parent: _Element, name: str) -> list[_Element]:
+    """Rows of a table, or cells of a row, wrapped or not, without those of tables inside."""
+    return [each for each in parent.iter(_W + name) if next(each.iterancestors(parent.tag)) is parent]
+
+
+def _names_columns(table: _Element) -> bool:
+    if table.find(f"{_W}tr/{_W}trPr/{_W}tblHeader") is not None:
+        return True
+    look = table.find(f"{_W}tblPr/{_W}tblLook")
+    return look is not None and look.get(f"{_W}firstRow") == "1"
+
+
+def _value(element: _Element | None) -> str:
+    return "" if element is None else element.get(f"{_W}val", "")
+
+
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_TERMS = "{http://purl.org/dc/terms/}"
+
+
+def _facts(archive: Archive) -> tuple[str | None, str | None, date | None, date | None]:
+    """Title, author, and the days on which it was made and last saved."""
+    if "docProps/core.xml" not in archive:
+        return None, None, None, None
+    core = archive.xml("docProps/core.xml")
+    title, author, created, modified = (
+        " ".join(visible(core.findtext(name) or "").split())
+        for name in (f"{_DC}title", f"{_DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
+    )
+    return title or None, author or None, as_date(created), as_date(modified)

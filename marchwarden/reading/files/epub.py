@@ -1,0 +1,121 @@
+"""EPUB → blocks: the chapters in reading order, as the package document lists them (EPUB 3.3, EPUB 2)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from marchwarden.observations import Failure, FailureKind
+from marchwarden.reading.decoding import decode
+from marchwarden.reading.files.archive import Archive, Unpackable
+from marchwarden.reading.html.dates import as_date
+from marchwarden.reading.html.main_text import parse, region_blocks
+from marchwarden.reading.html.visibility import drop_hidden
+from marchwarden.reading.limits import MOST_CHARACTERS, first_blocks
+from marchwarden.reading.passages import Block, visible
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+EPUB = "application/epub+zip"
+
+_OPF = "{http://www.idpf.org/2007/opf}"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
+_MOST_MARKUP = 4 * MOST_CHARACTERS
+"""Bytes of chapters that are read."""
+_ENCRYPTION = "META-INF/encryption.xml"
+
+
+@dataclass(frozen=True)
+class EpubContent:
+    blocks: tuple[Block, ...]
+    title: str | None
+    author: str | None
+    language: str | None
+    published: date | None
+
+
+def read_epub(body: bytes) -> EpubContent | Failure:
+    """The text of a book, chapter by chapter."""
+    try:
+        archive = Archive(body)
+        path, package = _package(archive)
+        chapters = (block for _, blocks in _chapters(archive, path, package) for block in blocks)
+        blocks = tuple(first_blocks(chapters))
+    except Unpackable as error:
+        return Failure(FailureKind.NO_TEXT, f"the book can't be read: {error}")
+    if not blocks and _encrypted(archive):
+        return Failure(FailureKind.FORBIDDEN, "the book is protected against copying")
+    return EpubContent(
+        blocks,
+        title=_fact(package, "title"),
+        author=_fact(package, "creator"),
+        language=_fact(package, "language"),
+        published=as_date(_fact(package, "date") or ""),
+    )
+
+
+def chapter_texts(body: bytes) -> list[tuple[str, str]]:
+    """The place of each chapter, as EPUB CFI writes it (`epubcfi(/6/4)`: the second element of the spine), and its
+    text; none where the book can't be read."""
+    try:
+        archive = Archive(body)
+        path, package = _package(archive)
+        return [
+            (place, "\n".join(block.text for block in blocks)) for place, blocks in _chapters(archive, path, package)
+        ]
+    except Unpackable:
+        return []
+
+
+def _package(archive: Archive) -> tuple[str, _Element]:
+    """The package document and its path."""
+    for rootfile in archive.xml("META-INF/container.xml").iter(f"{_CONTAINER}rootfile"):
+        path = rootfile.get("full-path", "")
+        return path, archive.xml(path)
+    raise Unpackable("it names no package document")
+
+
+def _chapters(archive: Archive, path: str, package: _Element) -> Iterator[tuple[str, list[Block]]]:
+    """Place and blocks of what is read one after another; a chapter that is named again is not read again."""
+    left = _MOST_MARKUP
+    unreadable = set(_encrypted(archive))
+    for place, name in _spine(path, package):
+        if name not in archive or name in unreadable or left <= 0:
+            continue
+        unreadable.add(name)
+        chapter = archive.read(name)
+        left -= len(chapter)
+        tree = parse(decode(chapter, "application/xhtml+xml"))
+        if tree is not None:
+            drop_hidden(tree)
+            yield place, region_blocks(tree)
+
+
+def _encrypted(archive: Archive) -> frozenset[str]:
+    """Members that only a licensed reader can open; fonts, which are often garbled, are among them."""
+    if _ENCRYPTION not in archive:
+        return frozenset()
+    references = archive.xml(_ENCRYPTION).iter("{http://www.w3.org/2001/04/xmlenc#}CipherReference")
+    return frozenset(unquote(reference.get("URI", "")) for reference in references)
+
+
+def _spine(path: str, package: _Element) -> Iterator[tuple[str, str]]:
+    """Places and names of the members that are read one after another. CFI counts elements by even numbers."""
+    items = {item.get("id"): item for item in package.iter(f"{_OPF}item")}
+    for at, part in enumerate(package, 1):
+        for number, reference in enumerate(part if part.tag == f"{_OPF}spine" else (), 1):
+            item = items.get(reference.get("idref"))
+            if item is not None and "html" in item.get("media-type", "") and reference.get("linear") != "no":
+                name = posixpath.join(posixpath.dirname(path), unquote(item.get("href", "")))
+                yield f"epubcfi(/{2 * at}/{2 * number})", posixpath.normpath(name)
+
+
+def _fact(package: _Element, name: str) -> str | None:
+    found = next(package.iter(f"{_DC}{name}"), None)
+    return (" ".join(visible(found.text or "").split()) or None) if found is not None else None

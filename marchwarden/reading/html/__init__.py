@@ -1,0 +1,1 @@
+"""HTML pages: main text, visibility, metadata."""

@@ -1,0 +1,185 @@
+"""An element tree → blocks: headings, paragraphs, list items, table rows, lines.
+
+Knows the elements of HTML and of trafilatura's output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Set
+
+from lxml import etree
+
+from marchwarden.reading.passages import Block, BlockKind
+
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "head"})
+_ITEMS = frozenset({"li", "item", "dd"})
+_ROWS = frozenset({"tr", "row"})
+_CELLS = frozenset({"td", "th", "cell"})
+_BREAKS = frozenset({"br", "lb"})
+_SECTIONS = frozenset({"body", "main", "article", "section", "header", "footer", "nav", "aside", "div", "center"})
+_TABLE_PARTS = frozenset({"table", "thead", "tbody", "tfoot", "caption"})
+_LISTS = frozenset({"ul", "ol", "dl", "list", "dir", "menu", "dt"})
+_TEXTS = frozenset({"p", "pre", "blockquote", "quote", "figure", "figcaption", "details", "summary", "address", "hr"})
+_FORMS = frozenset({"form", "fieldset", "legend"})
+_BLOCKS = _HEADINGS | _ITEMS | _ROWS | _CELLS | _SECTIONS | _TABLE_PARTS | _LISTS | _TEXTS | _FORMS
+_NEVER = frozenset({"script", "style", "title", "noscript", "template"})
+
+_CELL_GAP = " | "
+_LONGEST_CELL = 400
+_BLANKS = re.compile(r"[ \t\n\r\f]+")
+
+
+def read_blocks(
+    root: etree._Element,
+    *,
+    skip: frozenset[str] = frozenset(),
+    left_out: Set[etree._Element] = frozenset(),
+    translate: Mapping[int, str] | None = None,
+) -> Iterator[Block]:
+    """The blocks under `root` in reading order, without elements of a tag in `skip` and those `left_out`; `translate`
+    maps each text's characters after blanks were collapsed."""
+    reader = _Reader(skip | _NEVER, translate or {})
+    walk = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        if event == "end":
+            yield from reader.leave(element, is_root=element is root, left_out=element in left_out)
+        elif element.tag in reader.skip or not isinstance(element.tag, str) or element in left_out:
+            walk.skip_subtree()
+        else:
+            yield from reader.enter(element)
+    yield from reader.flush()
+
+
+class _Reader:
+    """Collects inline text until a block's edge."""
+
+    def __init__(self, skip: frozenset[str], translate: Mapping[int, str]) -> None:
+        self.skip = skip
+        self._translate = translate
+        self._text: list[str] = []
+        self._kinds: list[BlockKind] = ["paragraph"]
+        self._tables: list[_Table | None] = []
+        self._term = ""
+        self._in_pre = 0
+
+    def enter(self, element: etree._Element) -> Iterator[Block]:
+        tag = element.tag
+        if tag in _BREAKS:
+            self._text.append("\v")
+        elif tag == "table":
+            yield from self.flush()
+            self._tables.append(_Table() if _holds_data(element) else None)
+        elif tag in _CELLS and self._table is not None:
+            self._text.clear()
+        elif tag in _BLOCKS:
+            yield from self.flush()
+            self._kinds.append(_kind(tag, self._kinds[-1]))
+            self._in_pre += tag == "pre"
+        if element.text:
+            self._add(element.text)
+
+    def leave(self, element: etree._Element, *, is_root: bool, left_out: bool) -> Iterator[Block]:
+        tag = element.tag
+        if tag not in self.skip and isinstance(tag, str) and not left_out:
+            yield from self._close(tag, element)
+        if element.tail and not is_root:
+            self._add(element.tail)
+
+    def _close(self, tag: str, element: etree._Element) -> Iterator[Block]:
+        table = self._table
+        if tag == "table":
+            yield from self.flush()
+            self._tables.pop()
+        elif tag in _CELLS and table is not None:
+            table.cells.append((self._taken(), _names_columns(element)))
+        elif tag in _ROWS and table is not None:
+            yield from table.row()
+            self._kinds.pop()
+        elif tag == "dt" or element.get("rend", "").startswith("dt"):
+            self._term = self._taken()
+            self._kinds.pop()
+        elif tag in _BLOCKS and not (tag in _CELLS and table is not None):
+            yield from self.flush()
+            self._kinds.pop()
+            self._in_pre -= tag == "pre"
+
+    @property
+    def _table(self) -> _Table | None:
+        return self._tables[-1] if self._tables else None
+
+    def _add(self, text: str) -> None:
+        self._text.append(text.replace("\n", "\v") if self._in_pre else text)
+
+    def _taken(self) -> str:
+        """The text since the last edge, blanks collapsed; `\\v`, which no page's text holds, marks a line's end."""
+        text = "".join(self._text)
+        self._text.clear()
+        if not text or text.isspace():
+            return ""
+        text = _BLANKS.sub(" ", text).translate(self._translate)
+        return "\v".join(line for line in map(str.strip, text.split("\v")) if line)
+
+    def flush(self) -> Iterator[Block]:
+        text = self._taken()
+        if not text:
+            return
+        if self._term:
+            text = f"{self._term}{' ' if self._term.endswith(':') else ': '}{text}"
+            self._term = ""
+        yield from _by_lines(self._kinds[-1], text)
+
+
+def _by_lines(kind: BlockKind, text: str) -> Iterator[Block]:
+    """One block for each line, but a line that goes on in the next one stays with it."""
+    lines: list[list[str]] = []
+    for line in text.split("\v"):
+        if lines and (line[0].islower() or kind in ("heading", "item")):
+            lines[-1].append(line)
+        else:
+            lines.append([line])
+    if len(lines) > 1 and kind == "paragraph":
+        kind = "line"
+    for each in lines:
+        yield Block(kind, "\n".join(each))
+
+
+def _kind(tag: str, around: BlockKind) -> BlockKind:
+    if tag in _HEADINGS:
+        return "heading"
+    if tag in _ITEMS:
+        return "item"
+    return around if around == "item" and tag in ("p", "div") else "paragraph"
+
+
+class _Table:
+    """A table of data: a row is one block, and its cells are named by the row of column names above it."""
+
+    def __init__(self) -> None:
+        self.cells: list[tuple[str, bool]] = []
+        self._header: str | None = None
+
+    def row(self) -> Iterator[Block]:
+        texts = [" ".join(text.split("\v")) for text, _ in self.cells]
+        names = all(is_name for text, is_name in self.cells if text)
+        self.cells = []
+        if not any(texts):
+            return
+        line = _CELL_GAP.join(texts).strip(" |")
+        if names and len(texts) > 1:
+            self._header = line
+        yield Block("row", line, header=None if names else self._header, shown=not (names and len(texts) > 1))
+
+
+def _names_columns(cell: etree._Element) -> bool:
+    return bool(cell.tag == "th") or cell.get("role") == "head"
+
+
+def _holds_data(table: etree._Element) -> bool:
+    """Whether rows are read as rows: not where a table only lays out a page (cells with blocks or long texts)."""
+    for element in table.iterdescendants():
+        if element.tag in ("table", "h1", "h2", "h3", "article", "form"):
+            return False
+        if element.tag in _CELLS and len("".join(element.itertext())) > _LONGEST_CELL:
+            return False
+    return True

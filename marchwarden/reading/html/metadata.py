@@ -1,0 +1,280 @@
+"""What an HTML page says about itself: title, site, author, days, language, canonical address, standing.
+
+Structured data (schema.org) is believed first, then <meta>, then what a reader sees.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from html import unescape
+from itertools import islice
+from typing import Any
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from marchwarden.http.addresses import join_url
+from marchwarden.reading.html.bylines import byline_of
+from marchwarden.reading.html.dates import as_date, in_address, shown_dates
+from marchwarden.reading.html.retraction import Standing, standing_by_status
+from marchwarden.reading.html.titles import without_site
+from marchwarden.reading.passages import visible
+
+
+@dataclass(frozen=True)
+class Metadata:
+    title: str | None = None
+    site: str | None = None
+    author: str | None = None
+    published: date | None = None
+    modified: date | None = None
+    language: str | None = None
+    canonical_url: str | None = None
+    standing: Standing | None = None
+    is_article: bool = False
+    """Whether it declares that it is an article, as opposed to a front page, a shop or a thread."""
+    closed: bool = False
+    """Whether it declares that it isn't free to read (schema.org `isAccessibleForFree`)."""
+    paid_parts: tuple[str, ...] = ()
+    """CSS selectors of the parts that it declares not to be free."""
+
+
+_TITLES = ("citation_title", "og:title", "dc.title", "dcterms.title", "twitter:title")
+_SITES = ("og:site_name", "citation_journal_title", "application-name", "dc.publisher", "dcterms.publisher")
+_AUTHORS = ("citation_author", "author", "article:author", "dc.creator", "dcterms.creator", "parsely-author")
+_PUBLISHED = (
+    "article:published_time", "og:published_time", "datepublished", "citation_publication_date",
+    "citation_online_date", "citation_date", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date",
+    "dcterms.date", "pubdate", "publishdate", "publish-date", "publication_date", "parsely-pub-date", "sailthru.date",
+    "date",
+)  # fmt: skip
+_MODIFIED = (
+    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified",
+    "last-modified", "lastmod", "revised", "last-updated",
+)  # fmt: skip
+
+_LONGEST_TITLE = 300
+
+
+def read_metadata(tree: HtmlElement, url: str) -> Metadata:
+    """From a tree as it was parsed, before anything is taken out of it; days only from markup and address."""
+    meta = _meta(tree)
+    about = _main_entity(_structured(tree))
+    site = _first(meta, _SITES) or _name(about.get("publisher")) or _name(about.get("isPartOf"))
+    return Metadata(
+        title=_title(tree, meta, about, site, url),
+        site=site or None,
+        author=_author(tree, meta, about),
+        published=_day(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _time_tag(tree),
+        modified=_day(about.get("dateModified"), *_all(meta, _MODIFIED)),
+        language=_language(tree, meta),
+        canonical_url=_canonical(tree, meta, url),
+        standing=_declared_standing(meta, about),
+        is_article=_first(meta, ("og:type",)) == "article" or bool(_ARTICLES.search(str(about.get("@type")))),
+        closed=_declares_price(meta, about),
+        paid_parts=tuple(_paid_parts(about)),
+    )
+
+
+def seen_dates(metadata: Metadata, shown: str, url: str) -> tuple[date | None, date | None]:
+    """Publication and last change, completed by the days that the visible text and the address name."""
+    published, modified = shown_dates(shown)
+    return metadata.published or published or in_address(url), metadata.modified or modified
+
+
+# <meta>, <time>, <link>
+
+
+def _meta(tree: HtmlElement) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for element in tree.iter("meta"):
+        names = (element.get("property"), element.get("name"), element.get("itemprop"), element.get("http-equiv"))
+        content = " ".join(visible(element.get("content") or "").split())
+        for name in names:
+            if name and content:
+                found.setdefault(name.strip().lower(), []).append(content)
+    return found
+
+
+def _all(meta: Mapping[str, list[str]], names: Sequence[str]) -> Iterator[str]:
+    return (content for name in names for content in meta.get(name, ()))
+
+
+def _first(meta: Mapping[str, list[str]], names: Sequence[str]) -> str | None:
+    return next(_all(meta, names), None)
+
+
+_MOST_TIMES = 100
+
+
+def _time_tag(tree: HtmlElement) -> date | None:
+    """Of the first <time> above the second heading of the page, which is where bylines are."""
+    headings = 0
+    for element in islice(tree.iter("time", "h2", "h3"), _MOST_TIMES):
+        headings += element.tag != "time"
+        if headings > 1:
+            return None
+        if element.tag == "time" and (found := as_date(element.get("datetime") or "".join(element.itertext()))):
+            return found
+    return None
+
+
+def _language(tree: HtmlElement, meta: Mapping[str, list[str]]) -> str | None:
+    declared = tree.get("lang") or tree.get("xml:lang") or _first(meta, ("content-language", "og:locale")) or ""
+    code = re.match(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})?", declared.strip())
+    return code[0].replace("_", "-") if code else None
+
+
+def _canonical(tree: HtmlElement, meta: Mapping[str, list[str]], url: str) -> str | None:
+    links = [e.get("href") for e in tree.iter("link") if "canonical" in (e.get("rel") or "").lower().split()]
+    for reference in [*links, *meta.get("og:url", ())]:
+        try:
+            return join_url(url, reference or "")
+        except ValueError:
+            continue
+    return None
+
+
+# Title and author
+
+
+def _title(
+    tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any], site: str | None, url: str
+) -> str | None:
+    headline = about.get("headline")
+    written = " ".join(visible(tree.findtext(".//title") or "").split())
+    first_heading = tree.find(".//h1")
+    heading = "" if first_heading is None else " ".join(visible("".join(first_heading.itertext())).split())
+    candidates = [headline if isinstance(headline, str) else None, _first(meta, _TITLES), written, heading]
+    title = next((text for text in map(_plain, filter(None, candidates)) if text), None)
+    return without_site(title[:_LONGEST_TITLE], heading=heading, site=site, url=url) if title else None
+
+
+def _author(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> str | None:
+    named = [_name(each) for each in _listed(about.get("author"))]
+    names = [name for name in named if name] or [n for n in _all(meta, _AUTHORS) if not n.startswith("http")]
+    together = ", ".join(dict.fromkeys(name.strip(" ,;") for name in names))
+    return together.strip(" ,;") or byline_of(tree)
+
+
+# schema.org
+
+_ARTICLES = re.compile(r"Article|Report|Posting|Review|ScholarlyWork|Recipe|HowTo|Dataset|Guide|Legislation|Book")
+_PAGES = re.compile(r"WebPage|QAPage|FAQPage|AboutPage|ItemPage|CreativeWork")
+
+
+def _structured(tree: HtmlElement) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for script in tree.iter("script"):
+        if "ld+json" in (script.get("type") or "").lower():
+            try:
+                found += _entities(json.loads(script.text or "", strict=False))
+            except (ValueError, RecursionError):
+                continue
+    return found
+
+
+def _entities(value: object) -> list[dict[str, Any]]:
+    if isinstance(value, list):
+        return [entity for each in value for entity in _entities(each)]
+    if isinstance(value, dict):
+        return [value, *_entities(value.get("@graph"))]
+    return []
+
+
+def _main_entity(entities: list[dict[str, Any]]) -> dict[str, Any]:
+    """The article among them, else the page, with what the page adds to it."""
+    articles = [each for each in entities if _ARTICLES.search(str(each.get("@type")))]
+    pages = [each for each in entities if _PAGES.search(str(each.get("@type")))]
+    merged: dict[str, Any] = {}
+    for entity in [*articles[:1], *pages[:1]]:
+        merged = {**entity, **merged}
+    return merged
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _name(value: object) -> str | None:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        value = value.get("name")
+    return _plain(value) if isinstance(value, str) and not value.startswith("http") else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(visible(unescape(text)).split())  # JSON-LD is often escaped as if it were markup
+
+
+def _day(*values: object) -> date | None:
+    texts = (str(value) for value in values if isinstance(value, str))
+    return next((found for text in texts if (found := as_date(text))), None)
+
+
+def _says_no(value: object) -> bool:
+    return value is False or (
+        isinstance(value, str) and value.rstrip("/").rpartition("/")[2].lower() in ("false", "no")
+    )
+
+
+def _declares_price(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> bool:
+    declared = [about.get("isAccessibleForFree"), *meta.get("isaccessibleforfree", ())]
+    return any(_says_no(value) for value in declared) or _first(meta, ("article:content_tier",)) == "locked"
+
+
+def _paid_parts(about: Mapping[str, Any]) -> Iterator[str]:
+    for part in _listed(about.get("hasPart")):
+        if isinstance(part, dict) and _says_no(part.get("isAccessibleForFree")):
+            for selectors in _listed(part.get("cssSelector")):
+                yield from (selector.strip() for selector in str(selectors).split(","))
+
+
+def _declared_standing(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> Standing | None:
+    if "citation_retraction" in meta:
+        return "retracted"
+    if _first(meta, ("dcterms.isreplacedby", "dc.relation.isreplacedby")):
+        return "superseded"
+    statuses = [str(each) for each in _listed(about.get("creativeWorkStatus"))]
+    return standing_by_status(" ".join([*statuses, *_all(meta, ("article:status", "dcterms.status"))]))
+
+
+def base_of(tree: HtmlElement, url: str) -> str:
+    """The address that the page's relative links start from."""
+    for element in tree.iter("base"):
+        try:
+            return join_url(url, element.get("href") or "")
+        except ValueError:
+            break
+    return url
+
+
+_MOST_LINKS = 10_000
+
+
+@dataclass(frozen=True)
+class Link:
+    url: str
+    text: str
+
+
+def links_of(element: etree._Element, base: str) -> list[Link]:
+    """The links under `element`, in order, their addresses normalised; other schemes and links within the page left
+    out, and so is what comes after very many."""
+    found: list[Link] = []
+    for anchor in islice(element.iter("a"), _MOST_LINKS):
+        reference = (anchor.get("href") or "").strip()
+        if not reference or reference.startswith("#"):
+            continue
+        try:
+            url = join_url(base, reference)
+        except ValueError:
+            continue
+        if url != base:
+            found.append(Link(url, "".join(anchor.itertext())))
+    return found

@@ -1,0 +1,122 @@
+"""Bytes → what they are: by their first bytes, since servers call them many things."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import Literal, TypeAlias
+
+from marchwarden.reading.decoding import is_marked_or_wide
+
+MediaType: TypeAlias = Literal[
+    "text/html",
+    "application/pdf",
+    "text/plain",
+    "text/markdown",
+    "application/json",
+    "application/epub+zip",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+]
+"""The kinds that have text."""
+
+_SIGNATURES: list[tuple[bytes, str]] = [
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"\x1f\x8b\x08", "application/gzip"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword"),
+    (b"OggS", "audio/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"fLaC", "audio/flac"),
+    (b"\x00\x00\x01\x00", "image/x-icon"),
+    (b"\x1aE\xdf\xa3", "video/webm"),
+    (b"wOFF", "font/woff"),
+    (b"wOF2", "font/woff2"),
+]
+
+_BEFORE_MARKUP = rb"(?:\s|<!--(?:(?!-->).)*-->|<\?xml[^>]*>)*"
+_PAGE_START = re.compile(
+    _BEFORE_MARKUP + rb"<(?:!doctype\s+html|html|head|body|title|meta)\b", re.IGNORECASE | re.DOTALL
+)
+_PIECE_START = re.compile(
+    _BEFORE_MARKUP
+    + rb"<(?:h[1-6]|div|p|article|section|main|header|nav|table|ul|ol|dl|center|font|script|style|link)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_XHTML = re.compile(rb"<html\b", re.IGNORECASE)
+_CONTROL = bytes([*range(0x0B), *range(0x10, 0x1B), *range(0x1C, 0x20), 0x7F]).translate(None, b"\t\n")
+"""Bytes that no text holds, but for UTF-16 and UTF-32; ISO-2022 switches by three of the control characters."""
+
+
+def media_type(body: bytes, content_type: str | None, url: str) -> str:
+    """What `body` is: a MediaType where it has text, else its type by signature or header."""
+    declared = (content_type or "").partition(";")[0].strip().lower()
+    start = body[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe")
+    if _PAGE_START.match(start):
+        return "text/html"
+    if b"%PDF-" in body[:1024]:
+        return "application/pdf"
+    if signed := _signed(body):
+        return _packed(body) or signed if signed == "application/zip" else signed
+    if _is_binary(body):
+        return declared if declared and not _means_text(declared) else "application/octet-stream"
+    return _text_type(body, start, declared, url)
+
+
+def _text_type(body: bytes, start: bytes, declared: str, url: str) -> str:
+    if declared in ("application/json", "text/json") or declared.endswith("+json"):
+        return "application/json"
+    if declared in ("text/html", "application/xhtml+xml"):
+        return "application/json" if _is_json(body) else "text/html"
+    if declared in ("text/markdown", "text/x-markdown"):
+        return "text/markdown"
+    if declared.endswith("xml"):
+        return "text/html" if _XHTML.search(start) or _PIECE_START.match(start) else declared
+    if declared.startswith("text/") or declared in ("", "application/octet-stream"):
+        if re.search(r"\.(?:md|markdown)$", url.partition("?")[0], re.IGNORECASE):
+            return "text/markdown"
+        if _PIECE_START.match(start):
+            return "text/html"
+        return "application/json" if _is_json(body) else "text/plain"
+    return declared
+
+
+def _means_text(declared: str) -> bool:
+    return declared.startswith("text/") or declared.endswith(("json", "xml", "pdf"))
+
+
+def _signed(body: bytes) -> str | None:
+    if body[:4] == b"RIFF":
+        return {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(body[8:12])
+    if body[4:8] == b"ftyp":
+        return "image/avif" if body[8:12] == b"avif" else "video/mp4"
+    return next((kind for signature, kind in _SIGNATURES if body.startswith(signature)), None)
+
+
+def _packed(body: bytes) -> str | None:
+    """What a zip is, by the names in it: each member's stands before it as it is."""
+    if b"mimetypeapplication/epub+zip" in body[:100]:
+        return "application/epub+zip"
+    if b"word/document.xml" in body:
+        return "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    return None
+
+
+def _is_binary(body: bytes) -> bool:
+    start = body[:4096]
+    strange = len(start) - len(start.translate(None, _CONTROL))
+    return strange > len(start) // 200 and not is_marked_or_wide(body)
+
+
+def _is_json(body: bytes) -> bool:
+    if body.removeprefix(codecs.BOM_UTF8).lstrip()[:1] not in (b"{", b"["):
+        return False
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,172 @@
+"""Blocks → one text and its numbered passages: slices of about a sentence, with exact offsets.
+
+What kind of page the blocks come from is no matter here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, TypeAlias
+
+import regex
+
+from marchwarden.contract import EXCERPT_LIMIT
+from marchwarden.observations import Passage
+from marchwarden.text.ranking import told_language
+from marchwarden.text.sentences import Span, sentences
+from marchwarden.text.words import between_words, next_edge
+
+BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A piece of a page that stands on lines of its own. `text` holds no blank line and no blanks at its ends."""
+
+    kind: BlockKind
+    text: str
+    header: str | None = None
+    """Of a table row: the cells that name its columns."""
+    shown: bool = True
+    """Whether it may be quoted: the row that names the columns is text, but says nothing by itself."""
+
+
+INVISIBLE = re.compile(
+    "["
+    "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls, but for blanks and line ends
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"  # soft hyphen, fillers
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"  # zero width, direction
+    "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # variation selectors
+    "\U000e0000-\U000e007f\U0001d173-\U0001d17a\U0001bca0-\U0001bca3"  # tags
+    "\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
+    "]"
+)
+"""What a reader of the page doesn't see, and what could hide words from or smuggle words past one."""
+
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+
+
+def visible(text: str) -> str:
+    """`text` as a reader sees it: without invisible characters, every line end `\\n`; all else stays as it is."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _LINE_ENDS.sub("\n", INVISIBLE.sub("", text))
+
+
+MOST_PASSAGES = 100_000
+"""Of a page: three times as many as a long book has. What comes after them is left out."""
+
+
+def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, tuple[Passage, ...]]:
+    """The text of the blocks, and its passages: `text[p.start:p.end] == p.text`, at most 500 characters each, none
+    beginning or ending inside a word or with a blank. Headings are text but no passages.
+
+    `language` is the one that the page declares; where its words say clearly that it is in another, that counts.
+    """
+    blocks = list(blocks)
+    told = told_language(_sample(blocks), language)
+    pieces: list[str] = []
+    passages: list[Passage] = []
+    length = 0
+    heading: str | None = None
+    previous: Block | None = None
+    for block in blocks:
+        if len(passages) >= MOST_PASSAGES:
+            break
+        if previous is not None:
+            pieces.append(_gap(previous, block))
+            length += len(pieces[-1])
+        if block.kind == "heading":
+            heading = " ".join(block.text.split())
+        elif block.shown:
+            above = _heading(heading, block)
+            for start, end in islice(_spans(block, told), MOST_PASSAGES - len(passages)):
+                number = len(passages) + 1
+                passages.append(Passage(number, length + start, length + end, block.text[start:end], above))
+        pieces.append(block.text)
+        length += len(block.text)
+        previous = block
+    return "".join(pieces), tuple(passages)
+
+
+_SAMPLE = 4_000
+"""Characters that tell in which language a text is."""
+
+
+def _sample(blocks: list[Block]) -> str:
+    texts: list[str] = []
+    missing = _SAMPLE
+    for block in blocks:
+        if missing <= 0:
+            break
+        texts.append(block.text[:missing])
+        missing -= len(block.text)
+    return "\n".join(texts)
+
+
+def _gap(before: Block, after: Block) -> str:
+    together = before.kind == after.kind and before.kind in ("item", "row", "line")
+    return "\n" if together else "\n\n"
+
+
+def _heading(heading: str | None, block: Block) -> str | None:
+    return " · ".join(part for part in (heading, block.header) if part) or None
+
+
+_WHOLE = 300
+"""A list item or table row of up to so many characters is one passage."""
+
+
+def _spans(block: Block, language: str) -> Iterator[Span]:
+    text = block.text
+    whole = block.kind in ("item", "row") and len(text) <= _WHOLE
+    for sentence in [(0, len(text))] if whole else sentences(text, language):
+        for start, end in _within_limit(text, *sentence):
+            start, end = _trimmed(text, start, end)
+            if end - start <= EXCERPT_LIMIT and any(map(str.isalpha, text[start:end])):
+                yield start, end
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+# The limit
+
+_HALF = EXCERPT_LIMIT // 2
+_SENTENCE_END = regex.compile(
+    r"(?<=[.!?…][\"'”’“‘»«›‹)\]]{0,4})(?=\s)|(?<=[\p{STerm}--[.!?]][”’」』»)）]{0,4})(?![”’」』»)）])", regex.V1
+)
+_CLAUSE_END = regex.compile(r"(?<=[;:,،؛–—)\]])(?=\s)|(?=\s[–—]\s)|(?<=[，；、：])")
+_BLANK = regex.compile(r"(?=\s)")
+
+
+def _within_limit(text: str, start: int, end: int) -> Iterator[Span]:
+    start, end = _trimmed(text, start, end)
+    while end - start > EXCERPT_LIMIT:
+        cut = _cut(text, start, end)
+        yield start, cut
+        start, end = _trimmed(text, cut, end)
+    yield start, end
+
+
+def _cut(text: str, start: int, end: int) -> int:
+    """Where to end a passage within the limit: after a sentence of a long quotation, a clause, or a word.
+
+    Beyond the limit where a single word goes beyond it (an encoded file, say): that can't be quoted.
+    """
+    limit = start + EXCERPT_LIMIT
+    for breaks, floor in ((_SENTENCE_END, start + _HALF), (_CLAUSE_END, start + _HALF), (_BLANK, start + 1)):
+        found: list[int] = [match.start() for match in breaks.finditer(text, floor, limit + 1)]
+        whole = next((at for at in reversed(found) if between_words(text, at)), None)
+        if whole:
+            return whole
+    within = next((at for at in range(limit, start, -1) if between_words(text, at)), None)
+    return within or next_edge(text, limit, end)

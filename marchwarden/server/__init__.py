@@ -1,0 +1,1 @@
+"""The MCP server, and the worker process of each call."""

@@ -1,0 +1,201 @@
+"""What is offered over MCP: the tool `research`, and the traces of its calls as resources. server.py serves it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Awaitable
+from functools import partial
+from typing import Any, Protocol
+from uuid import UUID, uuid4
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from anyio.streams.memory import MemoryObjectReceiveStream
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from marchwarden import __version__
+from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
+from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed
+from marchwarden.server.markdown import as_markdown
+from marchwarden.server.worker import Tell, research_in_worker
+from marchwarden.settings import Settings
+from marchwarden.trace.reader import TraceSummary, list_traces
+
+TOOL = "research"
+TRACES_LISTED = 50
+TRACE_MEDIA_TYPE = "application/jsonl"
+_TRACE_URI = re.compile(r"^trace://([0-9a-fA-F-]{36})$")
+
+INSTRUCTIONS = """\
+`research` investigates one question and answers with evidence: each [n] in the answer names a citation, and each
+citation's raw_excerpt is an exact copy from the page that was read. Look at `gaps` and `confidence` before you rely
+on an answer. A gap's category says what to do about it: source_not_found: ask another researcher; access_denied: a
+person or another fetcher; budget_exhausted: ask again with more; contradictory_sources: compare the excerpts;
+scope_exceeded: another kind of researcher. Say in `context` what you know already. A call takes up to a minute, a
+deep one up to three. Every call leaves a trace, readable as the resource trace://{trace_id}."""
+FROZEN_WEB = """
+No search key is set: this server answers from a frozen web that ships with Marchwarden, of its own texts on invented
+hosts, to try it out. Do not pass its answers on as research."""
+
+_DESCRIPTION = """\
+Research a question: search, read pages, and answer with citations whose excerpts are exact copies of what was read.
+Says what it could not find (gaps), what else it met (discoveries, open questions), and how sure it is."""
+
+Context = ServerRequestContext[Any, Any]
+
+
+class Research(Protocol):
+    def __call__(
+        self, request: ResearchRequest, *, settings: Settings, trace_id: str, on_progress: Tell
+    ) -> Awaitable[ResearchResult]: ...
+
+
+def build(settings: Settings, *, research: Research = research_in_worker) -> Server[Any]:
+    """The server, ready to be put on a transport; `research` runs a call."""
+    return Server(
+        "marchwarden",
+        version=__version__,
+        title="Marchwarden",
+        instructions=INSTRUCTIONS + (FROZEN_WEB if _is_shipped_web(settings) else ""),
+        on_list_tools=_list_tools,
+        on_call_tool=partial(_call_tool, settings, research),
+        on_list_resources=partial(_list_resources, settings),
+        on_list_resource_templates=_list_resource_templates,
+        on_read_resource=partial(_read_resource, settings),
+    )
+
+
+def _is_shipped_web(settings: Settings) -> bool:
+    return "snapshot" in settings.sources and settings.web is None
+
+
+# The tool
+
+
+async def _list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    tool = types.Tool(
+        name=TOOL,
+        title="Research a question",
+        description=_DESCRIPTION,
+        input_schema=json_schema("request"),
+        output_schema=json_schema("result"),
+        annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=True, idempotent_hint=False),
+    )
+    return types.ListToolsResult(tools=[tool])
+
+
+async def _call_tool(
+    settings: Settings, research: Research, context: Context, params: types.CallToolRequestParams
+) -> types.CallToolResult:
+    if params.name != TOOL:
+        raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; there is {TOOL!r}")
+    try:
+        request = ResearchRequest.model_validate(params.arguments or {})
+    except ValidationError as error:
+        return _refused(str(InvalidRequest.of(error)))
+    return await _with_progress(
+        context, partial(research, request, settings=settings, trace_id=str(uuid4())), settings
+    )
+
+
+async def _with_progress(
+    context: Context, call: partial[Awaitable[ResearchResult]], settings: Settings
+) -> types.CallToolResult:
+    """Run the call while what it says of itself goes to the client, in order."""
+    send, receive = anyio.create_memory_object_stream[str](math.inf)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_relay, receive, context)
+        with send:
+            answer = await _answer(partial(call, on_progress=send.send_nowait), settings)
+    return answer
+
+
+async def _relay(messages: MemoryObjectReceiveStream[str], context: Context) -> None:
+    number = 0
+    with messages:
+        async for message in messages:
+            number += 1
+            await context.session.report_progress(number, message=message)
+
+
+async def _answer(call: partial[Awaitable[ResearchResult]], settings: Settings) -> types.CallToolResult:
+    """The result, or what went wrong; only cancellation passes through."""
+    try:
+        result = await call()
+    except MarchwardenError as error:
+        return _refused(_explained(error, call.keywords["trace_id"], settings))
+    return types.CallToolResult(
+        content=[types.TextContent(text=as_markdown(result))],
+        structured_content=result.model_dump(mode="json"),
+    )
+
+
+def _refused(message: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
+
+
+def _explained(error: MarchwardenError, trace_id: str, settings: Settings) -> str:
+    traced = f"Trace: trace://{trace_id}" if (settings.traces / f"{trace_id}.jsonl").is_file() else None
+    hint = None if isinstance(error, ResearchFailed) else error.hint  # which names the trace too, for a terminal
+    return "\n".join(line for line in (str(error), hint, traced) if line)
+
+
+# The traces
+
+
+async def _list_resources(
+    settings: Settings, context: Context, params: types.PaginatedRequestParams | None
+) -> types.ListResourcesResult:
+    summaries = await anyio.to_thread.run_sync(list_traces, settings.traces)
+    return types.ListResourcesResult(resources=[_resource(summary) for summary in summaries[:TRACES_LISTED]])
+
+
+def _resource(summary: TraceSummary) -> types.Resource:
+    return types.Resource(
+        uri=f"trace://{summary.trace_id}",
+        name=summary.trace_id,
+        title=summary.question,
+        description=f"Trace of a call ({summary.outcome}), one JSON object a line.",
+        mime_type=TRACE_MEDIA_TYPE,
+        size=summary.size,
+    )
+
+
+async def _list_resource_templates(
+    context: Context, params: types.PaginatedRequestParams | None
+) -> types.ListResourceTemplatesResult:
+    template = types.ResourceTemplate(
+        uri_template="trace://{trace_id}",
+        name="trace",
+        title="Trace of a call",
+        description="Everything that one research call did, one JSON object a line; the last line is its result.",
+        mime_type=TRACE_MEDIA_TYPE,
+    )
+    return types.ListResourceTemplatesResult(resource_templates=[template])
+
+
+async def _read_resource(
+    settings: Settings, context: Context, params: types.ReadResourceRequestParams
+) -> types.ReadResourceResult:
+    trace_id = _trace_id(params.uri)
+    try:
+        body = await anyio.Path(settings.traces / f"{trace_id}.jsonl").read_bytes()
+    except OSError:
+        raise MCPError(types.INVALID_PARAMS, f"there is no trace {trace_id}", {"uri": params.uri}) from None
+    text = body.decode("utf-8", "replace")
+    contents = types.TextResourceContents(uri=params.uri, mime_type=TRACE_MEDIA_TYPE, text=text)
+    return types.ReadResourceResult(contents=[contents])
+
+
+def _trace_id(uri: str) -> str:
+    """The id that a trace's URI names; MCPError where it is none. Nothing else of a URI ever reaches a path."""
+    found = _TRACE_URI.match(uri)
+    try:
+        return str(UUID(found[1] if found else ""))
+    except ValueError:
+        raise MCPError(types.INVALID_PARAMS, "resources are trace://{trace_id}, with a UUID", {"uri": uri}) from None

@@ -1,0 +1,347 @@
+"""One process for each research call: starts it, writes its trace, passes on its progress, and enforces its limits.
+
+A call that does not stop in time, or that uses more tokens than it was given, is killed, and its caller gets a valid
+result with what had been found. A call that dies is that call's error alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import signal
+import socket
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import anyio
+import anyio.to_thread
+
+from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
+from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job, run
+from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.text import embedding
+from marchwarden.trace.events import (
+    Event,
+    Failed,
+    Finished,
+    ModelCalled,
+    Started,
+    WasCancelled,
+    WasKilled,
+    parse_event,
+)
+from marchwarden.trace.writer import TraceWriter, secrets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from multiprocessing.context import ForkServerContext, SpawnContext
+    from multiprocessing.process import BaseProcess
+
+RESEARCH = "marchwarden.agent.loop:research"
+GRACE_SECONDS = 2.0
+"""How long after its own limit a call may still be finishing."""
+START_SECONDS = 60.0
+"""How long a process may take to import what it needs; the first one is the slowest."""
+HEARTBEAT_SECONDS = 8.0
+"""After so long without news, the last is told again: callers want to hear something every 10 seconds."""
+DRAIN_SECONDS = 1.0
+"""How long to read on from a process that was killed."""
+
+_KILLS = {
+    "seconds": "it went on for longer than its time and the grace after it",
+    "tokens": "it used more tokens than it was given",
+}
+_starting = threading.Lock()
+
+logger = logging.getLogger(__name__)
+
+Tell: TypeAlias = Callable[[str], None]
+"""Hears what is happening now, in words for a person."""
+
+
+async def research_in_worker(
+    request: ResearchRequest,
+    *,
+    settings: Settings,
+    trace_id: str,
+    on_progress: Tell,
+    research: str = RESEARCH,
+    on_program_note: Tell = lambda note: None,
+) -> ResearchResult:
+    """Run one call in a process of its own, and write its trace.
+
+    `research` names the function to run, as `module:name`. `on_program_note` hears what of the model's program is not
+    used. Raises ResearchFailed where the process dies or fails
+    inside, ConfigurationError and StorageError as they are. Cancelling kills the process.
+    """
+    job = Job(research=research, request=request, settings=settings, trace_id=trace_id)
+    writer = TraceWriter(settings.traces, trace_id, secrets=secrets_of(settings), on_progress=on_progress)
+    with writer:
+        return await _Call(job, writer, on_program_note).run()
+
+
+def warm_up(settings: Settings) -> None:
+    """Begin importing what calls will need, in the process that theirs are forked from. Returns at once."""
+    with _starting, _without_main():
+        if _context(settings).get_start_method() == "forkserver":
+            from multiprocessing.forkserver import ensure_running
+
+            ensure_running()
+
+
+def _context(settings: Settings) -> ForkServerContext | SpawnContext:
+    """How processes are started here: forked from one that has the imports done, where the system can."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_preloaded(settings))
+    return context
+
+
+def _preloaded(settings: Settings) -> list[str]:
+    """Modules to import before processes are forked; the libraries of models only where they will be used."""
+    model_id = settings.model_id
+    modules = ["marchwarden.server.preload"]
+    if embedding.is_used(settings):
+        modules.append("marchwarden.server.preload_model")
+    if model_id != EXTRACTIVE:
+        modules += ["dspy", "marchwarden.lm.metered", "marchwarden.lm.adapter", "marchwarden.lm.resolve"]
+    if model_id.startswith("anthropic/"):
+        modules += ["anthropic", "marchwarden.lm.anthropic"]
+    return modules
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A new process runs the main script again to find what it defines. Ours define nothing that a call needs, and
+    the command line or a test runner takes longer to import than a call may take to start."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+class _Worker:
+    """The process of one call, seen from outside."""
+
+    def __init__(self, job: Job, channel: socket.socket) -> None:
+        self._job = job
+        self._channel = channel
+        self._process: BaseProcess | None = None
+        self._unwanted = False
+        self._not_started = "NotStarted"
+
+    def start(self) -> None:
+        """Blocks until the process exists. One that was killed before is killed then, or not started at all. Where
+        it can't be started the channel is closed."""
+        with self._channel, _starting, _without_main():
+            if self._unwanted:
+                return
+            process = _context(self._job.settings).Process(target=run, args=(self._job, self._channel), daemon=True)
+            try:
+                process.start()
+            except Exception as error:
+                logger.exception("call %s was not started", self._job.trace_id)
+                self._not_started = type(error).__name__
+                return
+            self._process = process
+        if self._unwanted:
+            process.kill()
+
+    def kill(self) -> None:
+        self._unwanted = True
+        if self._process is not None:
+            self._process.kill()
+
+    def exit_reason(self) -> str:
+        """How the process ended, as one word: a signal's name, or its exit status. Waits for its end, shortly."""
+        if self._process is None:
+            return self._not_started
+        self._process.join(DRAIN_SECONDS)
+        code = self._process.exitcode
+        if code is None or code >= 0:
+            return f"exit status {code}"
+        with suppress(ValueError):
+            return signal.Signals(-code).name
+        return f"signal {-code}"
+
+
+class _Call:
+    """One call from its start to its result. Times are of time.monotonic, in seconds."""
+
+    def __init__(self, job: Job, writer: TraceWriter, on_program_note: Tell) -> None:
+        self._job = job
+        self._writer = writer
+        self._on_program_note = on_program_note
+        self._channel, theirs = socket.socketpair()
+        self._channel.setblocking(False)
+        self._worker = _Worker(job, theirs)
+        self._reader = FrameReader()
+        self._started = self._told = time.monotonic()
+        self._message = "starting"
+        self._deadline = self._started + START_SECONDS
+        self._drained = False
+        self._killed: Literal["seconds", "tokens"] | None = None
+        self._checkpoint: Frame | None = None
+        self._tokens_used = 0
+        self._result: ResearchResult | None = None
+        self._error: dict[str, Any] | None = None
+
+    async def run(self) -> ResearchResult:
+        try:
+            return await self._supervise()
+        except anyio.get_cancelled_exc_class():
+            self._worker.kill()
+            with suppress(StorageError):
+                self._writer.record(WasCancelled(decision="the caller took the call back"))
+            raise
+        except MarchwardenError:
+            raise
+        except Exception as error:
+            raise self._failed(type(error).__name__) from error
+        finally:
+            self._worker.kill()
+            self._channel.close()
+
+    async def _supervise(self) -> ResearchResult:
+        # Not awaited: it waits for the process that calls are forked from, and the clock is running.
+        threading.Thread(target=self._worker.start, daemon=True).start()
+        while received := await self._receive():
+            for frame in self._reader.feed(received):
+                self._take(frame)
+        return await self._outcome()
+
+    # While it runs
+
+    async def _receive(self) -> bytes:
+        """What the process sent next; nothing once it is gone."""
+        while not self._drained:
+            self._look_at_the_clock()
+            with anyio.move_on_at(self._next_look()):
+                await anyio.wait_readable(self._channel)
+                with suppress(BlockingIOError):
+                    return self._receive_now()
+        return b""
+
+    def _receive_now(self) -> bytes:
+        try:
+            return self._channel.recv(262_144)
+        except ConnectionResetError:
+            return b""
+
+    def _next_look(self) -> float:
+        """When to look at the clock again, in the event loop's time."""
+        wait = min(self._deadline, self._told + HEARTBEAT_SECONDS) - time.monotonic()
+        return anyio.current_time() + max(0.0, wait)
+
+    def _look_at_the_clock(self) -> None:
+        now = time.monotonic()
+        if now >= self._deadline:
+            self._drained = self._killed is not None
+            self._stop("seconds")
+        if now >= self._told + HEARTBEAT_SECONDS:
+            self._tell(f"{self._message} ({now - self._started:.0f} s)")
+
+    def _stop(self, reason: Literal["seconds", "tokens"]) -> None:
+        self._worker.kill()
+        self._killed = self._killed or reason
+        self._deadline = time.monotonic() + DRAIN_SECONDS
+
+    def _tell(self, message: str) -> None:
+        self._told = time.monotonic()
+        self._writer.progress(message)
+
+    def _take(self, frame: Frame) -> None:
+        if frame.kind == "ready":
+            limit = self._job.settings.seconds_for(self._job.request.depth)
+            self._deadline = time.monotonic() + limit + GRACE_SECONDS
+        elif frame.kind == "event":
+            self._record(parse_event(frame.json()))
+        elif frame.kind == "progress":
+            self._message = frame.json()
+            self._tell(self._message)
+        elif frame.kind == "checkpoint":
+            self._checkpoint = frame
+        elif frame.kind == "result":
+            self._result = ResearchResult.model_validate(frame.json())
+        else:
+            self._error = frame.json()
+
+    def _record(self, event: Event) -> None:
+        if isinstance(event, Finished) and self._killed:
+            return  # its result is not the one that is given
+        self._writer.record(event)
+        if isinstance(event, Started):
+            for note in event.program_notes:
+                self._on_program_note(note)
+        elif isinstance(event, ModelCalled):
+            self._tokens_used = min(event.tokens_used, self._job.request.constraints.token_budget)
+            if event.tokens_used > self._tokens_used:
+                self._stop("tokens")
+
+    # Once it has ended
+
+    async def _outcome(self) -> ResearchResult:
+        if self._killed:
+            return await self._finish(self._killed)
+        if self._result is not None:
+            return self._result
+        if self._error is not None:
+            raise self._passed_on(self._error)
+        reason = await anyio.to_thread.run_sync(self._worker.exit_reason)
+        raise self._failed(reason)
+
+    async def _finish(self, limit: Literal["seconds", "tokens"]) -> ResearchResult:
+        self._writer.record(WasKilled(decision=_KILLS[limit], reason=limit))
+        result = await anyio.to_thread.run_sync(self._finished_from_outside, limit)
+        self._writer.record(Finished(decision="finished with what had been found", result=result))
+        return result
+
+    def _finished_from_outside(self, limit: Literal["seconds", "tokens"]) -> ResearchResult:
+        """Run in a thread: the import takes a moment where no call was finished so before."""
+        from marchwarden.agent.conclusion import Checkpoint, finish
+        from marchwarden.ledger import Ledger
+
+        request = self._job.request
+        if self._checkpoint is not None:
+            checkpoint = Checkpoint.model_validate(self._checkpoint.json())
+        else:
+            checkpoint = Checkpoint(
+                request=request,
+                ledger=Ledger(question=request.question, context=request.context),
+                tokens_used=0,
+                iterations_run=0,
+                exhausted=[],
+                model_id=self._job.settings.model_id,
+                kind="web",
+            )
+        checkpoint.tokens_used = max(checkpoint.tokens_used, self._tokens_used)
+        seconds = time.monotonic() - self._started
+        return finish(checkpoint, limit=limit, trace_id=self._job.trace_id, seconds=seconds)
+
+    def _passed_on(self, told: dict[str, Any]) -> MarchwardenError:
+        kind = PASSED_ON.get(told["error"])
+        if kind is None:
+            return self._failed(told["error"])
+        self._record_failure(told["message"], told["error"])
+        return kind(told["message"], hint=told["hint"])
+
+    def _failed(self, reason: str) -> ResearchFailed:
+        self._record_failure("the call ended in an internal failure", reason)
+        return ResearchFailed(
+            f"the research ended in an internal failure: {reason}",
+            trace_id=self._job.trace_id,
+            hint=f"`marchwarden replay {self._job.trace_id}` shows how far it came.",
+        )
+
+    def _record_failure(self, decision: str, error: str) -> None:
+        with suppress(StorageError):
+            self._writer.record(Failed(decision=decision, error=error))

@@ -1,0 +1,1 @@
+"""What can be searched and read: one registry, one module a source."""

@@ -1,0 +1,91 @@
+"""Several researchers as one: all are searched, and each page or file is read by the one that it is of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+
+import anyio
+
+from marchwarden.contract import SourceFilter
+from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchHit, SearchOutcome
+from marchwarden.sources.source_registry import Tools
+
+
+def together(each: Sequence[Tools]) -> Tools:
+    """Files come last in the kind, and each kind once."""
+    kinds = sorted({tools.kind for tools in each}, key=lambda kind: (kind == "file", kind))
+    reader = _ReaderOfEach(each)
+    return Tools(kind=",".join(kinds), search=_SearchOfEach(each), fetcher=reader, address=reader.address)
+
+
+class _SearchOfEach:
+    """Asks all of them side by side."""
+
+    def __init__(self, each: Sequence[Tools]) -> None:
+        self._each = [tools.search for tools in each]
+        self.name = "+".join(search.name for search in self._each)
+
+    async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
+        """As the protocol says. Where one of them failed its failure is told, and the hits of the others stand."""
+        began = time.monotonic()
+        outcomes: dict[int, SearchOutcome] = {}
+
+        async def ask(place: int) -> None:
+            outcomes[place] = await self._each[place].search(
+                query, max_results=max_results, source_filter=source_filter
+            )
+
+        async with anyio.create_task_group() as group:
+            for place in range(len(self._each)):
+                group.start_soon(ask, place)
+        ordered = [outcomes[place] for place in range(len(self._each))]
+        return SearchOutcome(
+            query,
+            self.name,
+            interleaved([outcome.hits for outcome in ordered], max_results),
+            failure=_failure(ordered),
+            seconds=time.monotonic() - began,
+        )
+
+    async def aclose(self) -> None:
+        for search in self._each:
+            await search.aclose()
+
+
+def interleaved(lists: Sequence[Sequence[SearchHit]], most: int) -> tuple[SearchHit, ...]:
+    """The best of each, then the second of each …; each address once. Only ranks count: the scores of one search say
+    nothing of another's."""
+    first: dict[str, SearchHit] = {}
+    for rank in zip_longest(*lists):
+        for hit in rank:
+            if hit is not None:
+                first.setdefault(hit.url, hit)
+    return tuple(first.values())[:most]
+
+
+def _failure(outcomes: Sequence[SearchOutcome]) -> Failure | None:
+    """The first one's kind, with what each failing search says."""
+    failed = [(outcome.provider, outcome.failure) for outcome in outcomes if outcome.failure]
+    if not failed:
+        return None
+    return Failure(failed[0][1].kind, "; ".join(f"{name}: {failure.detail}" for name, failure in failed))
+
+
+class _ReaderOfEach:
+    def __init__(self, each: Sequence[Tools]) -> None:
+        self._each = each
+
+    def address(self, url: str) -> str | None:
+        return next((found for tools in self._each if (found := tools.address(url))), None)
+
+    async def fetch(self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool]) -> FetchOutcome:
+        for tools in self._each:
+            if tools.address(url):
+                return await tools.fetcher.fetch(url, timeout=timeout, allows=allows)
+        return FetchOutcome(url, url, failure=Failure(FailureKind.BAD_REQUEST, "no source can read this address"))
+
+    async def aclose(self) -> None:
+        for tools in self._each:
+            await tools.fetcher.aclose()

@@ -1,0 +1,72 @@
+"""Search of a corpus: hits from the index of the user's own files."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import anyio.to_thread
+
+from marchwarden.contract import SourceFilter
+from marchwarden.corpus.catalogue import Catalogue
+from marchwarden.corpus.corpora import Corpus, again
+from marchwarden.corpus.search_index import CorpusIndex, Found
+from marchwarden.errors import MarchwardenError
+from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
+from marchwarden.text.ranking import term_weights, terms_of
+
+SNIPPET_LIMIT = 300
+
+
+class CorpusSearch:
+    def __init__(self, corpus: Corpus) -> None:
+        self.name = f"corpus:{corpus.name}"
+        self._corpus = corpus
+        self._opening = threading.Lock()
+        self._index: CorpusIndex | None = None
+
+    async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
+        """As the protocol says; a damaged index is a failure. A filter that includes domains finds no file."""
+        began = time.monotonic()
+        hits: tuple[SearchHit, ...] = ()
+        failure = None
+        if source_filter.allows(""):
+            try:
+                hits = await anyio.to_thread.run_sync(self._find, query, max_results, abandon_on_cancel=True)
+            except (OSError, ValueError, MarchwardenError) as error:
+                detail = f"the corpus can't be searched ({error}); {again(self._corpus.name)} mends it"
+                failure = Failure(FailureKind.SERVICE_DOWN, detail)
+        return SearchOutcome(query, self.name, hits, failure, time.monotonic() - began)
+
+    async def aclose(self) -> None:
+        self._index = None
+
+    def _find(self, query: str, most: int) -> tuple[SearchHit, ...]:
+        found = list(self._opened().find(query, most))
+        return tuple(
+            SearchHit(each.locator, each.title, snippet, each.score, each.published)
+            for each, snippet in zip(found, _snippets(query, found), strict=True)
+        )
+
+    def _opened(self) -> CorpusIndex:
+        with self._opening:
+            if self._index is None:
+                with Catalogue.reading(self._corpus.catalogue) as catalogue:
+                    self._index = CorpusIndex(self._corpus.index, catalogue.languages)
+            return self._index
+
+
+def _snippets(query: str, found: list[Found]) -> list[str]:
+    """Of each document the sentence that says most of what is asked, weighed by how telling its words are here."""
+    return [_best_sentence(query, each) for each in found]
+
+
+def _best_sentence(query: str, found: Found) -> str:
+    asked, *said = terms_of([query, *found.sentences], found.language)
+    wanted = set(asked)
+    shared = [wanted.intersection(each) for each in said]
+    weights = term_weights(shared)
+    worth = [sum(weights[term] for term in each) for each in shared]
+    best = max(range(len(worth)), key=worth.__getitem__)
+    sentence = " ".join(found.sentences[best].split())
+    return sentence if len(sentence) <= SNIPPET_LIMIT else sentence[:SNIPPET_LIMIT].rpartition(" ")[0] + " …"

@@ -1,0 +1,1 @@
+"""The content store: every page that was read, under its hash."""

@@ -1,0 +1,130 @@
+"""Whether a full stop ends a sentence, or an abbreviation, an initial, an ordinal number or an address.
+
+Whether a word is an abbreviation, sentencex says. It is shown that word and the next only, since it takes quadratic
+time over quotations; what it does not know is in abbreviations.py.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import regex
+
+from marchwarden.text.abbreviations import (
+    ALSO_WORDS,
+    BEFORE_A_NUMBER,
+    ENDS_A_NAME,
+    MAY_BE_LAST,
+    MEASURES,
+    NEVER_LAST,
+    NEVER_LAST_ENDINGS,
+    ORDINAL_DOT,
+)
+from marchwarden.text.ranking import is_stop_word
+from marchwarden.text.sentence_marks import BULLET, Mark
+
+_ENUMERATOR = regex.compile(rf"{BULLET}?\s?[(\[]?(?:\d{{1,3}}|\p{{L}}|[ivxIVX]{{1,5}})(?P<sign>[.)\]])[.)]?\s+")
+"""What begins an item of a list: "2. ", "(b) "."""
+_LETTERS = regex.compile(r"(?:\p{L}\p{M}*[.-]+)*\p{L}\p{M}*")
+_LETTERS_APART = regex.compile(r"(?<![\w.-])(?:\p{L}\p{M}*\.\s?)+\p{L}\p{M}*$")
+_UNIT = regex.compile(r"(?:\d\s?|/|°)\p{L}$")
+_ROMAN = regex.compile(r"[IVXLC]{2,}")
+_REGNAL = regex.compile(r"\p{Lu}\p{Ll}+\s[IVX]$")
+_REGNAL_WITHOUT_DOT = frozenset({"es", "fr", "it", "pt", "ru", "uk"})
+"""Languages that write "Carlo I" with no dot, and seldom a middle initial."""
+_NUMBER_BEFORE = regex.compile(r"\d\s?\p{L}+$")
+_COUNTED = regex.compile(r"(?:\p{L}\.\s?|\d[.,:])\d+$")
+"""A number that is no ordinal: of a page ("S. 12"), or with decimals."""
+_NUMBERS_APART = regex.compile(r"(?<!\S)\d{1,4}\.\s?\d{1,2}(?:\.\s?\d{1,2})?$")
+_ADDRESS = regex.compile(r"\w{2,}(?:[.-]\w+)*\.\w{2,}")
+_NAME_PARTICLES = frozenset({"al", "da", "de", "del", "di", "do", "dos", "du", "el", "la", "le", "van", "von"})
+_NONE_WRITTEN = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}]")
+"""Scripts whose sentences have no full stops: one stands for an abbreviation."""
+
+
+def full_stop_ends(mark: Mark) -> bool:
+    """Whether a sentence ends behind a full stop that blanks follow."""
+    if _NONE_WRITTEN.match(mark.before[-1:]):
+        return False
+    if _ENUMERATOR.fullmatch(mark.text, mark.start, mark.end):
+        return False
+    item = _ENUMERATOR.match(mark.after)
+    if item and item["sign"] != ".":
+        return True
+    if mark.lower_follows:
+        return False
+    if not mark.word or _ADDRESS.fullmatch(mark.word):
+        return not _is_abbreviated(mark)
+    if _sums_up(mark):
+        return True
+    if mark.word.casefold() in MEASURES and _NUMBER_BEFORE.search(mark.before):
+        return mark.language != "de" or is_stop_word(mark.next_word, "de")  # where nouns have capitals, too
+    if _is_abbreviated(mark):
+        return False
+    if mark.word.casefold() in ENDS_A_NAME:
+        return is_stop_word(mark.next_word, mark.language)
+    if mark.word.casefold() in ALSO_WORDS and not mark.before_initial:
+        return True
+    if len(mark.word) > 1 and is_stop_word(mark.word, mark.language):
+        return True  # sentencex reads some as English abbreviations, "mich." as Michigan
+    if mark.word[-1].isdigit() or _ROMAN.fullmatch(mark.word):
+        return _number_ends(mark)
+    return _letters_end(mark) if _LETTERS.fullmatch(mark.word) else library_ends(mark)
+
+
+def _sums_up(mark: Mark) -> bool:
+    """Whether it is that of "etc." or the like, also with blanks between its letters."""
+    apart = _LETTERS_APART.search(mark.before)
+    joined = "".join(apart[0].split()) if apart else mark.word
+    return joined.casefold() in MAY_BE_LAST
+
+
+def _is_abbreviated(mark: Mark) -> bool:
+    word = mark.word.casefold()
+    if mark.language == "ar" and len(word) > 1:
+        word = word.removeprefix("و")
+    if word in NEVER_LAST.get(mark.language, ()) or word.endswith(NEVER_LAST_ENDINGS):
+        return True
+    if _ROMAN.fullmatch(mark.next_word):
+        return True
+    return mark.next_word[:1].isdigit() and word in BEFORE_A_NUMBER
+
+
+def _number_ends(mark: Mark) -> bool:
+    """Not where it counts ("im 19. Jahrhundert"), nor within a date ("22. 3. 1832", "1999. 5. 12. ")."""
+    if mark.language == "ko":
+        return not _NUMBERS_APART.search(mark.before) and not mark.next_word.isdigit()
+    if mark.language not in ORDINAL_DOT or (mark.word.isdigit() and len(mark.word) > 3):
+        return True
+    if _COUNTED.search(mark.before):
+        return True
+    return is_stop_word(mark.next_word, mark.language)
+
+
+def _letters_end(mark: Mark) -> bool:
+    """An initial does not end a sentence, nor do letters like "U.S."; a unit does, or a letter before "The …"."""
+    if mark.before_initial:
+        return False
+    if _UNIT.search(mark.before) or (mark.language in _REGNAL_WITHOUT_DOT and _REGNAL.search(mark.before)):
+        return True
+    if mark.language == "en":
+        return library_ends(mark)
+    if _LETTERS_APART.search(mark.before) or not mark.word[0].isupper():
+        return False
+    following = mark.next_word.casefold()
+    return following not in _NAME_PARTICLES and is_stop_word(following, mark.language)
+
+
+def library_ends(mark: Mark) -> bool:
+    """Whether sentencex divides what stands before the mark and behind it."""
+    english = mark.language == "en"  # the one language of which it knows how sentences begin
+    following = mark.next_word if english and mark.next_word[:1].isalpha() else "Xyz"
+    return _divided_by_library(f"{mark.word}{mark.signs}", following, mark.language)
+
+
+@lru_cache(maxsize=4096)
+def _divided_by_library(word: str, following: str, language: str) -> bool:
+    import sentencex
+
+    boundaries = sentencex.get_sentence_boundaries(language, f"{word} {following} x")
+    return any(int(boundary["end_index"]) == len(word) + 1 for boundary in boundaries)

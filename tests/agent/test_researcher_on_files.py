@@ -1,0 +1,198 @@
+"""Research over files of one's own, alone and beside a web: what is cited can be followed and verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from marchwarden.contract import GapCategory, SourceAuthority, SourceFilter
+from marchwarden.errors import ConfigurationError
+from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
+from marchwarden.settings import Settings, load_settings, shipped, sources_of
+from marchwarden.sources.combined import interleaved
+from marchwarden.sources.source_registry import open_tools
+from marchwarden.trace.timeline import timeline
+from marchwarden.trace.verify import verify
+from tests.corpora import corpus_of
+from tests.runs import run
+from tests.webs import article, make_web
+
+QUESTION = "When was the queen of the north hive replaced?"
+ANSWER = "The queen of the north hive was replaced in June 2021."
+NOTES = f"# Bees\n\nThe hives stand by the pond.\n\n{ANSWER}\n"
+
+pytestmark = pytest.mark.anyio
+
+
+def settings(source: str, web: Path | None = None) -> Settings:
+    return load_settings(model="extractive", source=source, web=web)
+
+
+async def test_a_file_is_cited_with_a_path_and_a_line_and_verifies_offline(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "files", {"bees.md": NOTES, "pond.txt": "The pond was dug in 2019.\n"}, "notes")
+    done = await run(QUESTION, settings=settings("corpus:notes"))
+    (citation,) = done.result.citations
+    assert (citation.source, citation.locator) == ("file", f"{tmp_path}/files/bees.md#L5")
+    assert (citation.raw_excerpt, citation.title) == (ANSWER, "Bees")
+    assert done.problems == []
+    assert done.result.confidence_factors.source_authority is SourceAuthority.MEDIUM
+    assert done.events("start")[0].source == "corpus:notes"
+    assert any(f"read {tmp_path}/files/bees.md: file" in entry.line for entry in timeline(done.trace))
+
+
+async def test_what_was_cited_still_verifies_when_the_file_is_gone(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "files", {"bees.md": NOTES})
+    done = await run(QUESTION, settings=settings("corpus"))
+    (tmp_path / "files/bees.md").unlink()
+    assert done.result.citations
+    assert done.problems == []
+
+
+async def test_a_path_that_was_not_read_does_not_verify(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "files", {"bees.md": NOTES})
+    done = await run(QUESTION, settings=settings("corpus"))
+    for wrong in ("/etc/passwd", f"{tmp_path}/files/bees.md#x", f"{tmp_path}/files#L5"):
+        forged = [done.result.citations[0].model_copy(update={"locator": wrong})]
+        result = done.result.model_copy(update={"citations": forged})
+        assert [each.what for each in verify(result, done.trace, done.store)] == ["it was not fetched in this call"]
+
+
+async def test_a_file_that_changed_after_it_was_indexed_is_a_failure_as_data(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "files", {"bees.md": NOTES})
+    (tmp_path / "files/bees.md").write_text(NOTES.replace("2021", "2022"))
+    done = await run(QUESTION, settings=settings("corpus"))
+    assert done.result.citations == []
+    assert [event.failure.kind for event in done.events("fetch_url")] == ["changed"]
+    assert done.categories() == [GapCategory.SOURCE_NOT_FOUND.value]
+
+
+async def test_two_files_that_agree_are_two_sources_and_a_copy_is_none(tmp_path: Path) -> None:
+    other = "Diary of the year.\n\nIn June 2021 the queen of the north hive was replaced by a Buckfast queen.\n"
+    corpus_of(tmp_path / "files", {"a/bees.md": NOTES, "b/bees.md": NOTES, "diary.txt": other})
+    done = await run(QUESTION, settings=settings("corpus"))
+    assert done.result.confidence_factors.num_corroborating_sources == 2
+
+
+async def test_a_web_and_a_corpus_are_searched_together_and_citations_say_which(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "files", {"bees.md": NOTES}, "notes")
+    page = "https://hives.example/queens"
+    told = "The queen of the north hive was replaced in the month of June 2021, say its keepers."
+    web = make_web(tmp_path / "web", {page: article("Queens", told, "Hives are painted white.")})
+    done = await run(QUESTION, settings=settings("snapshot,corpus:notes", web))
+    assert {(each.source, each.locator) for each in done.result.citations} == {
+        ("snapshot", page),
+        ("file", f"{tmp_path}/files/bees.md#L5"),
+    }
+    assert done.problems == []
+    assert {event.provider for event in done.events("search")} == {"snapshot+corpus:notes"}
+
+
+async def test_one_search_that_is_down_is_told_and_the_other_goes_on(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path / "files", {"bees.md": NOTES}, "notes")
+    page = "https://hives.example/queens"
+    web = make_web(tmp_path / "web", {page: article("Queens", ANSWER, "Hives are painted white.")})
+    (corpus.index / "meta.json").write_text("{")
+    done = await run(QUESTION, settings=settings("snapshot,corpus:notes", web))
+    assert done.locators() == {page}
+    failure = done.events("search")[0].failure
+    assert failure.kind == FailureKind.SERVICE_DOWN.value
+    assert failure.detail.startswith("corpus:notes: the corpus can't be searched")
+
+
+async def test_a_page_can_not_have_a_file_read_that_is_not_in_the_corpus(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "files", {"bees.md": NOTES}, "notes")
+    (tmp_path / "secret.md").write_text(NOTES)
+    web = make_web(tmp_path / "web", {"https://hives.example/": article("Queens", ANSWER)})
+    tools = open_tools(settings("snapshot,corpus:notes", web))
+    for url in (f"{tmp_path}/secret.md", "/etc/passwd", "file:///etc/passwd"):
+        assert tools.address(url) is None
+        outcome = await tools.fetcher.fetch(url, allows=SourceFilter(None).allows)
+        assert outcome.page is None
+    await tools.aclose()
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "is_calibrated"),
+    [
+        ("snapshot", "snapshot", True),
+        ("corpus:notes", "file", False),
+        ("snapshot,corpus:notes", "snapshot,file", False),
+    ],
+)
+async def test_a_calibration_is_used_where_it_is_of_every_source(
+    tmp_path: Path, source: str, kind: str, is_calibrated: bool
+) -> None:
+    corpus_of(tmp_path / "files", {"bees.md": NOTES}, "notes")
+    web = make_web(
+        tmp_path / "web", {"https://hives.example/": article("Queens", ANSWER, "Hives are painted white.")}
+    )
+    program = str(shipped("programs") / "extractive")  # its calibration is of the frozen web
+    configured = load_settings(model="extractive", source=source, web=web, program=program)
+    assert open_tools(configured).kind == kind
+    done = await run(QUESTION, settings=configured)
+    assert (done.result.confidence_factors.calibration is not None) == is_calibrated
+
+
+@pytest.mark.parametrize("source", ["corpus", "corpus:nope", "snapshot,corpus:nope"])
+async def test_a_corpus_that_is_missing_is_an_error_that_says_how_to_make_it(tmp_path: Path, source: str) -> None:
+    web = make_web(tmp_path / "web", {"https://hives.example/": article("Queens", ANSWER)})
+    with pytest.raises(ConfigurationError, match="there is no corpus") as error:
+        await run(QUESTION, settings=settings(source, web))
+    assert "marchwarden index FOLDER" in str(error.value.hint)
+
+
+# Names of sources
+
+
+@pytest.mark.parametrize(
+    ("text", "sources"),
+    [
+        ("web", ("web",)),
+        ("corpus", ("corpus:default",)),
+        (" web , corpus:notes,", ("web", "corpus:notes")),
+        ("corpus:a,corpus:b,corpus:a", ("corpus:a", "corpus:b")),
+    ],
+)
+async def test_sources_are_named_in_one_spelling(text: str, sources: tuple[str, ...]) -> None:
+    assert sources_of(text) == sources
+    assert load_settings(source=text).sources == sources
+
+
+@pytest.mark.parametrize("text", ["moon", "web:x", "corpus:", "corpus:../x", "web,snapshot", ",", "corpus:a b"])
+async def test_what_is_no_source_is_refused_by_name(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="MARCHWARDEN_SOURCE"):
+        load_settings(source=text)
+
+
+# Interleaving
+
+
+def hits(*urls: str) -> tuple[SearchHit, ...]:
+    return tuple(SearchHit(url, url, score=score) for score, url in enumerate(urls))
+
+
+@pytest.mark.parametrize(
+    ("lists", "most", "order"),
+    [
+        ([hits("a", "b", "c"), hits("x", "y")], 10, "axbyc"),
+        ([hits("a", "b", "c"), hits("x", "y", "z")], 3, "axb"),
+        ([hits("a", "x"), hits("x", "a")], 10, "ax"),
+        ([hits(), hits("x")], 10, "x"),
+        ([], 10, ""),
+    ],
+)
+async def test_hits_are_taken_in_turn_whatever_their_scores(
+    lists: list[tuple[SearchHit, ...]], most: int, order: str
+) -> None:
+    assert "".join(hit.url for hit in interleaved(lists, most)) == order
+
+
+async def test_failures_of_several_searches_are_told_together() -> None:
+    from marchwarden.sources.combined import _failure
+
+    down = Failure(FailureKind.SERVICE_DOWN, "it is down")
+    told = _failure(
+        [SearchOutcome("q", "a", failure=down), SearchOutcome("q", "b"), SearchOutcome("q", "c", failure=down)]
+    )
+    assert told == Failure(FailureKind.SERVICE_DOWN, "a: it is down; c: it is down")

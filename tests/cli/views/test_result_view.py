@@ -1,0 +1,98 @@
+"""How a result looks, at any width, whatever its texts hold."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from marchwarden.cli.views.console import show
+from marchwarden.cli.views.result_view import band, result_view
+from marchwarden.contract import ResearchResult, confidence_band
+from tests.cli.results import TRACE_ID, a_hostile_result, a_result, an_empty_result
+
+
+def shown(result: ResearchResult, width: int = 80, *, terminal: bool = False) -> str:
+    file = io.StringIO()
+    console = Console(
+        file=file,
+        width=width,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        force_terminal=terminal,
+        no_color=not terminal,
+    )
+    show(result_view(result, width), console)
+    return file.getvalue()
+
+
+@given(st.floats(0, 1))
+def test_the_words_for_a_score_are_the_contracts(confidence: float) -> None:
+    assert band(confidence) == confidence_band(confidence)
+
+
+def test_a_calibrated_confidence_says_on_what_and_what_it_was_before() -> None:
+    result = a_result()
+    told = {"uncalibrated": 0.86, "calibration": "calibrated on 70\x1b answers"}
+    factors = result.confidence_factors.model_copy(update=told)
+    text = " ".join(shown(result.model_copy(update={"confidence_factors": factors}), 140).split())
+    assert "0.78 (moderate) · calibrated on 70\\x1b answers (uncalibrated 0.86) · 2 corroborating sources" in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_everything_is_there_and_fits(width: int) -> None:
+    text = shown(a_result(), width)
+    assert max(cell_len(line) for line in text.splitlines()) <= width
+    flat = "".join(text.split())
+    for part in (
+        "moderateconfidence(0.78)",
+        "TomatoesdowellinUtah[1].Peasgoinearly[2].",
+        "Warm-seasonvegetablesforUtah",
+        "2025-03-01",
+        "豆は早春に植えます。",
+        "Yields(accessdenied)",
+        "doi:10.1234/crops(relatedresearch→arxiv)",
+        "Whichcultivarsstandsalt?(high)",
+        "2corroboratingsources·authorityhigh·recencyrecent",
+        "12,345tokens·2iterations·1.3s·modelextractive",
+        TRACE_ID,
+        "marchwardenreplay3f2a1b2c",
+    ):
+        assert part in flat
+
+
+def test_an_excerpt_and_its_address_are_unbroken_where_there_is_room() -> None:
+    text = shown(a_result(), 200)
+    assert "https://extension.usu.example/gardening/(warm-season)?a=1&b=2" in text
+    assert "“Tomatoes, peppers and squash need full sun, at least 8 hours of it.”" in text
+
+
+def test_sections_without_content_are_left_out() -> None:
+    text = shown(an_empty_result())
+    assert "Citations" not in text
+    assert "Discoveries" not in text
+    assert "very low confidence (0.10)" in text
+    assert "All of it (source not found)" in text
+
+
+@pytest.mark.parametrize("width", [60, 140])
+def test_texts_from_outside_are_neither_markup_nor_commands(width: int) -> None:
+    plain = shown(a_hostile_result(), width)
+    assert "\x1b" not in plain
+    assert "\x07" not in plain
+    assert "\u202e" not in plain
+    flat = "".join(plain.split())
+    assert "\\x1b[2J\\x1b]8;;https://evil.example\\x07click" in flat
+    assert "[red]red[/red]:smile:<b>" in flat
+
+
+def test_on_a_terminal_only_colours_are_added() -> None:
+    text = shown(a_hostile_result(), 140, terminal=True)
+    assert "\x1b[1m" in text
+    assert "\x1b[2J" not in text
+    assert "\x1b]8" not in text

@@ -1,0 +1,97 @@
+"""The rubric: what raises the score and what lowers it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority, confidence_band
+from marchwarden.evidence.confidence import assess, authority_of, calibrated, score_of
+from marchwarden.ledger import Ledger
+from marchwarden.programs import Calibration
+
+
+@pytest.mark.parametrize(
+    ("url", "authority"),
+    [
+        ("https://extension.usu.edu/gardening", SourceAuthority.HIGH),
+        ("https://www.nps.gov/", SourceAuthority.HIGH),
+        ("https://history.northsea-university.ac.uk/x", SourceAuthority.HIGH),
+        ("https://health.brackenshire.gov.uk/", SourceAuthority.HIGH),
+        ("https://journals.northgate-clinical.org/a", SourceAuthority.HIGH),
+        ("https://ec.europa.eu/", SourceAuthority.HIGH),
+        ("https://www.nature.com/articles/x", SourceAuthority.HIGH),
+        ("https://nature-lovers-shop.com/", SourceAuthority.MEDIUM),
+        ("https://www.lakeshore-tribune.com/science", SourceAuthority.MEDIUM),
+        ("https://gedenkort-mauerweg.de/", SourceAuthority.MEDIUM),
+        ("https://sunwise-vitality-blog.com/posts/1", SourceAuthority.LOW),
+        ("https://forum.beehive-growers.net/viewtopic.php?t=1", SourceAuthority.LOW),
+        ("https://highdesert-gardener-notes.com/2022/", SourceAuthority.LOW),
+        ("https://www.shop.com/blog/1", SourceAuthority.LOW),
+        ("https://blog.harvard.edu/x", SourceAuthority.LOW),
+    ],
+)
+def test_authority_follows_the_address(url: str, authority: SourceAuthority) -> None:
+    assert authority_of(url) is authority
+
+
+def test_no_confidence_at_all_is_not_negative() -> None:
+    ledger = Ledger(question="What grows in Utah?")
+    ledger.set_aspects([ledger.question])
+    confidence = assess(ledger, [], budget_exhausted=True, today=date(2026, 1, 1)).confidence
+    assert str(confidence) == "0.0"
+
+
+def test_no_confidence_is_high_where_sources_contradict_each_other() -> None:
+    factors = ConfidenceFactors(
+        num_corroborating_sources=5, source_authority=SourceAuthority.HIGH, contradiction_detected=True,
+        query_specificity_match=1.0, budget_exhausted=False, recency=Recency.CURRENT,
+    )  # fmt: skip
+    assert confidence_band(score_of(factors, 1.0, unresolved=False)) == "moderate"
+    agreeing = factors.model_copy(update={"contradiction_detected": False})
+    assert confidence_band(score_of(agreeing, 1.0, unresolved=False)) == "high"
+
+
+# Calibrated
+
+
+def a_calibration(slope: float, intercept: float) -> Calibration:
+    return Calibration(
+        format=1, model_id="extractive", slope=slope, intercept=intercept, questions=70,
+        fitted_on="shipped dev", labels="abc", date="2026-11-28",
+    )  # fmt: skip
+
+
+@given(
+    st.floats(0, 1),
+    st.floats(0, 9),
+    st.floats(-9, 9),
+    st.builds(
+        ConfidenceFactors,
+        num_corroborating_sources=st.integers(1, 9),
+        source_authority=st.sampled_from(SourceAuthority),
+        contradiction_detected=st.booleans(),
+        query_specificity_match=st.floats(0, 1),
+        budget_exhausted=st.booleans(),
+    ),
+)
+def test_a_calibrated_confidence_keeps_the_rubrics_bounds(
+    score: float, slope: float, intercept: float, factors: ConfidenceFactors
+) -> None:
+    found = calibrated(score, factors, a_calibration(slope, intercept))
+    assert 0 <= found <= 0.97
+    if factors.budget_exhausted:
+        assert found <= 0.69
+    if factors.contradiction_detected:
+        assert confidence_band(found) != "high"
+
+
+def test_where_nothing_is_cited_there_is_nothing_to_calibrate() -> None:
+    ledger = Ledger(question="What grows in Utah?")
+    ledger.set_aspects([ledger.question])
+    found = assess(ledger, [], budget_exhausted=False, today=date(2026, 1, 1), calibration=a_calibration(0, 9))
+    assert found == assess(ledger, [], budget_exhausted=False, today=date(2026, 1, 1))
+    assert (found.factors.uncalibrated, found.factors.calibration) == (None, None)

@@ -1,0 +1,145 @@
+"""What the tests of compiling share: gaps of shipped questions, and a scripted model that does better with examples
+or better instructions before its eyes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from marchwarden.evaluation.labels.questions import Question, load_questions
+from marchwarden.lm.prompt import prompt_texts
+from marchwarden.lm.resolve import Resolved
+from marchwarden.lm.scripted import AsyncScriptedEngine, ScriptedEngine
+from marchwarden.optimization.compilation import Outcome, compile_program, examples_of
+from marchwarden.optimization.estimate import Order
+from marchwarden.optimization.optimizers import OPTIMIZERS, Effort
+from marchwarden.optimization.spending import Purse
+from marchwarden.optimization.stage_search import StageExamples
+from marchwarden.settings import Settings, load_settings, shipped
+
+MODEL = "openai/scripted-7b"
+EFFORT = Effort(candidates=2, demos=2, train=8, choose=6, dev=8)
+EVERY = tuple(OPTIMIZERS)
+BETTER = "Say scope_exceeded only where a paper, a register or a court file is asked for."
+ORDERED = "in the following order of fields:"
+
+
+def settings(model: str = MODEL) -> Settings:
+    return load_settings(model=model, source="snapshot", api_base="http://127.0.0.1:9/v1", semantic=False)
+
+
+def order(optimizer: str = "random-search", **changes: Any) -> Order:
+    given = {"stages": ("gaps",), "effort": EFFORT, "seed": 0, "jobs": 1, "always_model": True, **changes}
+    return Order(given.pop("settings", None) or settings(), optimizer=OPTIMIZERS[optimizer], **given)
+
+
+@cache
+def questions(split: str) -> list[Question]:
+    """Those of a split that give the gaps stage something to judge."""
+    every = load_questions(shipped("questions") / f"{split}.jsonl")
+    return [each for each in every if any(gap.required for gap in each.gaps) or "one-fact" in each.tags]
+
+
+def examples(of: Order) -> Mapping[str, StageExamples]:
+    return _examples(of.stages, of.effort, of.seed)
+
+
+@cache
+def _examples(stages: tuple[str, ...], effort: Effort, seed: int) -> Mapping[str, StageExamples]:
+    of = order(stages=stages, effort=effort, seed=seed)
+    return anyio.run(examples_of, of, questions("train"), questions("dev"))
+
+
+def has_demonstrations(request: Any) -> bool:
+    return len(request.messages) > 1
+
+
+def is_better(request: Any) -> bool:
+    return BETTER in str(request.system) or has_demonstrations(request)
+
+
+def answering(right: Callable[[Any], bool] = has_demonstrations) -> Callable[[Any], str]:
+    """A model that gives the labelled categories to a request that `right` says so of, and others to the rest."""
+    stage = examples(order())["gaps"]
+    gold = {stage_shown(each.given): each.gold.categories for each in stage.learn + stage.choose + stage.dev}
+
+    def answer(request: Any) -> str:
+        asked = list(prompt_texts(request))[-1]
+        categories = next(each for shown, each in gold.items() if shown in asked)
+        told = [category.value if right(request) else _other(category.value) for category in categories.values()]
+        numbers = [line.partition(".")[0] for line in asked.splitlines() if "pages read, none answers" in line]
+        judged = [
+            {"aspect": int(number), "category": category, "detail": "The pages that were read say nothing of it."}
+            for number, category in zip(numbers, told, strict=False)
+        ]
+        return json.dumps({"gaps": judged})
+
+    return answer
+
+
+def writing(words: str = BETTER, judge: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
+    """A model that writes these instructions whenever it is asked to write anything, and follows the better ones."""
+    judge = judge or answering(is_better)
+
+    def answer(request: Any) -> Any:
+        return judge(request) if is_the_stages(request) else written(request, words)
+
+    return answer
+
+
+def is_the_stages(request: Any) -> bool:
+    """Whether the stage is asked, and not the one that writes instructions."""
+    return fields_of(request) == ["gaps"]
+
+
+def fields_of(request: Any) -> list[str]:
+    asked = "\n".join(prompt_texts(request))
+    return re.findall(r"`(\w+)`", asked[asked.rindex(ORDERED) :]) if ORDERED in asked else []
+
+
+def written(request: Any, words: str) -> str:
+    """GEPA asks for a block of text, the others for fields."""
+    fields = fields_of(request)
+    return json.dumps(dict.fromkeys(fields, words)) if fields else f"```\n{words}\n```"
+
+
+def stage_shown(given: Any) -> str:
+    from marchwarden.stages.gaps import show
+
+    return str(show(given)["open_aspects"])
+
+
+def _other(category: str) -> str:
+    return "scope_exceeded" if category == "source_not_found" else "source_not_found"
+
+
+def purse(folder: Path, answer: Callable[[Any], Any], **limits: Any) -> Purse:
+    """Pays for a scripted model. `purse.engine.requests` is what went out to it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    engine = ScriptedEngine(answer)
+    made = Purse(folder, engines=lambda settings: Resolved(engine, AsyncScriptedEngine(engine), ()), **limits)
+    made.engine = engine  # type: ignore[attr-defined]
+    return made
+
+
+def run(tmp_path: Path, of: Order, answer: Callable[[Any], Any] | None = None, **given: Any) -> tuple[Outcome, Any]:
+    """Compile in `tmp_path/work` into `tmp_path/out`, and the purse that paid for it."""
+    before, progress = given.pop("before", None), given.pop("progress", None)
+    paid = purse(tmp_path / "work", answer or writing(), **given)
+    outcome = compile_program(
+        of,
+        examples(of),
+        questions("dev"),
+        folder=tmp_path / "work",
+        out=tmp_path / "out",
+        before=before,
+        purse=paid,
+        progress=progress,
+    )
+    return outcome, paid

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.contract import DiscoveryEvent, DiscoveryType, OpenQuestion, Priority
+from marchwarden.server.markdown import TEXT_TOKENS, as_markdown, tokens_at_most
+from tests.trace.samples import TRACE_ID, URL, a_citation, a_result
+
+
+def test_everything_of_a_result_is_in_the_text() -> None:
+    text = as_markdown(
+        a_result(
+            citations=[
+                a_citation(title="Gardens", published=date(2025, 3, 1), raw_excerpt="Tomatoes grow.\nPeas too.")
+            ],
+            discovery_events=[
+                DiscoveryEvent(
+                    type=DiscoveryType.NEW_SOURCE,
+                    suggested_researcher="arxiv",
+                    query="soil",
+                    reason="it is linked",
+                    source_locator=URL,
+                )
+            ],
+            open_questions=[OpenQuestion(question="Which soil?", context="a page", priority=Priority.HIGH)],
+        )
+    )
+    assert text.startswith("Tomatoes grow well [1].\n")
+    for part in [
+        "## Gaps\n\n- **source_not_found**: soil. nothing found",
+        "Confidence: 0.75 (moderate): 1 corroborating source, source authority high",
+        f"## Citations\n\n[1] Gardens\n{URL} (web, confidence 0.90, published 2025-03-01)",
+        "> Tomatoes grow.\n> Peas too.",
+        f"- **new_source** (for: arxiv): soil. it is linked {URL}",
+        "- **high**: Which soil? (a page)",
+        f"Cost: 120 tokens, 1 iterations, 1.5 s, extractive. Trace: trace://{TRACE_ID}",
+    ]:
+        assert part in text
+    assert "did not fit" not in text
+
+
+def test_a_calibrated_confidence_says_on_what_and_what_it_was_before() -> None:
+    result = a_result()
+    told = {"uncalibrated": 0.86, "calibration": "calibrated on 70 answers"}
+    factors = result.confidence_factors.model_copy(update=told)
+    text = as_markdown(result.model_copy(update={"confidence_factors": factors}))
+    assert "Confidence: 0.75 (moderate): calibrated on 70 answers (uncalibrated 0.86), 1 corroborating" in text
+
+
+@given(
+    citations=st.lists(st.text(min_size=1, max_size=500).filter(lambda text: text.strip(" .…[]")), max_size=20),
+    answer=st.text(min_size=1, max_size=3000).filter(lambda text: "[" not in text),
+    limit=st.integers(400, 6000),
+)
+def test_a_text_never_has_more_tokens_than_its_limit(citations: list[str], answer: str, limit: int) -> None:
+    valid = [a_citation(raw_excerpt=excerpt) for excerpt in citations]
+    text = as_markdown(a_result(answer=answer + " [1]" * bool(valid), citations=valid), limit=limit)
+    assert tokens_at_most(text) <= limit
+
+
+def test_what_does_not_fit_is_counted_and_the_trace_named() -> None:
+    result = a_result(citations=[a_citation(raw_excerpt="t" * 500)] * 10)
+    text = as_markdown(result, limit=1200)
+    assert text.startswith("Tomatoes grow well [1].")
+    assert "more parts did not fit here" in text
+    assert text.rstrip().endswith(f"trace://{TRACE_ID}.*")
+    assert 0 < text.count("> ttt") < 10
+
+
+def test_an_answer_longer_than_the_limit_is_cut_and_says_so() -> None:
+    text = as_markdown(a_result(answer="так [1] " * 5000), limit=1000)
+    assert text.startswith("так [1]")
+    assert "did not fit" in text
+    assert tokens_at_most(text) > 700
+
+
+def test_the_largest_result_with_default_constraints_fits() -> None:
+    """Ten sources, each excerpt as long as it may be."""
+    text = as_markdown(a_result(citations=[a_citation(raw_excerpt="t" * 500)] * 10))
+    assert text.count("> t") == 10
+    assert tokens_at_most(text) < TEXT_TOKENS
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("ab", 1), ("abc", 2), ("я", 2), ("a日", 4)])
+def test_tokens_are_bounded_by_bytes(text: str, tokens: int) -> None:
+    assert tokens_at_most(text) == tokens

@@ -1,0 +1,406 @@
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from marchwarden.contract import Constraints, GapCategory, ResearchRequest, ResearchResult
+from marchwarden.errors import ConfigurationError, ResearchFailed, StorageError
+from marchwarden.server import worker
+from marchwarden.server.worker import research_in_worker, warm_up
+from marchwarden.server.worker_process import Frame, FrameError, FrameReader, Job, Reporter, work
+from marchwarden.settings import Settings
+from marchwarden.trace.events import Finished
+from marchwarden.trace.reader import Trace, read_trace
+from tests.standins import a_result
+
+pytestmark = pytest.mark.anyio
+ROOT = Path(__file__).parents[2]
+STANDIN = "tests.standins:research"
+
+
+class Caller:
+    """Somebody who calls a worker and keeps what it hears."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.trace_id = str(uuid4())
+        self.heard: list[str] = []
+
+    async def ask(self, question: str, **constraints: int) -> ResearchResult:
+        request = ResearchRequest(question=question, constraints=Constraints(**constraints))
+        return await research_in_worker(
+            request,
+            settings=self.settings,
+            trace_id=self.trace_id,
+            on_progress=self.heard.append,
+            research=STANDIN,
+        )
+
+    @property
+    def trace(self) -> Trace:
+        return read_trace(self.settings.traces / f"{self.trace_id}.jsonl")
+
+    @property
+    def actions(self) -> list[str]:
+        return [line["action"] for line in self.trace.raw]
+
+
+@pytest.fixture
+def caller() -> Caller:
+    return Caller(Settings(max_seconds=20))
+
+
+def hurried(monkeypatch: pytest.MonkeyPatch, *, grace: float = 0.1, heartbeat: float = 60.0) -> None:
+    """Shorter waits than a person has, so that a test need not wait."""
+    monkeypatch.setattr(worker, "GRACE_SECONDS", grace)
+    monkeypatch.setattr(worker, "HEARTBEAT_SECONDS", heartbeat)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):  # the latter where it ends while it is read
+        return False
+
+
+def dies(pid: int, seconds: float = 3.0) -> bool:
+    end = time.monotonic() + seconds
+    while is_alive(pid) and time.monotonic() < end:
+        time.sleep(0.02)
+    return not is_alive(pid)
+
+
+async def _until(holds: Callable[[], bool], seconds: float = 10) -> None:
+    with anyio.fail_after(seconds):
+        while not holds():  # noqa: ASYNC110  another process makes it so, and can't set an event
+            await anyio.sleep(0.02)
+
+
+async def test_a_call_runs_in_a_process_of_its_own_and_its_trace_is_written_here(caller: Caller) -> None:
+    result = await caller.ask("answer me")
+    pid = int(result.answer.split()[1])
+    assert pid != os.getpid()
+    assert caller.heard == ["doing: answer me"]
+    assert caller.actions == ["start", "result"]
+    assert caller.trace.result == result
+    assert dies(pid)
+
+
+async def test_eight_calls_run_side_by_side(caller: Caller) -> None:
+    callers = [Caller(caller.settings) for _ in range(8)]
+    answers: list[str] = []
+
+    async def ask(each: Caller) -> None:
+        answers.append((await each.ask("answer me")).answer)
+
+    async with anyio.create_task_group() as group:
+        for each in callers:
+            group.start_soon(ask, each)
+    assert len({answer.split()[1] for answer in answers}) == 8
+    assert all(each.trace.outcome == "finished" for each in callers)
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("segfault", "SIGSEGV"),
+        ("exit", "exit status 3"),
+        ("raise", "KeyError"),
+        ("eat_memory", "MemoryError"),
+        ("garble", "FrameError"),
+        ("kill_itself", "SIGKILL"),
+    ],
+)
+async def test_a_call_that_dies_is_its_own_failure_and_the_next_one_works(
+    caller: Caller, question: str, reason: str
+) -> None:
+    with pytest.raises(ResearchFailed, match=reason) as caught:
+        await caller.ask(question)
+    assert caught.value.trace_id == caller.trace_id
+    assert "sk-secret" not in str(caught.value)
+    assert caller.actions == ["start", "failed"]
+    assert caller.trace.raw[-1]["error"] == reason
+    assert (await Caller(caller.settings).ask("answer me")).answer
+
+
+async def test_where_processes_cannot_be_forked_they_are_spawned(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: ["spawn"])
+    warm_up(caller.settings)
+    assert (await caller.ask("answer me")).answer
+    with pytest.raises(ResearchFailed, match="exit status 3"):
+        await Caller(caller.settings).ask("exit")
+
+
+async def test_a_memory_limit_holds(caller: Caller) -> None:
+    limited = Caller(Settings(worker_memory_mb=4000))
+    with pytest.raises(ResearchFailed, match="MemoryError"):
+        await limited.ask("eat_memory")
+
+
+async def test_a_configuration_error_comes_with_its_hint(caller: Caller) -> None:
+    with pytest.raises(ConfigurationError, match="the model has no key") as caught:
+        await caller.ask("misconfigured")
+    assert caught.value.hint == "Set ANTHROPIC_API_KEY."
+    assert caller.trace.outcome == "failed"
+    assert caller.trace.raw[-1]["decision"] == "the model has no key"
+
+
+@pytest.mark.parametrize("question", ["sleep", "hold_the_gil"])
+async def test_a_call_that_does_not_stop_in_time_ends_in_a_valid_result(
+    monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    hurried(monkeypatch)
+    caller = Caller(Settings(max_seconds=0.2))
+    result = await caller.ask(question)
+    assert [gap.category for gap in result.gaps][:1] == [GapCategory.BUDGET_EXHAUSTED]
+    assert result.cost_metadata.budget_exhausted
+    assert result.confidence_factors.budget_exhausted
+    assert result.citations == []
+    assert result.cost_metadata.wall_time_sec < 5
+    assert caller.actions == ["start", "killed", "result"]
+    assert caller.trace.raw[1]["reason"] == "seconds"
+
+
+async def test_what_had_been_found_is_in_the_result_of_a_killed_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    hurried(monkeypatch)
+    result = await Caller(Settings(max_seconds=0.3)).ask("save_and_sleep")
+    assert result.cost_metadata.iterations_run == 3
+    assert result.cost_metadata.tokens_used == 7
+    assert result.cost_metadata.model_id == "standin"
+
+
+async def test_tokens_beyond_the_budget_end_the_call_and_never_reach_the_result(caller: Caller) -> None:
+    result = await caller.ask("overspend", token_budget=500)
+    assert result.cost_metadata.tokens_used == 500
+    assert result.cost_metadata.budget_exhausted
+    assert caller.trace.raw[-2]["reason"] == "tokens"
+    assert caller.trace.result == result
+
+
+async def test_a_cancelled_call_is_dead_within_a_second_and_its_trace_says_so(caller: Caller, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    async with anyio.create_task_group() as group:
+        group.start_soon(caller.ask, f"tell_pid {note}")
+        await _until(lambda: note.exists() and bool(note.read_text()))
+        begun = time.monotonic()
+        group.cancel_scope.cancel()
+    assert time.monotonic() - begun < 1
+    assert dies(int(note.read_text()), 1)
+    assert caller.actions == ["start", "cancelled"]
+
+
+async def test_a_call_that_is_cancelled_before_its_process_exists_leaves_none(caller: Caller) -> None:
+    with anyio.move_on_after(0):
+        await caller.ask("sleep")
+    assert caller.trace.outcome == "cancelled"
+    await _until(lambda: multiprocessing.active_children() == [])
+
+
+async def test_the_last_news_is_told_again_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    hurried(monkeypatch, heartbeat=0.2)
+    caller = Caller(Settings(max_seconds=0.7))
+    await caller.ask("sleep on")
+    assert "doing: sleep on" in caller.heard
+    assert caller.heard[-1].startswith("doing: sleep on (")
+    assert caller.heard[-1].endswith(" s)")
+
+
+async def test_a_call_that_waits_for_its_process_tells_so_and_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    from multiprocessing import forkserver
+
+    hurried(monkeypatch, heartbeat=0.2)
+    monkeypatch.setattr(worker, "START_SECONDS", 0.5)
+    monkeypatch.setattr(worker, "DRAIN_SECONDS", 0.1)
+    caller = Caller(Settings())
+    warm_up(caller.settings)
+    server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+    os.kill(server, signal.SIGSTOP)
+    try:
+        result = await caller.ask("answer me")
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert caller.heard[0].startswith("starting (")
+    assert [gap.category for gap in result.gaps] == [GapCategory.BUDGET_EXHAUSTED]
+    await _until(lambda: multiprocessing.active_children() == [])
+    assert (await Caller(Settings()).ask("answer me")).answer
+
+
+async def test_a_process_that_cannot_be_started_is_a_failure_of_its_call(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(*_: object, **__: object) -> None:
+        raise BlockingIOError
+
+    monkeypatch.setattr(multiprocessing.get_context("forkserver").Process, "start", none_left)
+    with pytest.raises(ResearchFailed, match="BlockingIOError"):
+        await caller.ask("answer me")
+    assert caller.trace.outcome == "failed"
+
+
+async def test_a_memory_limit_beyond_what_there_can_be_is_no_limit() -> None:
+    assert (await Caller(Settings(worker_memory_mb=10**20)).ask("answer me")).answer
+
+
+async def test_nothing_that_a_worker_prints_reaches_stdout_and_stdin_is_empty(
+    caller: Caller, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The fork server inherits the descriptors of the process that starts it, so this one must be started here."""
+    _stop_the_fork_server()
+    result = await caller.ask("print")
+    assert result.answer == "stdin holds ''"
+    out, err = capfd.readouterr()
+    assert out == ""
+    for source in ("Python", "the descriptor", "a child"):
+        assert f"from {source}" in err
+    _stop_the_fork_server()
+
+
+def _stop_the_fork_server() -> None:
+    from multiprocessing import forkserver
+
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
+
+
+async def test_a_trace_that_cannot_be_written_ends_the_call(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError):
+        await Caller(Settings(trace_dir=tmp_path / "file" / "traces")).ask("sleep")
+
+
+async def test_keys_do_not_reach_the_trace() -> None:
+    caller = Caller(Settings(tavily_api_key=SecretStr("tvly-0123456789")))
+    await caller.ask("answer tvly-0123456789")
+    assert "tvly-0123456789" not in caller.trace.path.read_text()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_parent_leaves_no_process_behind(tmp_path: Path, ending: signal.Signals) -> None:
+    """Not even one whose code never lets another thread of it run."""
+    script = (
+        "import anyio, sys\n"
+        "from tests.server.test_worker import Caller\n"
+        "from marchwarden.settings import Settings\n"
+        "anyio.run(Caller(Settings()).ask, 'tell_pid ' + sys.argv[1])\n"
+    )
+    note = tmp_path / "pid"
+    environment = {"PYTHONPATH": str(ROOT), "MARCHWARDEN_TRACE_DIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", script, str(note)], env=environment, cwd=ROOT) as parent:
+        while not (note.exists() and note.read_text()):
+            time.sleep(0.02)
+            assert parent.poll() is None
+        children = _descendants(parent.pid)
+        parent.send_signal(ending)
+    assert int(note.read_text()) in children
+    assert all(dies(pid) for pid in children)
+
+
+def _descendants(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(each) for task in tasks for each in task.read_text().split()]
+    return children + [each for child in children for each in _descendants(child)]
+
+
+def test_warming_up_returns_at_once_and_can_be_done_twice() -> None:
+    begun = time.monotonic()
+    warm_up(Settings())
+    warm_up(Settings())
+    assert time.monotonic() - begun < 1
+
+
+# Inside the worker
+
+
+def job(question: str) -> Job:
+    return Job(
+        research=STANDIN,
+        request=ResearchRequest(question=question),
+        settings=Settings(),
+        trace_id=str(uuid4()),
+    )
+
+
+def reported(question: str) -> dict[str, Any]:
+    """The frames of a call, run in a thread of this process; the last of each kind."""
+    ours, theirs = socket.socketpair()
+    reader = FrameReader()
+    frames: dict[str, Any] = {}
+
+    def report() -> None:
+        with theirs:
+            work(job(question), Reporter(theirs))
+
+    thread = threading.Thread(target=report)
+    thread.start()
+    with ours:
+        while received := ours.recv(65_536):
+            frames.update({frame.kind: frame.json() for frame in reader.feed(received)})
+    thread.join()
+    return frames
+
+
+def test_a_worker_reports_that_it_is_ready_then_events_progress_and_the_result() -> None:
+    frames = reported("answer me")
+    assert list(frames) == ["ready", "event", "progress", "result"]
+    assert frames["progress"] == "doing: answer me"
+
+
+def test_a_worker_reports_an_internal_error_by_its_type_alone() -> None:
+    assert reported("raise")["error"] == {"error": "KeyError"}
+    assert reported("misconfigured")["error"] == {
+        "error": "ConfigurationError",
+        "message": "the model has no key",
+        "hint": "Set ANTHROPIC_API_KEY.",
+    }
+
+
+def test_a_worker_whose_parent_is_gone_just_ends() -> None:
+    ours, theirs = socket.socketpair()
+    ours.close()
+    with theirs:
+        work(job("answer me"), Reporter(theirs))
+
+
+@given(texts=st.lists(st.text()), size=st.integers(1, 50))
+def test_frames_come_out_as_they_went_in_however_they_are_cut(texts: list[str], size: int) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        reporter = Reporter(theirs)
+        for text in texts:
+            reporter.progress(text)
+        reporter.record(_finished())
+        theirs.shutdown(socket.SHUT_WR)
+        reader = FrameReader()
+        frames: list[Frame] = []
+        while received := ours.recv(size):
+            frames += reader.feed(received)
+    assert [frame.json() for frame in frames[:-1]] == texts
+    assert frames[-1].json() == json.loads(_finished().model_dump_json())
+
+
+def _finished() -> Finished:
+    return Finished(decision="done", result=a_result("3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f"))
+
+
+@pytest.mark.parametrize("garbage", [b"hello\n", b"event x\n", b"progress -1\n", b"\n", b"x" * 100])
+def test_what_is_no_frame_is_refused(garbage: bytes) -> None:
+    with pytest.raises(FrameError):
+        list(FrameReader().feed(garbage))

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from marchwarden.trace.events import Event, Failed, FailureRecord, Planned, Searched, WasCancelled, WasKilled
+from marchwarden.trace.reader import Trace, read_trace
+from marchwarden.trace.timeline import describe, details_of, timeline
+from marchwarden.trace.writer import TraceWriter
+from tests.trace.samples import TRACE_ID, URL, a_whole_call, started
+
+ENDINGS: list[Event] = [
+    WasCancelled(decision="the caller left"),
+    WasKilled(decision="2 s over time", reason="seconds"),
+    Failed(decision="a bug", error="KeyError"),
+]
+
+
+def test_every_kind_of_event_is_described_on_one_line() -> None:
+    events = [*a_whole_call(), *ENDINGS]
+    assert {type(event) for event in events} == set(get_args(Event))
+    lines = [describe(event) for event in events]
+    assert all(line and "\n" not in line for line in lines)
+    assert len(set(lines)) == len(lines)
+
+
+@pytest.mark.parametrize(
+    ("number", "line"),
+    [
+        (0, 'asked "What grows in Utah?" (balanced, extractive, snapshot)'),
+        (1, "planned turn 1: 1 search, 0 pages to read (without a model)"),
+        (2, 'searched "utah crops": 1 hit from snapshot in 0.1 s'),
+        (3, f"read {URL}: 200, 34 bytes in 0.2 s"),
+        (4, "read https://closed.example/: no answer, timeout, no answer in 10 s"),
+        (5, f"picked 1 excerpt from {URL}"),
+        (6, "extract asked m: 100 (50 cached) + 20 tokens in 0.7 s, 120 so far, ReadTimeout"),
+        (9, "stopped after 1 iteration: every aspect is covered"),
+        (11, "assessed: 1 gap, 1 discovery, 1 open question, confidence 0.75"),
+        (12, "answered with 1 citation, confidence 0.75, 120 tokens, 1.5 s"),
+    ],
+)
+def test_a_line_says_what_happened(number: int, line: str) -> None:
+    assert describe(a_whole_call()[number]) == line
+
+
+def test_an_assessment_says_what_the_confidence_was_before_it_was_calibrated() -> None:
+    assessed = a_whole_call()[11].model_copy(update={"uncalibrated": 0.86})
+    assert describe(assessed).endswith("confidence 0.75 (uncalibrated 0.86)")
+
+
+def test_a_failed_search_and_a_finished_plan_say_so() -> None:
+    failure = FailureRecord(kind="service_down", detail="the service\nanswered 503")
+    search = Searched(decision="", query="q", provider="tavily", hits=[], failure=failure, duration_sec=1)
+    plan = Planned(decision="", iteration=2, aspects=[], queries=[], read=[], done=True, stage_form="model")
+    assert describe(search) == 'searched "q": service_down, the service answered 503'
+    assert describe(plan) == "planned turn 2: nothing more to do"
+
+
+def test_details_name_hash_redirects_limits_and_findings() -> None:
+    events = a_whole_call()
+    page = dict(details_of(events[3]))
+    assert page["hash"].startswith("sha256:")
+    assert page["redirect"] == "http://usu.edu/g"
+    assert "token_budget 20000" in dict(details_of(events[0]))["limits"]
+    assert details_of(events[2]) == (("hit", f"Gardens {URL}"),)
+    assert [label for label, _ in details_of(events[11])] == ["gap", "discovery", "open question"]
+    assert details_of(WasCancelled(decision="")) == ()
+
+
+def test_a_start_says_which_program_was_in_force_and_what_of_it_was_not() -> None:
+    plain = started()
+    assert "program" not in dict(details_of(plain))
+    with_one = plain.model_copy(
+        update={
+            "program": "p@12",
+            "compiled": ["gaps", "plan"],
+            "program_of": "a/b-1",
+            "program_notes": ["It is old."],
+        }
+    )
+    assert dict(details_of(with_one))["program"] == "p@12, compiled gaps, plan for a/b-1"
+    assert dict(details_of(with_one))["note"] == "It is old."
+
+
+def test_a_start_of_an_older_version_knows_no_program(tmp_path: Path) -> None:
+    written = json.loads(started().model_dump_json(exclude={"program", "compiled", "program_of", "program_notes"}))
+    trace = Trace(tmp_path / f"{TRACE_ID}.jsonl", [{**written, "step": 1, "timestamp": "2026-01-01T00:00:01.000Z"}])
+    assert (trace.program_notes, trace.events[0][2].action) == ([], "start")
+    assert ("version", "0.1.0") in timeline(trace)[0].details
+
+
+def test_a_timeline_has_every_step_with_its_time_and_reason(tmp_path: Path) -> None:
+    raw = [
+        {"step": 1, "action": "cancelled", "timestamp": "2026-01-01T00:00:01.000Z", "decision": "first"},
+        {"step": 2, "action": "teleport", "timestamp": "2026-01-01T00:00:02.500Z", "decision": "second"},
+        {"step": 3, "action": "failed", "error": "KeyError", "timestamp": "soon", "decision": "third"},
+    ]
+    entries = timeline(Trace(tmp_path / f"{TRACE_ID}.jsonl", raw))
+    assert [(entry.step, entry.offset, entry.kind, entry.decision) for entry in entries] == [
+        (1, 0.0, "cancelled", "first"),
+        (2, 1.5, "teleport", "second"),
+        (3, 0.0, "failed", "third"),
+    ]
+    assert entries[1].line == "(a step that this version does not know)"
+
+
+def test_a_whole_call_reads_as_a_timeline(tmp_path: Path) -> None:
+    with TraceWriter(tmp_path, TRACE_ID) as writer:
+        for event in a_whole_call():
+            writer.record(event)
+    entries = timeline(read_trace(writer.path))
+    assert [entry.line for entry in entries] == [describe(event) for event in a_whole_call()]
+
+
+def test_replaying_imports_nothing_heavy() -> None:
+    script = (
+        "import json, sys\n"
+        "import marchwarden.trace.replay, marchwarden.trace.reader\n"
+        "heavy = 'dspy mcp anthropic litellm trafilatura datasets httpx numpy asyncio zstandard pydantic'.split()\n"
+        "print(json.dumps([name for name in heavy if name in sys.modules]))\n"
+    )
+    root = str(Path(__file__).parents[2])
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={"PYTHONPATH": root}
+    )
+    assert json.loads(run.stdout) == []
