@@ -16,11 +16,11 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from marchwarden.evidence.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
+from marchwarden.evidence.question import VAGUE_TERMS, names_in
 from marchwarden.injection.detector import for_people
 from marchwarden.ledger import Aspect, Lead
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import DEFAULT, Parameters
-from marchwarden.stages.plan import VAGUE_TERMS, names_in
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.ranking import coverage, guess_language, term_weights, terms, terms_of
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from marchwarden.evidence.answer_kinds import counted
 from marchwarden.evidence.quantities import Quantity, quantities
-from marchwarden.stages.plan import VAGUE_TERMS, names_in
+from marchwarden.evidence.question import VAGUE_TERMS, names_in
 from marchwarden.text.ranking import guess_language, terms
 
 _YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")

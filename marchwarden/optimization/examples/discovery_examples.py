@@ -19,6 +19,7 @@ from marchwarden.contract import DiscoveryEvent
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import bare_identifier, normalised
 from marchwarden.evidence.grounding import locators_in
+from marchwarden.evidence.question import split_question
 from marchwarden.ledger import Pointer
 from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.optimization.examples.ledgers import filled
@@ -33,7 +34,6 @@ from marchwarden.optimization.examples.stage_example import (
 )
 from marchwarden.optimization.examples.wording import keywords
 from marchwarden.stages.discoveries import DISCOVERIES, POINTER_NAMES, DiscoveriesGiven
-from marchwarden.stages.plan import split_question
 from marchwarden.text.ranking import terms
 
 CARRIES_ENOUGH = 0.5

@@ -19,6 +19,7 @@ from typing import Any
 from marchwarden.agent.frontier import aspect_of, choose
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import SAME_TOPIC, address, topic_similarity
+from marchwarden.evidence.question import names_in, split_question
 from marchwarden.ledger import Lead, Ledger
 from marchwarden.optimization.examples.label_rows import Thing, things_of, wanted
 from marchwarden.optimization.examples.labelled_web import LabelledWeb
@@ -33,7 +34,7 @@ from marchwarden.optimization.examples.stage_example import (
     shortened,
 )
 from marchwarden.optimization.examples.wording import as_phrase, keywords
-from marchwarden.stages.plan import PLAN, Plan, PlanGiven, names_in, shown_candidates, split_question
+from marchwarden.stages.plan import PLAN, Plan, PlanGiven, shown_candidates
 from marchwarden.text.ranking import terms
 
 READ_FIRST = 4

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import TypeAdapter
 
 from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evidence.question import VAGUE_TERMS
 from marchwarden.optimization.examples.labelled_web import LabelledWeb, labelled_web
 from marchwarden.settings import Settings
-from marchwarden.stages.plan import VAGUE_TERMS
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import coverage, terms
 

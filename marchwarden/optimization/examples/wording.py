@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from marchwarden.stages.plan import VAGUE_TERMS
+from marchwarden.evidence.question import VAGUE_TERMS
 from marchwarden.text.ranking import terms
 from marchwarden.text.sentences import sentences
 

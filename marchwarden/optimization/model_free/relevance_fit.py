@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from marchwarden.contract import SourceFilter
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import address, overlaps, says_one_of
+from marchwarden.evidence.question import split_question
 from marchwarden.evidence.relevance import Features, Relevance, likeness
 from marchwarden.ledger import Aspect
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import MeaningWeights, RelevanceWeights
 from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.search_provider import SearchProvider
-from marchwarden.stages.plan import split_question
 from marchwarden.text.embedding import Embedder
 
 PAGES = 6
