@@ -18,6 +18,7 @@ import httpx
 
 from marchwarden.contract import SourceFilter
 from marchwarden.errors import ConfigurationError
+from marchwarden.evidence.question import as_query
 from marchwarden.http.addresses import organisation_of
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.settings import Settings
@@ -25,8 +26,6 @@ from marchwarden.settings import Settings
 if TYPE_CHECKING:
     from tavily import AsyncTavilyClient
 
-QUERY_LIMIT = 400
-"""Characters of a query that the service takes."""
 RESULT_LIMIT = 20
 TIMEOUT = 15.0
 """Seconds for one search, without the wait before a second try."""
@@ -62,7 +61,7 @@ class TavilySearch:
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """As the protocol says. A longer query is cut to 400 characters, between words."""
         began = time.monotonic()
-        asked = cut_query(query)
+        asked = as_query(query)
         found = await self._ask(asked, min(max_results, RESULT_LIMIT), source_filter) if asked else _EMPTY_QUERY
         seconds = time.monotonic() - began
         if isinstance(found, Failure):
@@ -132,15 +131,6 @@ class TavilySearch:
 
 
 _EMPTY_QUERY = Failure(FailureKind.BAD_REQUEST, "The query is empty")
-
-
-def cut_query(query: str) -> str:
-    """`query` on one line, with at most 400 characters, cut between words where that is possible."""
-    query = " ".join(query.split())
-    if len(query) <= QUERY_LIMIT:
-        return query
-    words = query[: QUERY_LIMIT + 1].rpartition(" ")[0]
-    return words or query[:QUERY_LIMIT]
 
 
 def _domains(names: list[str]) -> list[str] | None:

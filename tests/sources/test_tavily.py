@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from marchwarden.contract import SourceFilter
 from marchwarden.errors import ConfigurationError
 from marchwarden.observations import FailureKind, SearchOutcome
 from marchwarden.settings import Settings, load_settings
 from marchwarden.sources.search_provider import PROVIDERS
-from marchwarden.sources.tavily import QUERY_LIMIT, TavilySearch, cut_query
+from marchwarden.evidence.question import QUERY_LIMIT
+from marchwarden.sources.tavily import TavilySearch
 from tests.sources.loopback_tavily import Service, running
 
 KEY = "tvly-secret-0123456789"
@@ -318,10 +317,3 @@ def test_without_a_key_there_is_no_search() -> None:
 def test_an_address_that_is_none_is_named(address: str) -> None:
     with pytest.raises(ConfigurationError, match="MARCHWARDEN_TAVILY_BASE_URL"):
         TavilySearch(settings_for(address))
-
-
-@given(st.text(max_size=900))
-def test_a_cut_query_is_the_start_of_the_query(query: str) -> None:
-    cut = cut_query(query)
-    assert len(cut) <= QUERY_LIMIT
-    assert " ".join(query.split()).startswith(cut)
