@@ -19,12 +19,12 @@ from marchwarden.evidence.relevance import probability
 from marchwarden.optimization.model_free.relevance_fit import Row, fit_by_meaning, fit_by_words, rows_of
 from marchwarden.programs.parameters import RelevanceWeights
 from marchwarden.settings import Settings, load_settings, shipped
-from marchwarden.sources.open_snapshot import open_tools
+from marchwarden.sources.source_registry import open_snapshot
 from marchwarden.text.embedding import open_embedder
 
 
 async def rows_of_split(split: str, settings: Settings) -> list[Row]:
-    tools = open_tools(settings)
+    tools = open_snapshot(settings)
     questions = load_questions(shipped("questions") / f"{split}.jsonl")
     rows = await rows_of(questions, tools.search, tools.fetcher, open_embedder(settings))
     await tools.aclose()

@@ -29,7 +29,8 @@ from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, S
 from marchwarden.programs import Program
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.settings import EXTRACTIVE, Settings
-from marchwarden.sources.source_registry import Tools, open_tools
+from marchwarden.sources.source_registry import open_tools
+from marchwarden.sources.tools import Tools
 from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, contradictions, find_pointers
 from marchwarden.stages.extract import EXTRACT, ExtractGiven
 from marchwarden.stages.gaps import GAPS, GapsGiven, settled, undecided

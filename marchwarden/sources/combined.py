@@ -10,7 +10,7 @@ import anyio
 
 from marchwarden.contract import SourceFilter
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchHit, SearchOutcome
-from marchwarden.sources.source_registry import Tools
+from marchwarden.sources.tools import Tools
 
 
 def together(each: Sequence[Tools]) -> Tools:

@@ -1,67 +1,66 @@
-"""The kinds of researcher: each is a search and a fetch under one loop. To add one: a file here, a line below."""
+"""Kinds of researcher: each is a search and a fetcher under one loop. To add one: a function, and its line below.
+
+What a kind needs is imported when it is opened: no kind pays for another.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from marchwarden.http.addresses import web_address
-from marchwarden.sources.search_provider import SearchProvider
-from marchwarden.text.embedding import Embedder, open_embedder
+from marchwarden.errors import ConfigurationError
+from marchwarden.sources.search_provider import PROVIDERS
+from marchwarden.text.embedding import open_embedder
 
 if TYPE_CHECKING:
-    from marchwarden.observations import FetchOutcome
     from marchwarden.settings import Settings
+    from marchwarden.sources.tools import Tools
 
 
-class Reader(Protocol):
-    """What fetches: pages of a web (sources/fetch.py), files of a corpus, or each where it belongs."""
+def open_web(settings: Settings, name: str = "") -> Tools:
+    """Tavily finds pages, the live web serves them. Raises ConfigurationError where there is no key."""
+    from marchwarden.sources.fetch import Fetcher
+    from marchwarden.sources.tools import Tools
 
-    async def fetch(self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool]) -> FetchOutcome:
-        """What stands at `url`, or what kept us from it. Only cancellation passes through."""
-        ...
-
-    async def aclose(self) -> None: ...
-
-
-@dataclass(frozen=True)
-class Tools:
-    """What one call acts with. `kind` is what its citations name as their source: "web", "snapshot", "file"; where
-    there are several, "web,file"."""
-
-    kind: str
-    search: SearchProvider
-    fetcher: Reader
-    embedder: Embedder | None = None
-    """Compares texts in meaning, where that is installed."""
-    address: Callable[[str], str | None] = web_address
-    """The one spelling of a hit's address; None for what this fetcher can't go to."""
-
-    async def aclose(self) -> None:
-        await self.search.aclose()
-        await self.fetcher.aclose()
+    if not settings.tavily_api_key:
+        raise ConfigurationError(
+            "The web researcher needs TAVILY_API_KEY.",
+            hint="Set it in the environment or in .env, or use the frozen web: --source snapshot.",
+        )
+    return Tools(kind="web", search=PROVIDERS["tavily"](settings), fetcher=Fetcher(settings))
 
 
-def _web(settings: Settings, name: str) -> Tools:
-    from marchwarden.sources.open_web import open_tools
+def open_snapshot(settings: Settings, name: str = "") -> Tools:
+    """An index finds pages of a frozen web, a folder serves them. No network, no key."""
+    from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport
+    from marchwarden.sources.fetch import Fetcher
+    from marchwarden.sources.snapshot_search import SnapshotSearch
+    from marchwarden.sources.tools import Tools
 
-    return open_tools(settings)
-
-
-def _snapshot(settings: Settings, name: str) -> Tools:
-    from marchwarden.sources.open_snapshot import open_tools
-
-    return open_tools(settings)
-
-
-def _corpus(settings: Settings, name: str) -> Tools:
-    from marchwarden.sources.open_corpus import open_tools
-
-    return open_tools(settings, name)
+    web = FrozenWeb.load(settings.frozen_web)
+    fetcher = Fetcher(settings, transport=FrozenWebTransport(web))
+    return Tools(kind="snapshot", search=SnapshotSearch(settings, web), fetcher=fetcher)
 
 
-RESEARCHERS: dict[str, Callable[[Settings, str], Tools]] = {"web": _web, "snapshot": _snapshot, "corpus": _corpus}
+def open_files(settings: Settings, name: str) -> Tools:
+    """An index finds the user's own files, and they are read again from where they lie. Raises ConfigurationError
+    where there is no corpus of that name."""
+    from marchwarden.corpus.corpora import open_corpus
+    from marchwarden.corpus.corpus_fetcher import CorpusFetcher
+    from marchwarden.sources.corpus_search import CorpusSearch
+    from marchwarden.sources.tools import Tools
+
+    corpus = open_corpus(name)
+    fetcher = CorpusFetcher(corpus, timeout=settings.fetch_timeout)
+    return Tools(kind="file", search=CorpusSearch(corpus), fetcher=fetcher, address=fetcher.address)
+
+
+RESEARCHERS: dict[str, Callable[[Settings, str], Tools]] = {
+    "web": open_web,
+    "snapshot": open_snapshot,
+    "corpus": open_files,
+}
 """By what stands before the colon of a source; what stands behind it is the second argument."""
 
 

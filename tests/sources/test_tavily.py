@@ -13,10 +13,10 @@ import pytest
 
 from marchwarden.contract import SourceFilter
 from marchwarden.errors import ConfigurationError
+from marchwarden.evidence.question import QUERY_LIMIT
 from marchwarden.observations import FailureKind, SearchOutcome
 from marchwarden.settings import Settings, load_settings
 from marchwarden.sources.search_provider import PROVIDERS
-from marchwarden.evidence.question import QUERY_LIMIT
 from marchwarden.sources.tavily import TavilySearch
 from tests.sources.loopback_tavily import Service, running
 

@@ -46,9 +46,9 @@ async def check(questions: Sequence[Question], settings: Settings) -> list[Probl
 
 async def read_pages(urls: Iterable[str], settings: Settings) -> dict[str, Page]:
     """The pages of the frozen web that can be read, by the URL asked for; closed and broken ones are left out."""
-    from marchwarden.sources.open_snapshot import open_tools
+    from marchwarden.sources.source_registry import open_snapshot
 
-    tools = open_tools(settings)
+    tools = open_snapshot(settings)
     pages = {}
     try:
         for url in sorted(urls):

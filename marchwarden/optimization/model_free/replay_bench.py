@@ -31,7 +31,7 @@ from marchwarden.programs.parameters import MeaningWeights, Parameters, Relevanc
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.snapshot_search import SnapshotSearch
-from marchwarden.sources.source_registry import Tools
+from marchwarden.sources.tools import Tools
 from marchwarden.text.embedding import Embedder, open_embedder
 from marchwarden.trace.events import Event
 
