@@ -1,7 +1,7 @@
 """The words that instructions to a machine are made of, by what they do there. Data: phrase_language.py reads it.
 
-A language is added by its words, each to the classes that it has; wall_phrases.py has the phrases, which are
-the same for all. Nouns and verbs are told apart by where they stand, so a word may be of several classes.
+A language is added by its words, each to the classes that it has; phrases.py has the phrases, which are the
+same for all. Nouns and verbs are told apart by where they stand, so a word may be of several classes.
 """
 
 from __future__ import annotations

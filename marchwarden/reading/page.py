@@ -23,9 +23,8 @@ from marchwarden.reading.html.main_text import footer_text, main_blocks, parse, 
 from marchwarden.reading.html.metadata import Link, base_of, links_of, read_metadata, seen_dates
 from marchwarden.reading.html.retraction import standing_of
 from marchwarden.reading.html.visibility import drop_hidden
-from marchwarden.reading.limits import first_blocks
 from marchwarden.reading.media_types import media_type
-from marchwarden.reading.passages import Block, lay_out
+from marchwarden.reading.passages import Block, first_blocks, lay_out
 
 for _name in ("trafilatura", "htmldate", "courlan", "pypdfium2", "markdown_it"):
     logging.getLogger(_name).addHandler(logging.NullHandler())  # else what they warn of would go to stderr

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -16,8 +16,8 @@ import regex
 from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.observations import Passage
 from marchwarden.text.ranking import told_language
+from marchwarden.text.sentence_marks import between_words, next_edge
 from marchwarden.text.sentences import Span, sentences
-from marchwarden.text.words import between_words, next_edge
 
 BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line"]
 
@@ -54,6 +54,26 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _LINE_ENDS.sub("\n", INVISIBLE.sub("", text))
+
+
+MOST_CHARACTERS = 3_000_000
+"""Of text, or of markup: about a thousand pages of a book. What comes after them is left out, however much a server
+sends or an archive unpacks to."""
+
+
+def first_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks up to MOST_CHARACTERS, the last one cut between words; no further one is asked for."""
+    left = MOST_CHARACTERS
+    for block in blocks:
+        yield block if len(block.text) <= left else replace(block, text=_cut_between_words(block.text, left))
+        left -= len(block.text)
+        if left <= 0:
+            return
+
+
+def _cut_between_words(text: str, most: int) -> str:
+    words = text[: most + 1].rsplit(None, 1)
+    return words[0] if len(words) > 1 else text[:most]
 
 
 MOST_PASSAGES = 100_000

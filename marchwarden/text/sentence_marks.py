@@ -1,4 +1,4 @@
-"""A mark that may end a sentence, and what stands around it: what the rules for sentences and full stops look at."""
+"""Marks that may end a sentence, what stands around them, and where words end: the rules for sentences look at it."""
 
 from __future__ import annotations
 
@@ -70,3 +70,24 @@ class Mark:
 
     def sentence_begins_with(self, *signs: str) -> bool:
         return self.text.startswith(signs, self.start)
+
+
+_WORD_EDGE = regex.compile(r"\b", regex.WORD)
+"""Where words end, in any script: Unicode's default rules (UAX #29)."""
+_EDGE_SEEN = 64
+"""Characters to either side that decide; only a longer heap of combining marks would need more."""
+
+
+def between_words(text: str, at: int) -> bool:
+    """True where no word, number, or character made of several (a letter with its marks, an emoji of a family) goes
+    on over `at`. In scripts that put no blanks between words, each character counts as a word."""
+    if at <= 0 or at >= len(text):
+        return True
+    start = max(0, at - _EDGE_SEEN)
+    return _WORD_EDGE.match(text[start : at + _EDGE_SEEN], at - start) is not None
+
+
+def next_edge(text: str, at: int, end: int) -> int:
+    """Return the first place from `at` on that is between words, `end` at the latest."""
+    found = _WORD_EDGE.search(text, at, end)
+    return int(found.start()) if found else end

@@ -9,10 +9,9 @@ from __future__ import annotations
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.access.bot_check import is_bot_check
 from marchwarden.reading.access.consent import is_consent_page
-from marchwarden.reading.access.not_found import is_not_found
+from marchwarden.reading.access.not_found import is_not_found, is_restricted
 from marchwarden.reading.access.page_features import Impression
 from marchwarden.reading.access.paywall import is_paywalled
-from marchwarden.reading.access.restricted import is_restricted
 from marchwarden.reading.access.sign_in import is_registration_wall, is_sign_in
 from marchwarden.reading.access.status import wall_of_status
 

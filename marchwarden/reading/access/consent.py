@@ -5,17 +5,104 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from marchwarden.reading.access.consent_words import (
-    CONSENT_BANNERS,
-    CONSENT_CONDITIONS,
-    CONSENT_TALK,
-    PRICE,
-    SUBSCRIBING,
-    TO_REFUSE,
-    WITHOUT_TRACKING,
-)
-from marchwarden.reading.access.door_addresses import leads_back
 from marchwarden.reading.access.page_features import Impression, sentences_of
+from marchwarden.reading.access.sign_in import leads_back
+from marchwarden.reading.access.vocabulary import any_of
+
+CONSENT_CONDITIONS = any_of(
+    {
+        "en": (
+            r"^before you (?:continue|enter)",
+            r"accept (?:our |all |the )?cookies to (?:continue|access|view|read|enter|use)",
+            r"without your consent",
+            r"\b(?:need|have) to (?:agree|accept|consent)\b",
+            r"(?:must|need to|have to|please) (?:make a choice|choose whether we may)",
+            r"cookies (?:are )?required",
+        ),
+        "de": (
+            r"weiter(?:lesen)? mit werbung|mit werbung weiterlesen",
+            r"\bpur-abo\b",
+            r"akzeptieren und weiter",
+            r"bevor sie fortfahren",
+            r"(?:verarbeitung ihrer daten|setzen von cookies)\b.{0,60}\bzustimmen",
+        ),
+        "fr": (
+            r"accepter et continuer",
+            r"continuer sans accepter",
+            r"s'abonner pour refuser",
+            r"avant de continuer",
+        ),
+        "es": (
+            r"aceptar (?:y continuar|el uso de cookies)",
+            r"rechazar(?:las)? y suscribir",
+            r"antes de continuar",
+        ),
+        "it": (r"accett(?:i|a|ando|are) i cookie\b", r"accetta e continua", r"prima di continuare"),
+        "nl": (r"toestemming voor cookies", r"mogen wij cookies plaatsen", r"voordat (?:je|u) verdergaat"),
+        "pt": (r"aceitar e continuar", r"antes de continuar", r"aceite os cookies para"),
+        "pl": (r"zanim przejdziesz dalej", r"akceptuję i przechodzę"),
+    }
+)
+"""Said by a page that goes on only when one accepts."""
+WITHOUT_TRACKING = re.compile(
+    r"\b(?:without|no|ohne|sans|sin|senza|zonder|sem|bez|utan)\b.{0,20}\b(?:ads|advert|track|cookie|werb|publicit|publicid|pubblicit)"
+    r"|werbefrei|ad-free",
+    re.IGNORECASE,
+)
+PERIOD = re.compile(
+    r"\b(?:days?|weeks?|months?|years?|tage?|wochen?|\w*monate?s?|monatlich|jours?|semaines?|mois|días?|semanas?|mes(?:es)?"
+    r"|giorn[oi]|settiman[ae]|mes[ei]|dagen|weken|maand(?:en)?|dias|mês|tydzień|miesiąc\w*|vecka|månad\w*|måned\w*)\b"
+    r"|[日週月年]|개월|месяц",
+    re.IGNORECASE,
+)
+PRICE = re.compile(r"[€$£]\s?\d|\d\s?(?:€|euros?|zł|kr)\b|\d\s?€", re.IGNORECASE)
+TO_REFUSE = re.compile(r"\b(?:reject|refus|ablehn|rechaz|rifiut|weiger|recus)", re.IGNORECASE)
+SUBSCRIBING = re.compile(r"\b(?:subscri|abonn|suscri|abbon|assin|prenumer)", re.IGNORECASE)
+CONSENT_BANNERS = any_of(
+    {
+        "en": (
+            r"\bwe (?:and our (?:\d+ )?partners|value|care about|respect) .{0,30}\b(?:cookies|privacy|device)",
+            r"your privacy choices",
+            r"personali[sz]ed (?:ads|advertising)",
+        ),
+        "de": (r"personalisierte werbung", r"ihre privatsphäre ist uns wichtig"),
+        "fr": (r"publicités? personnalisée", r"vous avez le choix", r"le respect de votre vie privée"),
+        "es": (r"publicidad personalizada", r"(?:nos importa|valoramos) (?:tu|su) privacidad"),
+        "it": (r"cookie di profilazione", r"la tua privacy"),
+        "nl": (r"gepersonaliseerde advertenties", r"jouw privacy"),
+    }
+)
+"""Said by banners as well, over pages that can be read."""
+CONSENT_TALK = any_of(
+    {
+        "en": (
+            r"cookie",
+            r"consent",
+            r"tracking",
+            r"privacy",
+            r"\bour (?:\d+ )?partners",
+            r"personali[sz]e",
+            r"accept all",
+        ),
+        "de": (
+            r"werb(?:ung|e)",
+            r"tracking",
+            r"privacy",
+            r"zustimm",
+            r"akzeptieren",
+            r"datenschutz",
+            r"\bpur-",
+            r"fortfahren",
+        ),
+        "fr": (r"accept", r"refus", r"accord\b", r"publicité", r"vie privée", r"consent", r"vous avez le choix"),
+        "es": (r"acept", r"publicidad", r"rechazar", r"privacidad"),
+        "it": (r"accett", r"profilazione", r"pubblicità"),
+        "nl": (r"toestemming", r"akkoord", r"advertenties"),
+        "pt": (r"aceit", r"publicidade", r"privacidade"),
+        "pl": (r"zgod", r"akceptuj", r"prywatnoś"),
+    }
+)
+"""What sentences about consent are known by, whatever they say of it."""
 
 _DOOR = re.compile(r"^(?:consent|cmp|privacy)\.|/(?:collect)?consent\b|/cookie-?wall\b", re.IGNORECASE)
 _LONGEST = 3000

@@ -11,7 +11,7 @@ from itertools import islice
 from lxml import etree
 from lxml.html import HtmlElement
 
-from marchwarden.reading.access.wall_phrases import Phrases
+from marchwarden.reading.access.vocabulary import Phrases
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,107 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
-from marchwarden.reading.access.door_addresses import leads_back
 from marchwarden.reading.access.page_features import Impression, is_titled
-from marchwarden.reading.access.sign_in_words import (
-    ACCOUNT_CONDITIONS,
-    FORM_WORDS,
-    NOT_FOR_READING,
-    SIGN_IN_TITLES,
-    SIGN_IN_WORDS,
+from marchwarden.reading.access.vocabulary import any_of, says
+
+_NOT_TO_READ = (
+    r"(?! (?:to )?(?:reply|comment|post|vote|answer|add|leave|rate|write|follow|download|submit|edit|ask|save|see)\b)"
 )
-from marchwarden.reading.access.vocabulary import says
+NOT_FOR_READING = any_of(
+    {
+        "en": (
+            r"\b(?:repl(?:y|ies)|comments?|vote|answer a|rate|save|edit|upload|order|checkout|cart|prices?|newsletter"
+            r"|attachments?|attached|wish-?list|podcast|notifications?|(?:by|via) e-?mail)\b",
+        ),
+        "de": (r"\b(?:kommentieren|antworten|bewerten|newsletter|per e-?mail|preise?|warenkorb|merkliste)\b",),
+        "fr": (r"\b(?:commenter|répondre|newsletter|infolettre|par e-?mail|prix|panier)\b",),
+        "es": (r"\b(?:comentar|responder|bolet[ií]n|por (?:correo|e-?mail)|newsletter|precios?|carrito)\b",),
+        "it": (r"\b(?:commentare|rispondere|newsletter|via e-?mail|prezz[oi]|carrello)\b",),
+        "nl": (r"\b(?:reageren|nieuwsbrief|per e-?mail|prijzen|winkelwagen)\b",),
+        "pt": (r"\b(?:comentar|responder|newsletter|por e-?mail|preços?|carrinho)\b",),
+        "sv": (r"\b(?:kommentera|svara|nyhetsbrev)\b",),
+        "ja": (r"コメント|メールマガジン|メールが届",),
+        "zh": (r"评论|回复",),
+    }
+)
+"""What else one pays or signs in for."""
+ACCOUNT_CONDITIONS = any_of(
+    {
+        "en": (
+            r"you (?:must|need to|have to) be (?:logged|signed)[ -]in to do (?:that|this)\b",
+            r"you are not logged in or you do not have permission to (?:access|view)",
+            r"^(?:login|log-in|sign-?in|authentication|registration) required\.?$",
+            r"^you need to be authenticated to",
+            r"restricted to (?:registered )?(?:members|users)\b",
+            r"^(?:oops! )?th(?:is|at) page is private",
+            r"\bguests (?:cannot|can't|can not|may not) (?:view|see|read)\b",
+            r"^you need (?:access|permission)\.?$",
+            r"this (?:is a|(?:community|forum|group|page|area) is) (?:private|for registered (?:users|members))\b",
+            r"^join \w+ to (?:see|view|read)\b",
+            r"^keep reading for free",
+        ),
+        "de": (
+            r"nur (?:für|von) (?:registrierte|angemeldete)n? (?:mitglieder|nutzer|benutzer|leser)",
+            r"^anmeldung erforderlich\.?$",
+        ),
+        "fr": (r"^connexion requise\.?$",),
+        "ja": (r"ログインが必要です",),
+    }
+)
+SIGN_IN_WORDS = any_of(
+    {
+        "en": (
+            r"^(?:please )?(?:log|sign) ?in (?:or (?:register|sign ?up|join) )?to"
+            r" (?:continue|view|read|see|access|your account)" + _NOT_TO_READ,
+            r"\bplease (?:log|sign) ?in\b" + _NOT_TO_READ,
+            r"^you (?:must|need to|have to) (?:be (?:logged|signed)[ -]in|(?:log|sign) ?in)\b" + _NOT_TO_READ,
+            r"^(?:registered )?(?:users|members) only\b",
+            r"^(?:log|sign) ?in (?:with|through|via) your (?:organi[sz]ation|institution|university|work)",
+            r"^forgot(?:ten)? (?:your )?(?:password|account)",
+        ),
+        "de": (r"^bitte (?:melden sie sich an|einloggen|anmelden)", r"^passwort vergessen"),
+        "fr": (r"^(?:veuillez vous connecter|mot de passe oublié)",),
+        "es": (r"^(?:inicia sesión para|¿(?:has olvidado|olvidaste) (?:tu|la) contraseña)",),
+    }
+)
+FORM_WORDS = any_of(
+    {
+        "en": (r"^(?:please )?(?:log|sign)[ -]?in\b", r"\bpassword\b"),
+        "de": (r"passwort",),
+        "fr": (r"mot de passe",),
+        "es": (r"contraseña",),
+        "it": (r"password dimenticata",),
+        "nl": (r"wachtwoord",),
+        "pt": (r"\bsenha\b",),
+        "pl": (r"\bhasło\b",),
+        "sv": (r"lösenord",),
+        "ja": (r"パスワード",),
+        "zh": (r"密码",),
+        "ru": (r"\bпароль",),
+    }
+)
+SIGN_IN_TITLES = any_of(
+    {
+        "en": (
+            r"(?:please )?(?:log|sign)[ -]?(?:in|on|up)(?: required)?(?: (?:to|with|or) .*)?",
+            r"(?:login|authentication|registration) required",
+            r"central authentication(?: service)?",
+        ),
+        "de": (r"anmeld(?:en|ung)(?: erforderlich)?", r"(?:ein)?loggen", r"login"),
+        "fr": (r"(?:se )?connexion(?: requise)?", r"s'identifier"),
+        "es": (r"iniciar sesión", r"acceso"),
+        "it": (r"accedi",),
+        "nl": (r"inloggen",),
+        "pt": (r"entrar", r"acesso restrito"),
+        "pl": (r"zaloguj się", r"logowanie"),
+        "sv": (r"logga in",),
+        "ja": (r"ログイン",),
+        "zh": (r"登录",),
+        "ru": (r"вход", r"войти"),
+    }
+)
 
 _PATH = re.compile(
     r"/(?:log|sign)[-_]?(?:in|on)\b|/(?:sso|saml2?|oauth2?|authorize|auth|cas|shibboleth|idp|wayf)(?:/|$)"
@@ -64,3 +153,14 @@ def _was_sent_to_a_door(page: Impression) -> bool:
 def _is_door(url: str) -> bool:
     parts = urlsplit(url)
     return bool(_PATH.search(parts.path) or _HOST.match(parts.hostname or ""))
+
+
+def leads_back(url: str, asked: str) -> bool:
+    """True where `url` carries where it is to send its reader back to, as addresses of sign-in pages do."""
+    if not asked or url == asked:
+        return False
+    here, wanted = urlsplit(url), urlsplit(asked)
+    targets = [value for _, value in parse_qsl(here.query)]
+    if here.hostname == wanted.hostname:
+        return len(wanted.path) > 1 and any(wanted.path in target for target in targets)
+    return any(urlsplit(target).hostname == wanted.hostname for target in targets if "://" in target)

@@ -7,8 +7,19 @@ Words stand between commas; `*` is any ending, and what else is not a letter is 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+
+Phrases = re.Pattern[str]
+"""Any of the phrases of a table. Each is looked for in every page, whatever its language: few pages say which one is
+theirs, and a wall often speaks another than its page."""
+
+
+def any_of(phrases: Mapping[str, tuple[str, ...]]) -> Phrases:
+    """A pattern that finds any of the phrases: regular expressions, case and kind of apostrophe aside."""
+    written = (phrase.replace("'", "['’]") for table in phrases.values() for phrase in table)
+    return re.compile("|".join(written), re.IGNORECASE)
 
 
 @dataclass(frozen=True)

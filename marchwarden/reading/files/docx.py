@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.archive import Archive, Unpackable
 from marchwarden.reading.html.dates import as_date
-from marchwarden.reading.limits import first_blocks
-from marchwarden.reading.passages import Block, BlockKind, visible
+from marchwarden.reading.passages import Block, BlockKind, first_blocks, visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

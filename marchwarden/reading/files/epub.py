@@ -15,8 +15,7 @@ from marchwarden.reading.files.archive import Archive, Unpackable
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.visibility import drop_hidden
-from marchwarden.reading.limits import MOST_CHARACTERS, first_blocks
-from marchwarden.reading.passages import Block, visible
+from marchwarden.reading.passages import MOST_CHARACTERS, Block, first_blocks, visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -11,8 +11,7 @@ from datetime import date
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.plain_text import plain_blocks
-from marchwarden.reading.limits import MOST_CHARACTERS
-from marchwarden.reading.passages import Block, visible
+from marchwarden.reading.passages import MOST_CHARACTERS, Block, visible
 
 _MOST_PAGES = 10_000
 _SECONDS = 60.0

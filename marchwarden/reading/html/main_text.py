@@ -19,8 +19,7 @@ from marchwarden.reading.html.blocks import read_blocks
 from marchwarden.reading.html.boilerplate import furniture_in
 from marchwarden.reading.html.forum_posts import Post, posts_in, quotes_in
 from marchwarden.reading.html.page_type import PageKind, declared_kind
-from marchwarden.reading.limits import MOST_CHARACTERS
-from marchwarden.reading.passages import Block
+from marchwarden.reading.passages import MOST_CHARACTERS, Block
 
 _log = logging.getLogger(__name__)
 
