@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from marchwarden.contract import Constraints, Depth, ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed, StorageError
+from marchwarden.redaction import secrets_of
 from marchwarden.settings import Settings, load_settings
 from marchwarden.trace.events import Failed, WasCancelled
-from marchwarden.trace.writer import TraceWriter, secrets_of
+from marchwarden.trace.writer import TraceWriter
 
 
 async def research(

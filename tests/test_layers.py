@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "marchwarden"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("contract", "errors", "settings", "budget", "observations", "files", "logs"),
+    ("contract", "errors", "settings", "budget", "observations", "files", "logs", "redaction"),
     ("http", "text", "store", "trace", "programs", "ledger"),
     ("injection", "reading", "lm"),
     ("evidence", "corpus", "frozen_web"),

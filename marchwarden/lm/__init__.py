@@ -1,6 +1,6 @@
 """From a model id to a model that a stage can ask: `connect`, and `Model.predict`.
 
-Which engine speaks to which provider is decided here; what a call may cost, in metered.py.
+The engine for a provider is chosen in resolve.py; the cost of a call is bounded in metered.py.
 """
 
 from __future__ import annotations
@@ -14,27 +14,28 @@ import anyio
 
 from marchwarden.budget import Budget
 from marchwarden.errors import MarchwardenError, ModelError, model_error
+from marchwarden.lm.engine import CLOSING_S
+from marchwarden.redaction import secrets_of
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.trace.events import Recorder
 
 if TYPE_CHECKING:
     import dspy
 
-    from marchwarden.lm.engine import AsyncEngine, Engine
+    from marchwarden.lm.engine import Engine
 
 T = TypeVar("T")
 
-CLOSING_SECONDS = 1.0
-"""How long a cancelled call may take to close its connection and be charged."""
 RETRIES = 2
-"""How often DSPy repeats a call that failed for a passing reason, with the wait that the provider asks for."""
+"""Times that DSPy repeats a call that failed for a passing reason, after the wait that the provider asks for. The
+default of the SDKs of Anthropic and OpenAI."""
 
 
 async def _apart(work: Coroutine[Any, Any, T]) -> T:
-    """Run it in a task of its own, and cancel that where we are cancelled.
+    """Run `work` in a task of its own, and cancel that where we are cancelled.
 
-    What is raised here is then the very cancellation that was sent: a library that is cancelled may raise another, by
-    which the scope that sent it does not know its own, and which ends the whole call.
+    The cancellation that is raised here is then the very one that was sent: a library that is cancelled may raise
+    another, by which the scope that sent it does not know its own, and which ends the whole call.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -42,7 +43,7 @@ async def _apart(work: Coroutine[Any, Any, T]) -> T:
     except asyncio.CancelledError:
         task.cancel()
         with anyio.CancelScope(shield=True):
-            await asyncio.wait({task}, timeout=CLOSING_SECONDS)
+            await asyncio.wait({task}, timeout=CLOSING_S)
         if task.done() and not task.cancelled():
             task.exception()  # looked at, so that nobody complains that it was not
         raise
@@ -56,7 +57,6 @@ class Model:
         self,
         model_id: str,
         engine: Engine,
-        async_engine: AsyncEngine,
         budget: Budget,
         recorder: Recorder,
         *,
@@ -67,14 +67,17 @@ class Model:
 
         from marchwarden.lm.adapter import JSONAnswers
         from marchwarden.lm.meter import Meter
-        from marchwarden.lm.metered import AsyncMeteredEngine, MeteredEngine
+        from marchwarden.lm.metered import BlockingEngine, MeteredEngine
 
         self.model_id = model_id
         self.meter = Meter(model_id, budget, recorder, secrets=secrets)
         self.adapter = JSONAnswers()
-        self._engines = (MeteredEngine(engine, self.meter), AsyncMeteredEngine(async_engine, self.meter))
-        sync, asynchronous = self._engines
-        self._lm = dspy.LM(model_id, engine=sync, async_engine=asynchronous, cache=False, num_retries=retries)
+        self._engine = MeteredEngine(engine, self.meter)
+        self._blocking = BlockingEngine(self._engine)
+        # DSPy's cache stays off: it would store an answer that was cut at a short budget under the uncut request.
+        self._lm = dspy.LM(
+            model_id, engine=self._blocking, async_engine=self._engine, cache=False, num_retries=retries
+        )
 
     def __repr__(self) -> str:
         return f"Model({self.model_id!r})"
@@ -113,31 +116,25 @@ class Model:
         Raises BudgetExhausted where not even that can be paid for, ModelError for everything that the model or its
         service did not do, an unreadable answer included; nothing else but cancellation and what the recorder raises.
         """
-        _unbind(predictor)
+        if any(each.lm is not None for each in predictor.predictors()):
+            predictor.set_lm(None)  # a predictor with a model of its own would pass by the meter
         try:
             with self.asking(stage, max_tokens=max_tokens, answer_floor=answer_floor):
                 return await _apart(predictor.acall(**inputs))
         except Exception as error:
-            translated = self._scrubbed(model_error(error))
+            translated = self._redacted(model_error(error))
             unknown = isinstance(translated, ModelError) and translated.kind == "unknown"
             raise translated from (error if unknown else None)
 
     async def aclose(self) -> None:
-        """Give back the connections of both engines."""
-        sync, asynchronous = self._engines
-        sync.close()
-        await asynchronous.aclose()
+        """Give back the connections, and end the event loop of callers that block, where there is one."""
+        self._blocking.close()
+        await self._engine.aclose()
 
-    def _scrubbed(self, error: MarchwardenError) -> MarchwardenError:
-        if isinstance(error, ModelError) and (text := self.meter.scrub(str(error))) != str(error):
+    def _redacted(self, error: MarchwardenError) -> MarchwardenError:
+        if isinstance(error, ModelError) and (text := self.meter.redact(str(error))) != str(error):
             return ModelError(error.kind, text, hint=error.hint)
         return error
-
-
-def _unbind(predictor: Any) -> None:
-    """A predictor that carries a model of its own would pass by the meter."""
-    if any(each.lm is not None for each in predictor.predictors()):
-        predictor.set_lm(None)
 
 
 def connect(settings: Settings, budget: Budget, recorder: Recorder) -> Model | None:
@@ -149,10 +146,7 @@ def connect(settings: Settings, budget: Budget, recorder: Recorder) -> Model | N
         return None
     from marchwarden.lm.resolve import resolve
 
-    resolved = resolve(settings)
-    return Model(
-        settings.model_id, resolved.engine, resolved.async_engine, budget, recorder, secrets=resolved.secrets
-    )
+    return Model(settings.model_id, resolve(settings), budget, recorder, secrets=secrets_of(settings))
 
 
 __all__ = ["Model", "connect"]

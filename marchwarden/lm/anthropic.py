@@ -40,49 +40,15 @@ def capabilities_of(model: str) -> Capabilities:
 class AnthropicEngine:
     """One model behind the Messages API. `base_url` None is Anthropic's own address."""
 
-    def __init__(
-        self, model: str, api_key: str, *, base_url: str | None = None, http_client: httpx2.Client | None = None
-    ) -> None:
+    def __init__(self, model: str, api_key: str, *, base_url: str | None = None) -> None:
         self.capabilities = capabilities_of(model)
         self._model = model
-        self._client = anthropic.Anthropic(
-            api_key=api_key, base_url=_root(base_url), max_retries=0, timeout=TIMEOUT, http_client=http_client
-        )
-
-    def stream(self, request: Any) -> Iterator[Any]:
-        """One attempt as lm15 events; raises lm15 errors."""
-        reading = _Reading()
-        with (
-            _translated(reading),
-            self._client.messages.create(**message_arguments(self._model, request), stream=True) as events,
-        ):
-            for event in events:
-                yield from reading.events(event)
-
-    def count_tokens(self, request: Any) -> int | None:
-        """The provider's own count, free of charge; None where the endpoint has none."""
-        try:
-            return self._client.messages.count_tokens(**count_arguments(self._model, request)).input_tokens
-        except (anthropic.AnthropicError, httpx2.HTTPError):
-            return None
-
-    def close(self) -> None:
-        self._client.close()
-
-
-class AsyncAnthropicEngine:
-    """As AnthropicEngine, for tasks."""
-
-    def __init__(
-        self, model: str, api_key: str, *, base_url: str | None = None, http_client: httpx2.AsyncClient | None = None
-    ) -> None:
-        self.capabilities = capabilities_of(model)
-        self._model = model
-        self._client = anthropic.AsyncAnthropic(
-            api_key=api_key, base_url=_root(base_url), max_retries=0, timeout=TIMEOUT, http_client=http_client
-        )
+        # The SDK appends `/v1` itself; addresses of OpenAI's style, which users have at hand, end with it.
+        root = base_url.rstrip("/").removesuffix("/v1") if base_url else None
+        self._client = anthropic.AsyncAnthropic(api_key=api_key, base_url=root, max_retries=0, timeout=TIMEOUT)
 
     async def stream(self, request: Any) -> AsyncIterator[Any]:
+        """One attempt as lm15 events; raises lm15 errors."""
         reading = _Reading()
         with _translated(reading):
             arguments = message_arguments(self._model, request)
@@ -92,6 +58,7 @@ class AsyncAnthropicEngine:
                         yield each
 
     async def count_tokens(self, request: Any) -> int | None:
+        """The provider's own count, free of charge; None where the endpoint has none."""
         try:
             counted = await self._client.messages.count_tokens(**count_arguments(self._model, request))
         except (anthropic.AnthropicError, httpx2.HTTPError):
@@ -100,11 +67,6 @@ class AsyncAnthropicEngine:
 
     async def aclose(self) -> None:
         await self._client.close()
-
-
-def _root(base_url: str | None) -> str | None:
-    """The SDK appends `/v1` itself; OpenAI-style addresses end with it."""
-    return base_url.rstrip("/").removesuffix("/v1") if base_url else None
 
 
 # Request → arguments

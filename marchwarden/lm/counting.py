@@ -9,6 +9,9 @@ import httpx
 
 from marchwarden.lm.prompt import BASE_OVERHEAD, prompt_texts, template_overhead
 
+TIMEOUT_S = 10.0
+"""Seconds for one count, which a server gives without running the model. A guess."""
+
 
 @dataclass(frozen=True)
 class _Question:
@@ -45,51 +48,20 @@ def _counted(response: httpx.Response, question: _Question) -> int | None:
         return None
 
 
-class _Counter:
-    """Which question the server answers is found out once; -1 says none."""
-
-    def __init__(self, api_base: str, api_key: str | None) -> None:
-        self._root = api_base.rstrip("/").removesuffix("/v1")
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._answered: int | None = None
-
-    def _open_questions(self, request: Any) -> list[tuple[int, _Question]]:
-        numbered = list(enumerate(_questions(request)))
-        return numbered if self._answered is None else [each for each in numbered if each[0] == self._answered]
-
-
-class TokenCounter(_Counter):
+class TokenCounter:
     """Counts a prompt's tokens by asking the server; None where it has no endpoint for that."""
 
     def __init__(self, api_base: str, api_key: str | None) -> None:
-        super().__init__(api_base, api_key)
-        self._client = httpx.Client(headers=self._headers, timeout=10.0)
-
-    def count(self, request: Any) -> int | None:
-        for number, question in self._open_questions(request):
-            try:
-                response = self._client.post(self._root + question.path, json=question.body)
-            except httpx.HTTPError:
-                return None
-            if (count := _counted(response, question)) is not None:
-                self._answered = number
-                return count
-        self._answered = self._answered if self._answered is not None else -1
-        return None
-
-    def close(self) -> None:
-        self._client.close()
-
-
-class AsyncTokenCounter(_Counter):
-    """As TokenCounter, for tasks."""
-
-    def __init__(self, api_base: str, api_key: str | None) -> None:
-        super().__init__(api_base, api_key)
-        self._client = httpx.AsyncClient(headers=self._headers, timeout=10.0)
+        self._root = api_base.rstrip("/").removesuffix("/v1")
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._client = httpx.AsyncClient(headers=headers, timeout=TIMEOUT_S)
+        self._answered: int | None = None
+        """The number of the question that the server answers; -1 for none, None until it has been asked."""
 
     async def count(self, request: Any) -> int | None:
-        for number, question in self._open_questions(request):
+        for number, question in enumerate(_questions(request)):
+            if self._answered not in (None, number):
+                continue
             try:
                 response = await self._client.post(self._root + question.path, json=question.body)
             except httpx.HTTPError:
@@ -97,7 +69,8 @@ class AsyncTokenCounter(_Counter):
             if (count := _counted(response, question)) is not None:
                 self._answered = number
                 return count
-        self._answered = self._answered if self._answered is not None else -1
+        if self._answered is None:
+            self._answered = -1
         return None
 
     async def aclose(self) -> None:

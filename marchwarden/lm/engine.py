@@ -1,4 +1,4 @@
-"""What the meter expects of the engine beneath it: one attempt, told event by event.
+"""The engine that the meter expects: one attempt, told event by event, and a count of a prompt's tokens.
 
 An engine speaks `dspy.lm15`: it takes a `Request`, yields stream events, raises lm15 errors and never retries (DSPy
 does, above the meter).
@@ -6,14 +6,21 @@ does, above the meter).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
+
+CLOSING_S = 1.0
+"""Seconds that a cancelled call may take to close its connection and be charged. A guess: both are done at once where
+the service still answers, and whoever cancels is waiting."""
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What DSPy's adapters ask before they write a request."""
+    """Features that DSPy's adapters ask for before they write a request."""
 
     response_schema: bool = False
     function_calling: bool = False
@@ -29,22 +36,47 @@ class Capabilities:
 class Engine(Protocol):
     capabilities: Capabilities
 
-    def stream(self, request: Any) -> Iterator[Any]:
+    def stream(self, request: Any) -> AsyncIterator[Any]:
         """One attempt as lm15 stream events; the last is a StreamEndEvent with the usage that was billed."""
         ...
 
-    def count_tokens(self, request: Any) -> int | None:
+    async def count_tokens(self, request: Any) -> int | None:
         """The prompt's tokens as the model counts them, template included; None where nobody can tell."""
         ...
 
-    def close(self) -> None: ...
+    async def aclose(self) -> None:
+        """Give back the connections."""
+        ...
 
 
-class AsyncEngine(Protocol):
-    capabilities: Capabilities
+class PerLoopEngine:
+    """An engine for any number of event loops: each gets one of its own from `open_engine`, with its connections.
 
-    def stream(self, request: Any) -> AsyncIterator[Any]: ...
+    A connection belongs to the loop that opened it. A loop gives its connections back by `aclose`; those of a loop
+    that ended without it go with that loop.
+    """
 
-    async def count_tokens(self, request: Any) -> int | None: ...
+    def __init__(self, open_engine: Callable[[], Engine], capabilities: Capabilities) -> None:
+        self.capabilities = capabilities
+        self._open_engine = open_engine
+        self._engines: WeakKeyDictionary[asyncio.AbstractEventLoop, Engine] = WeakKeyDictionary()
+        self._lock = threading.Lock()
 
-    async def aclose(self) -> None: ...
+    def stream(self, request: Any) -> AsyncIterator[Any]:
+        return self._engine_here().stream(request)
+
+    async def count_tokens(self, request: Any) -> int | None:
+        return await self._engine_here().count_tokens(request)
+
+    async def aclose(self) -> None:
+        with self._lock:
+            engine = self._engines.pop(asyncio.get_running_loop(), None)
+        if engine is not None:
+            await engine.aclose()
+
+    def _engine_here(self) -> Engine:
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            if loop not in self._engines:
+                self._engines[loop] = self._open_engine()
+            return self._engines[loop]

@@ -1,6 +1,6 @@
-"""Admits attempts against the budget and settles them: what they may cost before, what they did cost after.
+"""Admission of attempts against the budget, and their settlement: before one its highest cost, after it the true one.
 
-One Meter serves the engines of one research call. What may be spent is budget.py's to say.
+One Meter serves one research call. The limits are kept in budget.py.
 """
 
 from __future__ import annotations
@@ -17,27 +17,36 @@ from dspy import lm15
 
 from marchwarden.budget import Budget, Reservation
 from marchwarden.errors import BudgetExhausted, ModelError, model_error
+from marchwarden.redaction import Redactor
 from marchwarden.trace.events import ModelCalled, Recorder
 
 CALLER = "marchwarden_caller"
 """The key under which `dspy.context` tells the engine which stage is asking."""
 
-DEFAULT_CAP = 1024
-"""The answer's cap where a request names none."""
+DEFAULT_CAP_TOKENS = 1024
+"""Cap of an answer where a request names none. A guess: stages all name one."""
 
-_BYTES_OF_A_LONG_TOKEN = 32
+MIN_FLOOR_TOKENS = 16
+"""Shortest answer that a cap is cut to where the caller names no floor. A guess: a small JSON object."""
+
+MAX_TOKEN_BYTES = 32
+"""Bytes of text in one token on average over an answer, at most. A guess: English has four."""
+
+OVERRUN_TOKENS = 8
+OVERRUN_BYTES = 1024
+"""Text past the cap that is let pass: services stream role and end in pieces of their own. A guess."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks, and the shortest answer that is still of use to it, in tokens."""
+    """The stage that asks, and the shortest answer that is still of use to it, in tokens."""
 
     stage: str = "model"
     answer_floor: int | None = None
 
     def floor(self, cap: int) -> int:
         """A cap is never cut below this: the caller's own floor, or a quarter of what it asked for."""
-        return min(cap, self.answer_floor if self.answer_floor is not None else max(16, cap // 4))
+        return min(cap, self.answer_floor if self.answer_floor is not None else max(MIN_FLOOR_TOKENS, cap // 4))
 
 
 def current_caller() -> Caller:
@@ -46,7 +55,7 @@ def current_caller() -> Caller:
 
 @dataclass
 class Admission:
-    """One attempt that may go out: what it may cost, and what it asks."""
+    """One attempt that may go out: its reservation and its request."""
 
     caller: Caller
     reservation: Reservation
@@ -60,7 +69,7 @@ class Admission:
 
 
 class Answer:
-    """What is seen of an answer while it streams; cuts one that goes past its cap."""
+    """An answer as it streams: a bound on its tokens by now, and a notice when it is past its cap."""
 
     def __init__(self, cap: int) -> None:
         self.begun = False
@@ -83,12 +92,13 @@ class Answer:
     @property
     def overrun(self) -> bool:
         """Surely more tokens than the cap: more pieces than that, or more text than so many tokens can hold."""
-        return self._pieces > self._cap + 8 or self._bytes > _BYTES_OF_A_LONG_TOKEN * self._cap + 1024
+        too_many_pieces = self._pieces > self._cap + OVERRUN_TOKENS
+        return too_many_pieces or self._bytes > MAX_TOKEN_BYTES * self._cap + OVERRUN_BYTES
 
 
 @dataclass(frozen=True)
 class _Bill:
-    """Tokens of one attempt. `tokens` is all that is charged for; the others say what of."""
+    """Tokens of one attempt. `tokens` are charged; the others are their parts, for the trace."""
 
     tokens: int
     input_tokens: int = 0
@@ -97,7 +107,7 @@ class _Bill:
 
 
 class Meter:
-    """Admits attempts and settles them; shared by the sync and the async engine of one research call."""
+    """Admits attempts and settles them, for every thread and event loop of one research call."""
 
     def __init__(
         self,
@@ -110,19 +120,17 @@ class Meter:
     ) -> None:
         self.model_id = model_id
         self.refused = 0
-        """How many calls were refused for want of tokens: optimizers swallow the refusals themselves."""
+        """Number of calls that were refused for want of tokens: optimizers swallow the refusals themselves."""
         self._budget = budget
         self._recorder = recorder
-        self._secrets = secrets
+        self._redactor = Redactor(secrets)
         self._clock = clock
         self._prompt_correction = 1.0
         self._answer_correction = 1.0
         self._lock = threading.Lock()
 
-    def scrub(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "[key]")
-        return text
+    def redact(self, text: str) -> str:
+        return self._redactor.redact(text)
 
     # Before
 
@@ -134,7 +142,7 @@ class Meter:
     def admit(self, caller: Caller, request: Any, bound: int, *, shrink: bool) -> Admission | None:
         """Hold what the call may cost. With `shrink` the answer's cap is cut to what is left, and where not even the
         floor fits BudgetExhausted is raised; without, None says that the call does not fit as it is."""
-        cap = request.config.max_tokens or DEFAULT_CAP
+        cap = request.config.max_tokens or DEFAULT_CAP_TOKENS
         while True:
             left = self._budget.tokens_left(caller.stage) - bound
             allowed = min(cap, int(left / self._answer_correction))
@@ -149,9 +157,9 @@ class Meter:
             return Admission(caller, reservation, bound, capped, self._clock())
 
     def worth_waiting(self, caller: Caller, request: Any, bound: int) -> bool:
-        """Whether calls that still run hold what this one needs; they cost at most what they hold, mostly less."""
+        """True where calls that still run hold enough for this one; they cost at most their hold, mostly less."""
         held = self._budget.tokens_held()
-        floor = caller.floor(request.config.max_tokens or DEFAULT_CAP)
+        floor = caller.floor(request.config.max_tokens or DEFAULT_CAP_TOKENS)
         return held > 0 and self._budget.tokens_left(caller.stage) + held >= bound + floor
 
     def _refuse(self, caller: Caller, bound: int, cap: int, left: int) -> NoReturn:
@@ -168,6 +176,7 @@ class Meter:
     def settle(self, admission: Admission, answer: Answer, response: Any) -> Any:
         """Commit what a whole answer cost and return it; raises ModelError for one that is refused or cut short."""
         bill = self._bill(response.usage, admission, missing_output=admission.cap)
+        # A usage of nothing for an answer that streamed is a server that does not count: then the bound holds.
         if bill.tokens == 0 and answer.begun:
             bill = self._bill(lm15.Usage(), admission, missing_output=admission.cap)
         error = _unusable(response)
@@ -185,6 +194,7 @@ class Meter:
             bill = self._bill(usage or lm15.Usage(), admission, missing_output=answer.most_tokens)
         self._commit(admission, bill, error)
         wait = getattr(error, "retry_after", None)
+        # DSPy waits as long as the service asks; an error of ours it does not retry.
         if isinstance(error, Exception) and wait is not None and wait > self._budget.seconds_left():
             raise model_error(error) from error
 
@@ -210,7 +220,7 @@ class Meter:
                 charged_tokens=charged,
                 tokens_used=self._budget.tokens_used,
                 duration_sec=round(self._clock() - admission.started, 3),
-                error=self.scrub(_in_words(error)) if error is not None else None,
+                error=self.redact(_in_words(error)) if error is not None else None,
             )
         )
 
@@ -231,7 +241,7 @@ def _unusable(response: Any) -> ModelError | None:
 
 
 def _usage_of(error: BaseException) -> Any:
-    """What a failed attempt was billed, where its error says so."""
+    """The usage that a failed attempt was billed, where its error carries one."""
     usage = getattr(error, "usage", None)
     if usage is None and isinstance(error, lm15.StreamAssemblyError) and error.partial is not None:
         usage = error.partial.usage

@@ -1,32 +1,39 @@
 """The one door to a model: tokens are reserved before a call, and the call is refused where they are not there.
 
-Both engines stand between `dspy.LM` (which retries) and the engine that speaks to the provider (which does not), so
-each attempt that really goes out passes here once.
+The metered engine stands between `dspy.LM` (which retries) and the engine that speaks to the provider (which does
+not), so each attempt that really goes out passes here once. DSPy's optimizers call it from threads, through
+BlockingEngine.
 """
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, closing
+from contextlib import ExitStack, aclosing
 from typing import Any
 
 import anyio
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from dspy import lm15
 
-from marchwarden.lm.engine import AsyncEngine, Capabilities, Engine
+from marchwarden.lm.engine import CLOSING_S, Capabilities, Engine
 from marchwarden.lm.meter import Admission, Answer, Meter, current_caller
 from marchwarden.lm.prompt import most_tokens
 
-_POLL = 0.02
-"""Seconds between looks at what other calls still hold."""
+POLL_S = 0.02
+"""Seconds between looks at what other calls still hold. A guess: short beside an answer, which takes seconds."""
+
+MIN_COUNT_MARGIN_TOKENS = 16
+COUNT_MARGIN_SHARE = 50
+"""A provider's count may be short by a 50th of it, and by 16 tokens at least: providers call their counts estimates,
+and give no figure for the error. A guess."""
 
 
-class _Metered:
-    """What both engines share: the meter, and the inner engine's capability hints, forwarded."""
+class _DSPyEngine:
+    """The attributes that DSPy reads from any engine: the capability hints of the one beneath."""
 
-    def __init__(self, meter: Meter, capabilities: Capabilities) -> None:
-        self.meter = meter
+    def __init__(self, capabilities: Capabilities) -> None:
+        self.capabilities = capabilities
         self.supports_response_schema = capabilities.response_schema
         self.supports_function_calling = capabilities.function_calling
         self.supports_reasoning = capabilities.reasoning
@@ -36,62 +43,20 @@ class _Metered:
         return self  # optimizers copy programs; there is one budget
 
 
-class MeteredEngine(_Metered):
-    """A `dspy.LM(engine=…)` that refuses what the budget can't pay for."""
-
-    def __init__(self, inner: Engine, meter: Meter) -> None:
-        super().__init__(meter, inner.capabilities)
-        self._inner = inner
-
-    def complete(self, request: Any) -> Any:
-        """One attempt. Raises BudgetExhausted before it, ModelError for an answer that is cut short or refused, and
-        the inner engine's lm15 errors."""
-        admission = self._admit(request)
-        answer = Answer(admission.cap)
-        try:
-            events = self._watched(admission.request, answer)
-            response = lm15.materialize_response(events, admission.request)
-        except BaseException as error:
-            self.meter.settle_failure(admission, answer, error)
-            raise
-        return self.meter.settle(admission, answer, response)
-
-    def stream(self, request: Any) -> Iterator[Any]:
-        yield from lm15.response_to_events(self.complete(request))
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def _admit(self, request: Any) -> Admission:
-        caller, bound = current_caller(), self.meter.corrected(most_tokens(request))
-        admission = self.meter.admit(caller, request, bound, shrink=False)
-        if admission is None:
-            bound = _tighter(bound, self._inner.count_tokens(request), self.meter)
-            admission = self.meter.admit(caller, request, bound, shrink=False)
-        while admission is None and self.meter.worth_waiting(caller, request, bound):
-            time.sleep(_POLL)
-            admission = self.meter.admit(caller, request, bound, shrink=False)
-        return admission or _surely(self.meter.admit(caller, request, bound, shrink=True))
-
-    def _watched(self, request: Any, answer: Answer) -> Iterator[Any]:
-        with closing(self._inner.stream(request)) as events:  # type: ignore[type-var]
-            for event in events:
-                answer.take(event)
-                if answer.overrun:
-                    yield lm15.StreamEndEvent(finish_reason="length")
-                    return
-                yield event
-
-
-class AsyncMeteredEngine(_Metered):
+class MeteredEngine(_DSPyEngine):
     """A `dspy.LM(async_engine=…)` that refuses what the budget can't pay for."""
 
-    def __init__(self, inner: AsyncEngine, meter: Meter) -> None:
-        super().__init__(meter, inner.capabilities)
+    def __init__(self, inner: Engine, meter: Meter) -> None:
+        super().__init__(inner.capabilities)
+        self.meter = meter
         self._inner = inner
 
     async def complete(self, request: Any) -> Any:
-        """As MeteredEngine.complete; cancelled midway, what had been asked and streamed is charged."""
+        """Make one attempt; cancelled midway, charge what had been asked and streamed.
+
+        Raises BudgetExhausted before it, ModelError for an answer that is cut short or refused, and the errors of lm15
+        that the inner engine raises.
+        """
         admission = await self._admit(request)
         answer = Answer(admission.cap)
         try:
@@ -112,13 +77,16 @@ class AsyncMeteredEngine(_Metered):
     async def _admit(self, request: Any) -> Admission:
         caller, bound = current_caller(), self.meter.corrected(most_tokens(request))
         admission = self.meter.admit(caller, request, bound, shrink=False)
-        if admission is None:
-            bound = _tighter(bound, await self._inner.count_tokens(request), self.meter)
+        if admission is None and (counted := await self._inner.count_tokens(request)) is not None:
+            margin = max(MIN_COUNT_MARGIN_TOKENS, counted // COUNT_MARGIN_SHARE)
+            bound = min(bound, self.meter.corrected(counted + margin))
             admission = self.meter.admit(caller, request, bound, shrink=False)
         while admission is None and self.meter.worth_waiting(caller, request, bound):
-            await anyio.sleep(_POLL)
+            await anyio.sleep(POLL_S)
             admission = self.meter.admit(caller, request, bound, shrink=False)
-        return admission or _surely(self.meter.admit(caller, request, bound, shrink=True))
+        admission = admission or self.meter.admit(caller, request, bound, shrink=True)
+        assert admission is not None, "admit(shrink=True) admits or raises"
+        return admission
 
     async def _watched(self, request: Any, answer: Answer) -> AsyncIterator[Any]:
         async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
@@ -130,13 +98,67 @@ class AsyncMeteredEngine(_Metered):
                 yield event
 
 
-def _tighter(bound: int, counted: int | None, meter: Meter) -> int:
-    """The count where there is one, with a margin: providers call their counts estimates."""
-    if counted is None:
-        return bound
-    return min(bound, meter.corrected(counted + max(16, counted // 50)))
+class BlockingEngine(_DSPyEngine):
+    """A `dspy.LM(engine=…)` over the same metered engine, for callers that block: the threads of DSPy's optimizers.
 
+    All of them share one event loop in a thread of its own, which the first call starts and `close` ends.
+    """
 
-def _surely(admission: Admission | None) -> Admission:
-    assert admission is not None, "admit(shrink=True) admits or raises"
-    return admission
+    def __init__(self, engine: MeteredEngine) -> None:
+        super().__init__(engine.capabilities)
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._portal: BlockingPortal | None = None
+        self._portal_exit = ExitStack()
+        self._is_closed = False
+
+    def complete(self, request: Any) -> Any:
+        """Make one attempt, and wait for it; interrupted meanwhile, cancel it, so that its tokens are settled.
+
+        Raises what MeteredEngine.complete raises, and lm15.ConfigurationError where the engine is closed.
+        """
+        settled = threading.Event()
+
+        async def attempt() -> tuple[Any, BaseException | None]:
+            try:
+                return await self._engine.complete(request), None
+            except anyio.get_cancelled_exc_class():
+                raise
+            except BaseException as error:
+                # Handed over, not raised: a KeyboardInterrupt that leaves a task ends the event loop of all threads.
+                return None, error
+            finally:
+                settled.set()
+
+        # The task runs in a copy of this thread's context, so that `dspy.context` tells the meter who asks.
+        waiting = self._running_portal().start_task_soon(attempt)
+        try:
+            response, error = waiting.result()
+        except BaseException:
+            waiting.cancel()
+            settled.wait(CLOSING_S)
+            raise
+        if error is not None:
+            raise error
+        return response
+
+    def stream(self, request: Any) -> Iterator[Any]:
+        yield from lm15.response_to_events(self.complete(request))
+
+    def close(self) -> None:
+        """End the event loop, with the calls and connections that are on it."""
+        with self._lock:
+            self._is_closed = True
+            portal, self._portal = self._portal, None
+        if portal is not None:
+            portal.call(self._engine.aclose)
+            portal.call(portal.stop, True)
+            self._portal_exit.close()
+
+    def _running_portal(self) -> BlockingPortal:
+        with self._lock:
+            if self._is_closed:
+                raise lm15.ConfigurationError("the model is closed")
+            if self._portal is None:
+                self._portal = self._portal_exit.enter_context(start_blocking_portal(name="model calls"))
+            return self._portal

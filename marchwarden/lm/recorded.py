@@ -22,7 +22,7 @@ from dspy import lm15
 from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from marchwarden.errors import StorageError
-from marchwarden.lm.engine import AsyncEngine, Engine
+from marchwarden.lm.engine import Engine
 from marchwarden.lm.prompt import prompt_texts
 
 
@@ -125,36 +125,9 @@ def _append(path: Path, line: bytes) -> None:
 
 
 class RecordedEngine:
-    """`inner` with its answers kept. What fails is not kept."""
+    """`inner` with its answers kept. A failed attempt is not kept."""
 
     def __init__(self, inner: Engine, recording: Recording) -> None:
-        self.capabilities = inner.capabilities
-        self._inner = inner
-        self._recording = recording
-
-    def stream(self, request: Any) -> Iterator[Any]:
-        key, kept = self._recording.take(request)
-        if kept is not None:
-            yield from kept
-            return
-        seen, began = [], time.monotonic()
-        for event in self._inner.stream(request):
-            seen.append(event)
-            if event.type == "end":  # before it is passed on: lm15 hears of no failure after it
-                self._recording.keep(key, seen, time.monotonic() - began)
-            yield event
-
-    def count_tokens(self, request: Any) -> int | None:
-        return self._inner.count_tokens(request)
-
-    def close(self) -> None:
-        self._inner.close()
-
-
-class AsyncRecordedEngine:
-    """The same for tasks, with the same file."""
-
-    def __init__(self, inner: AsyncEngine, recording: Recording) -> None:
         self.capabilities = inner.capabilities
         self._inner = inner
         self._recording = recording
@@ -169,7 +142,7 @@ class AsyncRecordedEngine:
         async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
             async for event in events:
                 seen.append(event)
-                if event.type == "end":
+                if event.type == "end":  # before it is passed on: lm15 hears of no failure after it
                     self._recording.keep(key, seen, time.monotonic() - began)
                 yield event
 

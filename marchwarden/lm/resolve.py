@@ -1,18 +1,18 @@
-"""Which engine speaks to which provider: a model id and the settings, to a pair of engines. Touches no network."""
+"""The engine that speaks to a model's provider, by the model id and the settings. Touches no network."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from contextlib import closing
 
 from dspy import lm15
-from dspy.clients.engines import AsyncLiteLLMEngine, AsyncLM15Engine, LiteLLMEngine, LM15Engine
+from dspy.clients.engines import AsyncLiteLLMEngine, AsyncLM15Engine, LM15Engine
 from pydantic import SecretStr
 
 from marchwarden.errors import ConfigurationError
-from marchwarden.lm.counting import AsyncTokenCounter, TokenCounter
-from marchwarden.lm.engine import AsyncEngine, Capabilities, Engine
-from marchwarden.lm.native import DECLARED, READ_TIMEOUT, AsyncNativeEngine, NativeEngine, Route, declared_provider
+from marchwarden.lm.counting import TokenCounter
+from marchwarden.lm.engine import Capabilities, Engine, PerLoopEngine
+from marchwarden.lm.native import DECLARED, READ_TIMEOUT_S, NativeEngine, Route, declared_provider
 from marchwarden.settings import Settings
 
 MODELS_HINT = (
@@ -21,15 +21,11 @@ MODELS_HINT = (
 )
 
 
-@dataclass(frozen=True)
-class Resolved:
-    engine: Engine
-    async_engine: AsyncEngine
-    secrets: tuple[str, ...]
+def resolve(settings: Settings) -> Engine:
+    """The engine for the model that the settings name, usable on any number of event loops.
 
-
-def resolve(settings: Settings) -> Resolved:
-    """Raises ConfigurationError, with a hint, for a missing key or a model that nobody knows."""
+    Raises ConfigurationError, with a hint, for a missing key or a model that nobody knows.
+    """
     provider, slash, name = settings.model_id.partition("/")
     if slash and not name:
         raise _unknown(settings.model_id)
@@ -40,59 +36,53 @@ def resolve(settings: Settings) -> Resolved:
     return _known_to_dspy(settings)
 
 
-def _claude(settings: Settings, name: str) -> Resolved:
-    from marchwarden.lm.anthropic import AnthropicEngine, AsyncAnthropicEngine
+def _claude(settings: Settings, name: str) -> Engine:
+    from marchwarden.lm.anthropic import AnthropicEngine, capabilities_of
 
     key = _secret(settings.api_key if settings.api_base else None) or _secret(settings.anthropic_api_key)
     if key is None and settings.api_base is None:
         raise ConfigurationError(
             f"{settings.model_id} needs a key", hint="Set ANTHROPIC_API_KEY, or MARCHWARDEN_MODEL=extractive."
         )
-    key = key or "none"
-    return Resolved(
-        AnthropicEngine(name, key, base_url=settings.api_base),
-        AsyncAnthropicEngine(name, key, base_url=settings.api_base),
-        _secrets(settings),
+    return PerLoopEngine(
+        lambda: AnthropicEngine(name, key or "none", base_url=settings.api_base), capabilities_of(name)
     )
 
 
-def _own_server(settings: Settings, api_base: str, name: str) -> Resolved:
+def _own_server(settings: Settings, api_base: str, name: str) -> Engine:
     """A server that speaks OpenAI's chat completions; the prefix of the model id says no more than that."""
     key = _secret(settings.api_key)
     config = lm15.RouterConfig(
         api_keys={DECLARED: key} if key else None,
         providers=(declared_provider(api_base, keyless=key is None),),
-        timeouts=lm15.Timeouts(read=READ_TIMEOUT),
+        timeouts=lm15.Timeouts(read=READ_TIMEOUT_S),
         env={},
     )
     route = Route(f"{DECLARED}:{name}", Capabilities.with_schema())
-    return Resolved(
-        NativeEngine(LM15Engine(config), route, TokenCounter(api_base, key)),
-        AsyncNativeEngine(AsyncLM15Engine(config), route, AsyncTokenCounter(api_base, key)),
-        _secrets(settings),
+    return PerLoopEngine(
+        lambda: NativeEngine(AsyncLM15Engine(config), route, TokenCounter(api_base, key)), route.capabilities
     )
 
 
-def _known_to_dspy(settings: Settings) -> Resolved:
+def _known_to_dspy(settings: Settings) -> Engine:
     """A provider that DSPy reaches itself, with the provider's own key variable or MARCHWARDEN_API_KEY."""
-    _no_downloads()
+    # DSPy and LiteLLM fetch a price list on first use, and wait for it; both carry a copy.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     model, key = settings.model_id, _secret(settings.api_key)
     try:
         found = LM15Engine(lm15.RouterConfig(env={})).resolve(model)
     except lm15.LM15Error:
         return _through_litellm(settings)
     config = lm15.RouterConfig(
-        api_keys={found.provider: key} if key else None, timeouts=lm15.Timeouts(read=READ_TIMEOUT)
+        api_keys={found.provider: key} if key else None, timeouts=lm15.Timeouts(read=READ_TIMEOUT_S)
     )
-    engine = LM15Engine(config)
-    _require_key(engine, f"{found.provider}:{found.model}", model)
-    route = Route(f"{found.provider}:{found.model}", _capabilities(model), "anthropic" in found.provider)
-    return Resolved(
-        NativeEngine(engine, route), AsyncNativeEngine(AsyncLM15Engine(config), route), _secrets(settings)
-    )
+    routed = f"{found.provider}:{found.model}"
+    _require_key(config, routed, model)
+    route = Route(routed, _capabilities(model), "anthropic" in found.provider)
+    return PerLoopEngine(lambda: NativeEngine(AsyncLM15Engine(config), route), route.capabilities)
 
 
-def _through_litellm(settings: Settings) -> Resolved:
+def _through_litellm(settings: Settings) -> Engine:
     """Providers that only LiteLLM knows, where it is installed."""
     model, key = settings.model_id, _secret(settings.api_key)
     if "/" not in model:
@@ -107,10 +97,8 @@ def _through_litellm(settings: Settings) -> Resolved:
     except litellm.BadRequestError:
         raise _unknown(model) from None
     route = Route(model, _capabilities(model))
-    return Resolved(
-        NativeEngine(LiteLLMEngine(api_key=key, timeout=READ_TIMEOUT), route),
-        AsyncNativeEngine(AsyncLiteLLMEngine(api_key=key, timeout=READ_TIMEOUT), route),
-        _secrets(settings),
+    return PerLoopEngine(
+        lambda: NativeEngine(AsyncLiteLLMEngine(api_key=key, timeout=READ_TIMEOUT_S), route), route.capabilities
     )
 
 
@@ -118,9 +106,10 @@ def _unknown(model: str, more: str = "") -> ConfigurationError:
     return ConfigurationError(f"no model is known as {model!r}", hint=MODELS_HINT + more)
 
 
-def _require_key(engine: LM15Engine, routed: str, model: str) -> None:
+def _require_key(config: lm15.RouterConfig, routed: str, model: str) -> None:
     try:
-        engine.router.lm(routed)
+        with closing(LM15Engine(config)) as probe:
+            probe.router.lm(routed)
     except lm15.NotConfiguredError as error:
         variables = " or ".join(getattr(error, "env_keys", ()) or ("the provider's own variable",))
         hint = f"Set MARCHWARDEN_API_KEY (in .env, say), or {variables} in the environment."
@@ -128,22 +117,12 @@ def _require_key(engine: LM15Engine, routed: str, model: str) -> None:
 
 
 def _capabilities(model: str) -> Capabilities:
-    """What DSPy's catalogue says of the model."""
+    """The model's capabilities by DSPy's catalogue."""
     import dspy
 
     known = dspy.LM(model, cache=False)
     return Capabilities(response_schema=known.supports_response_schema, params=frozenset(known.supported_params))
 
 
-def _no_downloads() -> None:
-    """DSPy and LiteLLM fetch a price list on first use, and wait for it; both carry a copy."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-
-
 def _secret(value: SecretStr | None) -> str | None:
     return (value.get_secret_value() or None) if value is not None else None
-
-
-def _secrets(settings: Settings) -> tuple[str, ...]:
-    keys = (_secret(settings.api_key), _secret(settings.anthropic_api_key), _secret(settings.tavily_api_key))
-    return tuple(key for key in keys if key and len(key) > 5)

@@ -7,7 +7,6 @@ a function from the request to a reply decides by what is asked.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -41,66 +40,40 @@ Line: TypeAlias = "Reply | str | BaseException"
 Script: TypeAlias = "Iterable[Line] | Callable[[Any], Line]"
 
 
-class _Script:
-    def __init__(self, script: Script) -> None:
-        self._ask = script if callable(script) else None
-        self._lines = None if callable(script) else iter(script)
-        self._lock = threading.Lock()
-
-    def reply(self, request: Any) -> Reply:
-        with self._lock:
-            line = self._ask(request) if self._ask else next(self._lines or iter(()), None)
-        if line is None:
-            line = lm15.InvalidRequestError("the script is at its end")
-        if isinstance(line, BaseException):
-            return Reply(error=line)
-        return Reply(line) if isinstance(line, str) else line
-
-
 class ScriptedEngine:
-    """The script as a synchronous engine. `requests` holds what was asked, in order."""
+    """The script as an engine. `requests` holds the requests that went out, in order."""
 
     def __init__(
         self, script: Script, *, capabilities: Capabilities | None = None, count: Callable[[Any], int] | None = None
     ) -> None:
         self.capabilities = capabilities or Capabilities.with_schema()
         self.requests: list[Any] = []
-        self._script = _Script(script)
+        self._next_line = script if callable(script) else _in_order(script)
         self._count = count
-
-    def stream(self, request: Any) -> Iterator[Any]:
-        self.requests.append(request)
-        reply = self._script.reply(request)
-        time.sleep(reply.delay)
-        yield from _events(request, reply)
-
-    def count_tokens(self, request: Any) -> int | None:
-        return self._count(request) if self._count else None
-
-    def close(self) -> None:
-        pass
-
-
-class AsyncScriptedEngine:
-    """The same script for tasks: `AsyncScriptedEngine(ScriptedEngine(…))`."""
-
-    def __init__(self, engine: ScriptedEngine) -> None:
-        self.capabilities = engine.capabilities
-        self._engine = engine
+        self._lock = threading.Lock()
 
     async def stream(self, request: Any) -> AsyncIterator[Any]:
-        self._engine.requests.append(request)
-        reply = self._engine._script.reply(request)
+        with self._lock:
+            self.requests.append(request)
+            line = self._next_line(request)
+        reply = (
+            Reply(line) if isinstance(line, str) else Reply(error=line) if isinstance(line, BaseException) else line
+        )
         await anyio.sleep(reply.delay)
         for event in _events(request, reply):
             await anyio.lowlevel.checkpoint()
             yield event
 
     async def count_tokens(self, request: Any) -> int | None:
-        return self._engine.count_tokens(request)
+        return self._count(request) if self._count else None
 
     async def aclose(self) -> None:
         pass
+
+
+def _in_order(lines: Iterable[Line]) -> Callable[[Any], Line]:
+    left = iter(lines)
+    return lambda _: next(left, lm15.InvalidRequestError("the script is at its end"))
 
 
 def _events(request: Any, reply: Reply) -> Iterator[Any]:

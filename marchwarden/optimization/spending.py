@@ -20,8 +20,10 @@ from marchwarden.contract import Constraints
 from marchwarden.errors import BudgetExhausted, MarchwardenError, ModelError
 from marchwarden.evaluation.runs.prices import price_of
 from marchwarden.lm import RETRIES, Model
-from marchwarden.lm.recorded import AsyncRecordedEngine, RecordedEngine, Recording
-from marchwarden.lm.resolve import Resolved, resolve
+from marchwarden.lm.engine import Engine
+from marchwarden.lm.recorded import RecordedEngine, Recording
+from marchwarden.lm.resolve import resolve
+from marchwarden.redaction import secrets_of
 from marchwarden.settings import Settings
 from marchwarden.stages.stage import FAILURES_BORNE
 from marchwarden.trace.events import Event, ModelCalled, Recorder
@@ -134,14 +136,14 @@ class Purse:
         *,
         tokens: int | None = None,
         calls: int | None = None,
-        engines: Callable[[Settings], Resolved] = resolve,
+        engine_for: Callable[[Settings], Engine] = resolve,
     ) -> None:
-        """`folder` keeps every answer, so that nothing is paid twice. `engines`: how a model id becomes engines."""
+        """`folder` keeps every answer, so that nothing is paid twice. `engine_for`: the engine of a model."""
         self.budget = Limits(tokens or UNLIMITED, calls)
         self.spent = Spent()
         self.recording = Recording(folder / CALLS)
         self.on_call: Callable[[], None] = lambda: None
-        self._engines = engines
+        self._engine_for = engine_for
         self._holds: dict[str, int] = defaultdict(int)
         """The most that a call of a stage was held for."""
         self._aside = ""
@@ -156,14 +158,12 @@ class Purse:
     def open(self, settings: Settings, recorder: Recorder | None = None, *, writes: bool = False) -> Model:
         """The model of the settings. `writes`: it is to write instructions, and optimizers swallow what goes wrong
         with it. Raises ConfigurationError for a key that is missing or a model nobody knows."""
-        found = self._engines(settings)
         model = UncutModel(
             settings.model_id,
-            RecordedEngine(found.engine, self.recording),
-            AsyncRecordedEngine(found.async_engine, self.recording),
+            RecordedEngine(self._engine_for(settings), self.recording),
             self.budget,
             _Both(self, recorder, writes),
-            secrets=found.secrets,
+            secrets=secrets_of(settings),
         )
         if writes:
             self._writers = [model]

@@ -23,6 +23,7 @@ import anyio.to_thread
 
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
+from marchwarden.redaction import secrets_of
 from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job, run
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.text import embedding
@@ -36,7 +37,7 @@ from marchwarden.trace.events import (
     WasKilled,
     parse_event,
 )
-from marchwarden.trace.writer import TraceWriter, secrets_of
+from marchwarden.trace.writer import TraceWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

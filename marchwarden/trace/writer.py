@@ -1,6 +1,6 @@
 """Writes one call's trace: a JSON line for each event, whole and at once, so a killed process leaves it readable.
 
-Nothing is created before the first event; known secrets are blotted out of every line.
+Nothing is created before the first event; known secrets are removed from every line.
 """
 
 from __future__ import annotations
@@ -12,24 +12,18 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
-from urllib.parse import quote
 
-from pydantic import SecretStr
 from typing_extensions import Self
 
 from marchwarden.errors import StorageError
-from marchwarden.settings import Settings
+from marchwarden.redaction import Redactor
 from marchwarden.trace.events import Event
-
-BLOTTED = "[secret]"
-_SHORTEST_SECRET = 8
-"""Shorter values are placeholders (`none`, `local`), and blotting them would spoil ordinary words."""
 
 
 class TraceWriter:
     """`{folder}/{trace_id}.jsonl`, appended to. A trace.events.Recorder; safe under threads.
 
-    `secrets` are values that must never be written, see `secrets_of`. `on_progress` receives what is happening now.
+    `secrets` are values that must never be written (`redaction.secrets_of`). `on_progress` receives what happens now.
     """
 
     def __init__(
@@ -43,7 +37,7 @@ class TraceWriter:
         self.path = folder / f"{trace_id}.jsonl"
         self.steps = 0
         """How many lines have been written."""
-        self._blots = _blots(secrets)
+        self._redactor = Redactor(secrets)
         self._on_progress = on_progress
         self._file: int | None = None
         self._torn = False  # whether the last line was cut short, by a full disk
@@ -81,9 +75,7 @@ class TraceWriter:
         fields = event.model_dump(mode="json")
         head = {"step": step, "action": fields.pop("action"), "timestamp": _now(), "decision": fields.pop("decision")}
         line = json.dumps(head | fields, ensure_ascii=False)
-        for blot in self._blots:
-            line = line.replace(blot, BLOTTED)
-        return line.encode("utf-8", "replace") + b"\n"
+        return self._redactor.redact(line).encode("utf-8", "replace") + b"\n"
 
     def _append(self, line: bytes) -> None:
         if self._file is None:
@@ -96,19 +88,6 @@ class TraceWriter:
         while rest:
             rest = rest[os.write(self._file, rest) :]
         self._torn = False
-
-
-def secrets_of(settings: Settings) -> tuple[str, ...]:
-    """The values of every secret setting."""
-    values = (getattr(settings, name) for name in type(settings).model_fields)
-    return tuple(value.get_secret_value() for value in values if isinstance(value, SecretStr))
-
-
-def _blots(secrets: Iterable[str]) -> tuple[str, ...]:
-    """Each secret as it can stand in a line of JSON: plain, escaped, and as a part of a URL."""
-    long_enough = [secret.strip() for secret in secrets if len(secret.strip()) >= _SHORTEST_SECRET]
-    forms = {form for secret in long_enough for form in (json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret))}
-    return tuple(sorted(forms, key=len, reverse=True))
 
 
 def _now() -> str:

@@ -19,7 +19,7 @@ from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, markers_of
 from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
-from marchwarden.lm.scripted import AsyncScriptedEngine, Reply, ScriptedEngine
+from marchwarden.lm.scripted import Reply, ScriptedEngine
 from marchwarden.settings import load_settings
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.store.content_store import Store
@@ -102,7 +102,7 @@ async def run(
     progress: list[str] = []
     engine = ScriptedEngine(script, count=count)
     with TraceWriter(configured.traces, trace_id, on_progress=progress.append) as writer:
-        model = Model("scripted/model", engine, AsyncScriptedEngine(engine), budget, writer, retries=0)
+        model = Model("scripted/model", engine, budget, writer, retries=0)
         tools = open_tools(configured)
         call = ResearchCall(request, configured, budget, tools, model, writer, trace_id, None)
         try:

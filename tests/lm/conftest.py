@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +38,18 @@ def budget_of(tokens: int, *, seconds: float = 60.0) -> Budget:
     budget = Budget(Constraints(token_budget=max(tokens, 500)), seconds)
     budget.token_budget = tokens
     return budget
+
+
+def answer_of(engine: Any, request: Any) -> Any:
+    """The whole answer of an engine that streams, on an event loop of its own."""
+
+    async def ask() -> Any:
+        try:
+            return await lm15.amaterialize_response(engine.stream(request), request)
+        finally:
+            await engine.aclose()
+
+    return asyncio.run(ask())
 
 
 def request_of(text: str = "Say hello.", *, cap: int | None = 100, **more: Any) -> Any:

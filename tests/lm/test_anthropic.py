@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,11 @@ from dspy import lm15
 from marchwarden.budget import Budget
 from marchwarden.errors import ModelError
 from marchwarden.lm import Model, connect
-from marchwarden.lm.anthropic import AnthropicEngine, AsyncAnthropicEngine, capabilities_of, message_arguments
+from marchwarden.lm.anthropic import AnthropicEngine, capabilities_of, message_arguments
 from marchwarden.lm.anthropic_errors import to_lm15
 from marchwarden.settings import Settings
 
-from .conftest import MemoryRecorder, budget_of, request_of
+from .conftest import MemoryRecorder, answer_of, budget_of, request_of
 from .wire import Answer, as_events, as_json, service
 
 SCHEMA = {
@@ -95,11 +94,7 @@ def failure(status: int, kind: str, message: str, **headers: str) -> Answer:
 
 def ask(*answers: Answer) -> Any:
     with service(*answers) as claude:
-        engine = AnthropicEngine("claude-sonnet-5-5", KEY, base_url=claude.address)
-        try:
-            return lm15.materialize_response(engine.stream(request_of()), request_of())
-        finally:
-            engine.close()
+        return answer_of(AnthropicEngine("claude-sonnet-5-5", KEY, base_url=claude.address), request_of())
 
 
 # What is sent
@@ -379,18 +374,19 @@ def test_an_answer_that_breaks_off_is_charged_and_asked_for_again(recorder: Memo
     assert budget.tokens_used == 25 + len('{"answer": "Pa') + 37
 
 
-def test_a_service_that_is_not_there_is_a_network_error(recorder: MemoryRecorder) -> None:
+@pytest.mark.anyio
+async def test_a_service_that_is_not_there_is_a_network_error() -> None:
     engine = AnthropicEngine("claude-sonnet-5-5", KEY, base_url="http://127.0.0.1:9")
     with pytest.raises(lm15.TransportError):
-        next(engine.stream(request_of()))
-    assert engine.count_tokens(request_of()) is None
-    engine.close()
+        await anext(engine.stream(request_of()))
+    assert await engine.count_tokens(request_of()) is None
+    await engine.aclose()
 
 
 @pytest.mark.anyio
-async def test_the_async_engine_counts_where_the_service_does() -> None:
+async def test_a_prompt_is_counted_where_the_service_counts() -> None:
     with service(WHOLE, counted=as_json({"input_tokens": 14})) as claude:
-        engine = AsyncAnthropicEngine("claude-sonnet-5-5", KEY, base_url=claude.address + "/v1")
+        engine = AnthropicEngine("claude-sonnet-5-5", KEY, base_url=claude.address + "/v1")
         assert await engine.count_tokens(request_of()) == 14
         claude.counted = None
         assert await engine.count_tokens(request_of()) is None
@@ -419,8 +415,8 @@ RECORDED = "http://127.0.0.1:8101"
 
 
 @pytest.fixture
-def recorded() -> Callable[[], AnthropicEngine]:
-    return lambda: AnthropicEngine("smollm2", "none", base_url=RECORDED)
+def recorded() -> AnthropicEngine:
+    return AnthropicEngine("smollm2", "none", base_url=RECORDED)
 
 
 def recorded_request(cap: int) -> Any:
@@ -430,10 +426,8 @@ def recorded_request(cap: int) -> Any:
 
 
 @pytest.mark.vcr
-def test_a_real_stream_is_read_whole(recorded: Callable[[], AnthropicEngine]) -> None:
-    engine = recorded()
-    response = lm15.materialize_response(engine.stream(recorded_request(40)), recorded_request(40))
-    engine.close()
+def test_a_real_stream_is_read_whole(recorded: AnthropicEngine) -> None:
+    response = answer_of(recorded, recorded_request(40))
     assert "Paris" in response.text
     assert response.finish_reason == "stop"
     assert response.usage.input_tokens > 20
@@ -441,37 +435,22 @@ def test_a_real_stream_is_read_whole(recorded: Callable[[], AnthropicEngine]) ->
 
 
 @pytest.mark.vcr
-def test_a_real_stream_ends_at_its_cap(recorded: Callable[[], AnthropicEngine]) -> None:
-    engine = recorded()
-    response = lm15.materialize_response(engine.stream(recorded_request(3)), recorded_request(3))
-    engine.close()
+def test_a_real_stream_ends_at_its_cap(recorded: AnthropicEngine) -> None:
+    response = answer_of(recorded, recorded_request(3))
     assert response.finish_reason == "length"
     assert response.usage.output_tokens == 3
 
 
 @pytest.mark.vcr
-def test_a_real_count_is_what_a_real_call_reports(recorded: Callable[[], AnthropicEngine]) -> None:
-    engine = recorded()
-    counted = engine.count_tokens(recorded_request(3))
-    response = lm15.materialize_response(engine.stream(recorded_request(3)), recorded_request(3))
-    engine.close()
+@pytest.mark.anyio
+async def test_a_real_count_is_what_a_real_call_reports(recorded: AnthropicEngine) -> None:
+    counted = await recorded.count_tokens(recorded_request(3))
+    response = await lm15.amaterialize_response(recorded.stream(recorded_request(3)), recorded_request(3))
+    await recorded.aclose()
     assert counted == response.usage.input_tokens
 
 
 @pytest.mark.vcr
-@pytest.mark.anyio
-async def test_a_real_stream_is_read_by_the_async_engine_too() -> None:
-    engine = AsyncAnthropicEngine("smollm2", "none", base_url=RECORDED)
-    response = await lm15.amaterialize_response(engine.stream(recorded_request(40)), recorded_request(40))
-    await engine.aclose()
-    assert "Paris" in response.text
-    assert response.usage.output_tokens > 0
-
-
-@pytest.mark.vcr
-def test_a_real_server_says_when_a_prompt_is_too_long(recorded: Callable[[], AnthropicEngine]) -> None:
-    engine = recorded()
-    long = request_of("1" * 17_000)
+def test_a_real_server_says_when_a_prompt_is_too_long(recorded: AnthropicEngine) -> None:
     with pytest.raises(lm15.ContextLengthError):
-        lm15.materialize_response(engine.stream(long), long)
-    engine.close()
+        answer_of(recorded, request_of("1" * 17_000))

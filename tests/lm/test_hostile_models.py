@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from marchwarden.errors import BudgetExhausted, MarchwardenError, ModelError
 from marchwarden.lm import Model
 from marchwarden.lm.meter import Meter
-from marchwarden.lm.metered import AsyncMeteredEngine, MeteredEngine
+from marchwarden.lm.metered import BlockingEngine, MeteredEngine
 from marchwarden.lm.prompt import BASE_OVERHEAD, MESSAGE_OVERHEAD, prompt_texts
-from marchwarden.lm.scripted import AsyncScriptedEngine, Reply, ScriptedEngine
+from marchwarden.lm.scripted import Reply, ScriptedEngine
 
 from .conftest import MemoryRecorder, budget_of, request_of
 
@@ -106,6 +106,15 @@ def deeds(*kinds: list[Deed]) -> st.SearchStrategy[list[Deed]]:
     return st.lists(st.sampled_from([deed for kind in kinds for deed in kind]), max_size=12)
 
 
+def ask_in_turn(engine: MeteredEngine, texts: list[str], **more: Any) -> None:
+    async def ask() -> None:
+        for text in texts:
+            with outcomes():
+                await engine.complete(request_of(text, **more))
+
+    asyncio.run(ask())
+
+
 def outcomes() -> contextlib.suppress:
     return contextlib.suppress(MarchwardenError, lm15.LM15Error)
 
@@ -115,9 +124,7 @@ def outcomes() -> contextlib.suppress:
 def test_what_is_charged_is_what_was_billed(tokens: int, doing: list[Deed], texts: list[str], cap: int) -> None:
     provider, recorder, budget = Provider(iter(doing)), MemoryRecorder(), budget_of(tokens)
     engine = MeteredEngine(ScriptedEngine(provider), Meter("m", budget, recorder))
-    for text in texts:
-        with outcomes():
-            engine.complete(request_of(text, cap=cap))
+    ask_in_turn(engine, texts, cap=cap)
     assert budget.tokens_used == provider.billed <= tokens
     assert budget.tokens_used == sum(call.charged_tokens for call in recorder.calls)
     assert budget.tokens_held() == 0
@@ -128,9 +135,7 @@ def test_what_is_charged_is_what_was_billed(tokens: int, doing: list[Deed], text
 def test_what_is_not_reported_is_charged_at_its_most(tokens: int, doing: list[Deed], texts: list[str]) -> None:
     provider, budget = Provider(iter(doing), usual_tokenizer), budget_of(tokens)
     engine = MeteredEngine(ScriptedEngine(provider), Meter("m", budget, MemoryRecorder()))
-    for text in texts:
-        with outcomes():
-            engine.complete(request_of(text))
+    ask_in_turn(engine, texts)
     assert provider.billed <= budget.tokens_used <= tokens
 
 
@@ -139,10 +144,8 @@ def test_what_is_not_reported_is_charged_at_its_most(tokens: int, doing: list[De
 def test_no_lie_breaks_the_budget(tokens: int, doing: list[Deed], texts: list[str]) -> None:
     recorder, budget = MemoryRecorder(), budget_of(tokens)
     engine = MeteredEngine(ScriptedEngine(Provider(iter(doing))), Meter("m", budget, recorder))
-    for text in texts:
-        with outcomes():
-            engine.complete(request_of(text))
-        assert budget.tokens_used <= tokens
+    ask_in_turn(engine, texts)
+    assert budget.tokens_used <= tokens
     assert budget.tokens_used == sum(call.charged_tokens for call in recorder.calls)
     assert budget.tokens_held() == 0
 
@@ -151,13 +154,13 @@ def test_no_lie_breaks_the_budget(tokens: int, doing: list[Deed], texts: list[st
 @given(st.integers(0, 3000), deeds(TRUTHFUL), st.lists(TEXTS, min_size=8, max_size=8))
 def test_threads_side_by_side_are_charged_what_was_billed(tokens: int, doing: list[Deed], texts: list[str]) -> None:
     provider, budget = Provider(iter(doing), usual_tokenizer), budget_of(tokens)
-    engine = MeteredEngine(ScriptedEngine(provider), Meter("m", budget, MemoryRecorder()))
+    engine = BlockingEngine(MeteredEngine(ScriptedEngine(provider), Meter("m", budget, MemoryRecorder())))
 
     def ask(text: str) -> None:
         with outcomes():
             engine.complete(request_of(text))
 
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(8) as pool, contextlib.closing(engine):
         list(pool.map(ask, texts))
     assert budget.tokens_used == provider.billed <= tokens
 
@@ -173,8 +176,7 @@ def test_tasks_side_by_side_some_cancelled_keep_the_budget(
     tokens: int, doing: list[Deed], texts: list[str], cancelled: set[int]
 ) -> None:
     budget = budget_of(tokens)
-    inner = AsyncScriptedEngine(ScriptedEngine(Provider(iter(doing))))
-    engine = AsyncMeteredEngine(inner, Meter("m", budget, MemoryRecorder()))
+    engine = MeteredEngine(ScriptedEngine(Provider(iter(doing))), Meter("m", budget, MemoryRecorder()))
 
     async def ask_all() -> None:
         tasks = [asyncio.create_task(engine.complete(request_of(text))) for text in texts]
@@ -210,7 +212,7 @@ def test_fall_backs_and_retries_are_charged_what_was_billed(
     inner = ScriptedEngine(provider)
 
     async def predict() -> None:
-        model = Model("scripted", inner, AsyncScriptedEngine(inner), budget, recorder)
+        model = Model("scripted", inner, budget, recorder)
         model.adapter = adapter or model.adapter
         for _ in range(3):
             with contextlib.suppress(ModelError, BudgetExhausted):

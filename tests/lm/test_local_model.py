@@ -99,7 +99,7 @@ async def test_a_schema_makes_the_smallest_model_answer_in_json(recorder: Memory
 
 @pytest.mark.parametrize("model_id", MODELS)
 async def test_an_answer_streams_piece_by_piece(model_id: str) -> None:
-    engine = resolve(Settings(model=model_id, api_base=ADDRESS + "/v1")).async_engine
+    engine = resolve(Settings(model=model_id, api_base=ADDRESS + "/v1"))
     events = [event.type async for event in engine.stream(asked("Count from one to ten.", 12))]
     await engine.aclose()
     assert events[0] == "start"
@@ -112,7 +112,7 @@ TEXTS = ["plain words", "ไทยไม่เว้นวรรค", "中文字
 
 @pytest.mark.parametrize("model_id", MODELS)
 async def test_the_bound_holds_in_every_script_and_the_count_is_what_is_billed(model_id: str) -> None:
-    engine = resolve(Settings(model=model_id, api_base=ADDRESS + "/v1")).async_engine
+    engine = resolve(Settings(model=model_id, api_base=ADDRESS + "/v1"))
     for text in TEXTS:
         counted = await engine.count_tokens(asked(text, 8))
         assert counted is not None

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -16,11 +14,13 @@ from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, ModelError
 from marchwarden.lm.engine import Capabilities
 from marchwarden.lm.meter import Meter
-from marchwarden.lm.metered import AsyncMeteredEngine, MeteredEngine
+from marchwarden.lm.metered import MeteredEngine
 from marchwarden.lm.prompt import most_tokens
-from marchwarden.lm.scripted import AsyncScriptedEngine, Reply, Script, ScriptedEngine
+from marchwarden.lm.scripted import Reply, Script, ScriptedEngine
 
 from .conftest import MemoryRecorder, budget_of, request_of
+
+pytestmark = pytest.mark.anyio
 
 BOUND = most_tokens(request_of())
 
@@ -32,21 +32,14 @@ def metered(
     return MeteredEngine(inner, Meter("scripted", budget, recorder)), inner
 
 
-def metered_tasks(
-    script: Script, budget: Budget, recorder: MemoryRecorder, **more: Any
-) -> tuple[AsyncMeteredEngine, ScriptedEngine]:
-    inner = ScriptedEngine(script, **more)
-    return AsyncMeteredEngine(AsyncScriptedEngine(inner), Meter("scripted", budget, recorder)), inner
-
-
 def used(input_tokens: int, output_tokens: int, **more: Any) -> Any:
     return lm15.Usage(input_tokens=input_tokens, output_tokens=output_tokens, **more)
 
 
-def test_a_call_is_charged_what_the_provider_reports_and_traced_in_one_event(recorder: MemoryRecorder) -> None:
+async def test_a_call_is_charged_what_the_provider_reports_and_traced_in_one_event(recorder: MemoryRecorder) -> None:
     budget = budget_of(1000)
     engine, _ = metered([Reply("hello", used(20, 3, cache_read_tokens=5))], budget, recorder)
-    assert engine.complete(request_of()).text == "hello"
+    assert (await engine.complete(request_of())).text == "hello"
     [call] = recorder.calls
     assert budget.tokens_used == call.charged_tokens == call.tokens_used == 23
     assert (call.input_tokens, call.output_tokens, call.cached_tokens) == (20, 3, 5)
@@ -54,11 +47,11 @@ def test_a_call_is_charged_what_the_provider_reports_and_traced_in_one_event(rec
     assert budget.tokens_held() == 0
 
 
-def test_a_prompt_that_does_not_fit_is_refused_without_a_call(recorder: MemoryRecorder) -> None:
+async def test_a_prompt_that_does_not_fit_is_refused_without_a_call(recorder: MemoryRecorder) -> None:
     budget = budget_of(BOUND)
     engine, inner = metered(["never"], budget, recorder)
     with pytest.raises(BudgetExhausted, match="needs") as refused:
-        engine.complete(request_of())
+        await engine.complete(request_of())
     assert refused.value.limit == "tokens"
     assert engine.meter.refused == 1
     assert inner.requests == []
@@ -66,28 +59,28 @@ def test_a_prompt_that_does_not_fit_is_refused_without_a_call(recorder: MemoryRe
     assert budget.tokens_used == 0
 
 
-def test_a_short_budget_cuts_the_answers_cap_before_it_refuses(recorder: MemoryRecorder) -> None:
+async def test_a_short_budget_cuts_the_answers_cap_before_it_refuses(recorder: MemoryRecorder) -> None:
     engine, inner = metered([Reply("hi", used(30, 1))], budget_of(BOUND + 40), recorder)
-    engine.complete(request_of(cap=100))
+    await engine.complete(request_of(cap=100))
     assert inner.requests[0].config.max_tokens == 40
 
 
-def test_a_cap_is_not_cut_below_a_quarter(recorder: MemoryRecorder) -> None:
+async def test_a_cap_is_not_cut_below_a_quarter(recorder: MemoryRecorder) -> None:
     engine, inner = metered(["hi"], budget_of(BOUND + 24), recorder)
     with pytest.raises(BudgetExhausted):
-        engine.complete(request_of(cap=100))
+        await engine.complete(request_of(cap=100))
     assert inner.requests == []
 
 
-def test_where_bytes_do_not_fit_the_engines_own_count_decides(recorder: MemoryRecorder) -> None:
+async def test_where_bytes_do_not_fit_the_engines_own_count_decides(recorder: MemoryRecorder) -> None:
     request = request_of("word " * 200)
     engine, inner = metered([Reply("hi", used(210, 1))], budget_of(400), recorder, count=lambda _: 210)
-    engine.complete(request)
+    await engine.complete(request)
     assert inner.requests[0].config.max_tokens == 100
     assert recorder.calls[0].reserved_tokens == 210 + 16 + 100
 
 
-def test_a_count_is_not_asked_for_where_bytes_fit(recorder: MemoryRecorder) -> None:
+async def test_a_count_is_not_asked_for_where_bytes_fit(recorder: MemoryRecorder) -> None:
     asked: list[Any] = []
 
     def count(request: Any) -> int:
@@ -95,111 +88,113 @@ def test_a_count_is_not_asked_for_where_bytes_fit(recorder: MemoryRecorder) -> N
         return 1
 
     engine, _ = metered(["hi"], budget_of(5000), recorder, count=count)
-    engine.complete(request_of())
+    await engine.complete(request_of())
     assert asked == []
 
 
-def test_an_answer_without_usage_is_charged_as_reserved(recorder: MemoryRecorder) -> None:
+async def test_an_answer_without_usage_is_charged_as_reserved(recorder: MemoryRecorder) -> None:
     budget = budget_of(1000)
     engine, _ = metered([Reply("hello", lm15.Usage())], budget, recorder)
-    engine.complete(request_of())
+    await engine.complete(request_of())
     assert budget.tokens_used == BOUND + 100
 
 
-def test_a_reported_cost_of_nothing_for_an_answer_is_not_believed(recorder: MemoryRecorder) -> None:
+async def test_a_reported_cost_of_nothing_for_an_answer_is_not_believed(recorder: MemoryRecorder) -> None:
     budget = budget_of(1000)
     engine, _ = metered([Reply("hello", used(0, 0))], budget, recorder)
-    engine.complete(request_of())
+    await engine.complete(request_of())
     assert budget.tokens_used == BOUND + 100
 
 
-def test_a_total_beyond_input_and_output_is_what_counts(recorder: MemoryRecorder) -> None:
+async def test_a_total_beyond_input_and_output_is_what_counts(recorder: MemoryRecorder) -> None:
     budget = budget_of(1000)
     engine, _ = metered([Reply("hello", used(20, 3, total_tokens=90))], budget, recorder)
-    engine.complete(request_of())
+    await engine.complete(request_of())
     assert budget.tokens_used == 90
 
 
 @pytest.mark.parametrize(("finish", "kind"), [("length", "truncated"), ("content_filter", "refused")])
-def test_an_answer_cut_short_or_refused_is_paid_for_and_no_answer(
+async def test_an_answer_cut_short_or_refused_is_paid_for_and_no_answer(
     finish: Any, kind: str, recorder: MemoryRecorder
 ) -> None:
     budget = budget_of(1000)
     engine, _ = metered([Reply("hel", used(20, 3), finish=finish)], budget, recorder)
     with pytest.raises(ModelError) as failed:
-        engine.complete(request_of())
+        await engine.complete(request_of())
     assert failed.value.kind == kind
     assert budget.tokens_used == 23
     assert str(recorder.calls[0].error).startswith(kind)
 
 
-def test_an_attempt_that_failed_before_an_answer_costs_nothing(recorder: MemoryRecorder) -> None:
+async def test_an_attempt_that_failed_before_an_answer_costs_nothing(recorder: MemoryRecorder) -> None:
     budget = budget_of(1000)
     engine, _ = metered([lm15.RateLimitError("slow down")], budget, recorder)
     with pytest.raises(lm15.RateLimitError):
-        engine.complete(request_of())
+        await engine.complete(request_of())
     assert budget.tokens_used == budget.tokens_held() == 0
     assert "rate_limited" in str(recorder.calls[0].error)
 
 
-def test_a_failed_attempt_that_was_billed_is_charged(recorder: MemoryRecorder) -> None:
+async def test_a_failed_attempt_that_was_billed_is_charged(recorder: MemoryRecorder) -> None:
     error = lm15.ServerError("gone")
     error.usage = used(50, 7)
     budget = budget_of(1000)
     engine, _ = metered([error], budget, recorder)
     with pytest.raises(lm15.ServerError):
-        engine.complete(request_of())
+        await engine.complete(request_of())
     assert budget.tokens_used == 57
 
 
-def test_an_answer_that_broke_off_is_charged_for_its_prompt_and_what_was_streamed(recorder: MemoryRecorder) -> None:
+async def test_an_answer_that_broke_off_is_charged_for_its_prompt_and_what_was_streamed(
+    recorder: MemoryRecorder,
+) -> None:
     budget = budget_of(1000)
     engine, _ = metered([Reply("twelve chars", error=lm15.TransportError("reset"))], budget, recorder)
     with pytest.raises(lm15.TransportError):
-        engine.complete(request_of())
+        await engine.complete(request_of())
     assert budget.tokens_used == BOUND + 12
 
 
-def test_the_input_that_a_broken_answer_reported_is_used_instead_of_the_bound(recorder: MemoryRecorder) -> None:
+async def test_the_input_that_a_broken_answer_reported_is_used_instead_of_the_bound(recorder: MemoryRecorder) -> None:
     error = lm15.TransportError("reset")
     error.usage = lm15.Usage(input_tokens=31)
     budget = budget_of(1000)
     engine, _ = metered([Reply("twelve chars", error=error)], budget, recorder)
     with pytest.raises(lm15.TransportError):
-        engine.complete(request_of())
+        await engine.complete(request_of())
     assert budget.tokens_used == 31 + 12
 
 
-def test_an_endless_answer_is_cut_and_charged_as_reserved(recorder: MemoryRecorder) -> None:
+async def test_an_endless_answer_is_cut_and_charged_as_reserved(recorder: MemoryRecorder) -> None:
     budget = budget_of(1000)
     engine, _ = metered([Reply("and on ", endless=True)], budget, recorder)
     with pytest.raises(ModelError, match="cut off"):
-        engine.complete(request_of())
+        await engine.complete(request_of())
     assert budget.tokens_used == BOUND + 100
 
 
-def test_an_endless_answer_in_huge_pieces_is_cut_too(recorder: MemoryRecorder) -> None:
+async def test_an_endless_answer_in_huge_pieces_is_cut_too(recorder: MemoryRecorder) -> None:
     engine, _ = metered([Reply("x" * 5000, piece=5000, endless=True)], budget_of(1000), recorder)
     with pytest.raises(ModelError, match="cut off"):
-        engine.complete(request_of())
+        await engine.complete(request_of())
 
 
-def test_a_provider_that_reports_more_than_the_bound_raises_later_bounds(recorder: MemoryRecorder) -> None:
+async def test_a_provider_that_reports_more_than_the_bound_raises_later_bounds(recorder: MemoryRecorder) -> None:
     budget = budget_of(10_000)
     engine, _ = metered([Reply("a", used(2 * BOUND, 200)), "b"], budget, recorder)
-    engine.complete(request_of())
-    engine.complete(request_of())
+    await engine.complete(request_of())
+    await engine.complete(request_of())
     assert budget.tokens_used == 2 * BOUND + 200 + recorder.calls[1].charged_tokens
     assert recorder.calls[1].reserved_tokens == 2 * (BOUND + 100)
 
 
-def test_a_wait_longer_than_what_is_left_of_the_time_is_not_waited_for(recorder: MemoryRecorder) -> None:
+async def test_a_wait_longer_than_what_is_left_of_the_time_is_not_waited_for(recorder: MemoryRecorder) -> None:
     script = [lm15.RateLimitError("slow down", retry_after=30), lm15.RateLimitError("slow down", retry_after=300)]
     engine, _ = metered(script, budget_of(1000, seconds=60), recorder)
     with pytest.raises(lm15.RateLimitError):
-        engine.complete(request_of())
+        await engine.complete(request_of())
     with pytest.raises(ModelError) as failed:
-        engine.complete(request_of())
+        await engine.complete(request_of())
     assert failed.value.kind == "rate_limited"
 
 
@@ -216,76 +211,34 @@ def test_the_inner_engines_capabilities_are_forwarded(recorder: MemoryRecorder) 
     assert not engine.supports_reasoning
 
 
-def test_a_stream_through_the_meter_is_metered(recorder: MemoryRecorder) -> None:
+async def test_a_stream_through_the_meter_is_metered(recorder: MemoryRecorder) -> None:
     budget = budget_of(1000)
     engine, _ = metered([Reply("hello", used(20, 3))], budget, recorder)
-    events = list(engine.stream(request_of()))
-    assert [event.type for event in events] == ["start", "delta", "end"]
-    assert budget.tokens_used == 23
-
-
-@pytest.mark.anyio
-async def test_a_stream_through_the_async_meter_is_metered(recorder: MemoryRecorder) -> None:
-    budget = budget_of(1000)
-    engine, _ = metered_tasks([Reply("hello", used(20, 3))], budget, recorder)
     assert [event.type async for event in engine.stream(request_of())] == ["start", "delta", "end"]
     assert budget.tokens_used == 23
 
 
-def test_forty_threads_together_never_overspend(recorder: MemoryRecorder) -> None:
-    budget = budget_of(10 * (BOUND + 100))
-    engine, inner = metered(lambda _: Reply("x" * 40, used(BOUND, 100), delay=0.002), budget, recorder)
-
-    def ask(_: int) -> bool:
-        try:
-            engine.complete(request_of())
-        except BudgetExhausted:
-            return False
-        return True
-
-    with ThreadPoolExecutor(40) as pool:
-        answered = sum(pool.map(ask, range(40)))
-    assert answered == len(inner.requests) == 10
-    assert budget.tokens_used == budget.token_budget
-    assert budget.tokens_held() == 0
-
-
-@pytest.mark.anyio
 async def test_forty_tasks_together_never_overspend(recorder: MemoryRecorder) -> None:
     budget = budget_of(10 * (BOUND + 100))
-    engine, inner = metered_tasks(lambda _: Reply("x" * 40, used(BOUND, 100), delay=0.002), budget, recorder)
+    engine, inner = metered(lambda _: Reply("x" * 40, used(BOUND, 100), delay=0.002), budget, recorder)
     outcomes = await asyncio.gather(*(engine.complete(request_of()) for _ in range(40)), return_exceptions=True)
     assert sum(isinstance(outcome, BudgetExhausted) for outcome in outcomes) == 30
     assert len(inner.requests) == 10
     assert budget.tokens_used == budget.token_budget
 
 
-@pytest.mark.anyio
 async def test_a_call_waits_for_what_running_calls_hold_but_will_not_need(recorder: MemoryRecorder) -> None:
     """Bounds are three to four times the real cost: calls side by side must not refuse each other for that."""
     budget = budget_of(BOUND + 150)
-    engine, inner = metered_tasks(lambda _: Reply("hi", used(10, 1), delay=0.01), budget, recorder)
+    engine, inner = metered(lambda _: Reply("hi", used(10, 1), delay=0.01), budget, recorder)
     await asyncio.gather(*(engine.complete(request_of()) for _ in range(4)))
     assert [request.config.max_tokens for request in inner.requests] == [100] * 4
     assert budget.tokens_used == 44
 
 
-def test_a_thread_waits_for_what_running_calls_hold_but_will_not_need(recorder: MemoryRecorder) -> None:
-    budget = budget_of(BOUND + 150)
-    engine, inner = metered(lambda _: Reply("hi", used(10, 1), delay=0.02), budget, recorder)
-    threads = [threading.Thread(target=engine.complete, args=(request_of(),)) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(inner.requests) == 3
-    assert budget.tokens_used == 33
-
-
-@pytest.mark.anyio
 async def test_a_cancelled_call_frees_its_hold_and_pays_for_what_was_asked(recorder: MemoryRecorder) -> None:
     budget = budget_of(1000)
-    engine, _ = metered_tasks([Reply("late", delay=30)], budget, recorder)
+    engine, _ = metered([Reply("late", delay=30)], budget, recorder)
     task = asyncio.create_task(engine.complete(request_of()))
     await asyncio.sleep(0.02)
     assert budget.tokens_held() == BOUND + 100
@@ -299,10 +252,9 @@ async def test_a_cancelled_call_frees_its_hold_and_pays_for_what_was_asked(recor
     assert recorder.calls[0].error == "cancelled"
 
 
-@pytest.mark.anyio
 async def test_a_call_cancelled_while_it_waits_for_others_costs_nothing(recorder: MemoryRecorder) -> None:
     budget = budget_of(BOUND + 150)
-    engine, inner = metered_tasks(lambda _: Reply("hi", used(10, 1), delay=0.1), budget, recorder)
+    engine, inner = metered(lambda _: Reply("hi", used(10, 1), delay=0.1), budget, recorder)
     first = asyncio.create_task(engine.complete(request_of()))
     await asyncio.sleep(0.01)
     second = asyncio.create_task(engine.complete(request_of()))

@@ -15,7 +15,7 @@ from dspy import lm15
 from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, ModelError, StorageError
 from marchwarden.lm import Model
-from marchwarden.lm.scripted import AsyncScriptedEngine, Reply, Script, ScriptedEngine
+from marchwarden.lm.scripted import Reply, Script, ScriptedEngine
 from marchwarden.trace.events import Event
 
 from .conftest import MemoryRecorder, budget_of
@@ -30,7 +30,7 @@ class Question(dspy.Signature):  # type: ignore[misc]
 
 def scripted(script: Script, budget: Budget, recorder: Any, **more: Any) -> tuple[Model, ScriptedEngine]:
     engine = ScriptedEngine(script)
-    return Model("scripted", engine, AsyncScriptedEngine(engine), budget, recorder, **more), engine
+    return Model("scripted", engine, budget, recorder, **more), engine
 
 
 async def ask(model: Model, stage: str = "plan", *, max_tokens: int = 60, **more: Any) -> Any:
@@ -166,7 +166,7 @@ async def test_keys_never_show(recorder: MemoryRecorder) -> None:
 async def test_a_predictor_with_a_model_of_its_own_does_not_pass_by_the_meter(recorder: MemoryRecorder) -> None:
     stray, _ = scripted([], budget_of(5000), MemoryRecorder())
     predictor = dspy.Predict(Question)
-    predictor.set_lm(stray._lm)
+    predictor.set_lm(stray.lm(max_tokens=60))
     model, engine = scripted(['{"answer": "x"}'], budget_of(5000), recorder)
     await model.predict("plan", predictor, max_tokens=60, question="?")
     assert len(engine.requests) == 1
@@ -197,6 +197,7 @@ def test_modules_of_others_run_behind_the_same_meter(recorder: MemoryRecorder) -
     assert [call.stage for call in recorder.calls] == ["extract", "extract"]
     assert len(engine.requests) == 2
     assert budget.tokens_used == sum(call.charged_tokens for call in recorder.calls)
+    asyncio.run(model.aclose())
 
 
 @pytest.mark.anyio
@@ -212,7 +213,7 @@ async def test_the_same_question_is_asked_again_not_remembered(recorder: MemoryR
 async def test_a_reasoning_model_keeps_the_stages_cap(recorder: MemoryRecorder) -> None:
     """DSPy refuses small caps for OpenAI's reasoning models; here the stage decides."""
     engine = ScriptedEngine(['{"answer": "x"}'])
-    model = Model("openai/gpt-5-mini", engine, AsyncScriptedEngine(engine), budget_of(5000), recorder)
+    model = Model("openai/gpt-5-mini", engine, budget_of(5000), recorder)
     await ask(model)
     assert engine.requests[0].config.max_tokens == 60
 

@@ -12,12 +12,13 @@ from dspy import lm15
 from marchwarden.budget import Budget
 from marchwarden.errors import ModelError
 from marchwarden.lm import connect
-from marchwarden.lm.engine import Capabilities
+from marchwarden.lm.engine import Capabilities, Engine
 from marchwarden.lm.native import NativeEngine, Route
 from marchwarden.lm.resolve import resolve
 from marchwarden.settings import Settings
 
 from .conftest import MemoryRecorder, budget_of, request_of
+from .test_anthropic import WHOLE as CLAUDE_ANSWER
 from .wire import Answer, Service, as_events, as_json, service
 
 
@@ -133,50 +134,63 @@ def test_a_tight_budget_asks_the_server_to_count(recorder: MemoryRecorder) -> No
     ],
 )
 def test_a_count_comes_from_whichever_endpoint_there_is(counted: Answer | None, expected: int | None) -> None:
+    async def count(engine: Engine) -> list[int | None]:
+        counts = [await engine.count_tokens(request_of()) for _ in range(2)]
+        await engine.aclose()
+        return counts
+
     with service(Answer(), counted=counted) as server:
-        resolved = resolve(Settings(model="openai/m", api_base=server.address + "/v1"))
-
-        async def count() -> list[int | None]:
-            counts = [await resolved.async_engine.count_tokens(request_of()) for _ in range(2)]
-            await resolved.async_engine.aclose()
-            return counts
-
-        assert asyncio.run(count()) == [expected] * 2
-        assert [resolved.engine.count_tokens(request_of()) for _ in range(2)] == [expected] * 2
-        resolved.engine.close()
+        engine = resolve(Settings(model="openai/m", api_base=server.address + "/v1"))
+        assert asyncio.run(count(engine)) == [expected] * 2
 
 
-def test_the_synchronous_engine_asks_again_without_a_schema_too() -> None:
-    config = lm15.Config(max_tokens=9, response_format={"type": "json_schema", "schema": {"type": "object"}})
-    request = lm15.Request(model="m", messages=request_of().messages, config=config)
-    with service(refused(400, "no schemas here"), answer("{}")) as server:
-        engine = resolve(Settings(model="openai/m", api_base=server.address + "/v1")).engine
-        assert lm15.materialize_response(engine.stream(request), request).text == "{}"
-        engine.close()
-        assert ["response_format" in body for _, _, body in server.received] == [True, False]
-
-
-def test_without_a_server_there_is_no_count_and_a_network_error() -> None:
-    resolved = resolve(Settings(model="openai/m", api_base="http://127.0.0.1:9/v1"))
-    assert resolved.engine.count_tokens(request_of()) is None
+@pytest.mark.anyio
+async def test_without_a_server_there_is_no_count_and_a_network_error() -> None:
+    engine = resolve(Settings(model="openai/m", api_base="http://127.0.0.1:9/v1"))
+    assert await engine.count_tokens(request_of()) is None
     with pytest.raises(lm15.TransportError):
-        list(resolved.engine.stream(request_of()))
-    resolved.engine.close()
+        await anext(engine.stream(request_of()))
+    await engine.aclose()
+
+
+@pytest.mark.parametrize("model", ["openai/m", "anthropic/m"])
+def test_one_model_answers_threads_and_tasks_on_event_loops_of_their_own(
+    model: str, recorder: MemoryRecorder
+) -> None:
+    """A connection that is kept alive belongs to the loop that opened it, and can't be used on another."""
+    whole = CLAUDE_ANSWER if model.startswith("anthropic") else answer('{"answer": "Paris"}')
+    with service(whole, keeps_alive=True) as server:
+        asked = connect(Settings(model=model, api_base=server.address + "/v1"), budget_of(50_000), recorder)
+        assert asked is not None
+        predictor = dspy.Predict(Question)
+
+        async def ask() -> list[str]:
+            found = []
+            for _ in range(2):
+                predicted = await asked.predict("plan", predictor, max_tokens=50, question="Q?")
+                found.append(predicted.answer)
+                with asked.asking("plan", max_tokens=50):
+                    found.append(predictor(question="Q?").answer)
+            await asked.aclose()
+            return found
+
+        assert asyncio.run(ask()) == ["Paris"] * 4
 
 
 class _Inner:
     def __init__(self, usage: Any) -> None:
         self.usage = usage
 
-    def stream(self, request: Any) -> Any:
+    async def stream(self, request: Any) -> Any:
         yield lm15.StreamStartEvent(model=request.model)
         yield lm15.StreamEndEvent(finish_reason="stop", usage=self.usage)
 
 
-def test_cached_tokens_that_are_reported_apart_are_counted_as_input() -> None:
+@pytest.mark.anyio
+async def test_cached_tokens_that_are_reported_apart_are_counted_as_input() -> None:
     usage = lm15.Usage(input_tokens=5, output_tokens=2, cache_read_tokens=100)
     engine = NativeEngine(_Inner(usage), Route("bedrock-anthropic:m", Capabilities(), cached_apart=True))
-    *_, end = engine.stream(request_of())
+    *_, end = [event async for event in engine.stream(request_of())]
     assert end.usage.input_tokens == 105
     assert end.usage.total_tokens == 107
-    assert engine.count_tokens(request_of()) is None
+    assert await engine.count_tokens(request_of()) is None

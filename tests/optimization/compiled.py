@@ -14,8 +14,7 @@ import anyio
 
 from marchwarden.evaluation.labels.questions import Question, load_questions
 from marchwarden.lm.prompt import prompt_texts
-from marchwarden.lm.resolve import Resolved
-from marchwarden.lm.scripted import AsyncScriptedEngine, ScriptedEngine
+from marchwarden.lm.scripted import ScriptedEngine
 from marchwarden.optimization.compilation import Outcome, compile_program, examples_of
 from marchwarden.optimization.estimate import Order
 from marchwarden.optimization.optimizers import OPTIMIZERS, Effort
@@ -123,7 +122,7 @@ def purse(folder: Path, answer: Callable[[Any], Any], **limits: Any) -> Purse:
     """Pays for a scripted model. `purse.engine.requests` is what went out to it."""
     folder.mkdir(parents=True, exist_ok=True)
     engine = ScriptedEngine(answer)
-    made = Purse(folder, engines=lambda settings: Resolved(engine, AsyncScriptedEngine(engine), ()), **limits)
+    made = Purse(folder, engine_for=lambda settings: engine, **limits)
     made.engine = engine  # type: ignore[attr-defined]
     return made
 

@@ -11,7 +11,7 @@ import pytest
 from marchwarden.budget import Budget
 from marchwarden.contract import Constraints
 from marchwarden.lm import Model
-from marchwarden.lm.scripted import AsyncScriptedEngine, ScriptedEngine
+from marchwarden.lm.scripted import ScriptedEngine
 from marchwarden.optimization.examples import STAGE_SETS
 from marchwarden.optimization.examples.example_scoring import score_examples
 from marchwarden.programs import Program
@@ -33,7 +33,7 @@ def in_force(out: Path) -> Program:
 
 
 def model(engine: ScriptedEngine, budget: Budget, recorder: Recorder) -> Model:
-    return Model("scripted", engine, AsyncScriptedEngine(engine), budget, recorder, retries=0)
+    return Model("scripted", engine, budget, recorder, retries=0)
 
 
 class Heard:

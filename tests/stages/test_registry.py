@@ -19,7 +19,7 @@ from marchwarden.contract import Depth, ResearchRequest
 from marchwarden.ledger import Ledger
 from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
-from marchwarden.lm.scripted import AsyncScriptedEngine, ScriptedEngine
+from marchwarden.lm.scripted import ScriptedEngine
 from marchwarden.programs import CompiledStage, Program
 from marchwarden.settings import load_settings
 from marchwarden.sources.source_registry import open_tools
@@ -117,7 +117,7 @@ async def asked(
     ledger = Ledger(question=QUESTION)
     budget = Budget(ResearchRequest(question=QUESTION).constraints, 30.0)
     with TraceWriter(configured.traces, str(uuid.uuid4())) as writer:
-        model = Model(MODEL, engine, AsyncScriptedEngine(engine), budget, writer, retries=0)
+        model = Model(MODEL, engine, budget, writer, retries=0)
         runner = StageRunner(model, budget, writer, program=program)
         _, form = await runner.run(stage, PlanGiven(ledger, Depth.BALANCED, []))
         await model.aclose()
@@ -189,7 +189,7 @@ async def research(program: Program | None) -> Trace:
     trace_id = str(uuid.uuid4())
     engine = ScriptedEngine(lambda request: ANSWER)
     with TraceWriter(configured.traces, trace_id) as writer:
-        model = Model(MODEL, engine, AsyncScriptedEngine(engine), budget, writer, retries=0)
+        model = Model(MODEL, engine, budget, writer, retries=0)
         tools = open_tools(configured)
         call = ResearchCall(request, configured, budget, tools, model, writer, trace_id, None, program)
         try:

@@ -19,7 +19,7 @@ from marchwarden.evaluation.runs.run import RESULTS, Mark, Record, Run, open_run
 from marchwarden.evaluation.scoring.judge import TOKENS, agreement_of, cohens_kappa, judge_all, unjudged
 from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
-from marchwarden.lm.scripted import AsyncScriptedEngine, Reply, ScriptedEngine
+from marchwarden.lm.scripted import Reply, ScriptedEngine
 from marchwarden.settings import load_settings
 from marchwarden.trace.events import Recorder
 from tests.evaluation.made_runs import a_nugget, a_question, a_record, a_run, an_answer
@@ -37,7 +37,7 @@ def judged(run: Run, *replies: Any, model_id: str = JUDGE) -> list[Any]:
     engine = ScriptedEngine(replies[0] if callable(replies[0]) else list(replies))
 
     def connect(budget: Budget, recorder: Recorder) -> Model:
-        return Model(model_id, engine, AsyncScriptedEngine(engine), budget, recorder, retries=0)
+        return Model(model_id, engine, budget, recorder, retries=0)
 
     settings = load_settings(model=model_id, model_calls=1)
     anyio.run(lambda: judge_all(run, settings, connect=connect))

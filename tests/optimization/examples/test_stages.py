@@ -26,7 +26,7 @@ from marchwarden.evaluation.labels.questions import Question, load_questions
 from marchwarden.ledger import Excerpt
 from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
-from marchwarden.lm.scripted import AsyncScriptedEngine, ScriptedEngine
+from marchwarden.lm.scripted import ScriptedEngine
 from marchwarden.optimization.examples import STAGE_SETS, Example, LabelledWeb, labelled_web
 from marchwarden.optimization.examples.example_scoring import (
     Connect,
@@ -437,7 +437,7 @@ def test_what_the_stage_has_to_do_itself_is_worth_nothing_however_right_it_is(se
 def scripted(script: Callable[[Any], Any]) -> Connect:
     def connect(budget: Budget, recorder: Recorder) -> Model:
         engine = ScriptedEngine(script)
-        return Model("scripted", engine, AsyncScriptedEngine(engine), budget, recorder, retries=0)
+        return Model("scripted", engine, budget, recorder, retries=0)
 
     return connect
 

@@ -1,0 +1,38 @@
+"""Keys that must never be written or shown: the settings that hold them, and their removal from a text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from pydantic import SecretStr
+
+from marchwarden.settings import Settings
+
+REDACTED = "[secret]"
+
+MIN_SECRET_CHARS = 8
+"""Shorter values are placeholders (`none`, `local`), and removing them would spoil ordinary words. A guess: the keys
+of the services that the settings name have 30 characters and more."""
+
+
+def secrets_of(settings: Settings) -> tuple[str, ...]:
+    """The values of every secret setting."""
+    values = (getattr(settings, name) for name in type(settings).model_fields)
+    return tuple(value.get_secret_value() for value in values if isinstance(value, SecretStr))
+
+
+class Redactor:
+    """Removes secrets from texts, in each form that one can have there: plain, escaped in JSON, quoted in a URL."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        real = [secret.strip() for secret in secrets if len(secret.strip()) >= MIN_SECRET_CHARS]
+        forms = {form for each in real for form in (each, json.dumps(each, ensure_ascii=False)[1:-1], quote(each))}
+        # One form may be a part of another: the longest goes first, or the rest of it would stay.
+        self._forms = sorted(forms, key=len, reverse=True)
+
+    def redact(self, text: str) -> str:
+        for form in self._forms:
+            text = text.replace(form, REDACTED)
+        return text
