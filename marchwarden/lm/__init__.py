@@ -1,4 +1,4 @@
-"""From a model id to a model that a stage can ask: `connect`, and `Model.predict`.
+"""A model that a stage can ask, made from a model id: `connect`, and `Model.predict`.
 
 The engine for a provider is chosen in resolve.py; the cost of a call is bounded in metered.py.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 
 from marchwarden.budget import Budget
-from marchwarden.errors import MarchwardenError, ModelError, model_error
+from marchwarden.errors import ModelError, model_error
 from marchwarden.lm.engine import CLOSING_S
 from marchwarden.redaction import secrets_of
 from marchwarden.settings import EXTRACTIVE, Settings
@@ -88,7 +88,7 @@ class Model:
 
     @contextmanager
     def asking(self, stage: str, *, max_tokens: int, answer_floor: int | None = None) -> Iterator[None]:
-        """DSPy modules run inside ask this model, as `stage`, for at most `max_tokens` an answer.
+        """Make DSPy modules that run inside ask this model, as `stage`, for at most `max_tokens` an answer.
 
         `predict` uses it; evaluation and optimizers, which run modules themselves, use it directly.
         """
@@ -122,19 +122,17 @@ class Model:
             with self.asking(stage, max_tokens=max_tokens, answer_floor=answer_floor):
                 return await _apart(predictor.acall(**inputs))
         except Exception as error:
-            translated = self._redacted(model_error(error))
-            unknown = isinstance(translated, ModelError) and translated.kind == "unknown"
-            raise translated from (error if unknown else None)
+            translated = model_error(error)
+            if not isinstance(translated, ModelError):
+                raise translated from None
+            shown = ModelError(translated.kind, self.meter.redact(str(translated)), hint=translated.hint)
+            # An unknown kind may be a bug of ours, and is looked for by its cause; the other causes can hold a key.
+            raise shown from (error if shown.kind == "unknown" else None)
 
     async def aclose(self) -> None:
         """Give back the connections, and end the event loop of callers that block, where there is one."""
         self._blocking.close()
         await self._engine.aclose()
-
-    def _redacted(self, error: MarchwardenError) -> MarchwardenError:
-        if isinstance(error, ModelError) and (text := self.meter.redact(str(error))) != str(error):
-            return ModelError(error.kind, text, hint=error.hint)
-        return error
 
 
 def connect(settings: Settings, budget: Budget, recorder: Recorder) -> Model | None:

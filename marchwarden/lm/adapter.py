@@ -1,4 +1,4 @@
-"""How a stage's fields are written into a prompt and read from an answer: JSON, found wherever the model put it."""
+"""The form of a stage's fields in a prompt and in an answer: JSON, found wherever the model put it."""
 
 from __future__ import annotations
 

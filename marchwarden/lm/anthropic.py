@@ -16,9 +16,13 @@ import httpx2
 from dspy import lm15
 
 from marchwarden.lm.anthropic_errors import to_lm15
-from marchwarden.lm.engine import Capabilities
+from marchwarden.lm.engine import READ_TIMEOUT_S, Capabilities
 
-TIMEOUT = httpx2.Timeout(180.0, connect=10.0)
+CONNECT_TIMEOUT_S = 10.0
+"""Seconds for a connection. A guess: a service that takes longer is not there."""
+
+MAX_TEMPERATURE = 1.0
+"""The API's own limit; other providers go to 2."""
 
 _WITHOUT_SCHEMA = re.compile(r"claude-(?:instant|[123][-.]|(?:opus|sonnet)-4-(?:0|2025))")
 _FINISH = {
@@ -45,7 +49,8 @@ class AnthropicEngine:
         self._model = model
         # The SDK appends `/v1` itself; addresses of OpenAI's style, which users have at hand, end with it.
         root = base_url.rstrip("/").removesuffix("/v1") if base_url else None
-        self._client = anthropic.AsyncAnthropic(api_key=api_key, base_url=root, max_retries=0, timeout=TIMEOUT)
+        timeout = httpx2.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
+        self._client = anthropic.AsyncAnthropic(api_key=api_key, base_url=root, max_retries=0, timeout=timeout)
 
     async def stream(self, request: Any) -> AsyncIterator[Any]:
         """One attempt as lm15 events; raises lm15 errors."""
@@ -78,8 +83,11 @@ def message_arguments(model: str, request: Any) -> dict[str, Any]:
     arguments = {**count_arguments(model, request), "max_tokens": config.max_tokens}
     if config.stop:
         arguments["stop_sequences"] = list(config.stop)
-    if sampling := _sampling(config):
-        arguments["extra_body"] = sampling
+    # Current models refuse temperature and top_p together, and the SDK no longer names either.
+    if config.temperature is not None:
+        arguments["extra_body"] = {"temperature": min(config.temperature, MAX_TEMPERATURE)}
+    elif config.top_p is not None:
+        arguments["extra_body"] = {"top_p": config.top_p}
     return arguments
 
 
@@ -87,25 +95,15 @@ def count_arguments(model: str, request: Any) -> dict[str, Any]:
     """The part of a call that makes up its prompt."""
     arguments: dict[str, Any] = {"model": model, "messages": [_message(each) for each in request.messages]}
     if request.system:
-        arguments["system"] = [{"type": "text", "text": _system(request), "cache_control": {"type": "ephemeral"}}]
+        system = request.system
+        text = system if isinstance(system, str) else "\n\n".join(part.text for part in system)
+        # A stage's system prompt is the same in every call: a cached prefix costs a tenth of its price.
+        arguments["system"] = [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]
     response_format = request.config.response_format or {}
     if response_format.get("type") == "json_schema" and capabilities_of(model).response_schema:
         schema = anthropic.transform_schema(response_format["schema"])
         arguments["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     return arguments
-
-
-def _sampling(config: Any) -> dict[str, Any]:
-    """Current models refuse temperature and top_p together, and the SDK no longer names either."""
-    if config.temperature is not None:
-        return {"temperature": min(config.temperature, 1.0)}
-    return {"top_p": config.top_p} if config.top_p is not None else {}
-
-
-def _system(request: Any) -> str:
-    if isinstance(request.system, str):
-        return request.system
-    return "\n\n".join(part.text for part in request.system)
 
 
 def _message(message: Any) -> dict[str, Any]:
@@ -118,7 +116,7 @@ def _message(message: Any) -> dict[str, Any]:
 
 
 class _Reading:
-    """Turns the SDK's events into lm15 events and keeps what has been billed so far."""
+    """The SDK's events as lm15 events, and the usage that they have reported so far."""
 
     def __init__(self) -> None:
         self._reported: dict[str, int] = {}
@@ -128,22 +126,18 @@ class _Reading:
         if event.type == "message_start":
             self._report(event.message.usage)
             yield lm15.StreamStartEvent(id=event.message.id or None, model=event.message.model or None)
-        elif event.type == "content_block_delta":
-            yield from self._delta(event)
+        elif event.type == "content_block_delta" and event.delta.type == "text_delta":
+            yield lm15.StreamDeltaEvent(lm15.TextDelta(text=event.delta.text, part_index=event.index))
+        elif event.type == "content_block_delta" and event.delta.type == "thinking_delta":
+            yield lm15.StreamDeltaEvent(lm15.ThinkingDelta(text=event.delta.thinking, part_index=event.index))
         elif event.type == "message_delta":
             self._report(event.usage)
             self._finish = event.delta.stop_reason or self._finish
         elif event.type == "message_stop":
             yield lm15.StreamEndEvent(finish_reason=_FINISH.get(self._finish or "", "stop"), usage=self.usage())
 
-    def _delta(self, event: Any) -> Iterator[Any]:
-        if event.delta.type == "text_delta":
-            yield lm15.StreamDeltaEvent(lm15.TextDelta(text=event.delta.text, part_index=event.index))
-        elif event.delta.type == "thinking_delta":
-            yield lm15.StreamDeltaEvent(lm15.ThinkingDelta(text=event.delta.thinking, part_index=event.index))
-
     def _report(self, usage: Any) -> None:
-        """Counts are cumulative; a later event may leave some out."""
+        # Counts are cumulative, and a later event may leave some out.
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
         for name in names:
             if (count := getattr(usage, name, None)) is not None:
@@ -166,10 +160,10 @@ class _Reading:
 
 @contextmanager
 def _translated(reading: _Reading) -> Iterator[None]:
-    """The SDK's errors as lm15 errors; what had been billed goes with whatever interrupts the answer."""
+    """The SDK's errors as lm15 errors; the usage by then goes with whatever interrupts the answer."""
     try:
         yield
-    except GeneratorExit:
+    except GeneratorExit:  # the reader stopped by itself, and knows of the usage that it has read
         raise
     except BaseException as error:
         translated = to_lm15(error) if isinstance(error, Exception) else None

@@ -62,7 +62,9 @@ _BY_STATUS: dict[int, Any] = {
 
 def _of_status(error: anthropic.APIStatusError) -> Any:
     message = error.api_message or error.message
-    kind = _BY_TYPE.get(str(error.type)) or _BY_STATUS.get(error.status_code) or _by_range(error.status_code)
+    kind = _BY_TYPE.get(str(error.type)) or _BY_STATUS.get(error.status_code)
+    if kind is None:
+        kind = lm15.InvalidRequestError if 400 <= error.status_code < 500 else lm15.ServerError
     if kind is lm15.InvalidRequestError and TOO_LONG.search(message):
         kind = lm15.ContextLengthError
     elif kind is lm15.InvalidRequestError and _NO_CREDIT.search(message):
@@ -71,16 +73,11 @@ def _of_status(error: anthropic.APIStatusError) -> Any:
         message,
         provider=PROVIDER,
         provider_code=str(error.type) if error.type else None,
+        # An error can come inside a stream that began with 200, which is no status of an error.
         status=error.status_code if error.status_code >= 400 else None,
         request_id=error.request_id,
         retry_after=_retry_after(error.response.headers),
     )
-
-
-def _by_range(status: int) -> Any:
-    if status >= 500:
-        return lm15.ServerError
-    return lm15.InvalidRequestError if status >= 400 else lm15.ServerError
 
 
 def _retry_after(headers: Any) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from marchwarden.lm.prompt import BASE_OVERHEAD, prompt_texts, template_overhead
+from marchwarden.lm.prompt import BASE_OVERHEAD_TOKENS, prompt_texts, template_overhead
 
 TIMEOUT_S = 10.0
 """Seconds for one count, which a server gives without running the model. A guess."""
@@ -34,7 +34,7 @@ def _questions(request: Any) -> list[_Question]:
     text = "\n".join(prompt_texts(request))
     return [
         _Question("/v1/messages/count_tokens", counted, "input_tokens", 0),
-        _Question("/tokenize", {"content": text}, "tokens", BASE_OVERHEAD + template_overhead(request)),
+        _Question("/tokenize", {"content": text}, "tokens", BASE_OVERHEAD_TOKENS + template_overhead(request)),
     ]
 
 

@@ -45,7 +45,7 @@ class Caller:
     answer_floor: int | None = None
 
     def floor(self, cap: int) -> int:
-        """A cap is never cut below this: the caller's own floor, or a quarter of what it asked for."""
+        """The lowest that a cap is cut to: the caller's own floor, or a quarter of what it asked for."""
         return min(cap, self.answer_floor if self.answer_floor is not None else max(MIN_FLOOR_TOKENS, cap // 4))
 
 
@@ -225,7 +225,7 @@ class Meter:
         )
 
     def _learn(self, admission: Admission, bill: _Bill) -> None:
-        """A provider that reports more than a bound counts in a way that the bound does not know of."""
+        # A provider that reports more than a bound counts in a way that the bound does not know of.
         with self._lock:
             self._prompt_correction *= max(1.0, bill.input_tokens / max(admission.prompt_bound, 1))
             beyond = (bill.tokens - bill.input_tokens) / (admission.cap * self._answer_correction)

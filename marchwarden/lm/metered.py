@@ -54,8 +54,8 @@ class MeteredEngine(_DSPyEngine):
     async def complete(self, request: Any) -> Any:
         """Make one attempt; cancelled midway, charge what had been asked and streamed.
 
-        Raises BudgetExhausted before it, ModelError for an answer that is cut short or refused, and the errors of lm15
-        that the inner engine raises.
+        Raises BudgetExhausted before it, ModelError for an answer that is cut short or refused, and the lm15 error of
+        an attempt that failed.
         """
         admission = await self._admit(request)
         answer = Answer(admission.cap)
@@ -77,6 +77,7 @@ class MeteredEngine(_DSPyEngine):
     async def _admit(self, request: Any) -> Admission:
         caller, bound = current_caller(), self.meter.corrected(most_tokens(request))
         admission = self.meter.admit(caller, request, bound, shrink=False)
+        # A count costs a round trip, so it is asked for only where the bound, which is free, does not fit.
         if admission is None and (counted := await self._inner.count_tokens(request)) is not None:
             margin = max(MIN_COUNT_MARGIN_TOKENS, counted // COUNT_MARGIN_SHARE)
             bound = min(bound, self.meter.corrected(counted + margin))
@@ -93,6 +94,7 @@ class MeteredEngine(_DSPyEngine):
             async for event in events:
                 answer.take(event)
                 if answer.overrun:
+                    # A server that does not keep the cap would stream for ever, and bill it.
                     yield lm15.StreamEndEvent(finish_reason="length")
                     return
                 yield event

@@ -19,9 +19,6 @@ from marchwarden.lm.prompt import TOO_LONG
 DECLARED = "openai-compatible"
 """The provider under which a server at MARCHWARDEN_API_BASE is declared to lm15."""
 
-READ_TIMEOUT_S = 180.0
-"""Seconds without a byte after which a call is given up: the wall clock of the longest research call."""
-
 
 @dataclass(frozen=True)
 class Route:
@@ -60,9 +57,14 @@ class NativeEngine:
                 async for event in events:
                     yield self._normal(event)
         except lm15.InvalidRequestError as refused:
-            error = _told_apart(refused)
-            if not self._is_schema_refused(error, addressed):
-                raise error from refused
+            if type(refused) is lm15.InvalidRequestError and TOO_LONG.search(refused.message):
+                # Servers of one's own have words for it and no code.
+                code = refused.provider_code
+                raise lm15.ContextLengthError(refused.message, status=refused.status, provider_code=code) from refused
+            # No server refuses a schema in a form of its own: any refusal of a request that has one may be that.
+            may_be_schema = addressed.config.response_format is not None and refused.status in (400, 422)
+            if not may_be_schema or isinstance(refused, lm15.ContextLengthError):
+                raise
             self._takes_schema = False
             async with aclosing(self._inner.stream(self._addressed(request))) as events:
                 async for event in events:
@@ -82,11 +84,6 @@ class NativeEngine:
             return request
         return replace(request, config=replace(request.config, response_format=None))
 
-    def _is_schema_refused(self, error: Any, request: Any) -> bool:
-        # No server says it in a form of its own: any refusal of a request with a schema may be one.
-        is_refusal = error.status in (400, 422) and not isinstance(error, lm15.ContextLengthError)
-        return is_refusal and request.config.response_format is not None
-
     def _normal(self, event: Any) -> Any:
         """Input tokens with their cached part included."""
         usage = event.usage if event.type == "end" else None
@@ -95,10 +92,3 @@ class NativeEngine:
         cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
         whole = replace(usage, input_tokens=usage.input_tokens + cached, total_tokens=None)
         return replace(event, usage=whole)
-
-
-def _told_apart(error: Any) -> Any:
-    """The refusal as a ContextLengthError where its words say so: servers of one's own have no code for it."""
-    if type(error) is not lm15.InvalidRequestError or not TOO_LONG.search(error.message):
-        return error
-    return lm15.ContextLengthError(error.message, status=error.status, provider_code=error.provider_code)

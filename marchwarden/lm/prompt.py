@@ -1,4 +1,4 @@
-"""How many tokens a prompt can have at most, without asking the model that will read it."""
+"""A bound on the tokens of a prompt, without asking the model that will read it."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-BASE_OVERHEAD = 96
-"""What a chat template adds to any prompt: a date line, a default system text, the opening of the answer."""
+# Overheads are guesses with room to spare: providers don't publish their templates. One that is too small shows
+# itself, since the meter raises its bounds by whatever a provider reports beyond them.
 
-MESSAGE_OVERHEAD = 16
-"""What a chat template adds to one message: its role and its delimiters."""
+BASE_OVERHEAD_TOKENS = 96
+"""A chat template's addition to any prompt: a date line, a default system text, the opening of the answer."""
 
-SCHEMA_OVERHEAD = 256
-"""What a provider writes around a response schema to explain it to the model."""
+MESSAGE_OVERHEAD_TOKENS = 16
+"""A chat template's addition to one message: its role and its delimiters."""
 
-TOOLS_OVERHEAD = 1024
-"""What a provider writes around tool declarations."""
+SCHEMA_OVERHEAD_TOKENS = 256
+"""A provider's words around a response schema that explain it to the model."""
+
+TOOLS_OVERHEAD_TOKENS = 1024
+"""A provider's words around tool declarations."""
 
 TOO_LONG = re.compile(
     r"prompt is too long|maximum context length|context (?:size|length|window|limit)|exceeds? .*context",
     re.IGNORECASE,
 )
-"""How services say that a prompt does not fit, where their error's type does not say it."""
+"""Words of services for a prompt that does not fit, where their error's type does not tell."""
 
 
 def most_tokens(request: Any) -> int:
@@ -33,19 +36,19 @@ def most_tokens(request: Any) -> int:
     Byte-level and byte-fallback tokenizers (BPE, unigram) spend at least one byte on a token; those that normalise
     first (NFKC, NFKD) may lengthen the text, so the longest form counts.
     """
-    total = BASE_OVERHEAD + template_overhead(request)
+    total = BASE_OVERHEAD_TOKENS + template_overhead(request)
     total += sum(_longest_form(text) for text in prompt_texts(request))
     schema = (request.config.response_format or {}).get("schema")
     if schema:
-        total += SCHEMA_OVERHEAD + _as_written(schema)
+        total += SCHEMA_OVERHEAD_TOKENS + _as_written(schema)
     if request.tools:
-        total += TOOLS_OVERHEAD + sum(_as_written(_declaration(tool)) for tool in request.tools)
+        total += TOOLS_OVERHEAD_TOKENS + sum(_as_written(_declaration(tool)) for tool in request.tools)
     return total
 
 
 def template_overhead(request: Any) -> int:
     """Tokens that a chat template adds around the messages."""
-    return MESSAGE_OVERHEAD * (len(request.messages) + (1 if request.system else 0))
+    return MESSAGE_OVERHEAD_TOKENS * (len(request.messages) + (1 if request.system else 0))
 
 
 def prompt_texts(request: Any) -> Iterator[str]:

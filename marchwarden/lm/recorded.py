@@ -48,16 +48,16 @@ class _Answer(BaseModel):
 
 
 class Recording:
-    """The file: an answer a line, appended when it is whole. What a crash tore is passed over.
+    """The file: an answer a line, appended when it is whole. A line that a crash tore is passed over.
 
     Raises StorageError where it can't be read or written.
     """
 
     def __init__(self, path: Path) -> None:
         self.replayed = 0
-        """How many answers were given from the file."""
+        """Number of answers that were given from the file."""
         self.replayed_seconds = 0.0
-        """How long these took when they were made."""
+        """Seconds that these took when they were made."""
         self._path = path
         self._lock = threading.Lock()
         self._asked: Counter[str] = Counter()
@@ -83,8 +83,8 @@ class Recording:
             return key, _events(request, answer)
 
     def keep(self, key: str, events: Sequence[Any], seconds: float) -> None:
-        """The text as it streamed, and the seconds that it took: lm15 makes something else than text of an answer
-        that is JSON by its schema."""
+        """Append the answer to the file, as text, with the seconds that it took."""
+        # The text as it streamed: lm15 makes something else than text of an answer that is JSON by its schema.
         end = events[-1]
         usage = _Usage(**{name: getattr(end.usage, name, None) for name in _Usage.model_fields})
         pieces = [each.delta.text for each in events if isinstance(getattr(each, "delta", None), lm15.TextDelta)]

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from marchwarden.errors import ConfigurationError
 from marchwarden.lm.counting import TokenCounter
-from marchwarden.lm.engine import Capabilities, Engine, PerLoopEngine
-from marchwarden.lm.native import DECLARED, READ_TIMEOUT_S, NativeEngine, Route, declared_provider
+from marchwarden.lm.engine import READ_TIMEOUT_S, Capabilities, Engine, PerLoopEngine
+from marchwarden.lm.native import DECLARED, NativeEngine, Route, declared_provider
 from marchwarden.settings import Settings
 
 MODELS_HINT = (

@@ -20,7 +20,7 @@ from marchwarden.errors import BudgetExhausted, MarchwardenError, ModelError
 from marchwarden.lm import Model
 from marchwarden.lm.meter import Meter
 from marchwarden.lm.metered import BlockingEngine, MeteredEngine
-from marchwarden.lm.prompt import BASE_OVERHEAD, MESSAGE_OVERHEAD, prompt_texts
+from marchwarden.lm.prompt import BASE_OVERHEAD_TOKENS, MESSAGE_OVERHEAD_TOKENS, prompt_texts
 from marchwarden.lm.scripted import Reply, ScriptedEngine
 
 from .conftest import MemoryRecorder, budget_of, request_of
@@ -48,7 +48,7 @@ TEXTS = st.one_of(
 
 def worst_tokenizer(request: Any) -> int:
     """A token for each byte, and the whole of the overhead that a template may add."""
-    overhead = BASE_OVERHEAD + MESSAGE_OVERHEAD * (len(request.messages) + bool(request.system))
+    overhead = BASE_OVERHEAD_TOKENS + MESSAGE_OVERHEAD_TOKENS * (len(request.messages) + bool(request.system))
     return overhead + sum(len(text.encode()) for text in prompt_texts(request))
 
 

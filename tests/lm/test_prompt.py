@@ -9,7 +9,7 @@ from dspy import lm15
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.lm.prompt import BASE_OVERHEAD, MESSAGE_OVERHEAD, most_tokens, prompt_texts
+from marchwarden.lm.prompt import BASE_OVERHEAD_TOKENS, MESSAGE_OVERHEAD_TOKENS, most_tokens, prompt_texts
 
 from .conftest import request_of
 
@@ -20,7 +20,9 @@ SCRIPTS = ["Ελληνικά", "ไทยไม่เว้นวรรค", "�
 def test_a_byte_is_a_token_at_most_before_and_after_normalisation(text: str) -> None:
     bound = most_tokens(request_of(text))
     for form in ("NFC", "NFD", "NFKC", "NFKD"):
-        assert bound >= len(unicodedata.normalize(form, text).encode()) + BASE_OVERHEAD + MESSAGE_OVERHEAD  # type: ignore[arg-type]
+        assert (
+            bound >= len(unicodedata.normalize(form, text).encode()) + BASE_OVERHEAD_TOKENS + MESSAGE_OVERHEAD_TOKENS
+        )  # type: ignore[arg-type]
 
 
 @given(
