@@ -202,7 +202,7 @@ import asyncio, json, resource, sys
 import httpx
 from marchwarden.http.connection import CheckedTransport
 from marchwarden.http.download import download
-from tests.tools.loopback import loopback
+from tests.http.loopback import loopback
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "linux" else 1024**2)

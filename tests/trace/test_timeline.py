@@ -120,7 +120,7 @@ def test_a_whole_call_reads_as_a_timeline(tmp_path: Path) -> None:
 def test_replaying_imports_nothing_heavy() -> None:
     script = (
         "import json, sys\n"
-        "import marchwarden.trace.replay, marchwarden.trace.reader\n"
+        "import marchwarden.trace.timeline, marchwarden.trace.reader\n"
         "heavy = 'dspy mcp anthropic litellm trafilatura datasets httpx numpy asyncio zstandard pydantic'.split()\n"
         "print(json.dumps([name for name in heavy if name in sys.modules]))\n"
     )
