@@ -1,6 +1,8 @@
-"""Addresses: one spelling per URL, which organisation a host belongs to, and which addresses are never read.
+"""Addresses: one spelling per URL, the organisation of a host, and the addresses that are never read.
 
-What a name resolves to is checked where the connection is made, in connection.py.
+connection.py checks the IP addresses that a name resolves to.
+
+Own code beside yarl and rfc3986: neither drops tracking parameters nor reads a host as browsers do (WHATWG URL).
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import ipaddress
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
-from urllib.parse import SplitResult, quote, unquote_to_bytes, urljoin, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 from marchwarden.contract import ascii_host
 from marchwarden.observations import Failure, FailureKind, is_file
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+# The usual ports of web servers. Other ports are those of mail, databases and services of one machine.
 PORTS = frozenset({80, 443, 8080, 8443})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -27,6 +30,7 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 _SAFE_IN_PATH = "/:@!$&'()*+,;=-._~"
 _SAFE_IN_QUERY = _SAFE_IN_PATH + "?[]|"
 
+# Parameters that only count visits and campaigns: they differ between links to one and the same page.
 _TRACKING = re.compile(
     r"utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|mc_cid|mc_eid|msclkid|yclid|twclid|ttclid|li_fat_id|igshid|igsh"
     r"|ref_src|ref_url|_hsenc|_hsmi|__hstc|__hssc|__hsfp|hsctatracking|mkt_tok|vero_id|oly_anon_id|oly_enc_id|_openstat"
@@ -34,45 +38,56 @@ _TRACKING = re.compile(
     re.IGNORECASE,
 )
 
+# Names that mean another machine in each network (RFC 6761, 6762, 7686 and 8375), and those that routers hand out.
 _LOCAL_NAMES = ("localhost", "local", "internal", "localdomain", "home.arpa", "onion")
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
-_AZURE_PLATFORM = ipaddress.IPv4Address("168.63.129.16")  # public by number, but each machine's own metadata service
+# Public by number, but the metadata service of each machine at Azure.
+_AZURE_PLATFORM = ipaddress.IPv4Address("168.63.129.16")
 _SIX_TO_FOUR_RELAYS = ipaddress.IPv4Network("192.88.99.0/24")
 
 
 def normalise_url(url: str) -> str:
-    """The one spelling under which a page is fetched, compared and cited (RFC 3986 section 6, WHATWG for hosts).
+    """Return the one spelling under which a page is fetched, compared and cited (RFC 3986 section 6, WHATWG for
+    hosts).
 
-    Fragment, credentials, default port and tracking parameters go; the host becomes ASCII, an IPv4 address in any
-    spelling four decimal numbers; dot segments are resolved; what needs percent-encoding gets it, once.
+    Fragment, credentials, default port and tracking parameters are dropped. The host becomes ASCII; an IPv4 address
+    in any spelling becomes four decimal numbers. Dot segments are resolved, and characters are percent-encoded once.
     Raises ValueError with a plain sentence.
     """
-    parts = _split(url)
+    try:
+        url.encode("utf-8")
+        parts = urlsplit(_strip_blanks(url))
+    except ValueError:  # a lone surrogate, or an unbalanced bracket
+        raise ValueError(f"{_quoted(url)} is not a URL") from None
     scheme = parts.scheme.lower()
     if scheme not in _DEFAULT_PORTS:
-        raise ValueError(f"only http and https addresses can be read, not {_shown(url)}")
-    host = _host(parts.netloc)
-    port = _port(parts.netloc)
+        raise ValueError(f"only http and https addresses can be read, not {_quoted(url)}")
+    host = _parse_host(parts.netloc)
     netloc = f"[{host}]" if ":" in host else host
-    if port not in (None, _DEFAULT_PORTS[scheme]):
-        netloc += f":{port}"
-    query = _query(parts.query)
-    return f"{scheme}://{netloc}{_path(parts.path)}" + (f"?{query}" if query else "")
+    port = parts.netloc.rpartition("@")[2].rpartition("]")[2].partition(":")[2]
+    if port:
+        if not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
+            raise ValueError(f"{_quoted(port)} is not a port")
+        if int(port) != _DEFAULT_PORTS[scheme]:
+            netloc += f":{int(port)}"
+    kept = [part for part in parts.query.split("&") if part and not _TRACKING.fullmatch(part.partition("=")[0])]
+    query = _percent_encode("&".join(kept), _SAFE_IN_QUERY)
+    return f"{scheme}://{netloc}{_normalise_path(parts.path)}" + (f"?{query}" if query else "")
 
 
 def join_url(base: str, reference: str) -> str:
-    """`reference` as met on the page `base`, normalised. Raises ValueError."""
+    """Return the normalised URL of `reference` on the page `base`. Raises ValueError."""
     try:
-        joined = urljoin(base, _without_blanks(reference))
+        joined = urljoin(base, _strip_blanks(reference))
     except ValueError:
-        raise ValueError(f"{_shown(reference)} is not a URL") from None
+        raise ValueError(f"{_quoted(reference)} is not a URL") from None
     return normalise_url(joined)
 
 
 def host_of(url: str) -> str:
-    """The host of a normalised URL, an IPv6 address without its brackets."""
+    """Return the host of a normalised URL; an IPv6 address comes without its brackets."""
     return urlsplit(url).hostname or ""
 
 
@@ -83,20 +98,25 @@ def origin_of(url: str) -> str:
 
 
 def organisation_of(host: str) -> str:
-    """The registrable domain that `host` belongs to, by the bundled public suffix list; the host itself where it has
-    none (an IP address, `localhost`). Sites of a hosting service (`me.github.io`) are organisations of their own."""
+    """Return the registrable domain of `host`, by the bundled public suffix list.
+
+    A host without one (an IP address, `localhost`) is returned itself. Each site of a hosting service
+    (`me.github.io`) is an organisation of its own.
+    """
     host = ascii_host(host)
     return str(_suffix_list()(host).top_domain_under_public_suffix) or host
 
 
 def publisher_of(locator: str) -> str:
-    """Who stands behind a page or a file, for telling independent sources apart: the organisation of a page's host;
-    of the user's own files each speaks for itself."""
+    """Return the publisher of a page or a file, for telling independent sources apart.
+
+    A page's publisher is the organisation of its host. Each of the user's own files is a publisher of its own.
+    """
     return locator if is_file(locator) else organisation_of(host_of(locator))
 
 
 def web_address(url: str) -> str | None:
-    """The one spelling of a page's address, so that it is read once; None for what is no address."""
+    """Return the normalised URL; None for text that is not a web address."""
     try:
         return normalise_url(url)
     except ValueError:
@@ -105,41 +125,36 @@ def web_address(url: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _suffix_list() -> TLDExtract:
+    # Without addresses and cache the library reads the list that it ships, and never the network.
     from tldextract import TLDExtract
 
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
 def refusal(url: str, *, allow_private: bool = False) -> Failure | None:
-    """Why `url`, normalised, is not read: its scheme, its port, a local name, or an address that is not public.
+    """Return the failure of a normalised URL with a wrong scheme or port, a local name, or an address that isn't
+    public.
 
-    None where nothing in the URL itself speaks against it; what its name resolves to is checked on connecting.
+    None where the URL itself is allowed. The addresses that its name resolves to are checked on connecting.
     """
     parts = urlsplit(url)
-    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
-        return _refused(f"{_shown(url)} is not a web address")
-    if allow_private:
+    host = parts.hostname or ""
+    detail = ""
+    if parts.scheme not in _DEFAULT_PORTS or not host:
+        detail = f"{_quoted(url)} is not a web address"
+    elif allow_private:
         return None
-    if (parts.port or _DEFAULT_PORTS[parts.scheme]) not in PORTS:
-        return _refused(f"port {parts.port} of {parts.hostname} is not one that web pages are read from")
-    if _is_local_name(parts.hostname):
-        return _refused(f"{parts.hostname} is a name inside a private network")
-    address = literal_address(parts.hostname)
-    if address is not None and not is_public(address):
-        return _refused(f"{parts.hostname} is not a public address")
-    return None
-
-
-def _refused(detail: str) -> Failure:
-    return Failure(FailureKind.REFUSED_ADDRESS, detail)
-
-
-def _is_local_name(host: str) -> bool:
-    return any(host == name or host.endswith("." + name) for name in _LOCAL_NAMES)
+    elif (parts.port or _DEFAULT_PORTS[parts.scheme]) not in PORTS:
+        detail = f"port {parts.port} of {host} is not one that web pages are read from"
+    elif any(host == name or host.endswith("." + name) for name in _LOCAL_NAMES):
+        detail = f"{host} is a name inside a private network"
+    elif (address := literal_address(host)) is not None and not is_public(address):
+        detail = f"{host} is not a public address"
+    return Failure(FailureKind.REFUSED_ADDRESS, detail) if detail else None
 
 
 def literal_address(host: str) -> Address | None:
-    """The address that `host` spells out, None where it is a name. Raises nothing."""
+    """Return the IP address that `host` spells out; None where it is a name. Raises nothing."""
     try:
         return ipaddress.ip_address(host.split("%")[0])
     except ValueError:
@@ -147,9 +162,14 @@ def literal_address(host: str) -> Address | None:
 
 
 def is_public(address: Address) -> bool:
-    """Whether all the internet means one machine by it; an IPv4 address inside an IPv6 one counts as itself."""
+    """True for an address that means one machine in all the internet.
+
+    An IPv4 address inside an IPv6 one (NAT64, Teredo, mapped, 6to4) is checked as itself.
+    """
     if isinstance(address, ipaddress.IPv6Address):
-        inner = _embedded(address)
+        if address in _NAT64:
+            return is_public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+        inner = address.teredo[1] if address.teredo is not None else address.ipv4_mapped or address.sixtofour
         if inner is not None:
             return is_public(inner)
         return address in _GLOBAL_UNICAST and address.is_global and not address.is_multicast
@@ -157,89 +177,55 @@ def is_public(address: Address) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved and not special
 
 
-def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    if address in _NAT64:
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    if address.teredo is not None:
-        return address.teredo[1]
-    return address.ipv4_mapped or address.sixtofour
-
-
 # The parts of a URL
 
 
-def _split(url: str) -> SplitResult:
-    try:
-        url.encode("utf-8")
-        return urlsplit(_without_blanks(url))
-    except ValueError:  # a lone surrogate, or an unbalanced bracket
-        raise ValueError(f"{_shown(url)} is not a URL") from None
-
-
-def _without_blanks(url: str) -> str:
+def _strip_blanks(url: str) -> str:
     return re.sub(r"[\t\r\n]", "", url.strip(" \t\r\n\f\0"))
 
 
-def _shown(url: str) -> str:
+def _quoted(url: str) -> str:
     return ascii(url if len(url) <= 80 else url[:79] + "...")
 
 
-def _host(netloc: str) -> str:
+def _parse_host(netloc: str) -> str:
     name = netloc if "\\" in netloc else netloc.rpartition("@")[2]  # browsers end the host at a backslash
     if name.startswith("["):
-        return _ipv6(name[1:].partition("]")[0])
+        literal = name[1:].partition("]")[0]
+        try:
+            return ipaddress.IPv6Address(literal.partition("%")[0]).compressed
+        except ValueError:
+            raise ValueError(f"{_quoted(literal)} is not an IPv6 address") from None
     name = unquote_to_bytes(name.partition(":")[0]).decode("utf-8", "replace")
     host = ascii_host(name.replace("。", "."))
-    if _is_numeric(host):
-        return _ipv4(host)
+    # Browsers read a host as an IPv4 address where its last label is a number (WHATWG URL, "ends in a number").
+    if re.fullmatch(r"[0-9]+|0x[0-9a-f]*", host.rpartition(".")[2]):
+        return _parse_ipv4(host)
     if not _HOST.fullmatch(host):
-        raise ValueError(f"{_shown(name)} is not a host name" if name else "the address names no host")
+        raise ValueError(f"{_quoted(name)} is not a host name" if name else "the address names no host")
     return host
 
 
-def _port(netloc: str) -> int | None:
-    name = netloc.rpartition("@")[2]
-    text = name.rpartition("]")[2].partition(":")[2]
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65536):
-        raise ValueError(f"{_shown(text)} is not a port")
-    return int(text)
+def _parse_ipv4(host: str) -> str:
+    """Return four decimal numbers for an IPv4 address in decimal, octal or hexadecimal, with one to four parts."""
 
+    def number(text: str) -> int:
+        if text.startswith("0x"):
+            return int(text[2:] or "0", 16)
+        return int(text, 8 if text.startswith("0") and len(text) > 1 else 10)
 
-def _ipv6(text: str) -> str:
     try:
-        return ipaddress.IPv6Address(text.partition("%")[0]).compressed
-    except ValueError:
-        raise ValueError(f"{_shown(text)} is not an IPv6 address") from None
-
-
-def _is_numeric(host: str) -> bool:
-    """Whether browsers read it as an IPv4 address: its last label is a number (WHATWG URL, "ends in a number")."""
-    last = host.rpartition(".")[2]
-    return bool(re.fullmatch(r"[0-9]+|0x[0-9a-f]*", last))
-
-
-def _ipv4(host: str) -> str:
-    """Four decimal numbers for an IPv4 address in decimal, octal or hexadecimal, with one to four parts."""
-    try:
-        *leading, last = [_number(part) for part in host.split(".")]
+        *leading, last = [number(part) for part in host.split(".")]
         if len(leading) > 3 or any(part > 255 for part in leading) or last >= 256 ** (4 - len(leading)):
             raise ValueError
     except ValueError:
-        raise ValueError(f"{_shown(host)} is not an IPv4 address") from None
+        raise ValueError(f"{_quoted(host)} is not an IPv4 address") from None
     return str(ipaddress.IPv4Address(sum(part << 8 * (3 - at) for at, part in enumerate(leading)) + last))
 
 
-def _number(text: str) -> int:
-    if text.startswith("0x"):
-        return int(text[2:] or "0", 16)
-    return int(text, 8 if text.startswith("0") and len(text) > 1 else 10)
-
-
-def _path(path: str) -> str:
+def _normalise_path(path: str) -> str:
     kept: list[str] = []
-    segments = _encoded(path.replace("\\", "/"), _SAFE_IN_PATH).split("/")[1:]
+    segments = _percent_encode(path.replace("\\", "/"), _SAFE_IN_PATH).split("/")[1:]
     for segment in segments:
         if segment == "..":
             kept = kept[:-1]
@@ -250,20 +236,16 @@ def _path(path: str) -> str:
     return "/" + "/".join(kept)
 
 
-def _query(query: str) -> str:
-    kept = [part for part in query.split("&") if part and not _TRACKING.fullmatch(part.partition("=")[0])]
-    return _encoded("&".join(kept), _SAFE_IN_QUERY)
-
-
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 
 
-def _encoded(text: str, safe: str) -> str:
-    """Percent-encoded where needed; escapes that stand are kept, those of unreserved characters are undone."""
+def _percent_encode(text: str, safe: str) -> str:
+    """Encode where needed; escapes are kept, but for those of unreserved characters, which are undone."""
     pieces = _ESCAPE.split(text)
-    return "".join(_escape(piece) if at % 2 else quote(piece, safe=safe) for at, piece in enumerate(pieces))
-
-
-def _escape(digits: str) -> str:
-    character = chr(int(digits, 16))
-    return character if character in _UNRESERVED else f"%{digits.upper()}"
+    for at, piece in enumerate(pieces):
+        if at % 2:
+            character = chr(int(piece, 16))
+            pieces[at] = character if character in _UNRESERVED else f"%{piece.upper()}"
+        else:
+            pieces[at] = quote(piece, safe=safe)
+    return "".join(pieces)

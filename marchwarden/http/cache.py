@@ -1,8 +1,8 @@
-"""Answers that a server lets us keep, across calls (RFC 9111, by hishel), in a file of bounded size.
+"""Cache of answers across calls (RFC 9111, by hishel), in a file of bounded size.
 
-What is kept is the body as it came over the wire: it is unpacked, limited, hashed and stored like any other. Its
-address, the source filter and robots.txt are checked before the cache is asked. Freshness is only what a server says:
-where it says nothing, a kept page is asked for again under its ETag or Last-Modified.
+The body is kept as it came over the wire; afterwards it is unpacked, limited, hashed and stored like any other. The
+address, the source filter and robots.txt are checked before the cache is asked. Only the server's own headers make an
+answer fresh: without them a kept page is asked for again under its ETag or Last-Modified.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from pathlib import Path
 import anyio
 import httpx
 
+# Bytes of the file; what was used least recently is dropped first. A guess: some thousand pages.
 MOST_BYTES = 256 * 1024 * 1024
-"""Size of the file; what was used least recently goes first."""
+# Seconds after which an answer is dropped, fresh or not. A guess: 30 days.
 SECONDS_KEPT = 30 * 24 * 3600.0
-"""How long an answer is kept at most, fresh or not."""
 
+# Name of a request's extension: seconds for which its answer may be kept, where that is less.
 KEEP_AT_MOST = "keep_at_most"
-"""The extension of a request that says for how many seconds its answer may be kept, where that is less."""
 
+# Name of an answer's extension, set by the cache: seconds since the server sent or confirmed it.
 KEPT_FOR = "kept_for"
-"""The extension of an answer from the cache: seconds since its server gave it, or said that it still stands."""
 
+# Name of a request's extension: the answers that came over the network for it.
 _CAME = "came"
-"""The extension that collects what came over the network for a request."""
+# Part of the file's name: hishel's major version, each of which reads its own files only.
 _FORMAT = 2
-"""Part of the file's name: hishel's major version, each of which reads its own files only."""
 
 
 def cache_file(folder: Path, *, private: bool) -> Path:
-    """Two files: what was read while private addresses were allowed is not shown to a call that may not read them."""
+    """Return the cache's file; pages read while private addresses were allowed are kept apart from the others."""
     return folder / "http" / f"pages-{_FORMAT}{'-private' * private}.sqlite"
 
 
@@ -41,7 +41,7 @@ class CacheTransport(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, inner: httpx.AsyncBaseTransport, file: Path, *, largest: int, most: int = MOST_BYTES) -> None:
-        """`largest`: bytes of an answer that is kept; `most`: of all together."""
+        """`largest`: bytes of one answer that is kept at most; `most`: bytes of the whole file."""
         from hishel import AsyncSqliteStorage, CacheOptions
         from hishel.httpx import AsyncCacheTransport
 
@@ -61,7 +61,13 @@ class CacheTransport(httpx.AsyncBaseTransport):
         response = await self._ask_cached(request)
         if not response.extensions["caching"]["from_cache"]:
             return response
-        body = await _kept_body(response)
+        body = None
+        try:
+            body = b"".join([piece async for piece in response.aiter_raw()])
+        except RuntimeError:
+            pass  # another process removed it from the cache while it was read
+        finally:
+            await response.aclose()
         if body is None:
             return await self._inner.handle_async_request(request)
         status = response.extensions["caching"]
@@ -74,7 +80,7 @@ class CacheTransport(httpx.AsyncBaseTransport):
         )
 
     async def _ask_cached(self, request: httpx.Request) -> httpx.Response:
-        """hishel drops the server's answer unclosed where it is interrupted between that and its file."""
+        # hishel doesn't close the server's answer where it is interrupted before it has written it to its file.
         came: list[httpx.Response] = []
         request.extensions[_CAME] = came
         try:
@@ -86,18 +92,9 @@ class CacheTransport(httpx.AsyncBaseTransport):
             raise
 
 
-async def _kept_body(response: httpx.Response) -> bytes | None:
-    """None where another process removed it while it was read."""
-    try:
-        return b"".join([piece async for piece in response.aiter_raw()])
-    except RuntimeError:
-        return None
-    finally:
-        await response.aclose()
-
-
 class _AsTheServerSays(httpx.AsyncBaseTransport):
-    """Keeps the cache from guessing how long an answer stays fresh, and from keeping what it could not use again."""
+    """Transport that keeps the cache from guessing a lifetime, and from keeping answers that it could not use
+    again."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -108,16 +105,11 @@ class _AsTheServerSays(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         response = await self._inner.handle_async_request(request)
         request.extensions[_CAME].append(response)
-        if response.status_code != 304 and not _says_how_long(response.headers):
-            said = response.headers.get("cache-control")
-            rule = "no-cache" if response.status_code == 200 and _has_validator(response.headers) else "no-store"
-            response.headers["cache-control"] = f"{said}, {rule}" if said else rule
+        headers = response.headers
+        said = headers.get("cache-control", "")
+        has_lifetime = "expires" in headers or "max-age" in said.lower()
+        if response.status_code != 304 and not has_lifetime:
+            has_validator = "etag" in headers or "last-modified" in headers
+            rule = "no-cache" if response.status_code == 200 and has_validator else "no-store"
+            headers["cache-control"] = f"{said}, {rule}" if said else rule
         return response
-
-
-def _says_how_long(headers: httpx.Headers) -> bool:
-    return "expires" in headers or "max-age" in headers.get("cache-control", "").lower()
-
-
-def _has_validator(headers: httpx.Headers) -> bool:
-    return "etag" in headers or "last-modified" in headers

@@ -1,7 +1,7 @@
-"""Connections to public addresses only: a name is resolved, what it resolves to is checked, and that is connected to.
+"""Connections to public addresses only: resolve a name, check its addresses, and connect to one of them.
 
-Between check and connection no name is asked for again, so a name server can't answer them differently. Certificates
-are verified against the name, as ever.
+The name is resolved once for check and connection, so a name server can't answer them differently (DNS rebinding).
+Certificates are verified against the name, as usual.
 """
 
 from __future__ import annotations
@@ -16,17 +16,23 @@ from httpcore import SOCKET_OPTION
 
 from marchwarden.http.addresses import is_public, literal_address
 
+# A guess: an address that doesn't answer in two seconds costs less than the page, and the next one may answer.
+_TIMEOUT_OF_ONE_ADDRESS_S = 2.0
+# A guess: big sites have up to eight addresses, and trying them all would take the time of other pages.
+_MAX_ADDRESSES = 4
+
 
 class AddressRefused(Exception):
-    """A host that is only to be found at addresses which are not public."""
+    """A host has no public address."""
 
 
 class CheckedTransport(httpx.AsyncHTTPTransport):
-    """httpx's own transport above `CheckedBackend`."""
+    """httpx's own transport above `CheckedBackend`; httpx itself takes no network backend."""
 
     def __init__(self, *, allow_private: bool = False, backend: httpcore.AsyncNetworkBackend | None = None) -> None:
         context = httpx.create_ssl_context()
         super().__init__(verify=context)
+        # 50 connections and 15 seconds are guesses: one call reads a few dozen pages of different hosts.
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=context,
             max_connections=50,
@@ -37,7 +43,7 @@ class CheckedTransport(httpx.AsyncHTTPTransport):
 
 
 class CheckedBackend(httpcore.AsyncNetworkBackend):
-    """Resolves, checks, then has `backend` connect to one of the checked addresses, trying each in turn."""
+    """Network backend that resolves a host, checks its addresses, and has `backend` connect to them in turn."""
 
     def __init__(self, backend: httpcore.AsyncNetworkBackend, *, allow_private: bool = False) -> None:
         self._backend = backend
@@ -51,21 +57,21 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        addresses = await self._checked(host, port, timeout)
+        found = await resolve(host, port, timeout)
+        addresses = [
+            text
+            for text in found
+            if self._allow_private or ((checked := literal_address(text)) is not None and is_public(checked))
+        ][:_MAX_ADDRESSES]
+        if not addresses:
+            raise AddressRefused(f"{host} is at {found[0]}, which is not a public address")
         for address in addresses[:-1]:
             try:
-                brief = min(timeout or _ONE_OF_SEVERAL, _ONE_OF_SEVERAL)
+                brief = min(timeout or _TIMEOUT_OF_ONE_ADDRESS_S, _TIMEOUT_OF_ONE_ADDRESS_S)
                 return await self._backend.connect_tcp(address, port, brief, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
         return await self._backend.connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
-
-    async def _checked(self, host: str, port: int, timeout: float | None) -> list[str]:
-        addresses = await resolve(host, port, timeout)
-        allowed = [address for address in addresses if self._allow_private or _is_public(address)]
-        if not allowed:
-            raise AddressRefused(f"{host} is at {addresses[0]}, which is not a public address")
-        return allowed[:_MOST_ADDRESSES]
 
     async def connect_unix_socket(
         self,
@@ -79,17 +85,11 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         await self._backend.sleep(seconds)
 
 
-_ONE_OF_SEVERAL = 2.0
-_MOST_ADDRESSES = 4
-
-
-def _is_public(text: str) -> bool:
-    address = literal_address(text)
-    return address is not None and is_public(address)
-
-
 async def resolve(host: str, port: int, timeout: float | None = None) -> list[str]:
-    """The addresses of `host`, in the order in which the system would try them. Raises httpcore.ConnectError."""
+    """Return the addresses of `host`, in the order in which the system would try them.
+
+    Raises httpcore.ConnectError where there are none, and ConnectTimeout after `timeout` seconds (None: no limit).
+    """
     try:
         with anyio.fail_after(timeout):
             found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -1,6 +1,8 @@
-"""Bodies that came compressed (Content-Encoding: gzip, deflate, br, zstd), unpacked piece by piece.
+"""Decompression of bodies (Content-Encoding: gzip, deflate, br, zstd), piece by piece.
 
-Neither a small body nor a wide window can fill memory: no more comes out of a piece than is still wanted.
+Neither a small body nor a wide window can fill memory: no more is unpacked of a piece than is still wanted.
+
+Own code beside httpx's decoders: those unpack each piece whole, so a few kilobytes may become gigabytes.
 """
 
 from __future__ import annotations
@@ -13,21 +15,22 @@ from typing import Protocol
 import brotli
 import zstandard
 
+# Value of the Accept-Encoding header.
 ENCODINGS = "gzip, deflate, br, zstd"
-"""What is asked for."""
 
-MOST_WINDOW = 8 * 1024 * 1024
-"""Bytes over which a zstd body may refer back: as many as RFC 9659 allows. Brotli's window is 16 MiB at most."""
+# Bytes over which a zstd body may refer back: as many as RFC 9659 allows. Brotli's window is 16 MiB at most.
+MAX_WINDOW_BYTES = 8 * 1024 * 1024
 
-_STEP = 1024 * 1024
-"""Bytes that brotli unpacks at a time, about: its buffer grows to twice as much."""
+# Bytes that brotli unpacks at a time, about: its buffer grows to twice as much.
+_BROTLI_STEP_BYTES = 1024 * 1024
 
-_SLICE = 128
-"""Bytes of zstd that are unpacked at a time: 32 blocks of 128 KiB at most."""
+# Bytes of zstd that are unpacked at a time: 32 blocks of 128 KiB at most.
+_ZSTD_SLICE_BYTES = 128
 
-_MOST_STREAMS = 1000
-"""That follow on each other in one body: a million empty ones would fill time."""
+# Streams that follow on each other in one body, at most: a million empty ones would take minutes. A guess.
+_MAX_STREAMS = 1000
 
+# Other names that stand for a compression (IANA's registry of content codings, and two in use beside it).
 _OTHERS = frozenset({"compress", "x-compress", "aes128gcm", "bzip2", "dcb", "dcz", "exi", "pack200-gzip", "xz"})
 
 
@@ -36,7 +39,7 @@ class Unreadable(Exception):
 
 
 class _Stream(Protocol):
-    """One compressed stream, in the words of zlib."""
+    """One compressed stream, with the methods of zlib's objects."""
 
     @property
     def eof(self) -> bool: ...
@@ -48,22 +51,25 @@ class _Stream(Protocol):
 
 
 class Unpacking:
-    """Of one body. Streams of gzip or zstd that follow on each other are its parts; what else follows is not read."""
+    """Decompression of one body.
+
+    A body may hold several streams of gzip or zstd, one after the other. Other bytes after a stream are not read.
+    """
 
     def __init__(self, encoding: str, limit: int) -> None:
-        """`limit`: bytes after which no more is unpacked."""
+        """`limit`: unpacked bytes after which the rest is left out."""
         self._open, self._first_bytes = _STREAMS[encoding]
         self._stream = self._open()
         self._left = limit
         self._between = b""
         self._streams = 1
         self.has_begun = False
-        """Whether anything was unpacked, if only an end."""
+        """True as soon as any bytes, or the end of a stream, were unpacked."""
         self.has_ended = False
-        """Whether the body is over, whatever else is sent after it."""
+        """True when the body is over; later bytes are ignored."""
 
     def feed(self, piece: bytes) -> bytes:
-        """What `piece` holds, up to the limit. Raises Unreadable where it is broken."""
+        """Unpack `piece`, up to the limit. Raises Unreadable where it is broken."""
         found = bytearray()
         while piece and not self.has_ended and len(found) < self._left:
             if self._stream.eof:
@@ -80,12 +86,13 @@ class Unpacking:
         return bytes(found)
 
     def _next_stream(self, piece: bytes) -> bytes:
-        """Opens the stream that `piece` begins, and returns what is to be fed to it."""
+        """Open the stream that `piece` begins, and return the bytes to feed to it."""
         first = self._first_bytes
+        # A piece may end within the first bytes of a stream: they wait for the next piece.
         self._between = piece if len(piece) < len(first) and first.startswith(piece) else b""
         if self._between:
             return b""
-        if not first or not piece.startswith(first) or self._streams == _MOST_STREAMS:
+        if not first or not piece.startswith(first) or self._streams == _MAX_STREAMS:
             self.has_ended = True
             return b""
         self._stream = self._open()
@@ -94,7 +101,7 @@ class Unpacking:
 
 
 class _Deflate:
-    """With the head that the standard wants, or without, as some servers send it."""
+    """Stream of deflate with the zlib header that the standard wants, or without, as some servers send it."""
 
     def __init__(self) -> None:
         self._stream: _Stream | None = None
@@ -113,6 +120,7 @@ class _Deflate:
             packed = self._head = self._head + packed
             if len(packed) < 2:
                 return b""
+            # RFC 1950 section 2.2: method 8, and a check that makes the two bytes a multiple of 31.
             has_head = packed[0] & 15 == 8 and int.from_bytes(packed[:2], "big") % 31 == 0
             self._stream = zlib.decompressobj(wbits=15 if has_head else -15)
         return self._stream.decompress(packed, most)
@@ -129,17 +137,17 @@ class _Brotli:
         return bool(self._stream.is_finished())
 
     def decompress(self, packed: bytes, most: int, /) -> bytes:
-        found = bytearray(self._stream.process(packed, output_buffer_limit=_STEP))
+        found = bytearray(self._stream.process(packed, output_buffer_limit=_BROTLI_STEP_BYTES))
         while len(found) < most and not self._stream.can_accept_more_data():
-            found += self._stream.process(b"", output_buffer_limit=_STEP)
+            found += self._stream.process(b"", output_buffer_limit=_BROTLI_STEP_BYTES)
         return bytes(found)
 
 
 class _Zstd:
-    """The library unpacks whole whatever it is given: it is given slices."""
+    """Stream of zstd. The library unpacks all that it is given, so it is given slices."""
 
     def __init__(self) -> None:
-        self._stream = zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW).decompressobj()
+        self._stream = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES).decompressobj()
         self.unused_data = b""
 
     @property
@@ -148,8 +156,8 @@ class _Zstd:
 
     def decompress(self, packed: bytes, most: int, /) -> bytes:
         found = bytearray()
-        for start in range(0, len(packed), _SLICE):
-            end = start + _SLICE
+        for start in range(0, len(packed), _ZSTD_SLICE_BYTES):
+            end = start + _ZSTD_SLICE_BYTES
             found += self._stream.decompress(packed[start:end])
             if self._stream.eof:
                 self.unused_data = self._stream.unused_data + packed[end:]
@@ -159,6 +167,8 @@ class _Zstd:
 
 
 _GZIP: tuple[Callable[[], _Stream], bytes] = (partial(zlib.decompressobj, wbits=47), b"\x1f\x8b\x08")
+# For each coding, the function that opens a stream, and the first bytes of a further stream ("" where none can
+# follow).
 _STREAMS: dict[str, tuple[Callable[[], _Stream], bytes]] = {
     "gzip": _GZIP,
     "x-gzip": _GZIP,
@@ -166,14 +176,13 @@ _STREAMS: dict[str, tuple[Callable[[], _Stream], bytes]] = {
     "br": (_Brotli, b""),
     "zstd": (_Zstd, zstandard.FRAME_HEADER),
 }
-"""How a stream of each is opened, and the bytes that a further one begins with, where there can be one."""
 
 
 def unpacking_of(content_encoding: str, limit: int) -> Unpacking | None:
-    """How the body of this header is unpacked; None where it is as it is.
+    """Return the decompression for a Content-Encoding header; None where the body is not compressed.
 
-    It also is where the header names no compression (utf-8, none, binary): browsers pass such names over too. Raises
-    Unreadable for what was not asked for, several at once among it.
+    Names that are no compression (utf-8, none, binary) are ignored, as browsers do. Raises Unreadable for a coding
+    that was not asked for, and for several at once.
     """
     names = [
         name for name in map(str.strip, content_encoding.lower().split(",")) if name in _STREAMS or name in _OTHERS

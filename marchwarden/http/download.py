@@ -1,4 +1,4 @@
-"""One GET: an answer whose body is cut at a limit while it streams, or one sentence for why there is none."""
+"""One GET: an answer whose body is cut at a limit while it streams, or one sentence that says why there is none."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from marchwarden.http.decompression import Unreadable, unpacking_of
 from marchwarden.http.rate_limits import NotInTime, RetryAfter, retry_after_of
 from marchwarden.observations import Failure, FailureKind
 
-_PIECE = 65_536
-"""Bytes that are unpacked at a time."""
-_SLACK = 65_536
-"""Bytes by which a compressed body may be longer than what it holds: headers, blocks that hold nothing."""
+# Bytes that are unpacked at a time: httpx's own size of a chunk.
+_PIECE_BYTES = 65_536
+# Bytes by which a compressed body may be longer than its content: headers and empty blocks. A guess.
+_SLACK_BYTES = 65_536
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Statuses of gateways whose server may answer a moment later.
 _HICCUPS = frozenset({502, 503, 504})
 _TRY_AGAIN = _HICCUPS | {429}
 
@@ -29,12 +30,12 @@ _TRY_AGAIN = _HICCUPS | {429}
 class Answer:
     status: int
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """Header lines, with names in lower case."""
     body: bytes
     cookies: httpx.Cookies
-    """That it sets."""
+    """Cookies that the answer sets."""
     kept_for: float | None = None
-    """Seconds for which it lay in the cache; None where it came over the network."""
+    """Seconds since the cache kept the answer; None where it came over the network."""
 
     @property
     def content_type(self) -> str | None:
@@ -42,27 +43,29 @@ class Answer:
 
     @property
     def location(self) -> str | None:
-        """Where the answer sends us instead."""
+        """Target of a redirect as the header has it; None where the answer is no redirect."""
         return self.headers.get("location") if self.status in _REDIRECTS else None
 
     @property
     def retry_after(self) -> RetryAfter | None:
-        """When the server wants to be asked again, where it says so of itself (429, or a gateway's hiccup)."""
+        """Time at which the server wants to be asked again (status 429, 502, 503 or 504); None where it names
+        none."""
         return retry_after_of(self.headers) if self.status in _TRY_AGAIN else None
 
     @property
     def try_again_in(self) -> float | None:
-        """Seconds after which one further try is worth it; None where none is."""
+        """Seconds until one further try is worth it; None where none is."""
         if asked := self.retry_after:
             return asked.seconds
         return 0.0 if self.status in _HICCUPS and "retry-after" not in self.headers else None
 
 
 async def download(transport: httpx.AsyncBaseTransport, request: httpx.Request, limit: int) -> Answer:
-    """Raises what httpx raises, AddressRefused, NotInTime and Unreadable. `limit` counts bytes after decompression.
+    """Send one request and return its answer, whose body is cut after `limit` bytes, counted after decompression.
 
-    The transport is asked directly: a client would read more into an answer (redirects, cookies) than we want.
+    Raises what httpx raises, AddressRefused, NotInTime and Unreadable.
     """
+    # The transport is asked directly: a client would follow redirects and keep cookies by its own rules.
     response = await transport.handle_async_request(request)
     response.request = request
     try:
@@ -76,34 +79,29 @@ async def download(transport: httpx.AsyncBaseTransport, request: httpx.Request, 
             raise
     finally:
         await response.aclose()
-    headers = {name.lower(): value for name, value in response.headers.items()}
+    cookies = httpx.Cookies()
+    cookies.extract_cookies(response)
     return Answer(
         response.status_code,
-        headers,
+        {name.lower(): value for name, value in response.headers.items()},
         bytes(memoryview(body)[:limit]),
-        _cookies(response),
+        cookies,
         kept_for=response.extensions.get(KEPT_FOR),
     )
 
 
-def _cookies(response: httpx.Response) -> httpx.Cookies:
-    cookies = httpx.Cookies()
-    cookies.extract_cookies(response)
-    return cookies
-
-
 async def _decoded(response: httpx.Response, limit: int) -> AsyncIterator[bytes]:
-    """At most about `limit` bytes of the body, unpacked; it ends too where as much came over the wire.
+    """Yield about `limit` unpacked bytes of the body at most, and stop as well when as many came over the wire.
 
-    Of a body that breaks off while its message does not, what came is used, as of one that is cut at the limit.
+    A compressed body that breaks off, though its message is complete, is used as far as it came.
     """
     if response.is_stream_consumed:  # a transport in memory that built its response from content
         yield response.content[:limit]
         return
     unpacking = unpacking_of(response.headers.get("content-encoding", ""), limit)
     taken = 0
-    async for piece in response.aiter_raw(_PIECE):
-        if taken > limit + _SLACK or (unpacking and unpacking.has_ended):
+    async for piece in response.aiter_raw(_PIECE_BYTES):
+        if taken > limit + _SLACK_BYTES or (unpacking and unpacking.has_ended):
             return
         taken += len(piece)
         yield unpacking.feed(piece) if unpacking else piece
@@ -112,7 +110,7 @@ async def _decoded(response: httpx.Response, limit: int) -> AsyncIterator[bytes]
 
 
 def failure_of(error: Exception, url: str) -> Failure:
-    """One sentence for what kept an answer from coming."""
+    """Return the kind of an error, with one sentence for people."""
     host = host_of(url)
     if isinstance(error, AddressRefused):
         return Failure(FailureKind.REFUSED_ADDRESS, str(error))
@@ -124,21 +122,15 @@ def failure_of(error: Exception, url: str) -> Failure:
         return Failure(FailureKind.TIMEOUT, f"{host} did not answer in time")
     if isinstance(error, httpx.InvalidURL):
         return Failure(FailureKind.BAD_REQUEST, f"{host} is not a host that can be asked")
-    if _caused_by(error, ssl.SSLCertVerificationError):
-        return Failure(FailureKind.NETWORK, f"the certificate of {host} is not valid")
+    # httpx and httpcore wrap the error of the ssl module in their own.
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return Failure(FailureKind.NETWORK, f"the certificate of {host} is not valid")
+        cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpx.ConnectError):
-        return Failure(FailureKind.NETWORK, f"no connection to {host}: {_shortened(error)}")
+        text = str(error) or "it does not accept one"
+        return Failure(
+            FailureKind.NETWORK, f"no connection to {host}: {text if len(text) <= 150 else text[:149] + '…'}"
+        )
     return Failure(FailureKind.NETWORK, f"the connection to {host} broke")
-
-
-def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
-    while error is not None:
-        if isinstance(error, kind):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
-def _shortened(error: Exception) -> str:
-    text = str(error) or "it does not accept one"
-    return text if len(text) <= 150 else text[:149] + "…"

@@ -1,8 +1,8 @@
-"""When a host may be asked: few requests at once, the delay of its robots.txt, the pause that it asked for.
+"""Rate limits of a host: few requests at once, the delay of its robots.txt, the pause that it asked for.
 
-`PoliteTransport` stands before the network and after the cache: what the cache answers does not wait. Waiting never
-goes past the deadline in force (`anyio.move_on_after`): what would is refused at once, with the reason, and the time
-is there for other pages.
+`PoliteTransport` stands before the network and after the cache: answers from the cache do not wait. No request waits
+past the deadline in force (`anyio.move_on_after`). One that would is refused at once, with the reason, so that other
+pages have the time.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from email.utils import parsedate_to_datetime
 import anyio
 import httpx
 
+# Requests that one host gets at the same time. A guess: browsers open six connections, crawlers one.
 AT_ONCE = 2
-"""Requests that one host gets side by side."""
 
+# Name of a request's extension: seconds that its host wants between such requests.
 CRAWL_DELAY = "crawl_delay"
-"""The extension of a request that says how many seconds its host wants between such requests."""
 
 _PAUSES = frozenset({429, 503})
 
 
 class NotInTime(Exception):
-    """The host wants us to wait for longer than there is time; `str(error)` says so in one sentence."""
+    """The host wants us to wait past the deadline; `str(error)` says so in one sentence."""
 
 
 @dataclass(frozen=True)
 class RetryAfter:
-    """RFC 9110 section 10.2.3: seconds, or a date, which is read against the answer's own."""
+    """A Retry-After header (RFC 9110 section 10.2.3): seconds, or a date, which is compared to the answer's own."""
 
     seconds: float
     words: str
-    """`in 120 seconds`, `at 2026-11-27 10:01:00 UTC`: as the server put it."""
+    """The server's wish in words: `in 120 seconds`, `at 2026-11-27 10:01:00 UTC`."""
 
 
 def retry_after_of(headers: Mapping[str, str]) -> RetryAfter | None:
-    """None where there is none, or none that can be read. Names of headers in lower case."""
+    """Parse Retry-After; None where it is missing or can't be read. Names of headers are in lower case."""
     asked = headers.get("retry-after", "").strip()
     if asked.isascii() and asked.isdigit():
         seconds = int(asked[:9])
@@ -60,7 +60,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def seconds_left() -> float:
-    """Until the nearest deadline that is in force; infinite where there is none."""
+    """Return the seconds until the nearest deadline in force; infinite where there is none."""
     return anyio.current_effective_deadline() - anyio.current_time()
 
 
@@ -69,14 +69,15 @@ class _Host:
     name: str
     places: anyio.Semaphore
     free_at: float = 0.0
-    """When its next request with a delay may start, in the clock's seconds."""
+    """Time from which the next request with a delay may start, in the clock's seconds."""
     paused_until: float = 0.0
+    """Time until which the host wants no requests, in the clock's seconds."""
     pause: str = ""
-    """When it wants to be asked again, in its own words."""
+    """The host's own words for the end of its pause: `in 120 seconds`."""
 
 
 class PoliteTransport(httpx.AsyncBaseTransport):
-    """Asks `inner` when the host's turn has come; knows the hosts of one research call."""
+    """Transport that asks `inner` when the host's turn has come; knows the hosts of one research call."""
 
     def __init__(
         self, inner: httpx.AsyncBaseTransport, *, at_once: int = AT_ONCE, clock: Callable[[], float] = time.monotonic
@@ -90,8 +91,9 @@ class PoliteTransport(httpx.AsyncBaseTransport):
         await self._inner.aclose()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Raises NotInTime, before it waits or asks, where the host's turn comes after the deadline."""
-        host = self._host(request.url.host)
+        """Wait for the host's turn, then ask. Raises NotInTime at once where that turn comes after the deadline."""
+        name = request.url.host
+        host = self._hosts.setdefault(name, _Host(name, anyio.Semaphore(self._at_once)))
         await host.places.acquire()
         try:
             await self._wait(host, float(request.extensions.get(CRAWL_DELAY, 0.0)))
@@ -99,7 +101,10 @@ class PoliteTransport(httpx.AsyncBaseTransport):
         except BaseException:
             host.places.release()
             raise
-        self._heed(host, response)
+        asked = retry_after_of(response.headers) if response.status_code in _PAUSES else None
+        if asked and self._clock() + asked.seconds > host.paused_until:
+            host.paused_until = self._clock() + asked.seconds
+            host.pause = asked.words
         if response.is_closed:  # built from content, in memory
             host.places.release()
         else:
@@ -107,42 +112,28 @@ class PoliteTransport(httpx.AsyncBaseTransport):
             response.stream = _UntilClosed(response.stream, host.places)
         return response
 
-    def _host(self, name: str) -> _Host:
-        if name not in self._hosts:
-            self._hosts[name] = _Host(name, anyio.Semaphore(self._at_once))
-        return self._hosts[name]
-
     async def _wait(self, host: _Host, delay: float) -> None:
         now = self._clock()
         turn = max(now, host.free_at) if delay else now
         start = max(turn, host.paused_until)
         if start - now >= seconds_left():
-            raise NotInTime(_paused(host) if start == host.paused_until else _delayed(host, delay, start - now))
+            if start == host.paused_until:
+                raise NotInTime(
+                    f"{host.name} wants fewer requests: it is to be asked again {host.pause}, "
+                    "which is too late for this page"
+                )
+            raise NotInTime(
+                f"robots.txt of {host.name} wants {delay:g} seconds between requests: our next turn, "
+                f"in {start - now:.1f} seconds, is too late for this page"
+            )
         if delay:
             host.free_at = start + delay
         if start > now:
             await anyio.sleep(start - now)
 
-    def _heed(self, host: _Host, response: httpx.Response) -> None:
-        asked = retry_after_of(response.headers) if response.status_code in _PAUSES else None
-        if asked and self._clock() + asked.seconds > host.paused_until:
-            host.paused_until = self._clock() + asked.seconds
-            host.pause = asked.words
-
-
-def _paused(host: _Host) -> str:
-    return f"{host.name} wants fewer requests: it is to be asked again {host.pause}, which is too late for this page"
-
-
-def _delayed(host: _Host, delay: float, wait: float) -> str:
-    return (
-        f"robots.txt of {host.name} wants {delay:g} seconds between requests: our next turn, in {wait:.1f} seconds, "
-        "is too late for this page"
-    )
-
 
 class _UntilClosed(httpx.AsyncByteStream):
-    """A body that gives its place back when it is closed, once."""
+    """Body that frees its host's place for another request when it is closed, once."""
 
     def __init__(self, body: httpx.AsyncByteStream, places: anyio.Semaphore) -> None:
         self._body = body

@@ -1,4 +1,4 @@
-"""What robots.txt lets us read (RFC 9309), asked once an origin."""
+"""Permission by robots.txt (RFC 9309), asked for once an origin."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from marchwarden.http.addresses import origin_of
 from marchwarden.http.robots_rules import RobotsRules, parse
 from marchwarden.observations import Failure, FailureKind
 
+# The name by which robots.txt addresses us.
 PRODUCT_TOKEN = "marchwarden"
-"""The name by which robots.txt addresses us."""
 
+# Seconds for which an answer counts (section 2.4: 24 hours at most).
 SECONDS_KEPT = 24 * 3600.0
-"""How long an answer counts (section 2.4: 24 hours at most)."""
 
 
 @dataclass(frozen=True)
@@ -31,26 +31,24 @@ AllowsHost: TypeAlias = Callable[[str], bool]
 ReadRobots: TypeAlias = Callable[[str, AllowsHost], Awaitable["RobotsFile | Failure"]]
 
 
-def _any_host(host: str) -> bool:
-    return True
-
-
 class Robots:
-    """Rules of the origins that were asked about, kept for a day, or for as long as it lives."""
+    """Rules of the origins that were asked about, each kept for a day."""
 
     def __init__(self, read: ReadRobots, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """`read` gets a robots.txt URL and which hosts it may be sent on to; it returns a Failure where no answer
-        came. `clock` counts seconds."""
+        """`read` gets a robots.txt URL and a rule for the hosts that a redirect may lead to.
+
+        It returns a Failure where no answer came. `clock` counts seconds.
+        """
         self._read = read
         self._clock = clock
         self._known: dict[str, tuple[float, RobotsRules | Failure]] = {}
         self._asking: dict[str, asyncio.Lock] = {}
 
-    async def refusal(self, url: str, allows: AllowsHost = _any_host) -> Failure | None:
-        """Why `url`, normalised, may not be read; None where it may.
+    async def refusal(self, url: str, allows: AllowsHost = lambda host: True) -> Failure | None:
+        """Return the failure of a normalised `url` that may not be read; None where it may be read.
 
-        An origin whose robots.txt can't be reached is closed as a whole (section 2.3.1.4): the failure then says
-        what happened to it, and the next call asks again.
+        An origin whose robots.txt can't be reached is closed as a whole (section 2.3.1.4). The failure then says
+        why it could not be reached, and the next call asks again.
         """
         origin = origin_of(url)
         rules = await self._rules(origin, allows)
@@ -61,12 +59,13 @@ class Robots:
         return Failure(FailureKind.ROBOTS_DISALLOWED, f"robots.txt of {origin} does not let us read this page")
 
     def crawl_delay(self, url: str) -> float:
-        """Seconds that the origin of `url` wants between two requests; 0 where it was not asked, or says nothing."""
+        """Return the seconds that the origin of `url` wants between two requests; 0 where none are known."""
         _, rules = self._known.get(origin_of(url), (0.0, None))
         return rules.crawl_delay if isinstance(rules, RobotsRules) else 0.0
 
     async def _rules(self, origin: str, allows: AllowsHost) -> RobotsRules | Failure:
         async with self._asking.setdefault(origin, asyncio.Lock()):
+            # A failure is no answer: it isn't kept, and the next call asks again.
             since, rules = self._known.get(origin, (0.0, None))
             if rules is not None and self._clock() - since < SECONDS_KEPT:
                 return rules
@@ -79,7 +78,8 @@ class Robots:
 
 
 def rules_of(answer: RobotsFile) -> RobotsRules | Failure:
-    """The rules in an answer: none where its status is 4xx, which allows all; a Failure where it is 5xx."""
+    """Return the rules in an answer: those that allow all where its status is 3xx or 4xx, a Failure where it is
+    5xx."""
     if answer.status >= 500:
         detail = f"robots.txt answers with HTTP status {answer.status}, so nothing there may be read"
         return Failure(FailureKind.ROBOTS_DISALLOWED, detail)

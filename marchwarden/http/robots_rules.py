@@ -1,8 +1,11 @@
-"""What a robots.txt says to one crawler (RFC 9309): groups, the longest matching rule, Crawl-delay. No I/O.
+"""Rules of a robots.txt for one crawler (RFC 9309): groups, the longest matching rule, Crawl-delay. No I/O.
 
-A URL is matched as it is sent, percent-encoded. Where the standard's text and its reference implementation part ways,
-over the escapes of characters that need none (`%7E` for `~`), the stricter reading counts: a Disallow means both
-spellings, an Allow only the one that it has.
+A URL is matched as it is sent, percent-encoded. The standard's text and its reference implementation differ in the
+escapes of characters that need none (`%7E` for `~`). The stricter reading counts: a Disallow means both spellings, an
+Allow only its own.
+
+Own code beside urllib.robotparser: that takes the first matching rule instead of the longest, and knows no `*` and
+`$`.
 """
 
 from __future__ import annotations
@@ -13,11 +16,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
+# Bytes of a file that are read; the rest is ignored (section 2.5: at least 500 kibibytes).
 MOST_BYTES = 500 * 1024
-"""How much of a file is read (section 2.5: at least 500 kibibytes)."""
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")
-_DISALLOW = re.compile(r"diss?all[ao]w|diss?alow|diasllow")  # as crawlers put up with it
+# Misspellings that Google's parser accepts as well (github.com/google/robotstxt).
+_DISALLOW = re.compile(r"diss?all[ao]w|diss?alow|diasllow")
 _NUMBER = re.compile(r"\d{1,6}(?:\.\d{1,6})?")
 
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
@@ -32,14 +36,14 @@ Key: TypeAlias = Literal["agent", "allow", "disallow", "delay", "other"]
 class _Rule:
     allows: bool
     pattern: bytes
-    """As it was written, escapes in capitals and what is not ASCII escaped."""
+    """The pattern as written, with escapes in capitals and characters beyond ASCII escaped."""
     pieces: tuple[bytes, ...]
-    """What has to be found one after the other, the first at the start."""
+    """Parts between the `*`, to be found one after the other, the first at the start."""
     anchored: bool
-    """Whether the last piece has to be the end (`$`)."""
+    """True where the last piece has to be the end of the path (`$`)."""
 
     def matches(self, path: bytes) -> bool:
-        """Takes the earliest place for each piece, so that no pattern takes long."""
+        # The earliest place of each piece is as good as any, so nothing is tried twice and no pattern takes long.
         first, *others = self.pieces
         if not path.startswith(first):
             return False
@@ -61,25 +65,29 @@ class RobotsRules:
     """Seconds between two requests, as the file asks for; not in the standard, but meant."""
 
     def allows(self, url: str) -> bool:
-        """The rule with the longest pattern decides, an Allow between two of one length (section 2.2.2)."""
-        path = _path_of(url)
+        """Return whether the rule with the longest pattern allows `url`; an Allow wins a tie (section 2.2.2)."""
+        parts = urlsplit(url)
+        octets = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        path = _capitalise_escapes(octets.encode("utf-8", "surrogatepass"))
+        # `*` and `$` are escaped, because those of a pattern that stand for themselves are.
+        path = path.replace(b"*", b"%2A").replace(b"$", b"%24")
         if path == b"/robots.txt":
             return True
-        plain = _without_needless_escapes(path)
+        plain = _undo_needless_escapes(path)
         matching = [rule for rule in self.rules if rule.matches(path if rule.allows else plain)]
         return max(matching, key=lambda rule: (len(rule.pattern), rule.allows)).allows if matching else True
 
 
 def parse(body: bytes, token: str) -> RobotsRules:
-    """What `body` says to the crawler of that product token: its own groups together, else those for everyone."""
+    """Return the rules for the crawler with that product token: its own groups together, else those for everyone."""
     own, everyone = _Group(), _Group()
     addressed: list[_Group] = []
     open_to_agents = False
-    for key, value in _lines(body):
+    for key, value in _records(body):
         if key == "agent":
             addressed = addressed if open_to_agents else []
             open_to_agents = True
-            if _is_for_everyone(value):
+            if value == "*" or value.startswith(("* ", "*\t")):
                 addressed.append(everyone)
             elif (named := _TOKEN.match(value)) and named[0].casefold() == token.casefold():
                 addressed.append(own)
@@ -101,16 +109,20 @@ class _Group:
 
     def take(self, key: Key, value: str) -> None:
         if key in ("allow", "disallow") and value:  # an empty one forbids nothing, but ends the list of agents
-            self.rules.append(_rule(value, allows=key == "allow"))
+            octets = value.encode("utf-8", "surrogateescape")
+            pattern = _NOT_ASCII.sub(_escape, _capitalise_escapes(octets))
+            anchored = pattern.endswith(b"$")
+            sought = pattern[:-1] if anchored else pattern
+            sought = sought.replace(b"$", b"%24")  # stands for itself anywhere but at the end
+            if key == "disallow":
+                sought = _undo_needless_escapes(sought)
+            pieces = re.sub(rb"\*+", b"*", sought).split(b"*")
+            self.rules.append(_Rule(key == "allow", pattern, tuple(pieces), anchored))
         elif key == "delay" and _NUMBER.fullmatch(value):
             self.delay = max(self.delay, float(value))
 
 
-def _is_for_everyone(value: str) -> bool:
-    return value == "*" or value.startswith(("* ", "*\t"))
-
-
-def _lines(body: bytes) -> Iterator[tuple[Key, str]]:
+def _records(body: bytes) -> Iterator[tuple[Key, str]]:
     text = body[:MOST_BYTES].decode("utf-8-sig", "surrogateescape")
     for line in re.split(r"[\r\n]", text):
         name, colon, value = line.partition("#")[0].partition(":")
@@ -129,34 +141,15 @@ def _key(name: str) -> Key:
     return "delay" if name in ("crawl-delay", "crawldelay") else "other"
 
 
-def _rule(value: str, *, allows: bool) -> _Rule:
-    octets = value.encode("utf-8", "surrogateescape")
-    pattern = _NOT_ASCII.sub(_escaped, _in_capitals(octets))
-    anchored = pattern.endswith(b"$")
-    sought = pattern[:-1] if anchored else pattern
-    sought = sought.replace(b"$", b"%24")  # stands for itself anywhere but at the end
-    if not allows:
-        sought = _without_needless_escapes(sought)
-    return _Rule(allows, pattern, tuple(re.sub(rb"\*+", b"*", sought).split(b"*")), anchored)
+def _capitalise_escapes(octets: bytes) -> bytes:
+    return _NEEDS_ESCAPE.sub(_escape, _ESCAPE.sub(lambda found: found[0].upper(), octets))
 
 
-def _path_of(url: str) -> bytes:
-    """Path and query; `*` and `$` escaped, because those of a pattern that stand for themselves are."""
-    parts = urlsplit(url)
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    octets = _in_capitals(path.encode("utf-8", "surrogatepass"))
-    return octets.replace(b"*", b"%2A").replace(b"$", b"%24")
-
-
-def _in_capitals(octets: bytes) -> bytes:
-    return _NEEDS_ESCAPE.sub(_escaped, _ESCAPE.sub(lambda found: found[0].upper(), octets))
-
-
-def _escaped(found: re.Match[bytes]) -> bytes:
+def _escape(found: re.Match[bytes]) -> bytes:
     return b"%%%02X" % ord(found[0])
 
 
-def _without_needless_escapes(octets: bytes) -> bytes:
+def _undo_needless_escapes(octets: bytes) -> bytes:
     def plain(found: re.Match[bytes]) -> bytes:
         octet = int(found[1], 16)
         return bytes([octet]) if octet in _UNRESERVED else found[0]

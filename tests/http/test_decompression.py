@@ -17,7 +17,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marchwarden.http.decompression import MOST_WINDOW, Unreadable, unpacking_of
+from marchwarden.http.decompression import MAX_WINDOW_BYTES, Unreadable, unpacking_of
 
 Pack = Callable[[bytes], bytes]
 
@@ -158,7 +158,7 @@ def zstd_of_window(log: int, body: bytes) -> bytes:
 
 
 def test_zstd_refers_back_as_far_as_the_web_allows() -> None:
-    assert MOST_WINDOW == 2**23
+    assert MAX_WINDOW_BYTES == 2**23
     assert unpacked("zstd", [zstd_of_window(23, WORDS)]) == WORDS
     with pytest.raises(Unreadable):
         unpacked("zstd", [zstd_of_window(24, WORDS)])
