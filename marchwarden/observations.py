@@ -12,8 +12,8 @@ from datetime import date
 from enum import Enum
 from typing import Literal, NewType
 
+# `sha256:` and 64 hexadecimal digits, of bytes as they were fetched (or of a text's UTF-8 bytes).
 ContentHash = NewType("ContentHash", str)
-"""`sha256:` and 64 hexadecimal digits, of bytes as they were fetched (or of a text's UTF-8 bytes)."""
 
 
 def content_hash(body: bytes) -> ContentHash:

@@ -14,19 +14,19 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from marchwarden.contract import Depth
 from marchwarden.errors import ConfigurationError, InvalidRequest
 
+# The model id of the model-free researcher.
 EXTRACTIVE = "extractive"
-"""The model id of the model-free researcher."""
 
+# Variables of the tests.
 _NOT_SETTINGS = frozenset({"MARCHWARDEN_TEST_LM"})
-"""Variables of the tests."""
 
+# The corpus that is meant where none is named.
 DEFAULT_CORPUS = "default"
-"""The corpus that is meant where none is named."""
+# What a corpus may be called: a folder on any system, and nothing that leads out of one.
 CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-"""What a corpus may be called: a folder on any system, and nothing that leads out of one."""
 
+# Wall clock of one call: desktop clients drop a call at about a minute.
 SECONDS_BY_DEPTH = {Depth.SHALLOW: 30.0, Depth.BALANCED: 55.0, Depth.DEEP: 180.0}
-"""Wall clock of one call: desktop clients drop a call at about a minute."""
 
 
 class Settings(BaseSettings):

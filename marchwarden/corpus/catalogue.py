@@ -12,8 +12,8 @@ from pathlib import Path
 from marchwarden.errors import ConfigurationError, StorageError
 from marchwarden.observations import ContentHash
 
+# To be raised when the same files are to be read, or indexed, otherwise: corpora made before are made anew.
 VERSION = 1
-"""To be raised when the same files are to be read, or indexed, otherwise: corpora made before are made anew."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -24,6 +24,7 @@ from marchwarden.reading.passages import lay_out, visible
 from marchwarden.text.ranking import guess_language, terms_of
 
 JSON_LINES = "application/jsonl"
+# The media type that a file is read as, by how its name ends.
 KINDS = {
     ".html": "text/html",
     ".htm": "text/html",
@@ -39,14 +40,13 @@ KINDS = {
     ".jsonl": JSON_LINES,
     ".ndjson": JSON_LINES,
 }
-"""The media type that a file is read as, by how its name ends."""
 
+# Of a file that is one document; of one line of a .jsonl file a tenth of it.
 MOST_BYTES = 50_000_000
-"""Of a file that is one document; of one line of a .jsonl file a tenth of it."""
 LONGEST_LINE = MOST_BYTES // 10
 
+# Characters of a long text that are indexed together: the place that answers is found, not only the book.
 PART = 6_000
-"""Characters of a long text that are indexed together: the place that answers is found, not only the book."""
 
 
 @dataclass(frozen=True)

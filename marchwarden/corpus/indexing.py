@@ -27,13 +27,13 @@ from marchwarden.errors import StorageError
 from marchwarden.observations import ContentHash
 
 COMMIT_SECONDS = 10.0
+# So many lines, or bytes, of a .jsonl file are read together.
 _LINES, _CHUNK = 400, 2_000_000
-"""So many lines, or bytes, of a .jsonl file are read together."""
+# Stands for the hash of what could not be read.
 _UNREAD = ContentHash("")
-"""Stands for the hash of what could not be read."""
 
+# Hears how many files are done, of how many, and how many documents were read.
 Tell = Callable[[int, int, int], None]
-"""Hears how many files are done, of how many, and how many documents were read."""
 
 
 @dataclass

@@ -18,11 +18,11 @@ from marchwarden.reading.files.epub import EPUB, chapter_texts
 from marchwarden.reading.files.pdf import page_texts
 
 _WORD = re.compile(r"[^\W_]+")
+# Words at the beginning of a passage that are looked for; fewer where they can't all be found in a row.
 _COMPARED = 8
-"""Words at the beginning of a passage that are looked for; fewer where they can't all be found in a row."""
 _LEAST = 3
+# Places of its first word at which a passage is looked for.
 _LOOKED_AT = 10_000
-"""Places of its first word at which a passage is looked for."""
 
 
 def with_places(page: Page, body: bytes) -> Page:

@@ -20,12 +20,12 @@ from marchwarden.corpus.documents import MOST_BYTES, Prepared, prepare_file, pre
 from marchwarden.corpus.walk import read_bytes
 from marchwarden.observations import ContentHash, content_hash
 
+# For one file, or some lines of one.
 SECONDS = 120
-"""For one file, or some lines of one."""
+# Bytes of address space of a reader.
 _MEMORY = 4_000_000_000
-"""Bytes of address space of a reader."""
+# Tasks that wait for each reader.
 _AHEAD = 4
-"""Tasks that wait for each reader."""
 
 
 @dataclass(frozen=True)

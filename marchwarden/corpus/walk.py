@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from marchwarden.corpus.documents import kind_of
 
+# Folders that programs fill; so are those whose names begin with a dot.
 PASSED_OVER = frozenset({"node_modules", "__pycache__", "__MACOSX", "site-packages", "lost+found", "$RECYCLE.BIN"})
-"""Folders that programs fill; so are those whose names begin with a dot."""
 _UNNAMEABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 

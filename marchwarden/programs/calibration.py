@@ -6,8 +6,8 @@ import math
 
 from pydantic import BaseModel, ConfigDict, Field
 
+# Scores are kept this far from 0 and 1, whose log-odds are infinite.
 _NEAREST = 0.01
-"""Scores are kept this far from 0 and 1, whose log-odds are infinite."""
 
 
 class Calibration(BaseModel):

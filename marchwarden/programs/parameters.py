@@ -16,8 +16,8 @@ from marchwarden.contract import SourceAuthority
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Weight: TypeAlias = Annotated[float, Field(ge=-30, le=30)]
 Value: TypeAlias = float | int
+# By dotted name: what it was, and what it is.
 Changes: TypeAlias = dict[str, tuple[Value, Value]]
-"""By dotted name: what it was, and what it is."""
 
 
 class _Group(BaseModel):
@@ -267,5 +267,5 @@ def _flat(group: BaseModel, prefix: str = "") -> Iterator[tuple[str, Value]]:
             yield f"{prefix}{name}", value
 
 
+# What is used where no program holds others.
 DEFAULT = Parameters()
-"""What is used where no program holds others."""

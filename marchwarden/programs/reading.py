@@ -17,10 +17,10 @@ from marchwarden.programs.parameters import Parameters
 from marchwarden.programs.records import CompiledStage, Note, ProgramInfo, StageRecord
 
 PROGRAM, CALIBRATION = "program.json", "calibration.json"
+# The name under which a program records the parameters of the model-free stages, beside those of stages.
 PARAMETERS = "parameters"
-"""The name under which a program records the parameters of the model-free stages, beside those of stages."""
+# Bytes of a file: instructions and demonstrations are a prompt, and no prompt is so long.
 LARGEST = 1_000_000
-"""Bytes of a file: instructions and demonstrations are a prompt, and no prompt is so long."""
 _ATTEMPTS = 3
 
 Kind = TypeVar("Kind", bound=BaseModel)

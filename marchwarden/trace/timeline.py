@@ -97,8 +97,8 @@ def _start_details(event: events.Started) -> tuple[tuple[str, str], ...]:
     return (*((label, value) for label, value in given.items() if value), *notes, ("version", event.version))
 
 
+# What traces say that are older than programs.
 _NO_PROGRAM: dict[str, Any] = {"program": None, "compiled": [], "program_of": None, "program_notes": []}
-"""What traces say that are older than programs."""
 
 
 def _program(event: Any) -> str:

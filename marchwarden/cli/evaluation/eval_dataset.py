@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.datasets import Dataset, QuestionSet, ScoredSet
     from marchwarden.evaluation.labels.questions import Question
 
+# Where a run keeps the web that its questions are about.
 WEB = "web"
-"""Where a run keeps the web that its questions are about."""
 
 
 def find(name: str, path: Path | None) -> tuple[Dataset, Path]:

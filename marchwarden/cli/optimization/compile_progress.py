@@ -14,10 +14,10 @@ from marchwarden.optimization.estimate import Estimate
 from marchwarden.optimization.stage_search import Progress
 from marchwarden.programs import StageRecord
 
+# Calls after which the pace is told.
 TELLING = 4
-"""Calls after which the pace is told."""
+# Seconds between lines where no terminal shows a bar.
 EVERY = 30.0
-"""Seconds between lines where no terminal shows a bar."""
 
 
 @contextmanager

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
 
 FAILURE, INTERRUPTED = 1, 130
+# Where no terminal shows a bar, every so many trials make a line.
 TOLD_TRIALS = 10
-"""Where no terminal shows a bar, every so many trials make a line."""
 
 
 @dataclass(frozen=True)

@@ -223,8 +223,8 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield lambda message: shown.update(task, description=one_line(message, max(10, out.width - 15)))
 
 
+# Columns of a bar, and of what stands beside it: `100/248 0:12:34` and the gaps.
 BAR, COUNTS = 20, 20
-"""Columns of a bar, and of what stands beside it: `100/248 0:12:34` and the gaps."""
 
 
 def whole_parts(text: str, room: int) -> str:

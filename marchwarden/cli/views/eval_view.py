@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     View: TypeAlias = Iterable[RenderableType]
 
+# The metrics that are shown for each kind.
 MAIN = ("evidence_recall", "nugget_recall", "gap_category_accuracy", "discovery_f1", "contradiction_f1")
-"""The metrics that are shown for each kind."""
 INTERVAL = f"95{NO_BREAK}% interval"
 GRADES: tuple[Grade, ...] = ("supported", "partly", "not")
 

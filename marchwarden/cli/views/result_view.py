@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     View: TypeAlias = Iterable[RenderableType]
 
+# Lines of running text are not longer than this, however wide the terminal.
 PROSE_WIDTH = 100
-"""Lines of running text are not longer than this, however wide the terminal."""
+# From this width on the citations have columns of their own for date and excerpt.
 _WIDE = 100
-"""From this width on the citations have columns of their own for date and excerpt."""
 
 _BAND_STYLE = {"high": "green", "moderate": "green", "low": "yellow", "very low": "red"}
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     View: TypeAlias = Iterable[RenderableType]
 
 WORST = 5
+# Characters shown of what was wrong with an example.
 FEEDBACK = 400
-"""Characters shown of what was wrong with an example."""
 
 
 def stage_view(report: StageReport) -> View:

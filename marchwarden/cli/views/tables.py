@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 GAP = 2
+# In a head: a space at which it never breaks.
 NO_BREAK = "\u00a0"
-"""In a head: a space at which it never breaks."""
+# Columns that a name is left at least, before a column of figures is given up.
 NAME = 12
-"""Columns that a name is left at least, before a column of figures is given up."""
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     View: TypeAlias = Iterable[RenderableType]
 
 _HASH_DIGITS = 12
+# Characters of one detail: a timeline is read at a glance, `--json` has the rest.
 _LINE_LIMIT = 400
-"""Characters of one detail: a timeline is read at a glance, `--json` has the rest."""
 _NARROW, _NARROWEST = 100, 60
 _QUESTION_LIMIT = 120
 

@@ -11,7 +11,7 @@ from marchwarden.evaluation.datasets.hotpot import HOTPOT
 from marchwarden.evaluation.datasets.shapes import Dataset, DatasetReport, QuestionSet, ScoredSet
 from marchwarden.evaluation.datasets.wice import WICE
 
+# By the name that `marchwarden eval --dataset` takes.
 DATASETS: dict[str, Dataset] = {each.name: each for each in (GAPS, HOTPOT, CACM, CACM_FILES, WICE, EXPERTQA)}
-"""By the name that `marchwarden eval --dataset` takes."""
 
 __all__ = ["DATASETS", "Dataset", "DatasetReport", "QuestionSet", "ScoredSet"]

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from marchwarden.frozen_web.page_index import PageIndex
 
 PAGES, TOPICS, JUDGEMENTS = "cacm.tar.gz", "topics.cacm.txt", "qrels.cacm.txt"
+# Ranks that nDCG looks at.
 DEPTH = 10
-"""Ranks that nDCG looks at."""
 WHAT = "the search of frozen webs (tools/search) on judged queries"
 WHAT_OF_FILES = "the search of your own files (tools/corpus) on judged queries"
+# Ranks that the mean average precision looks at where files are searched, as TREC has it.
 MOST = 1_000
-"""Ranks that the mean average precision looks at where files are searched, as TREC has it."""
 _TOPIC = re.compile(r"<DOC>\s*<DOCNO>\s*(\S+)\s*</DOCNO>(.*?)</DOC>", re.DOTALL)
 
 

@@ -16,8 +16,8 @@ from marchwarden.errors import EvaluationError
 Row = TypeVar("Row", bound=BaseModel)
 Item = TypeVar("Item")
 
+# What reading a file that isn't what its name says can raise, packed or not.
 UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)
-"""What reading a file that isn't what its name says can raise, packed or not."""
 
 
 def file_in(path: Path, name: str) -> Path:

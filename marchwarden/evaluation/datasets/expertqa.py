@@ -14,8 +14,8 @@ from marchwarden.evaluation.datasets.shapes import DatasetReport, ScoredSet
 
 FILE = "rand_val.jsonl.gz"
 _SUPPORTED, _UNSUPPORTED = ("Complete",), ("Partial", "Incomplete")
+# What precedes the text of a piece of evidence: its number and address.
 _SOURCE = re.compile(r"^\[\d+\]\s*\S+\s*")
-"""What precedes the text of a piece of evidence: its number and address."""
 _MARKUP = re.compile(r"\s*\[\d+\]|\*\*")
 
 

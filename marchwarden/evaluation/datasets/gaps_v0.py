@@ -26,10 +26,10 @@ from marchwarden.evidence.grounding import CARRIED
 from marchwarden.text.ranking import rank
 
 FILE = "dev.jsonl.gz"
+# Characters of a question, by the contract.
 LONGEST = 500
-"""Characters of a question, by the contract."""
+# Documents for a question that comes without any: those of the whole set's site that share most with it.
 OF_THE_SITE = 10
-"""Documents for a question that comes without any: those of the whole set's site that share most with it."""
 
 
 class _Text(BaseModel):

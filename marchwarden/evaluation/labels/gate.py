@@ -17,9 +17,10 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.scoring.metrics import BY_NAME
 
 TOLERANCE = 1e-6
+# How far a score may fall, by set-up: another processor adds an embedding's numbers in another order, which can move
+# a passage over a threshold. Not those of ALWAYS.
 SLACK = {"words": 0.0, "meaning": 0.1}
-"""How far a score may fall, by set-up: another processor adds an embedding's numbers in another order, which can move
-a passage over a threshold. Not those of ALWAYS."""
+# The metrics that a change of code can't move by chance: nothing that is timed.
 GATED = (
     "verbatim_fidelity",
     "evidence_recall",
@@ -36,7 +37,6 @@ GATED = (
     "completed",
     "budget_violations",
 )
-"""The metrics that a change of code can't move by chance: nothing that is timed."""
 
 
 class Floors(BaseModel):
@@ -49,6 +49,7 @@ class Floors(BaseModel):
     """By set-up (`words`: without the embedding model; `meaning`: with it), then by metric."""
 
 
+# The gated metrics that no rounding excuses.
 ALWAYS = frozenset(
     {
         "verbatim_fidelity",
@@ -59,7 +60,6 @@ ALWAYS = frozenset(
         "budget_violations",
     }
 )
-"""The gated metrics that no rounding excuses."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from marchwarden.http.addresses import host_of
 from marchwarden.observations import Page
 from marchwarden.settings import Settings
 
+# How often each must be labelled over all splits of the shipped set.
 LEAST = {"kind": 15, "gap category": 20, "discoveries": 30, "contradictions": 20}
-"""How often each must be labelled over all splits of the shipped set."""
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ Kind = Literal[
     "context-dependent",
     "source-filter",
 ]
+# What a question tries. A tag that is none of these (`injection`, `multilingual` …) is allowed beside them.
 KINDS: tuple[Kind, ...] = get_args(Kind)
-"""What a question tries. A tag that is none of these (`injection`, `multilingual` …) is allowed beside them."""
 
 
 class _Label(BaseModel):

@@ -61,10 +61,10 @@ def addresses_in(text: str) -> set[str]:
 
 
 _URL = re.compile(r"https?://[^\s<>\"“”]+")
+# The least share of the shorter of two runs of one text that they have in common, to be one piece of evidence.
 OVERLAP = 0.5
-"""The least share of the shorter of two runs of one text that they have in common, to be one piece of evidence."""
+# Nor are a few characters evidence, but of a quote that has hardly more.
 LEAST_OVERLAP = 20
-"""Nor are a few characters evidence, but of a quote that has hardly more."""
 
 
 def overlaps(excerpt: str, quote: str, text: str | None) -> bool:

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.runs.scores import Score
     from marchwarden.evaluation.scoring.metrics import Metric
 
+# Of fewer questions an interval says little: resampling them gives back the few that there are.
 FEW = 5
-"""Of fewer questions an interval says little: resampling them gives back the few that there are."""
 
 
 def number(metric: Metric, value: float | None) -> str:

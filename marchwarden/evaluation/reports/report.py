@@ -19,10 +19,10 @@ from marchwarden.evaluation.runs.scores import Scores, scores_of
 from marchwarden.evaluation.scoring.aggregates import MISSED, NONE_GOLD, Bin, Cells, confusion, reliability
 from marchwarden.evaluation.scoring.metrics import Metric
 
+# The metrics that are shown for each kind.
 MAIN = ("evidence_recall", "nugget_recall", "gap_category_accuracy", "discovery_f1", "contradiction_f1")
-"""The metrics that are shown for each kind."""
+# What a question took: the scorers that measure it, and their units.
 COSTS = {"tokens": "tokens", "pages": "pages", "seconds": "seconds", "dollars": "US dollars"}
-"""What a question took: the scorers that measure it, and their units."""
 WORST = 10
 
 
@@ -129,8 +129,8 @@ class Report:
 
 
 _CATEGORIES = [category.value for category in GapCategory]
+# Rows and columns of the confusion matrix.
 GOLD, TOLD = [*_CATEGORIES, NONE_GOLD], [*_CATEGORIES, MISSED]
-"""Rows and columns of the confusion matrix."""
 
 
 def report_of(run: Run) -> Report:

@@ -20,6 +20,7 @@ from marchwarden.evaluation.runs.matches import Wanted
 from marchwarden.evaluation.runs.scores import Score
 from marchwarden.evaluation.scoring.aggregates import Bin
 
+# The metrics that are shown first; the others stand in the table beneath.
 CARDS = (
     "nugget_recall",
     "evidence_recall",
@@ -34,7 +35,6 @@ CARDS = (
     "verbatim_fidelity",
     "calibration_error",
 )
-"""The metrics that are shown first; the others stand in the table beneath."""
 
 
 def html(report: Report) -> str:

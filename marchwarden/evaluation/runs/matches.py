@@ -37,9 +37,9 @@ from marchwarden.evaluation.scoring.finding_scorers import (
 from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import read_trace
 
+# `allowed` and `not reported`: what became of a label that is not required. What is reported of a label beyond the
+# report that meets it is allowed, too.
 Verdict: TypeAlias = Literal["matched", "wrong category", "missed", "not labelled", "allowed", "not reported"]
-"""`allowed` and `not reported`: what became of a label that is not required. What is reported of a label beyond the
-report that meets it is allowed, too."""
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any, TypeAlias
 
+# What a scorer found in one case, as JSON.
 Cells: TypeAlias = dict[str, Any]
-"""What a scorer found in one case, as JSON."""
 Reduce: TypeAlias = Callable[[Sequence[Cells]], float | None]
+# In a confusion matrix: what a gap was told as that was not reported, and what one was that no label has.
 MISSED, NONE_GOLD = "missed", "not labelled"
-"""In a confusion matrix: what a gap was told as that was not reported, and what one was that no label has."""
 BINS = 10
 
 

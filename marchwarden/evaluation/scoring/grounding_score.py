@@ -14,11 +14,11 @@ from marchwarden.evidence.grounding import Support, support
 from marchwarden.text.ranking import terms_of
 from marchwarden.text.sentences import sentences
 
+# Sentences that may carry a claim together: words that are scattered over a page say less.
 NEAR = 5
-"""Sentences that may carry a claim together: words that are scattered over a page say less."""
+# What is left of the score for each number, name or locator that no excerpt holds, and for a negation that differs.
+# From 0.5 to 0.9 the public sets hardly tell the difference.
 KEPT = 0.7
-"""What is left of the score for each number, name or locator that no excerpt holds, and for a negation that differs.
-From 0.5 to 0.9 the public sets hardly tell the difference."""
 
 
 def grounding_score(

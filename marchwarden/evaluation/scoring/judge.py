@@ -25,12 +25,12 @@ from marchwarden.trace.events import Event, ModelCalled, Recorder
 if TYPE_CHECKING:
     from marchwarden.lm import Model
 
+# What the marking of one answer may take, every attempt included.
 TOKENS, SECONDS = 20_000, 180.0
-"""What the marking of one answer may take, every attempt included."""
+# Of an answer of the judge, in tokens.
 _ROOM, _ROOM_PER_FACT = 300, 12
-"""Of an answer of the judge, in tokens."""
+# What asking again would not change: this answer has no grade. Anything else is the service's doing.
 _NO_GRADE = ("unusable_output", "truncated", "refused", "context_overflow")
-"""What asking again would not change: this answer has no grade. Anything else is the service's doing."""
 
 
 # Marking
