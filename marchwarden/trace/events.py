@@ -1,4 +1,4 @@
-"""What a trace says: one frozen model for each kind of event, told apart by `action`.
+"""The lines of a trace: one frozen model for each kind of event, told apart by `action`.
 
 A writer adds `step` and `timestamp` to each (see trace/writer.py). Nothing here may hold a key.
 """
@@ -17,7 +17,7 @@ class _Event(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     decision: str
-    """Why, in words."""
+    """The reason for the event, in a sentence."""
 
 
 class FailureRecord(BaseModel):
@@ -36,19 +36,19 @@ class Started(_Event):
     max_seconds: float
     model_id: str
     source: str
-    """The researcher in force: web, snapshot."""
+    """Sources in force, separated by commas: `web`, `snapshot`, `corpus:NAME`."""
     version: str
-    """Marchwarden's own."""
+    """Version of Marchwarden."""
     program: str | None = None
     """Fingerprint of what was compiled or fitted for the model and is in force; None where nothing is."""
     compiled: list[str] = []
     """Stages that run in their compiled form."""
     without_model: list[str] = []
-    """Those of them that go without the model, because the program says that it does worse."""
+    """Compiled stages that run without the model, because the program says that the model does worse."""
     program_of: str | None = None
-    """The model that they were compiled for, where that is another one of the family."""
+    """Model that the stages were compiled for, where that is another one of the same family."""
     program_notes: list[str] = []
-    """What of a program is not used, or is another model's, and what to do about it."""
+    """Sentences on parts of the program that are not used, or that another model's program lends, each with a fix."""
 
 
 class Planned(_Event):
@@ -87,14 +87,14 @@ class Fetched(_Event):
     content_hash: str | None
     content_length: int | None
     text_hash: str | None = None
-    """Of the extracted text, which the store holds under this hash; every excerpt is a slice of it."""
+    """Hash of the extracted text, under which the store holds it; every excerpt is a slice of that text."""
     title: str | None = None
     published: date | None = None
     redirects: list[str] = []
     failure: FailureRecord | None = None
     duration_sec: float
     kept_sec: float | None = None
-    """How long ago its server gave or confirmed the answer, where it came from the HTTP cache."""
+    """Seconds since the server gave or confirmed the answer, where it came from the HTTP cache."""
 
 
 class PickRecord(BaseModel):
@@ -113,7 +113,7 @@ class Extracted(_Event):
     action: Literal["extract"] = "extract"
     url: str
     passages: int
-    """How many passages the stage was shown."""
+    """Number of passages that the stage was shown."""
     picks: list[PickRecord]
     stage_form: Literal["model", "model_free"]
 
@@ -131,7 +131,7 @@ class ModelCalled(_Event):
     reserved_tokens: int
     charged_tokens: int
     tokens_used: int
-    """Of the whole call so far, this one included."""
+    """Tokens charged to the research call so far, this model call included."""
     duration_sec: float
     error: str | None = None
 
@@ -145,8 +145,7 @@ class FellBack(_Event):
 
 
 class Dropped(_Event):
-    """Something that does not reach the result: what a model wrote and nothing that was read carries, or what a page
-    says to the machine that reads it."""
+    """Something that does not reach the result: text of a model that no source supports, or a prompt injection."""
 
     action: Literal["drop"] = "drop"
     what: Literal[
@@ -156,7 +155,7 @@ class Dropped(_Event):
 
 
 class Stopped(_Event):
-    """Why the loop ended."""
+    """The end of the loop, with its reason."""
 
     action: Literal["stop"] = "stop"
     reason: Literal["covered", "no_new_leads", "iterations", "sources", "seconds"]
@@ -226,17 +225,20 @@ _ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator=
 
 
 def parse_event(data: dict[str, Any]) -> Event:
-    """An event from one line of a trace; raises pydantic.ValidationError on an action that is not known."""
+    """Return the event in one line of a trace.
+
+    Raises pydantic.ValidationError where the action is not known or a field is wrong.
+    """
     return _ADAPTER.validate_python(data)
 
 
 class Recorder(Protocol):
-    """Where a running call tells what it does; the only channel out of it besides its result."""
+    """Receiver of a running call's events; the only channel out of the call besides its result."""
 
     def record(self, event: Event) -> None:
-        """Keep the event; returns once it is written (or handed on)."""
+        """Keep the event; return once it is written (or handed on)."""
         ...
 
     def progress(self, message: str) -> None:
-        """What is happening now, for a person who waits; not kept."""
+        """Tell a person who waits what is happening now; nothing is kept."""
         ...

@@ -1,4 +1,4 @@
-"""Checks a result against its trace and the stored pages, offline: was each citation read, is each excerpt in it?"""
+"""Check a result against its trace and the stored pages, offline: was each citation read, is each excerpt in it?"""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Problem:
     citation: int
-    """1-based, as the answer's marker has it; 0 for the result as a whole."""
+    """Number of the citation, from 1, as in the answer's marker; 0 for the result as a whole."""
     locator: str
     what: str
     """One sentence for a person."""
 
 
 def verify(result: ResearchResult, trace: Trace, store: Store) -> list[Problem]:
-    """What does not hold; empty where every citation was read in this call and every excerpt is in its text.
+    """Return what does not hold; nothing where every citation was read in this call and every excerpt is in its text.
 
     `result` may be the trace's own `written_result`: nothing of it is taken on trust.
     """
-    fetched = [event for event in trace.fetches if _was_read(event)]
+    # A page without text was read, too: a citation may name it as a non-text source.
+    read = [
+        event for event in trace.fetches if event.failure is None or event.failure.kind == FailureKind.NO_TEXT.value
+    ]
     problems = []
     if result.trace_id != trace.trace_id:
         problems.append(Problem(0, result.trace_id, f"the result names another trace than {trace.trace_id}"))
     for number, citation in enumerate(result.citations, start=1):
-        if what := _wrong_with(citation, fetched, store):
+        if what := _find_fault(citation, read, store):
             problems.append(Problem(number, citation.locator, what))
     return problems
 
 
-def _was_read(event: Fetched) -> bool:
-    return event.failure is None or event.failure.kind == FailureKind.NO_TEXT.value
-
-
-def _wrong_with(citation: Citation, fetched: list[Fetched], store: Store) -> str | None:
+def _find_fault(citation: Citation, fetched: list[Fetched], store: Store) -> str | None:
+    """Return what is wrong with a citation, as the end of a sentence; None where it holds."""
     where = {citation.locator, without_place(citation.locator)}
     pages = [page for page in fetched if where & {page.final_url, page.url}]
     if not pages:
@@ -51,34 +51,27 @@ def _wrong_with(citation: Citation, fetched: list[Fetched], store: Store) -> str
     same = [page for page in pages if citation.content_hash in (None, page.content_hash)]
     if not same:
         return f"its content_hash {citation.content_hash} is not what was fetched from it"
-    if any(page.text_hash is None for page in same) and _names_no_text(citation.raw_excerpt):
-        return None
-    reasons = [_wrong_with_excerpt(citation.raw_excerpt, page, store) for page in same]
-    return None if None in reasons else reasons[0]
+    if any(page.text_hash is None for page in same):
+        # Not imported at the top: importing the contract takes longer than a whole `replay` may.
+        from marchwarden.contract import NON_TEXT_SOURCE
+
+        if citation.raw_excerpt == NON_TEXT_SOURCE:
+            return None
+    faults = [_find_excerpt_fault(citation.raw_excerpt, page, store) for page in same]
+    return None if None in faults else faults[0]
 
 
-def _wrong_with_excerpt(excerpt: str, page: Fetched, store: Store) -> str | None:
+def _find_excerpt_fault(excerpt: str, page: Fetched, store: Store) -> str | None:
+    """Return what is wrong with an excerpt of this fetched page; None where it stands in the stored text."""
     if page.text_hash is None:
         return "the page had no text to quote"
     try:
         text = store.get(page.text_hash).decode("utf-8")
     except TraceError as error:
         return f"its text can't be read: {error}"
-    if excerpt in text or _without_cut(excerpt) in text:
+    if excerpt in text:
         return None
-    return "its raw_excerpt is not in the text of the page"
-
-
-# The contract's words for these cases; importing it takes longer than `replay` may, and few excerpts need it.
-
-
-def _names_no_text(excerpt: str) -> bool:
-    from marchwarden.contract import NON_TEXT_SOURCE
-
-    return excerpt == NON_TEXT_SOURCE
-
-
-def _without_cut(excerpt: str) -> str:
+    # Few excerpts come to here, so the slow import of the contract costs little.
     from marchwarden.contract import EXCERPT_CUT
 
-    return excerpt.removesuffix(EXCERPT_CUT)
+    return None if excerpt.removesuffix(EXCERPT_CUT) in text else "its raw_excerpt is not in the text of the page"

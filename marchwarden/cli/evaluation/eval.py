@@ -1,6 +1,6 @@
 """`marchwarden eval`: scores a model, a program or a set-up on labelled questions; compares runs; reports them.
 
-What its options ask for is decided here; eval_run.py has a run, eval_stage.py one stage, eval_dataset.py data sets.
+This module reads the options; eval_run.py does a run, eval_stage.py one stage, eval_dataset.py public data sets.
 """
 
 from __future__ import annotations
@@ -125,7 +125,10 @@ def command(
 
         found, place = eval_dataset.find(dataset, path)
         if isinstance(found, ScoredSet):
-            _refuse_of_a_run(given, dataset)
+            if other := next((option for option in (*_OF_A_RUN, "--check", "--stage") if given[option]), None):
+                raise typer.BadParameter(
+                    f"--dataset {dataset} scores a part of ours alone; {other} says nothing about it"
+                )
             eval_dataset.score(found, place, limit, json=json)
             return
         public = _Public(found, place)
@@ -140,7 +143,13 @@ def command(
         program="none" if no_program else program and str(program.absolute()),
     )
     with ExitStack() as stack:
-        asked = _asked_of(public, limit, settings, stack) if public else _asked(questions, split, settings)
+        if public:
+            made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="marchwarden-")))
+            its = eval_dataset.questions_of(public.dataset, public.path, made, limit)
+            asked = _Asked(its, settings.model_copy(update={"web": made}), public.dataset.name, None, made)
+        else:
+            found_questions, name = _questions(questions, split)
+            asked = _Asked(found_questions, settings, name, split or (None if questions else "dev"))
         chosen = _narrowed(asked.questions, kind or [], None if public else limit)
         if check:
             _check(chosen, asked.settings, whole=questions is None and public is None and split in (None, "all"))
@@ -153,27 +162,24 @@ def command(
             _run(chosen, asked, jobs, out, judge, resume=resume, json=json)
 
 
+# Options that can't be given together with the one that is named first.
 _APART: dict[str, tuple[str, ...]] = {
     "--program": ("--no-program",),
     "--dataset": ("--questions", "--web", "--split"),
     "--check": ("--stage", "--model", "--kind", "--limit", "--resume", "--out", "--judge", "--jobs", "--json"),
     "--stage": ("--resume", "--out", "--judge"),
 }
+# Options of the researcher, which say nothing where a data set scores one part alone.
 _OF_A_RUN = ("--model", "--program", "--no-program", "--kind", "--jobs", "--resume", "--out", "--judge")
 
 
 def _refuse_together(given: Mapping[str, object]) -> None:
-    """Options that say nothing together are wrong usage, rather than one of them without effect."""
+    """Raise BadParameter where one of two options would be without effect."""
     for option, others in _APART.items():
         if given[option] and (also := next((other for other in others if given[other]), None)):
             raise typer.BadParameter(f"{option} and {also} can't be given together")
     if given["--path"] and not given["--dataset"]:
         raise typer.BadParameter("--path says where a --dataset lies; name one")
-
-
-def _refuse_of_a_run(given: Mapping[str, object], dataset: str) -> None:
-    if other := next((option for option in (*_OF_A_RUN, "--check", "--stage") if given[option]), None):
-        raise typer.BadParameter(f"--dataset {dataset} scores a part of ours alone; {other} says nothing about it")
 
 
 @dataclass(frozen=True)
@@ -191,18 +197,7 @@ class _Asked:
     name: str
     split: str | None
     web: Path | None = None
-    """A web that is there only while this command runs."""
-
-
-def _asked(file: Path | None, split: str | None, settings: Settings) -> _Asked:
-    found, name = _questions(file, split)
-    return _Asked(found, settings, name, split or (None if file else "dev"))
-
-
-def _asked_of(public: _Public, limit: int | None, settings: Settings, stack: ExitStack) -> _Asked:
-    web = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="marchwarden-")))
-    found = eval_dataset.questions_of(public.dataset, public.path, web, limit)
-    return _Asked(found, settings.model_copy(update={"web": web}), public.dataset.name, None, web)
+    """Folder of a frozen web that is there only while this command runs; None where the web stays."""
 
 
 def _run(
@@ -229,7 +224,10 @@ def _run(
 
 
 def _questions(file: Path | None, split: str | None) -> tuple[list[Question], str]:
-    """The questions of a file, or of the shipped set, and its name. Raises EvaluationError where there are none."""
+    """Return the questions of a file, or of the shipped set, and its name.
+
+    Raises EvaluationError where the file holds none of the split.
+    """
     from marchwarden.errors import EvaluationError
     from marchwarden.evaluation.labels.questions import SPLITS, load_questions
     from marchwarden.settings import shipped
@@ -252,6 +250,7 @@ def _questions(file: Path | None, split: str | None) -> tuple[list[Question], st
 
 
 def _narrowed(questions: list[Question], kinds: list[str], limit: int | None) -> list[Question]:
+    """Return the questions of these kinds, at most `limit`. Raises BadParameter for a kind that no question has."""
     tags = sorted({tag for question in questions for tag in question.tags})
     if unknown := [kind for kind in kinds if kind not in tags]:
         raise typer.BadParameter(f"--kind {unknown[0]}: no question is of that kind; there are {', '.join(tags)}")
@@ -264,7 +263,8 @@ def _narrowed(questions: list[Question], kinds: list[str], limit: int | None) ->
 
 
 def _check(questions: Sequence[Question], settings: Settings, *, whole: bool) -> None:
-    """Print what is wrong with the labels; exit 1 where anything is. The whole shipped set is also counted."""
+    """Print what is wrong with the labels, and exit with 1 where anything is. The whole shipped set is also
+    counted."""
     import anyio
 
     from marchwarden.cli.views import console

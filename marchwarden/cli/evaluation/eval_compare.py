@@ -1,4 +1,4 @@
-"""`marchwarden eval compare`: what changed between two runs, and how sure that is."""
+"""`marchwarden eval compare`: the differences between two runs, each with its interval."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.datasets import Dataset, QuestionSet, ScoredSet
     from marchwarden.evaluation.labels.questions import Question
 
-# Where a run keeps the web that its questions are about.
+# Folder in a run's folder that holds the web of its questions.
 WEB = "web"
 
 
 def find(name: str, path: Path | None) -> tuple[Dataset, Path]:
-    """The set of this name, and where it lies. Raises BadParameter for an unknown name, and without a place."""
+    """Return the data set of this name, and its path. Raises BadParameter for an unknown name, or without a path."""
     from marchwarden.evaluation.datasets import DATASETS
 
     dataset = DATASETS.get(name)
@@ -30,7 +30,10 @@ def find(name: str, path: Path | None) -> tuple[Dataset, Path]:
 
 
 def questions_of(dataset: QuestionSet, path: Path, web: Path, limit: int | None) -> list[Question]:
-    """The set's questions, with their documents written into the folder `web`. Raises EvaluationError."""
+    """Return the set's questions, after writing their documents into the folder `web`.
+
+    Raises EvaluationError where `path` holds no question of the set.
+    """
     from marchwarden.cli.views import console
     from marchwarden.errors import EvaluationError
 
@@ -43,7 +46,7 @@ def questions_of(dataset: QuestionSet, path: Path, web: Path, limit: int | None)
 
 
 def keep_web(web: Path, run: Path) -> Path:
-    """Copy a web into a run's folder, where it stays. Raises StorageError."""
+    """Copy a web into a run's folder, where it stays, and return its new path. Raises StorageError."""
     from marchwarden.errors import StorageError
 
     try:
@@ -54,7 +57,7 @@ def keep_web(web: Path, run: Path) -> Path:
 
 
 def score(dataset: ScoredSet, path: Path, limit: int | None, *, json: bool) -> None:
-    """Score what the set is for, without the researcher."""
+    """Score the part of Marchwarden that the set is for, without the researcher, and show the figures."""
     from marchwarden.cli.views import console
 
     with console.progress() as tell:

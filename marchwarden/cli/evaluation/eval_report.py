@@ -23,31 +23,27 @@ def command(
 ) -> None:
     """Write report.md and report.html, which shows every question beside its labels."""
     from marchwarden.cli.views import console
+    from marchwarden.errors import StorageError
     from marchwarden.evaluation.reports.report import report_of
     from marchwarden.evaluation.reports.report_html import html
     from marchwarden.evaluation.reports.report_markdown import markdown
     from marchwarden.evaluation.runs.run import open_run
+    from marchwarden.files import write_whole
 
     opened = open_run(run)
     report = report_of(opened)
     folder = out or opened.folder
     files = {"report.md": markdown(report), "report.html": html(report)}
     for name, text in files.items():
-        _write(folder / name, text)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(folder / name, text.encode("utf-8", "replace"))
+        except OSError as error:
+            raise StorageError(
+                f"{folder / name} can't be written: {error.strerror or error}",
+                hint="Name another folder with --out.",
+            ) from None
     if json:
         console.json({**report.as_json(), "files": [str(folder / name) for name in files]})
     else:
         console.done(f"{' and '.join(files)} are in {folder}; the page shows every question beside its labels.")
-
-
-def _write(path: Path, text: str) -> None:
-    from marchwarden.errors import StorageError
-    from marchwarden.files import write_whole
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text.encode("utf-8", "replace"))
-    except OSError as error:
-        raise StorageError(
-            f"{path} can't be written: {error.strerror or error}", hint="Name another folder with --out."
-        ) from None

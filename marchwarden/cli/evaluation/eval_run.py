@@ -1,4 +1,4 @@
-"""A run of `marchwarden eval`: opened or started, asked, judged where a judge is named, and shown."""
+"""A run of `marchwarden eval`: open or start it, ask its questions, have a judge mark them, show its scores."""
 
 from __future__ import annotations
 
@@ -20,16 +20,20 @@ FAILURE, INTERRUPTED = 1, 130
 
 
 def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
-    """A new run in `out` or on the shelf, or the one to go on with. Raises EvaluationError where there is none."""
+    """Return a new run in `out` or the usual folder, or the one to go on with.
+
+    Raises EvaluationError where there is none to go on with, or one of another set-up; StorageError where a new one
+    can't be written.
+    """
     from marchwarden.errors import EvaluationError
     from marchwarden.evaluation.runs.run import folder_name, latest_run, open_run, start_run
 
-    shelf = Path("~/.marchwarden/evals").expanduser()
+    usual = Path("~/.marchwarden/evals").expanduser()
     if not resume:
-        return start_run(out or shelf / folder_name(info), info)
-    run = open_run(out) if out else latest_run(shelf, info)
+        return start_run(out or usual / folder_name(info), info)
+    run = open_run(out) if out else latest_run(usual, info)
     if run is None:
-        raise EvaluationError(f"no run of this set-up is in {shelf}", hint="Start one without --resume.")
+        raise EvaluationError(f"no run of this set-up is in {usual}", hint="Start one without --resume.")
     if run.info.set_up != info.set_up:
         raise EvaluationError(
             f"{run.folder} is a run of another set-up: {'; '.join(run.info.differences(info))}",
@@ -40,15 +44,17 @@ def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
 
 
 def check_web(questions: Sequence[Question], settings: Settings) -> None:
-    """Raises EvaluationError where the questions are about another web than that of the settings."""
+    """Raise EvaluationError where the questions are about another web than that of the settings."""
     from marchwarden.evaluation.runs.runner import check_web
 
     check_web(questions, settings)
 
 
 def judge_by(judge: str, settings: Settings) -> Settings:
-    """The settings with the judge as their model. Raises ConfigurationError where it can't be asked, so that this is
-    known before anything is."""
+    """Return the settings with the judge as their model.
+
+    Raises ConfigurationError where the judge can't be asked, so that this is known before any question is asked.
+    """
     own = settings.model_copy(update={"model": judge})
     if not has_model(own):
         raise typer.BadParameter(f"--judge {judge}: that is no model")
@@ -56,8 +62,10 @@ def judge_by(judge: str, settings: Settings) -> Settings:
 
 
 def has_model(settings: Settings) -> bool:
-    """Whether the settings name a model. Raises ConfigurationError for one that nobody knows or whose key is missing;
-    no network is touched."""
+    """Return whether the settings name a model; no network is touched.
+
+    Raises ConfigurationError for a model that is not known, or whose key is missing.
+    """
     import anyio
 
     from marchwarden.budget import Budget
@@ -75,32 +83,28 @@ def has_model(settings: Settings) -> bool:
 def score(
     run: Run, questions: Sequence[Question], settings: Settings, jobs: int, *, judge: Settings | None, json: bool
 ) -> None:
-    """Ask what is left, have the answers marked where there is a judge, and show the scores of what was done."""
-    interrupted = _ask(run, questions, settings, jobs) or (judge is not None and _judge(run, judge))
-    _show(run, json=json, judge=judge.model_id if judge else None)
-    dead = _tell_without_model(run)
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
-    if dead:
-        raise typer.Exit(FAILURE)
+    """Ask what is left, have the answers marked where there is a judge, and show the scores of what was done.
 
-
-def _tell_without_model(run: Run) -> bool:
-    """Say what the model had no part in; whether that is everything."""
+    Exits with 130 where it was interrupted, and with 1 where the run has a model and no call to it succeeded.
+    """
     from marchwarden.cli.views import console
     from marchwarden.evaluation.runs.scores import without_model
 
+    interrupted = _ask(run, questions, settings, jobs) or (judge is not None and _judge(run, judge))
+    _show(run, json=json, judge=judge.model_id if judge else None)
     found = without_model(run)
-    if found is None:
-        return False
-    reason = f": {found.reason}" if found.reason else "."
-    hint = "No call to the model succeeded: these figures are not the model's." if found.dead else None
-    console.notice(f"{found.answers} of {found.of} answers were worded without the model{reason}", hint)
-    return found.dead
+    if found is not None:
+        reason = f": {found.reason}" if found.reason else "."
+        hint = "No call to the model succeeded: these figures are not the model's." if found.dead else None
+        console.notice(f"{found.answers} of {found.of} answers were worded without the model{reason}", hint)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if found is not None and found.dead:
+        raise typer.Exit(FAILURE)
 
 
 def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int) -> bool:
-    """Whether it was interrupted."""
+    """Ask the questions that have no result yet; return whether that was interrupted."""
     from marchwarden.cli.views import console
     from marchwarden.evaluation.runs.runner import ask_all
 
@@ -118,7 +122,7 @@ def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int)
 
 
 def _judge(run: Run, settings: Settings) -> bool:
-    """Whether it was interrupted."""
+    """Have the judge mark the answers that it has not marked; return whether that was interrupted."""
     from marchwarden.cli.views import console
     from marchwarden.evaluation.scoring.judge import judge_all, unjudged
 
@@ -135,7 +139,7 @@ def _judge(run: Run, settings: Settings) -> bool:
 
 
 def going_on(command: Sequence[str], folder: Path) -> str:
-    """A command line for the shell: this one again, to go on with the run in `folder`."""
+    """Return the command line that goes on with the run in `folder`, quoted for the shell."""
     given = list(command[1:])
     if "--resume" not in given:
         given.append("--resume")
@@ -145,7 +149,7 @@ def going_on(command: Sequence[str], folder: Path) -> str:
 
 
 def _finishes(work: Callable[[], Coroutine[Any, Any, None]]) -> bool:
-    """Run it; False where it was interrupted."""
+    """Run the work; return False where it was interrupted."""
     import asyncio
 
     import anyio
@@ -158,7 +162,7 @@ def _finishes(work: Callable[[], Coroutine[Any, Any, None]]) -> bool:
 
 
 def _show(run: Run, *, json: bool, judge: str | None) -> None:
-    """Also into scores.json, with the judge's agreement beside the scores where there was one."""
+    """Show the scores and write them to scores.json, with the judge's agreement where there was a judge."""
     from marchwarden.cli.views import console
     from marchwarden.evaluation.runs.run import write_json
     from marchwarden.evaluation.runs.scores import scores_of

@@ -1,4 +1,4 @@
-"""`marchwarden eval --stage`: scores one stage alone, on the examples that the labels give."""
+"""`marchwarden eval --stage`: score one stage alone, on the examples that the labels give."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_name(stage: str) -> None:
-    """Raises BadParameter, naming those that there are, for a stage that has no examples."""
+    """Raise BadParameter, which names the known stages, for a stage that has no examples."""
     from marchwarden.optimization.examples import STAGE_SETS
 
     if stage not in STAGE_SETS:
@@ -23,7 +23,7 @@ def check_name(stage: str) -> None:
 
 
 def score(stage: str, questions: Sequence[Question], settings: Settings, jobs: int | None, *, json: bool) -> None:
-    """Run the stage on the questions' examples, so many side by side, and show what it scored."""
+    """Run the stage on the questions' examples, `jobs` model calls side by side, and show its scores."""
     import anyio
 
     from marchwarden.cli.views import console

@@ -58,10 +58,5 @@ def command(
             "The score does not tell right answers from wrong ones here.",
             f"Every answer that cites something gets {calibration.apply(0.5):.2f}, or its upper bound.",
         )
-    console.done(f"The calibration is in {file}." + _how_to_use(out))
-
-
-def _how_to_use(out: Path | None) -> str:
-    if out is None:
-        return ""
-    return f" MARCHWARDEN_PROGRAM={out} uses it, as does `marchwarden eval --program {out}`."
+    use = f" MARCHWARDEN_PROGRAM={out} uses it, as does `marchwarden eval --program {out}`." if out else ""
+    console.done(f"The calibration is in {file}.{use}")

@@ -1,6 +1,6 @@
-"""`marchwarden compile`: fits a program to a model on the labelled questions, and keeps what dev proves.
+"""`marchwarden compile`: fit a program to a model on the train questions, and keep what is better on dev.
 
-What its options ask for is decided here; compile_run.py does it.
+This module reads the options; compile_run.py does the work.
 """
 
 from __future__ import annotations
@@ -100,6 +100,7 @@ def command(
     searched by one of DSPy's optimizers, and scored again; then the whole program is asked from end to end. Both
     scores go into its program.json.
     """
+    from marchwarden.cli.evaluation.eval_run import has_model
     from marchwarden.cli.optimization.compile_run import compile_parameters, compile_stages, own_folder
     from marchwarden.settings import EXTRACTIVE, load_settings
 
@@ -124,13 +125,19 @@ def command(
     order = _order(settings, stage, optimizer, reflection_model, effort, whole, trials, seed, jobs)
     order = replace(order, tokens=token_budget, calls=max_calls, always_model=always_model)
     if not dry_run:
-        _check_models(order)
+        # Raises ConfigurationError for a model that can't be asked, so that this is known before anything is spent.
+        has_model(order.settings)
+        if order.reflection:
+            has_model(order.reflection)
     compile_these = compile_parameters if model_free else compile_stages
     compile_these(order, asked, out or own_folder(settings), resume=resume, dry_run=dry_run, json=json)
 
 
 def _asked(file: Path | None) -> Asked:
-    """Raises EvaluationError where the file lacks one of both splits."""
+    """Return the train and dev questions of a file, or the shipped ones.
+
+    Raises EvaluationError where the file lacks one of both splits.
+    """
     from marchwarden.cli.optimization.compile_run import Asked
     from marchwarden.errors import EvaluationError
     from marchwarden.evaluation.labels.questions import load_questions
@@ -151,7 +158,7 @@ def _asked(file: Path | None) -> Asked:
 
 
 def _refuse_together(model_free: bool, of_models: Mapping[str, object], of_none: Mapping[str, object]) -> None:
-    """What says nothing about what is compiled is wrong usage, rather than an option without effect."""
+    """Raise BadParameter for an option that would be without effect on what is compiled."""
     without_effect = of_models if model_free else of_none
     given = (option for option, value in without_effect.items() if value is not None and value is not False)
     if other := next(given, None):
@@ -170,7 +177,7 @@ def _order(
     seed: int,
     jobs: int | None,
 ) -> Order:
-    """What is to be done. Raises EvaluationError for an optimizer whose package is missing."""
+    """Return what is to be compiled, and how. Raises EvaluationError for an optimizer whose package is missing."""
     from marchwarden.optimization.estimate import EFFORT_OF, EFFORTS, QUESTIONS_OF, Order, optimizer_for, size_of
     from marchwarden.optimization.model_free.parameter_search import TRIALS
     from marchwarden.settings import EXTRACTIVE
@@ -197,16 +204,8 @@ def _order(
     )
 
 
-def _check_models(order: Order) -> None:
-    """Raises ConfigurationError for a model that can't be asked, so that this is known before anything is spent."""
-    from marchwarden.cli.evaluation.eval_run import has_model
-
-    has_model(order.settings)
-    if order.reflection:
-        has_model(order.reflection)
-
-
 def _stages(named: list[str] | None) -> tuple[str, ...]:
+    """Return the named stages, each once; all where none is named. Raises BadParameter for an unknown one."""
     from marchwarden.optimization.examples import STAGE_SETS
 
     if not named or "all" in named:

@@ -1,5 +1,5 @@
-"""What a compile shows while it runs: how many calls of how many, what is being done, the best score so far; and,
-once a stage's first calls tell the pace, about how long it will take."""
+"""Progress of a compile: calls done of calls to do, the work in hand, the best score so far; and, once a stage's
+first calls have shown the pace, about how long the stage will take."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from marchwarden.optimization.estimate import Estimate
 from marchwarden.optimization.stage_search import Progress
 from marchwarden.programs import StageRecord
 
-# Calls after which the pace is told.
-TELLING = 4
-# Seconds between lines where no terminal shows a bar.
-EVERY = 30.0
+# Calls after which the pace is told. A guess: fewer say little about the pace.
+PACE_CALLS = 4
+# Seconds between lines where no terminal shows a bar. A guess.
+LINE_SECONDS = 30.0
 
 
 @contextmanager
 def shown_progress(estimates: Sequence[Estimate]) -> Iterator[Progress]:
-    """A bar on a terminal; to a pipe a line now and then. All on stderr."""
+    """Show a bar on a terminal; to a pipe print a line now and then. All on stderr."""
     with console.counting(sum(each.calls for each in estimates)) as bar:
         yield _Shown({each.stage: each for each in estimates}, bar)
 
@@ -50,9 +50,14 @@ class _Shown(Progress):
     def call(self) -> None:
         self._calls += 1
         self._bar.advance(lambda: self._said)
-        if self._calls == TELLING:
-            self._tell_pace()
-        elif time.monotonic() - self._told >= EVERY:
+        if self._calls == PACE_CALLS:
+            pace = (time.monotonic() - self._began) / self._calls
+            most = self._estimates[self._name].calls
+            # Answers that were recorded before come at once, and say nothing about the pace.
+            if pace > 0.05:
+                minutes = max(1, round(most * pace / 60))
+                self._say(f"{self._name}: at most {most} calls, about {minutes} min at {pace:.1f} s a call")
+        elif time.monotonic() - self._told >= LINE_SECONDS:
             self._line(f"{self._said}: {count(self._calls, 'call')}")
 
     def question(self) -> None:
@@ -70,20 +75,13 @@ class _Shown(Progress):
         best = "" if self._best is None else f" · best {self._best:.2f}"
         return f"{self._where}{best}"
 
-    def _tell_pace(self) -> None:
-        """Answers that were recorded before come at once, and tell nothing."""
-        pace = (time.monotonic() - self._began) / self._calls
-        most = self._estimates[self._name].calls
-        if pace > 0.05:
-            minutes = max(1, round(most * pace / 60))
-            self._say(f"{self._name}: at most {most} calls, about {minutes} min at {pace:.1f} s a call")
-
     def _line(self, text: str) -> None:
         self._told = time.monotonic()
         if self._bar.is_silent:
             self._say(text)
 
     def _say(self, text: str) -> None:
-        """Also while an optimizer is kept quiet, which takes the name of stderr away."""
+        """Print a line to stderr."""
+        # An optimizer is kept quiet by replacing sys.stderr; this line must be seen all the same.
         with redirect_stderr(self._stderr):
             console.done(text)

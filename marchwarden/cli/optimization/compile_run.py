@@ -1,6 +1,6 @@
-"""Compiling as the command does it: what it would cost, the work with its progress, and what came of it.
+"""The work of `marchwarden compile`: estimate the cost, compile with progress shown, show the outcome.
 
-compile.py says what was asked for; optimization/ does the work.
+compile.py reads the options; optimization/ does the compiling.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
 
 FAILURE, INTERRUPTED = 1, 130
-# Where no terminal shows a bar, every so many trials make a line.
-TOLD_TRIALS = 10
+# Trials for each line that is printed where no terminal shows a bar. A guess.
+TRIALS_PER_LINE = 10
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Asked:
 
 
 def own_folder(settings: Settings) -> Path:
+    """Return the folder of the user's own program for the model of the settings."""
     from marchwarden.programs import model_slug, own_programs
 
     return own_programs() / model_slug(settings.model_id)
@@ -46,31 +47,29 @@ def own_folder(settings: Settings) -> Path:
 
 @contextmanager
 def _folder(order: Order, asked: Asked, place: Path, *, resume: bool) -> Iterator[Path]:
-    """The compile's own folder, which is this compile's alone until it ends, as is the program's."""
+    """Lock the program's folder and the compile's own folder, and yield the latter.
+
+    Raises StorageError where a program can't be put into `place`, so that this is known before anything is spent.
+    """
+    from marchwarden.errors import StorageError
     from marchwarden.optimization.checkpoint import alone, attempt_of, begin, latest
 
-    shelf = Path("~/.marchwarden/compiles").expanduser()
-    _check_place(place)
-    attempt = attempt_of(order, asked.train, asked.dev)
-    with alone(shelf, place):
-        folder = latest(shelf, attempt) if resume else begin(shelf, attempt)
-        with alone(shelf, folder):
-            yield folder
-
-
-def _check_place(place: Path) -> None:
-    """Raises StorageError where a program can't be put there, so that this is known before anything is spent."""
-    from marchwarden.errors import StorageError
-
+    compiles = Path("~/.marchwarden/compiles").expanduser()
     there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path("/"))
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise StorageError(f"{there} can't be written into", hint="Name another folder with --out.")
+    attempt = attempt_of(order, asked.train, asked.dev)
+    with alone(compiles, place):
+        folder = latest(compiles, attempt) if resume else begin(compiles, attempt)
+        with alone(compiles, folder):
+            yield folder
 
 
 # A model's stages
 
 
 def compile_stages(order: Order, asked: Asked, place: Path, *, resume: bool, dry_run: bool, json: bool) -> None:
+    """Compile the stages of a model and show the outcome; with `dry_run`, show the estimate only."""
     import anyio
 
     from marchwarden.cli.optimization.compile_progress import shown_progress
@@ -97,8 +96,10 @@ def compile_stages(order: Order, asked: Asked, place: Path, *, resume: bool, dry
 
 
 def _there(settings: Settings, place: Path) -> Program | None:
-    """The program whose other stages stay: of this model, what of it is whole and not stale. For the model's own
-    folder it is the one in force, which may be the shipped one. None where there is none."""
+    """Return the program of this model whose other stages stay, without stale or damaged stages; None without one.
+
+    For the model's own folder that is the program in force, which may be the shipped one.
+    """
     from marchwarden.programs import load_program
     from marchwarden.programs.loading import program_in
     from marchwarden.stages.registry import without_stale
@@ -155,7 +156,7 @@ def _show(outcome: Outcome, *, json: bool, search: ParametersReport | None = Non
 
 
 def end(outcome: Outcome, place: Path) -> None:
-    """Say where the program is, or why nothing was put in place; exit by it."""
+    """Say where the program is, or why nothing was put in place; exit with 1 or 130 where it ended early."""
     from marchwarden.cli.views import console
 
     for name, (its, new) in outcome.stayed.items():
@@ -176,7 +177,10 @@ def end(outcome: Outcome, place: Path) -> None:
 
 
 def going_on(command: Sequence[str], short_of: str = "") -> str:
-    """A command line for the shell: this one again, to go on, with twice of the option that it ran short of."""
+    """Return the command line that goes on with a compile, quoted for the shell.
+
+    The value of the option that it ran short of is doubled.
+    """
     given = []
     for before, each in zip(["", *command[1:-1]], command[1:], strict=False):
         option, equals, value = each.partition("=")
@@ -193,6 +197,7 @@ def going_on(command: Sequence[str], short_of: str = "") -> str:
 
 
 def compile_parameters(order: Order, asked: Asked, place: Path, *, resume: bool, dry_run: bool, json: bool) -> None:
+    """Search the parameters of the model-free stages and show the outcome; with `dry_run`, say what it would do."""
     import signal
 
     import anyio
@@ -203,7 +208,14 @@ def compile_parameters(order: Order, asked: Asked, place: Path, *, resume: bool,
 
     check_optuna()
     if dry_run:
-        _show_trials(order, asked, json=json)
+        body = {"trials": order.trials, "train": len(asked.train), "dev": len(asked.dev), "tokens": 0, "dollars": 0.0}
+        if json:
+            console.json({"model_id": order.settings.model_id, **body})
+        else:
+            console.line(
+                f"{order.trials} trials, each of which asks {len(asked.train)} train questions without a model; then "
+                f"{len(asked.dev)} dev questions decide. No tokens, no dollars."
+            )
         return
     asked_to_stop = False
 
@@ -219,7 +231,7 @@ def compile_parameters(order: Order, asked: Asked, place: Path, *, resume: bool,
             def tell(trial: Trial) -> None:
                 bar.of(trial.of)
                 bar.advance(lambda: f"score {trial.score:.3f} · best {trial.best:.3f}")
-                if bar.is_silent and trial.number % TOLD_TRIALS == 0:
+                if bar.is_silent and trial.number % TRIALS_PER_LINE == 0:
                     console.done(f"{trial.number} of {trial.of} trials, best {trial.best:.3f}")
 
             work = partial(
@@ -237,16 +249,3 @@ def compile_parameters(order: Order, asked: Asked, place: Path, *, resume: bool,
         signal.signal(signal.SIGINT, before)
     _show(outcome, json=json, search=report)
     end(outcome, place)
-
-
-def _show_trials(order: Order, asked: Asked, *, json: bool) -> None:
-    from marchwarden.cli.views import console
-
-    body = {"trials": order.trials, "train": len(asked.train), "dev": len(asked.dev), "tokens": 0, "dollars": 0.0}
-    if json:
-        console.json({"model_id": order.settings.model_id, **body})
-    else:
-        console.line(
-            f"{order.trials} trials, each of which asks {len(asked.train)} train questions without a model; then "
-            f"{len(asked.dev)} dev questions decide. No tokens, no dollars."
-        )

@@ -1,4 +1,4 @@
-"""What of a program is not used, or is another model's, said once on stderr with what to do about it."""
+"""Notices on stderr about parts of a program that are not used, or are another model's, each said once."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ if TYPE_CHECKING:
 
 
 def mention_program(settings: Settings) -> None:
-    """Say what is not in force of the program that the settings find. Raises ConfigurationError where one is named
-    that can't be used."""
+    """Say which parts are not in force of the program that the settings find.
+
+    Raises ConfigurationError where the settings name a program that can't be used.
+    """
     from marchwarden.cli.views import console
     from marchwarden.stages.registry import program_in_force
 
@@ -20,7 +22,7 @@ def mention_program(settings: Settings) -> None:
 
 
 class Once:
-    """Says each thing the first time that it is told."""
+    """A printer of notices that says each text only once."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()

@@ -1,7 +1,7 @@
-"""`marchwarden programs`: what was compiled and fitted for which model, and what of it is in force.
+"""`marchwarden programs`: the programs that were compiled and fitted for models, and which parts are in force.
 
-The list says what files, hashes and the version of DSPy say. `show` also compares the stages' signatures, which takes
-DSPy, where there are compiled ones.
+The list goes by files, hashes and the version of DSPy. `show` also compares the signatures of compiled stages, for
+which it imports DSPy.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ app = typer.Typer(
 
 @dataclass(frozen=True)
 class Shown:
-    """A program, with what of it can be read, stale or not."""
+    """A program, with all of its stages that can be read, stale or not."""
 
     listed: Listed
     stages: Mapping[str, CompiledStage]
@@ -53,7 +53,7 @@ class Shown:
     """Instructions of the stages as they are where nothing is compiled."""
 
     def difference(self, name: str) -> list[str]:
-        """A unified diff of a stage's instructions against the uncompiled ones, without the names of files."""
+        """Return a unified diff of a stage's instructions against the uncompiled ones, without the names of files."""
         before, after = self.uncompiled.get(name, ""), self.stages[name].instructions
         return list(unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm=""))[2:]
 
@@ -89,7 +89,13 @@ def show(
 
     found = _found(named)
     names = _names(found, stage)
-    shown = Shown(_compared(found), found.program.stages, _uncompiled(found))
+    compared, uncompiled = found, {}
+    if found.program.stages:  # their signatures take DSPy, which is slow to import
+        from marchwarden.stages.registry import STAGES, without_stale
+
+        compared = replace(found, program=without_stale(found.program, found.model_id))
+        uncompiled = {name: STAGES[name].signature().instructions for name in found.program.stages if name in STAGES}
+    shown = Shown(compared, found.program.stages, uncompiled)
     if json:
         console.json(_in_full(shown, names))
     else:
@@ -97,7 +103,7 @@ def show(
 
 
 def _found(named: str) -> Listed:
-    """Raises ConfigurationError, naming those that there are."""
+    """Return the program of a model or in a folder. Raises ConfigurationError, which names those that there are."""
     from marchwarden.errors import ConfigurationError
     from marchwarden.programs import all_programs, find_program
 
@@ -110,7 +116,10 @@ def _found(named: str) -> Listed:
 
 
 def _names(listed: Listed, stage: str | None) -> list[str]:
-    """The stages to show, in the order in which they were compiled. Raises ConfigurationError for an unknown one."""
+    """Return the stages to show, in the order in which they were compiled.
+
+    Raises ConfigurationError for an unknown one.
+    """
     from marchwarden.errors import ConfigurationError
 
     there = list(listed.program.info.stages) if listed.program.info else []
@@ -120,24 +129,6 @@ def _names(listed: Listed, stage: str | None) -> list[str]:
         hint = f"It has {', '.join(there)}." if there else "It has a calibration only."
         raise ConfigurationError(f"the program of {listed.model_id} has no stage {stage}", hint=hint)
     return [stage]
-
-
-def _compared(listed: Listed) -> Listed:
-    """With what the stages' signatures say of it."""
-    if not listed.program.stages:
-        return listed
-    from marchwarden.stages.registry import without_stale
-
-    return replace(listed, program=without_stale(listed.program, listed.model_id))
-
-
-def _uncompiled(listed: Listed) -> dict[str, str]:
-    """The instructions of the stages as they are where nothing is compiled."""
-    if not listed.program.stages:
-        return {}
-    from marchwarden.stages.registry import STAGES
-
-    return {name: STAGES[name].signature().instructions for name in listed.program.stages if name in STAGES}
 
 
 def _plain(listed: Listed) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a compile would cost and what it came to, as rich renderables. Pure: what is printed is console.py's."""
+"""A compile's estimate and its outcome, as rich renderables. Pure: console.py prints them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def estimates_view(order: Order, estimates: Sequence[Estimate], whole_tokens: int) -> View:
-    """Each stage's examples, calls at most, tokens and dollars about; then what bounds it all."""
+    """Show each stage's examples, calls, tokens and dollars as estimated; then the limits of the whole compile."""
     said = f"{order.optimizer.name}: {order.optimizer.says}"
     yield Text(f"{visible(order.settings.model_id)}, by {said}", style="bold")
     rows = [
@@ -54,22 +54,19 @@ def estimates_view(order: Order, estimates: Sequence[Estimate], whole_tokens: in
     if order.questions:
         questions = count(order.questions, "dev question")
         yield Text(f"Then {questions} from end to end, with and without: at most {whole_tokens:,} tokens more.")
-    yield Text(_bounds(order))
-
-
-def _bounds(order: Order) -> str:
-    if order.tokens is None and order.calls is None:
-        return "Nothing limits it: --token-budget and --max-calls do. Nothing has been spent."
     limits = []
     if order.tokens is not None:
         limits.append(f"{order.tokens:,} tokens")
     if order.calls is not None:
         limits.append(f"{order.calls:,} calls of searches and proofs")
-    return f"It never spends more than {' and '.join(limits)}. Nothing has been spent."
+    if limits:
+        yield Text(f"It never spends more than {' and '.join(limits)}. Nothing has been spent.")
+    else:
+        yield Text("Nothing limits it: --token-budget and --max-calls do. Nothing has been spent.")
 
 
 def outcome_view(outcome: Outcome, search: ParametersReport | None = None) -> View:
-    """Each stage uncompiled and compiled, with what decided; the whole program; what it took."""
+    """Show each stage uncompiled and compiled, with the reason; then the whole program, and the cost."""
     info = outcome.info
     yield Text(f"{visible(info.model_id)}, seed {info.seed}", style="bold")
     yield Figures(
@@ -105,22 +102,19 @@ def outcome_view(outcome: Outcome, search: ParametersReport | None = None) -> Vi
 
 def _stage_row(name: str, record: StageRecord) -> tuple[str, ...]:
     interval = "–" if record.difference is None else f"{record.difference[0]:+.2f} – {record.difference[1]:+.2f}"
+    valid = "–" if record.valid_uncompiled is None else f"{record.valid_uncompiled:.2f}"
+    if record.valid_uncompiled is not None and record.valid_compiled is not None:
+        valid += f" → {record.valid_compiled:.2f}"
     return (
         name,
         number(record.uncompiled if record.dev_examples else None),
         number(record.compiled),
         interval,
         number(record.model_free),
-        _change(record.valid_uncompiled, record.valid_compiled),
+        valid,
         f"{record.calls:,}",
         record.verdict,
     )
-
-
-def _change(before: float | None, after: float | None) -> str:
-    if before is None:
-        return "–"
-    return f"{before:.2f}" if after is None else f"{before:.2f} → {after:.2f}"
 
 
 def _dollars(value: float | None) -> str:

@@ -39,19 +39,19 @@ if TYPE_CHECKING:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that takes text as it is: no markup, no emoji codes, no guessing at what to colour."""
+    """Return a console that takes text as it is: no markup, no emoji codes, no guessing at what to colour."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
 def show(view: Iterable[RenderableType], out: Console | None = None) -> None:
-    """Print what a view consists of, to stdout unless another console is given."""
+    """Print the parts of a view, to stdout unless another console is given."""
     out = out or console()
     for each in view:
         out.print(each)
 
 
 def result(research: ResearchResult) -> None:
-    """A result for people."""
+    """Print a result for people."""
     from marchwarden.cli.views.result_view import result_view
 
     out = console()
@@ -59,21 +59,21 @@ def result(research: ResearchResult) -> None:
 
 
 def timeline(trace: Trace, entries: Sequence[Entry], *, stderr: bool = False) -> None:
-    """What a call did, step by step."""
+    """Print the steps of a call."""
     from marchwarden.cli.views.trace_view import timeline_view
 
     show(timeline_view(trace, entries), console(stderr=stderr))
 
 
 def verification(citations: int, problems: Sequence[Problem]) -> None:
-    """Whether what a result quotes stands in the stored pages."""
+    """Print how many excerpts stand in the stored pages, and what is wrong with the others."""
     from marchwarden.cli.views.trace_view import verification_view
 
     show(verification_view(citations, problems))
 
 
 def trace_list(summaries: Sequence[TraceSummary]) -> None:
-    """Traces as a table."""
+    """Print traces as a table."""
     from marchwarden.cli.views.trace_view import trace_list_view
 
     out = console()
@@ -81,7 +81,7 @@ def trace_list(summaries: Sequence[TraceSummary]) -> None:
 
 
 def checks(found: Sequence[Check]) -> None:
-    """What doctor found: a line a check, with what to do beneath it."""
+    """Print the checks of `marchwarden doctor`, one on each line, with advice beneath it."""
     marks = {"ok": ("ok", "green"), "note": ("note", "yellow"), "broken": ("broken", "bold red")}
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
@@ -95,7 +95,7 @@ def checks(found: Sequence[Check]) -> None:
 
 
 def scores(found: Scores) -> None:
-    """The figures of an evaluation run."""
+    """Print the figures of an evaluation run."""
     from marchwarden.cli.views.eval_view import scores_view
 
     show(scores_view(found))
@@ -104,77 +104,77 @@ def scores(found: Scores) -> None:
 def labels(
     counts: Mapping[str, Mapping[str, int]], shared: Mapping[str, set[str]], problems: Sequence[LabelProblem]
 ) -> None:
-    """What labels there are, and which of them don't hold."""
+    """Print how many labels there are of each kind, and the problems of those that don't hold."""
     from marchwarden.cli.views.eval_view import labels_view
 
     show(labels_view(counts, shared, problems))
 
 
 def comparison(found: Comparison) -> None:
-    """What changed between two runs."""
+    """Print the differences between two runs."""
     from marchwarden.cli.views.eval_view import comparison_view
 
     show(comparison_view(found))
 
 
 def calibration(found: CalibrationReport) -> None:
-    """What a calibration is worth."""
+    """Print the figures of a calibration."""
     from marchwarden.cli.views.eval_view import calibration_view
 
     show(calibration_view(found))
 
 
 def agreement(found: Agreement) -> None:
-    """How a judge's marks compare with the labels."""
+    """Print the agreement of a judge's marks with the labels."""
     from marchwarden.cli.views.eval_view import agreement_view
 
     show(agreement_view(found))
 
 
 def dataset(found: DatasetReport) -> None:
-    """What a part of ours scored on a public data set."""
+    """Print the scores of one part of Marchwarden on a public data set."""
     from marchwarden.cli.views.eval_view import dataset_view
 
     show(dataset_view(found))
 
 
 def compile_estimates(order: Order, estimates: Sequence[Estimate], whole_tokens: int) -> None:
-    """What a compile would cost."""
+    """Print the estimated cost of a compile."""
     from marchwarden.cli.views.compile_view import estimates_view
 
     show(estimates_view(order, estimates, whole_tokens))
 
 
 def compiled(outcome: Outcome, search: ParametersReport | None = None) -> None:
-    """What a compile came to."""
+    """Print the outcome of a compile."""
     from marchwarden.cli.views.compile_view import outcome_view
 
     show(outcome_view(outcome, search))
 
 
 def stage(found: StageReport) -> None:
-    """What one stage scored, and its worst examples."""
+    """Print the scores of one stage, and its worst examples."""
     from marchwarden.cli.views.stage_view import stage_view
 
     show(stage_view(found))
 
 
 def programs(found: Sequence[Listed]) -> None:
-    """Programs as a table."""
+    """Print programs as a table."""
     from marchwarden.cli.views.programs_view import programs_view
 
     show(programs_view(found))
 
 
 def program(shown: Shown, names: Sequence[str]) -> None:
-    """One program in full."""
+    """Print one program in full."""
     from marchwarden.cli.views.programs_view import program_view
 
     show(program_view(shown, names))
 
 
 def indexed(report: IndexReport) -> None:
-    """What indexing came to; what could not be read goes to stderr."""
+    """Print the outcome of indexing; files that could not be read go to stderr."""
     from marchwarden.cli.views.index_view import failures_view, indexed_view
 
     show(failures_view(report.failed), console(stderr=True))
@@ -182,26 +182,26 @@ def indexed(report: IndexReport) -> None:
 
 
 def corpora(found: Sequence[Mapping[str, Any]]) -> None:
-    """Corpora as a table."""
+    """Print corpora as a table."""
     from marchwarden.cli.views.index_view import corpora_view
 
     show(corpora_view(found))
 
 
 def line(text: str) -> None:
-    """One line on stdout."""
+    """Print one line to stdout."""
     console().print(Text(visible(text)), soft_wrap=True)
 
 
 def data(body: bytes) -> None:
-    """Bytes for machines, exactly as they are, whatever the terminal's encoding."""
+    """Write bytes to stdout exactly as they are, whatever the terminal's encoding."""
     sys.stdout.flush()
     sys.stdout.buffer.write(body)
     sys.stdout.buffer.flush()
 
 
 def json(value: Any) -> None:
-    """A plain value as indented JSON in UTF-8, with a line end."""
+    """Print a plain value as indented JSON in UTF-8, with a line end."""
     import json as codec
 
     data(codec.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n")
@@ -209,7 +209,7 @@ def json(value: Any) -> None:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Something that tells what is happening, with the seconds passed, on a terminal; to a pipe it tells nothing."""
+    """Yield a function that shows what is happening, with the seconds passed; to a pipe it shows nothing."""
     out = console(stderr=True)
     if not out.is_terminal or out.is_dumb_terminal:
         yield lambda message: None
@@ -228,14 +228,14 @@ BAR, COUNTS = 20, 20
 
 
 def whole_parts(text: str, room: int) -> str:
-    """As many of the parts between its dots as there is room for: none of them is cut."""
+    """Return as many of the parts of `text` (separated by ` · `) as fit into `room` columns; none of them is cut."""
     while text and len(text) > room:
         text = text.rpartition(" · ")[0]
     return text
 
 
 class Bar:
-    """How far a count has come, on a terminal; nothing to a pipe."""
+    """Progress of a count, shown on a terminal; a pipe gets nothing."""
 
     def __init__(self, shown: Progress | None, total: int | None) -> None:
         self._shown = shown
@@ -243,16 +243,16 @@ class Bar:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing is shown: no terminal is there."""
+        """True where nothing is shown, since stderr is no terminal."""
         return self._shown is None
 
     def of(self, total: int) -> None:
-        """How many there are, where that is known only later."""
+        """Set the total, where it is known only later."""
         if self._shown and self._task is not None:
             self._shown.update(self._task, total=total)
 
     def advance(self, text: Callable[[], str], by: int = 1) -> None:
-        """One more is done, or as many as are given; `text` stands behind the bar."""
+        """Count one more as done, or as many as are given; `text` stands behind the bar."""
         if self._shown and self._task is not None:
             room = self._shown.console.width - BAR - COUNTS
             self._shown.update(self._task, advance=by, description=whole_parts(one_line(text()), room))
@@ -260,12 +260,13 @@ class Bar:
 
 @contextmanager
 def counting(total: int | None) -> Iterator[Bar]:
-    """A bar with the number done and the time left. No total: it isn't known yet; 0: there is nothing to wait for."""
+    """Show a bar with the number done and the time left. A total of None is not known yet; 0 shows no bar."""
     out = console(stderr=True)
     if not out.is_terminal or out.is_dumb_terminal or total == 0:
         yield Bar(None, total)
         return
-    out.file = sys.stderr  # for good: a library that is kept quiet meanwhile takes the name away
+    # rich looks up sys.stderr at each write, and a library that is kept quiet meanwhile replaces that name.
+    out.file = sys.stderr
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -282,8 +283,8 @@ def counting(total: int | None) -> Iterator[Bar]:
 def evaluation_progress(
     done: int, total: int, figures: Callable[[], Mapping[str, float | None]], *, every: float = 30.0
 ) -> Iterator[Callable[[], None]]:
-    """Call what it gives after each question: a bar with the scores so far on a terminal; to a pipe a line, at most
-    each `every` seconds. `done` of the `total` are there already."""
+    """Yield a function to call after each question. It moves a bar with the scores so far on a terminal, and prints a
+    line at most each `every` seconds to a pipe. `done` of the `total` questions are there already."""
     import time
 
     from marchwarden.cli.views.eval_view import running
@@ -305,23 +306,23 @@ def evaluation_progress(
 
 
 def notice(message: str, hint: str | None = None) -> None:
-    """Something that the user should know beside the result."""
+    """Print something that the user should know beside the result, to stderr."""
     console(stderr=True).print(_with_hint(Text(visible(message), style="yellow"), hint))
 
 
 def done(message: str) -> None:
-    """What was done beside the result, in a line on stderr."""
+    """Print a line on something done beside the result, to stderr."""
     console(stderr=True).print(Text(visible(message), style="dim"), soft_wrap=True)
 
 
 def error(message: str, hint: str | None = None) -> None:
-    """What went wrong, and what to do about it."""
+    """Print an error and, beneath it, what to do about it, to stderr."""
     text = Text.assemble(("Error: ", "bold red"), visible(message))
     console(stderr=True).print(_with_hint(text, hint))
 
 
 def traceback() -> None:
-    """The exception being handled, in full: for debugging only."""
+    """Print the exception being handled in full, to stderr: for debugging only."""
     import traceback as frames
 
     sys.stderr.write(visible(frames.format_exc()))

@@ -1,4 +1,4 @@
-"""Evaluation as rich renderables: scores, labels, differences. Pure: what is printed, and where, is console.py's."""
+"""Evaluation as rich renderables: scores, labels, differences. Pure: console.py prints them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.datasets import DatasetReport
     from marchwarden.evaluation.labels.label_check import Problem
     from marchwarden.evaluation.runs.calibration_fit import BeforeAfter, CalibrationReport, Quality
-    from marchwarden.evaluation.runs.compare import Comparison, Moved
-    from marchwarden.evaluation.runs.run import Grade, RunInfo
-    from marchwarden.evaluation.runs.scores import Score, Scores
+    from marchwarden.evaluation.runs.compare import Comparison
+    from marchwarden.evaluation.runs.run import Grade
+    from marchwarden.evaluation.runs.scores import Scores
     from marchwarden.evaluation.scoring.bootstrap import Difference
     from marchwarden.evaluation.scoring.judge import Agreement
 
@@ -32,48 +32,37 @@ GRADES: tuple[Grade, ...] = ("supported", "partly", "not")
 
 
 def scores_view(scores: Scores) -> View:
-    """A run's figures with their intervals, then the main ones by kind."""
+    """Show a run's figures with their intervals, then the main ones by kind."""
     info = scores.info
     program = f", program {info.program}" if info.program else ""
     failed = f", {scores.failed} failed" if scores.failed else ""
     noun = "question" if scores.planned == 1 else "questions"
     asked = f"{scores.how_many} {noun}"
     yield Text(f"{info.model_id}, reading by {info.reads_by}{program}: {asked}{failed}", style="bold")
-    yield _figures(scores.overall)
-    yield _by_kind(scores)
-
-
-def _figures(found: Sequence[Score]) -> Figures:
     rows = [
         (words(score.metric.name), number(score.metric, score.value), between(score), str(score.questions))
-        for score in found
+        for score in scores.overall
         if score.value is not None
     ]
-    return Figures(("metric", "score", INTERVAL, "questions"), rows, spare=("questions", INTERVAL))
-
-
-def _by_kind(scores: Scores) -> Figures:
-    head = ("kind", *map(words, MAIN))
-    rows = [
-        (one_line(kind), *(_two_decimals(figures[name]) for name in MAIN)) for kind, figures in scores.by_kind.items()
+    yield Figures(("metric", "score", INTERVAL, "questions"), rows, spare=("questions", INTERVAL))
+    # A kind without anything to score for a metric leaves its cell empty.
+    by_kind = [
+        (one_line(kind), *("" if (value := figures[name]) is None else f"{value:.2f}" for name in MAIN))
+        for kind, figures in scores.by_kind.items()
     ]
-    return Figures(head, rows)
+    yield Figures(("kind", *map(words, MAIN)), by_kind)
 
 
 def running(figures: Mapping[str, float | None]) -> str:
-    """The main scores so far, on one line that a terminal of 80 columns has room for behind a bar."""
+    """Return the main scores so far, on one line that a terminal of 80 columns has room for behind a bar."""
     names = {"evidence_recall": "evidence", "nugget_recall": "nuggets", "gap_category_accuracy": "gaps"}
     return " · ".join(f"{short} {value:.2f}" for name, short in names.items() if (value := figures[name]) is not None)
-
-
-def _two_decimals(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
 
 
 def labels_view(
     counts: Mapping[str, Mapping[str, int]], shared: Mapping[str, set[str]], problems: Sequence[Problem]
 ) -> View:
-    """How often what is labelled, which pages splits share, and what does not hold."""
+    """Show the number of labels of each kind, the pages that splits share, and the problems."""
     for what, counted in counts.items():
         yield Text.assemble((f"{what}: ", "bold"), " · ".join(f"{name} {count}" for name, count in counted.items()))
     for page, splits in shared.items():
@@ -84,10 +73,16 @@ def labels_view(
 
 
 def comparison_view(comparison: Comparison) -> View:
-    """How every metric of B differs from A's, then what each question gained and lost."""
+    """Show how every metric of B differs from A's, then what each question gained and lost."""
     for letter, name, info in zip("AB", comparison.names, (comparison.a, comparison.b), strict=True):
-        yield Text.assemble((f"{letter} {visible(name)}: ", "bold"), _set_up(info))
-    yield Text(_compared(comparison), "bold")
+        program = f"program {info.program}" if info.program else "no program"
+        set_up = visible(f"{info.model_id}, reading by {info.reads_by}, {program}")
+        yield Text.assemble((f"{letter} {visible(name)}: ", "bold"), set_up)
+    left = comparison.left_out
+    reasons = ((left.only_in_a, "only in A"), (left.only_in_b, "only in B"), (left.labels_differ, "labels differ"))
+    said = ", ".join(f"{number} {reason}" for number, reason in reasons if number)
+    after = f" compared; left out: {said}" if said else " compared"
+    yield Text(count(comparison.questions, "question") + after, "bold")
     for caution in comparison.cautions:
         yield Text(f"Not the same in both: {caution}.", style="yellow")
     yield _differences(comparison.differences)
@@ -98,27 +93,24 @@ def comparison_view(comparison: Comparison) -> View:
     worse = sum(len(moved.gained) < len(moved.lost) for moved in comparison.moved)
     yield Text(f"{count(len(comparison.moved), 'question')} moved: {better} better, {worse} worse in B", style="bold")
     for moved in comparison.moved:
-        yield from _moved(moved)
-
-
-def _set_up(info: RunInfo) -> str:
-    program = f"program {info.program}" if info.program else "no program"
-    return visible(f"{info.model_id}, reading by {info.reads_by}, {program}")
-
-
-def _compared(comparison: Comparison) -> str:
-    left = comparison.left_out
-    reasons = ((left.only_in_a, "only in A"), (left.only_in_b, "only in B"), (left.labels_differ, "labels differ"))
-    said = ", ".join(f"{number} {reason}" for number, reason in reasons if number)
-    return count(comparison.questions, "question") + (f" compared; left out: {said}" if said else " compared")
+        yield Text.assemble((moved.question.id, "bold"), f" {one_line(moved.question.question)}")
+        lines = [("+", "green", each) for each in moved.gains] + [("−", "red", each) for each in moved.losses]
+        for sign, style, each in lines:
+            yield Indented(Text(f"{sign} {one_line(each)}", style=style))
 
 
 def _differences(found: Sequence[Difference]) -> Figures:
     rows, styles = [], []
     for each in found:
         word, style = _judged(each)
+        if each.low is None:
+            interval = ""
+        elif each.questions < FEW:
+            interval = "–"
+        else:
+            interval = f"{_signed(each, each.low)} … {_signed(each, each.high)}"
         figures = (number(each.metric, each.a), number(each.metric, each.b), _signed(each, each.value))
-        rows.append((words(each.metric.name), *figures, _between(each), str(each.questions), word))
+        rows.append((words(each.metric.name), *figures, interval, str(each.questions), word))
         styles.append(style)
     return Figures(
         ("metric", "A", "B", f"B{NO_BREAK}−{NO_BREAK}A", INTERVAL, "n", ""),
@@ -128,15 +120,8 @@ def _differences(found: Sequence[Difference]) -> Figures:
     )
 
 
-def _between(difference: Difference) -> str:
-    if difference.low is None:
-        return ""
-    if difference.questions < FEW:
-        return "–"
-    return f"{_signed(difference, difference.low)} … {_signed(difference, difference.high)}"
-
-
 def _signed(difference: Difference, value: float | None) -> str:
+    """Return a value of the difference's metric with its sign; nothing for None."""
     if not value:
         return "" if value is None else "0"
     if difference.metric.is_share:
@@ -145,7 +130,7 @@ def _signed(difference: Difference, value: float | None) -> str:
 
 
 def _judged(difference: Difference) -> tuple[str, str]:
-    """A word for a difference that is certain and of more than a few questions, and its style."""
+    """Return a word for a difference that is certain and of more than a few questions, and its style."""
     if not difference.is_certain or difference.questions < FEW:
         return "", "dim"
     if difference.is_better is None:
@@ -153,18 +138,12 @@ def _judged(difference: Difference) -> tuple[str, str]:
     return ("better", "green") if difference.is_better else ("worse", "red")
 
 
-def _moved(moved: Moved) -> View:
-    yield Text.assemble((moved.question.id, "bold"), f" {one_line(moved.question.question)}")
-    lines = [("+", "green", each) for each in moved.gains] + [("−", "red", each) for each in moved.losses]
-    for sign, style, each in lines:
-        yield Indented(Text(f"{sign} {one_line(each)}", style=style))
-
-
+# Scores whose calibrated value is shown: the bounds of the contract's bands, and some between. A guess.
 SAMPLE_SCORES = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def calibration_view(report: CalibrationReport) -> View:
-    """Before and after on either set of questions, then what the calibration makes of a few scores."""
+    """Show the figures before and after on either set of questions, then a few scores and their calibrated values."""
     fitted = report.calibration
     yield Text(f"{visible(fitted.model_id)}: confidence {visible(fitted.described)}", style="bold")
     rows = _before_after(report.own, "cross-validated")
@@ -190,7 +169,7 @@ def _qualities(quality: Quality) -> tuple[str, str, str]:
 
 
 def agreement_view(found: Agreement) -> View:
-    """How a judge's marks compare with the string labels."""
+    """Show how a judge's marks compare with the string labels."""
     left_out = ((found.unreadable, "not readable"), (found.unasked, "not marked"))
     said = "".join(f", {number} {what}" for number, what in left_out if number)
     yield Text(f"Judge {visible(found.model_id)}: {count(found.answers, 'answer')} marked{said}", style="bold")
@@ -205,7 +184,7 @@ def agreement_view(found: Agreement) -> View:
 
 
 def dataset_view(found: DatasetReport) -> View:
-    """Figures, and how they are meant."""
+    """Show the figures of a data set, and notes on how to read them."""
     yield Text(f"{found.name}: {found.what}, {count(found.items, 'item')}", style="bold")
     yield Figures(("figure", ""), [(words(name), f"{value:.3f}") for name, value in found.figures.items()])
     for note in found.notes:

@@ -1,4 +1,4 @@
-"""What `marchwarden index` shows."""
+"""Indexing as rich renderables: the report of a run, files that failed, corpora. Pure: console.py prints them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
     from marchwarden.corpus.indexing import IndexReport
 
+# Files that are named; the others are counted. A guess: about a screenful.
 MOST_FAILURES = 20
 
 
 def indexed_view(report: IndexReport) -> Iterator[RenderableType]:
-    """What a run came to; no file is named."""
+    """Show the figures of an indexing run; no file is named."""
     held = f"{count(report.documents, 'document')} of {count(report.files, 'file')}"
     yield Text(f"{report.name}: {held}")
     parts = {"new": report.added, "changed": report.changed, "gone": report.removed, "as before": report.unchanged}
@@ -32,7 +33,7 @@ def indexed_view(report: IndexReport) -> Iterator[RenderableType]:
 
 
 def failures_view(failed: Mapping[str, str]) -> Iterator[RenderableType]:
-    """Files that could not be read, and why: a path is data, whatever it holds."""
+    """Show the files that could not be read, with the reasons; paths are made safe to print."""
     if not failed:
         return
     yield Text(f"{count(len(failed), 'file')} could not be read, or not wholly:", style="yellow")
@@ -43,7 +44,7 @@ def failures_view(failed: Mapping[str, str]) -> Iterator[RenderableType]:
 
 
 def corpora_view(found: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """Corpora as a table, and under which folders their files are."""
+    """Show corpora as a table, and the folders that their files are in."""
     rows = [
         (each["name"], f"{each['documents']:,}", f"{each['files']:,}", f"{each['bytes'] / 1e6:,.1f}")
         for each in found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich.text import Text
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from marchwarden.cli.optimization.programs import Shown
-    from marchwarden.programs import CompiledStage, FigureRecord, Listed, Note, ProgramInfo, StageRecord
+    from marchwarden.programs import CompiledStage, FigureRecord, Listed, Note, StageRecord
 
     View: TypeAlias = Iterable[RenderableType]
 
@@ -27,14 +27,22 @@ _INTERVAL = f"95{NO_BREAK}% interval"
 
 
 def programs_view(found: Sequence[Listed]) -> View:
-    """A row a program, the scores of its stages, and what of it is not used."""
+    """Show a row for each program, the scores of its stages, and notes on parts that are not used."""
     head = ("program of", "where", "compiled", "calibrated", "date", "state")
     rows = [_row(each) for each in found]
     yield Figures(head, rows, spare=("calibrated", "date"), styles=[_STATES[each.state] for each in found])
     for each in found:
-        if each.program.info and each.program.info.stages:
+        if each.program.info and (stages := each.program.info.stages):
             yield Text(f"{visible(each.model_id)}, {each.where}: scores on dev", style="bold")
-            yield _scores(each.program.info.stages)
+            scores = [
+                (word(name), _uncompiled(stage), number(stage.compiled), _between(stage.difference), stage.verdict)
+                for name, stage in stages.items()
+            ]
+            yield Figures(
+                ("stage", "uncompiled", "compiled", f"{_INTERVAL} of the difference", ""),
+                scores,
+                styles=["" if stage.kept else "dim" for stage in stages.values()],
+            )
         yield from _notes(each.program.notes)
 
 
@@ -44,15 +52,6 @@ def _row(listed: Listed) -> tuple[str, ...]:
     date = info.date if info else program.calibration.date if program.calibration else "–"
     calibrated = "yes" if program.calibration else "no"
     return one_line(listed.model_id), listed.where, compiled, calibrated, one_line(date), listed.state
-
-
-def _scores(stages: Mapping[str, StageRecord]) -> Figures:
-    rows = [
-        (word(name), _uncompiled(each), number(each.compiled), _between(each.difference), each.verdict)
-        for name, each in stages.items()
-    ]
-    head = ("stage", "uncompiled", "compiled", f"{_INTERVAL} of the difference", "")
-    return Figures(head, rows, styles=["" if each.kept else "dim" for each in stages.values()])
 
 
 def _notes(notes: Iterable[Note]) -> View:
@@ -65,14 +64,22 @@ def _notes(notes: Iterable[Note]) -> View:
 
 
 def program_view(shown: Shown, names: Sequence[str]) -> View:
-    """What was compiled by what, what it is worth, then each of the named stages."""
+    """Show one program in full: its origin, its scores, then each of the named stages."""
     listed, program, info = shown.listed, shown.listed.program, shown.listed.program.info
     yield Text.assemble(
         (one_line(listed.model_id), "bold"), f": {listed.state}, {visible(str(program.folder))}", overflow="fold"
     )
     yield from _notes(program.notes)
     if info:
-        yield _made(info)
+        reflection = f", with {info.reflection_model} to reflect" if info.reflection_model else ""
+        dollars = "" if info.cost.dollars is None else f", ${info.cost.dollars:.2f}"
+        took = _took(info.cost.calls, info.cost.tokens, info.cost.seconds)
+        lines = (
+            f"Compiled {info.date} by Marchwarden {info.version} with DSPy {info.dspy}{reflection}",
+            f"The last compile took {took}{dollars}",
+            f"seed {info.seed}, reading by {info.reads_by}, labels {info.labels}, pages {info.pages}",
+        )
+        yield Text(visible("\n".join(lines)))
         if info.whole:
             yield Text(f"\n{count(info.whole.questions, 'question')} of {visible(info.whole.split)}", style="bold")
             yield figures_table(info.whole.figures)
@@ -88,18 +95,6 @@ def program_view(shown: Shown, names: Sequence[str]) -> View:
             yield Figures(
                 ("parameter", "was", "is"), [(key, f"{was:g}", f"{now:g}") for key, (was, now) in changes.items()]
             )
-
-
-def _made(info: ProgramInfo) -> Text:
-    reflection = f", with {info.reflection_model} to reflect" if info.reflection_model else ""
-    dollars = "" if info.cost.dollars is None else f", ${info.cost.dollars:.2f}"
-    took = _took(info.cost.calls, info.cost.tokens, info.cost.seconds)
-    lines = (
-        f"Compiled {info.date} by Marchwarden {info.version} with DSPy {info.dspy}{reflection}",
-        f"The last compile took {took}{dollars}",
-        f"seed {info.seed}, reading by {info.reads_by}, labels {info.labels}, pages {info.pages}",
-    )
-    return Text(visible("\n".join(lines)))
 
 
 def _took(calls: int, tokens: int, seconds: float) -> str:
@@ -149,17 +144,14 @@ def _compiled(stage: CompiledStage, changed: Sequence[str]) -> View:
     for place, demo in enumerate(stage.demos, start=1):
         yield Text(f"Demonstration {place} of {len(stage.demos)}", style="bold")
         for field, value in demo.items():
-            yield Indented(Text.assemble((f"{one_line(field)}: ", "cyan"), visible(_as_read(value))))
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield Indented(Text.assemble((f"{one_line(field)}: ", "cyan"), visible(shown)))
     if not stage.demos:
         yield Text("No demonstrations", style="bold")
 
 
-def _as_read(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
 def number(value: float | None) -> str:
-    """A share to three decimals; tokens and seconds to one."""
+    """Return a share with three decimals, tokens and seconds with one; a dash for None."""
     if value is None:
         return "–"
     return f"{value:.3f}" if abs(value) <= 1 else f"{value:,.1f}"

@@ -16,7 +16,7 @@ from marchwarden.server.markdown import Style, blocks
 if TYPE_CHECKING:
     from marchwarden.contract import ResearchResult
 
-# What would be markup, a link, an image or HTML in Markdown is text here.
+# Characters that could make markup, a link, an image or HTML in Markdown. They are escaped, so that they stay text.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~!&])")
 _RULE = re.compile(r"^(\s*)(?=(-\s*){2,}$|=+\s*$)", re.MULTILINE)
 _MARKER = re.compile(r"\\\[(\d{1,3})\\\]")
@@ -33,7 +33,7 @@ def write_report(result: ResearchResult, question: str, path: Path) -> None:
 
 
 def _replace(path: Path, body: bytes) -> None:
-    """Links are followed; a pipe or a device is written into, never replaced."""
+    """Replace a file, or make it. Links are followed; a pipe or a device is written into, never replaced."""
     temporary: str | None = None
     try:
         path = path.resolve()
@@ -43,7 +43,11 @@ def _replace(path: Path, body: bytes) -> None:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(descriptor, "wb") as file:
             file.write(body)
-        _usual_permissions(temporary)
+        # mkstemp's file is for its owner alone; a report gets the permissions that any new file would get. Python
+        # reads the umask only by setting it.
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)
         os.replace(temporary, path)  # noqa: PTH105
     except OSError as error:
         if temporary is not None:
@@ -53,20 +57,13 @@ def _replace(path: Path, body: bytes) -> None:
         raise StorageError(f"{path} can't be written: {reason}", hint="Choose another --output.") from error
 
 
-def _usual_permissions(path: str) -> None:
-    """mkstemp's file is for its owner alone; a report gets what any new file would get."""
-    mask = os.umask(0)
-    os.umask(mask)
-    Path(path).chmod(0o666 & ~mask)
-
-
 def markdown(result: ResearchResult, question: str) -> str:
-    """The result as a Markdown document; what came from pages and models is escaped, the `[n]` are kept."""
+    """Return the result as a Markdown document. Text of pages and models is escaped; the markers `[n]` are kept."""
     return "\n\n".join([f"# {_line(question)}", *blocks(result, _ESCAPED)]) + "\n"
 
 
 def _text(text: str) -> str:
-    """Lists stay lists; lines of dashes would make headings of what is above them."""
+    """Escape a text, but let lists stay lists. Lines of dashes are escaped too: they would make a heading above."""
     return _MARKER.sub(r"[\1]", _RULE.sub(r"\1\\", _SPECIAL.sub(r"\\\1", visible(text))))
 
 

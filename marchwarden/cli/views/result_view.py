@@ -1,4 +1,4 @@
-"""A ResearchResult as rich renderables. Pure: what is printed, and where, is console.py's."""
+"""A ResearchResult as rich renderables. Pure: console.py prints them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from marchwarden.contract import (
         Citation,
         ConfidenceFactors,
-        CostMetadata,
         DiscoveryEvent,
         Gap,
         OpenQuestion,
@@ -38,37 +37,42 @@ _BAND_STYLE = {"high": "green", "moderate": "green", "low": "yellow", "very low"
 
 
 def band(confidence: float) -> str:
-    """As contract.confidence_band, whose import would cost `replay` half its time; a test holds them equal."""
+    """Return the contract's word for a score of 0–1."""
+    # The same as contract.confidence_band, whose import would take half of the time of `replay`; a test holds them
+    # equal.
     words = ((0.9, "high"), (0.7, "moderate"), (0.5, "low"))
     return next((word for floor, word in words if confidence >= floor), "very low")
 
 
 def result_view(result: ResearchResult, width: int) -> View:
-    """The whole result for a terminal that is `width` cells wide."""
-    yield _heading_with_confidence(result.confidence)
+    """Show the whole result on a terminal that is `width` cells wide."""
+    words = band(result.confidence)
+    in_words = f"{words} confidence ({result.confidence:.2f})"
+    yield Text.assemble(("Answer", "bold"), " · ", (in_words, _BAND_STYLE[words]), end="\n\n")
     yield _prose(_answer(result.answer))
-    yield from _section("Citations", _citations(result.citations, width) if result.citations else None)
+    if result.citations:
+        yield from _section("Citations", _columns(result.citations) if width >= _WIDE else _stack(result.citations))
     yield from _section("Gaps", *map(_gap, result.gaps))
     yield from _section("Discoveries", *map(_discovery, result.discovery_events))
     yield from _section("Open questions", *map(_open_question, result.open_questions))
     yield from _section("Confidence", _prose(_factors(result.confidence, result.confidence_factors)))
-    yield from _section("Cost", _prose(_cost(result.cost_metadata)))
-    yield from _section("Trace", _trace(result.trace_id))
-
-
-def _heading_with_confidence(confidence: float) -> Text:
-    words = band(confidence)
-    return Text.assemble(
-        ("Answer", "bold"), " · ", (f"{words} confidence ({confidence:.2f})", _BAND_STYLE[words]), end="\n\n"
+    cost = (
+        count(result.cost_metadata.tokens_used, "token"),
+        count(result.cost_metadata.iterations_run, "iteration"),
+        f"{result.cost_metadata.wall_time_sec:.1f} s",
+        f"model {one_line(result.cost_metadata.model_id)}",
     )
+    yield from _section("Cost", _prose(Text(" · ".join(cost))))
+    trace_id = one_line(result.trace_id)
+    replay = (f"\nmarchwarden replay {trace_id[:8]}", "dim")
+    yield from _section("Trace", _prose(Text.assemble(trace_id, replay)))
 
 
-def _section(title: str, *body: RenderableType | None) -> View:
-    """Nothing at all where there is no body."""
-    shown = [each for each in body if each is not None]
-    if shown:
+def _section(title: str, *body: RenderableType) -> View:
+    """Show a title and what stands below it; nothing at all where there is no body."""
+    if body:
         yield Text(f"\n{title}", style="bold")
-        yield from shown
+        yield from body
 
 
 def _prose(text: RenderableType) -> RenderableType:
@@ -76,15 +80,14 @@ def _prose(text: RenderableType) -> RenderableType:
 
 
 def _answer(answer: str) -> Group:
-    """Line by line: the items of a list hang from their dash."""
-    return Group(*map(_answer_line, visible(answer).split("\n")))
-
-
-def _answer_line(line: str) -> RenderableType:
-    is_item = line.startswith(("- ", "* "))
-    text = Text(line[2:] if is_item else line)
-    text.highlight_regex(r"\[\d{1,3}\]", "cyan")
-    return _hanging("•", text) if is_item else text
+    """Return the answer line by line; the items of a list hang from their bullet."""
+    lines: list[RenderableType] = []
+    for line in visible(answer).split("\n"):
+        is_item = line.startswith(("- ", "* "))
+        text = Text(line[2:] if is_item else line)
+        text.highlight_regex(r"\[\d{1,3}\]", "cyan")
+        lines.append(_hanging("•", text) if is_item else text)
+    return Group(*lines)
 
 
 def _hanging(mark: str, text: Text) -> Table:
@@ -93,10 +96,6 @@ def _hanging(mark: str, text: Text) -> Table:
     grid.add_column(overflow="fold")
     grid.add_row(mark, text)
     return grid
-
-
-def _citations(citations: list[Citation], width: int) -> Table:
-    return _columns(citations) if width >= _WIDE else _stack(citations)
 
 
 def _columns(citations: list[Citation]) -> Table:
@@ -133,7 +132,7 @@ def _excerpt(citation: Citation) -> Text:
 
 
 def _item(head: Text, detail: str) -> RenderableType:
-    """A bullet with a line of detail beneath it."""
+    """Return a bullet with a line of detail beneath it."""
     return _prose(_hanging("•", Text.assemble(head, "\n", (one_line(detail), "dim"))))
 
 
@@ -170,19 +169,3 @@ def _factors(confidence: float, factors: ConfidenceFactors) -> Text:
         before = "" if factors.uncalibrated is None else f" (uncalibrated {factors.uncalibrated:.2f})"
         parts.insert(1, one_line(factors.calibration) + before)
     return Text(" · ".join(parts))
-
-
-def _cost(cost: CostMetadata) -> Text:
-    parts = [
-        count(cost.tokens_used, "token"),
-        count(cost.iterations_run, "iteration"),
-        f"{cost.wall_time_sec:.1f} s",
-        f"model {one_line(cost.model_id)}",
-    ]
-    return Text(" · ".join(parts))
-
-
-def _trace(trace_id: str) -> RenderableType:
-    text = Text(one_line(trace_id))
-    text.append(f"\nmarchwarden replay {one_line(trace_id)[:8]}", style="dim")
-    return _prose(text)

@@ -1,5 +1,4 @@
-"""Text from outside (pages, models, files, servers) made safe to show: what it holds is data, never markup and never
-a command to the terminal."""
+"""Text from outside (pages, models, files, servers) made safe to show, so that it is never markup or a command."""
 
 from __future__ import annotations
 
@@ -14,20 +13,20 @@ _UNSAFE = re.compile(
 
 
 def visible(text: str) -> str:
-    """`text` with such characters written as escapes (`\\x1b`); line ends stay, as newlines; tabs become spaces."""
+    """Return `text` with unsafe characters as escapes (`\\x1b`). Line ends become newlines; tabs become spaces."""
+
+    def escape(match: re.Match[str]) -> str:
+        code = ord(match[0])
+        if code < 0x100:
+            return f"\\x{code:02x}"
+        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
-    return _UNSAFE.sub(_escaped, text)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return _UNSAFE.sub(escape, text)
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """`text` made visible on a single line, cut with `…` where it is longer than `limit` characters."""
+    """Return `text` made visible on a single line, cut with `…` where it is longer than `limit` characters."""
     line = " ".join(visible(text).split())
     if limit is None or len(line) <= limit:
         return line
@@ -35,12 +34,12 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def word(value: object) -> str:
-    """An enum's value, or a string read from a trace, as words: `source_not_found` → `source not found`."""
+    """Return an enum's value, or a string read from a trace, as words: `source_not_found` → `source not found`."""
     return one_line(str(value.value if isinstance(value, Enum) else value)).replace("_", " ")
 
 
 def count(number: int, noun: str) -> str:
-    """`1 page`, `3 pages`, `2 queries`."""
+    """Return a number with its noun: `1 page`, `3 pages`, `2 queries`."""
     if number == 1:
         return f"1 {noun}"
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"

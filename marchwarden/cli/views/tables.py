@@ -16,24 +16,28 @@ from rich.text import Text
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
+# Blank columns before each column of figures.
 GAP = 2
-# In a head: a space at which it never breaks.
+# A space in a head at which the head never breaks.
 NO_BREAK = "\u00a0"
-# Columns that a name is left at least, before a column of figures is given up.
-NAME = 12
+# Columns that a name keeps before a column of figures is given up. A guess.
+NAME_COLUMNS = 12
 
 
 @dataclass(frozen=True)
 class Figures:
-    """A name in each row, figures behind it. Where it is narrow, heads break at their spaces and names at theirs;
-    then columns of `spare` are left out; then a row becomes a paragraph."""
+    """A table with a name in each row and figures behind it.
+
+    On a narrow terminal, heads and names break at their spaces; then columns of `spare` are left out; then each row
+    becomes a paragraph.
+    """
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     spare: Sequence[str] = ()
-    """Heads of the columns that can be done without, the first to go first."""
+    """Heads of the columns that can be left out, the first to go first."""
     styles: Sequence[str] = ()
-    """One a row."""
+    """A rich style for each row; none where the rows have no style."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         columns = self._columns(options.max_width)
@@ -42,25 +46,23 @@ class Figures:
         yield Text("")
 
     def _columns(self, width: int) -> list[int]:
-        """Those that fit; none where not all that are needed do."""
+        """Return the columns that fit; none where not all that are needed do."""
+        names = [row[0] for row in self.rows]
+        least_name = min(max(map(cell_len, names), default=0), max(NAME_COLUMNS, _longest_word(names)))
         columns = list(range(len(self.head)))
         for given_up in (None, *self.spare):
             columns = [each for each in columns if self.head[each] != given_up]
-            if self._least_name() + self._figures_width(columns, whole=False) <= width:
+            if least_name + self._figures_width(columns, whole=False) <= width:
                 return columns
         return []
 
-    def _least_name(self) -> int:
-        names = [row[0] for row in self.rows]
-        return min(max(map(cell_len, names), default=0), max(NAME, _longest_word(names)))
-
     def _figures_width(self, columns: Sequence[int], *, whole: bool) -> int:
-        """With the gap before each; with heads in one line, or else broken."""
-        return sum(GAP + self._width(each, whole=whole) for each in columns[1:])
-
-    def _width(self, column: int, *, whole: bool) -> int:
-        head = cell_len(self.head[column]) if whole else _longest_word([self.head[column]])
-        return max(head, *(cell_len(row[column]) for row in self.rows), 0)
+        """Return the width of the figures in cells, gaps included; `whole`: with each head on one line."""
+        total = 0
+        for each in columns[1:]:
+            head = cell_len(self.head[each]) if whole else _longest_word([self.head[each]])
+            total += GAP + max(head, *(cell_len(row[each]) for row in self.rows), 0)
+        return total
 
     def _table(self, columns: Sequence[int], width: int) -> Table:
         longest_name = max((cell_len(row[0]) for row in (self.head, *self.rows)), default=0)
@@ -90,7 +92,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Indented:
-    """A paragraph two columns to the right."""
+    """A paragraph, moved two columns to the right."""
 
     text: Text
 
@@ -99,7 +101,7 @@ class Indented:
 
 
 def trimmed(shown: RenderableType, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-    """What is drawn, without the blanks at the end of each line."""
+    """Yield what is drawn, without the blanks at the end of each line."""
     for line in console.render_lines(shown, options, pad=False):
         while line and not line[-1].text.strip() and not line[-1].control:
             line = line[:-1]
@@ -111,7 +113,7 @@ def trimmed(shown: RenderableType, console: Console, options: ConsoleOptions) ->
 
 
 def _packed(said: Sequence[str], width: int) -> Iterator[str]:
-    """As many as fit on each line, two columns to the right."""
+    """Yield lines of as many figures as fit, two columns to the right."""
     line = ""
     for each in said:
         longer = f"{line} · {each}" if line else each

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
     View: TypeAlias = Iterable[RenderableType]
 
+# Digits of a hash that are shown: as many as tell the pages of a store apart.
 _HASH_DIGITS = 12
-# Characters of one detail: a timeline is read at a glance, `--json` has the rest.
-_LINE_LIMIT = 400
+# Characters of one detail: a timeline is read at a glance, `--json` has the rest. A guess.
+_DETAIL_CHARS = 400
+# Columns of the terminal below which figures, and below which the outcome, move under the question. A guess.
 _NARROW, _NARROWEST = 100, 60
-_QUESTION_LIMIT = 120
+# Characters of a question in the list. A guess: about two lines.
+_QUESTION_CHARS = 120
 
 _ENDINGS: dict[Outcome, tuple[str, str]] = {
     "finished": ("finished", "green"),
@@ -47,21 +50,17 @@ _KIND_STYLE = {
 
 
 def timeline_view(trace: Trace, entries: Sequence[Entry]) -> View:
-    """Every step with its time, what happened, why, and what it brought; then how the call ended."""
-    yield _title(trace)
+    """Show every step with its time, its reason and its details; then how the call ended."""
+    when = f" · {trace.started:%Y-%m-%d %H:%M:%S} UTC" if trace.started else ""
+    yield Text.assemble(("Trace ", "bold"), one_line(trace.trace_id), (when, "dim"), end="\n\n")
     yield _Steps(entries)
     words, style = _ENDINGS[trace.outcome]
     yield Text(f"\n{count(len(entries), 'step')}, {words}\n", style=style)
 
 
-def _title(trace: Trace) -> Text:
-    when = f" · {trace.started:%Y-%m-%d %H:%M:%S} UTC" if trace.started else ""
-    return Text.assemble(("Trace ", "bold"), one_line(trace.trace_id), (when, "dim"), end="\n\n")
-
-
 @dataclass(frozen=True)
 class _Steps:
-    """A hanging indent for each step. Not a rich table: that would take most of the time of a replay."""
+    """The steps, each with a hanging indent. Not a rich table: that would take most of the time of a replay."""
 
     entries: Sequence[Entry]
 
@@ -79,29 +78,29 @@ class _Steps:
 
 
 def _lines(entry: Entry) -> Iterator[tuple[str, str]]:
-    """(text, style), what happened first."""
+    """Yield (text, style) for each line of a step: what happened, the reason, the details."""
     yield one_line(entry.line), _KIND_STYLE.get(entry.kind, "none")
     if entry.decision:
-        yield f"why: {one_line(entry.decision, _LINE_LIMIT)}", "italic"
+        yield f"why: {one_line(entry.decision, _DETAIL_CHARS)}", "italic"
     for label, value in entry.details:
-        yield f"{label}: {short_hash(value) if label == 'hash' else one_line(value, _LINE_LIMIT)}", "dim"
+        yield f"{label}: {short_hash(value) if label == 'hash' else one_line(value, _DETAIL_CHARS)}", "dim"
 
 
 def _pieces(text: str, width: int, console: Console) -> list[str]:
-    """`text` in lines of at most `width` cells."""
+    """Return `text` in lines of at most `width` cells."""
     if cell_len(text) <= width:
         return [text]
     return [line.plain.rstrip() for line in Text(text).wrap(console, max(width, 20), overflow="fold")]
 
 
 def short_hash(value: str) -> str:
-    """`sha256:` and the first digits, as many as tell pages apart."""
+    """Return `sha256:` and the first digits of a hash, as many as tell pages apart."""
     name, _, digits = one_line(value).partition(":")
     return f"{name}:{digits[:_HASH_DIGITS]}" if digits else name
 
 
 def verification_view(citations: int, problems: Sequence[Problem]) -> View:
-    """How many excerpts stand in the stored text of their page, and what is wrong with the others."""
+    """Show how many excerpts stand in the stored text of their page, and what is wrong with the others."""
     broken = {problem.citation for problem in problems if problem.citation}
     good = citations - len(broken)
     style = "green" if not problems else "red"
@@ -112,7 +111,7 @@ def verification_view(citations: int, problems: Sequence[Problem]) -> View:
 
 
 def trace_list_view(summaries: Sequence[TraceSummary], width: int) -> View:
-    """A row a trace; on a narrow terminal what came of it stands under the question."""
+    """Show a row for each trace; on a narrow terminal the outcome stands under the question."""
     aside = 3 if width >= _NARROW else 0
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("Trace", style="cyan", no_wrap=True)
@@ -124,31 +123,19 @@ def trace_list_view(summaries: Sequence[TraceSummary], width: int) -> View:
     for name in ("Confidence", "Tokens", "Seconds")[:aside]:
         table.add_column(name, justify="left" if name == "Confidence" else "right", no_wrap=True)
     for each in summaries:
-        trace_id, when = _identity(each)
-        confidence, tokens, seconds = what_came = _what_came(each)
-        question = Text(one_line(each.question or "–", _QUESTION_LIMIT))
+        when = f"{each.started.astimezone():%Y-%m-%d %H:%M}" if each.started else "–"
+        confidence = "–" if each.confidence is None else f"{each.confidence:.2f} {band(each.confidence)}"
+        tokens = "–" if each.tokens_used is None else f"{each.tokens_used:,}"
+        seconds = "–" if each.seconds is None else f"{each.seconds:.1f}"
+        question = Text(one_line(each.question or "–", _QUESTION_CHARS))
         if width < _NARROWEST:
             question.append(f"\n{when} · ", style="dim").append_text(_outcome(each))
         if not aside and each.confidence is not None:
             question.append(f"\n{confidence} · {tokens} tokens · {seconds} s", style="dim")
         outer = ((when,), (_outcome(each),)) if width >= _NARROWEST else ((), ())
-        table.add_row(trace_id, *outer[0], question, *outer[1], *what_came[:aside])
+        table.add_row(each.trace_id[:8], *outer[0], question, *outer[1], *(confidence, tokens, seconds)[:aside])
     yield table
-
-
-def _identity(summary: TraceSummary) -> tuple[str, str]:
-    when = f"{summary.started.astimezone():%Y-%m-%d %H:%M}" if summary.started else "–"
-    return summary.trace_id[:8], when
 
 
 def _outcome(summary: TraceSummary) -> Text:
     return Text(summary.outcome, style=_ENDINGS[summary.outcome][1])
-
-
-def _what_came(summary: TraceSummary) -> tuple[str, str, str]:
-    """Confidence, tokens, seconds."""
-    return (
-        "–" if summary.confidence is None else f"{summary.confidence:.2f} {band(summary.confidence)}",
-        "–" if summary.tokens_used is None else f"{summary.tokens_used:,}",
-        "–" if summary.seconds is None else f"{summary.seconds:.1f}",
-    )
