@@ -1,4 +1,4 @@
-"""From a ledger to a result: what the last stages said, assembled; and the model-free end of a call that was cut off.
+"""From a ledger to a result: one end for every call, with a model or without, in its own process or outside of it.
 
 A checkpoint is all that is needed to end a call outside of its process.
 """
@@ -14,7 +14,6 @@ from marchwarden.contract import (
     NON_TEXT_SOURCE,
     Citation,
     CostMetadata,
-    Depth,
     DiscoveryEvent,
     DiscoveryType,
     Gap,
@@ -32,10 +31,19 @@ from marchwarden.programs import Calibration
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, contradictions
 from marchwarden.stages.extract import SNIPPET
-from marchwarden.stages.gaps import GAPS, GapsGiven, settled
+from marchwarden.stages.gaps import GAPS, GapsGiven, settled, undecided
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
-from marchwarden.stages.stage import Form
-from marchwarden.stages.synthesize import SYNTHESIZE, SynthesizeGiven, check_grounding, evidence, render_answer
+from marchwarden.stages.stage import Form, Stages, WithoutModel
+from marchwarden.stages.synthesize import (
+    SYNTHESIZE,
+    Claim,
+    SynthesizeGiven,
+    check_grounding,
+    evidence,
+    excerpts_for,
+    render_answer,
+    usable_excerpts,
+)
 from marchwarden.trace.events import Dropped
 
 MOST_NEW_SOURCES = 2
@@ -53,6 +61,8 @@ class Checkpoint(BaseModel):
     kind: str
     calibration: Calibration | None = None
     parameters: Parameters = DEFAULT
+    model_trouble: str | None = None
+    """What went wrong with the model's service, if anything."""
 
     def cost(self, seconds: float) -> CostMetadata:
         return CostMetadata(
@@ -78,29 +88,21 @@ class Conclusion:
     open_questions: list[OpenQuestion]
     dropped: list[Dropped] = field(default_factory=list)
 
-    def result(
-        self,
-        ledger: Ledger,
-        *,
-        cost: CostMetadata,
-        kind: str,
-        trace_id: str,
-        today: date,
-        calibration: Calibration | None = None,
-        parameters: Parameters = DEFAULT,
-    ) -> ResearchResult:
+    def result(self, state: Checkpoint, *, seconds: float, trace_id: str, today: date) -> ResearchResult:
+        """The result of a call that ended in this state, after so many seconds."""
+        ledger, cost = state.ledger, state.cost(seconds)
         assessment = assess(
             ledger,
             self.evidence,
             budget_exhausted=cost.budget_exhausted,
             today=today,
-            calibration=calibration,
-            parameters=parameters,
+            calibration=state.calibration,
+            parameters=state.parameters,
         )
         corroborated = len(ledger.organisations(self.cited)) > 1
         return ResearchResult(
             answer=self.answer,
-            citations=[_citation(ledger, excerpt, kind, corroborated, today) for excerpt in self.cited],
+            citations=[_citation(ledger, excerpt, state.kind, corroborated, today) for excerpt in self.cited],
             gaps=self.gaps,
             discovery_events=self.discoveries,
             open_questions=self.open_questions,
@@ -111,58 +113,52 @@ class Conclusion:
         )
 
 
-def conclude_model_free(
-    ledger: Ledger,
-    depth: Depth,
-    exhausted: list[Limit],
-    today: date,
-    *,
-    model_trouble: str | None = None,
-    parameters: Parameters = DEFAULT,
+async def conclude(
+    request: ResearchRequest, ledger: Ledger, stages: Stages, today: date, parameters: Parameters = DEFAULT
 ) -> Conclusion:
-    """The last stages in their model-free forms, over what was found; milliseconds, no tokens."""
-    given = SynthesizeGiven(ledger, depth, parameters=parameters)
-    claims, dropped = check_grounding(ledger, SYNTHESIZE.model_free(given))
+    """End a call, in every way that a call ends: the last stages over what was found, with the model where `stages`
+    has one and it can be afforded. Without a model it takes milliseconds.
+
+    A call that never got to a plan asks for its question as a whole.
+    """
+    if not ledger.aspects:
+        ledger.set_aspects([ledger.question])
+    ledger.conflicts = find_conflicts(ledger, parameters)
+    given = SynthesizeGiven(ledger, request.depth, excerpts_for(request.constraints.token_budget), parameters)
+    form: Form = "model_free"
+    claims: list[Claim] = []
+    if usable_excerpts(ledger):
+        claims, form = await stages.run(SYNTHESIZE, given)
+    claims, dropped = check_grounding(ledger, claims)
+    if not claims and form == "model":
+        form = "model_free"
+        claims, _ = check_grounding(ledger, SYNTHESIZE.model_free(given))
     answer, cited = render_answer(ledger, claims)
     stands_on = evidence(ledger, claims)
     claimed = frozenset(excerpt.aspect for excerpt in stands_on)
-    gaps_given = GapsGiven(ledger, exhausted, claimed, model_trouble, parameters)
-    gaps = settled(gaps_given) + GAPS.model_free(gaps_given)
-    return Conclusion(
-        answer=answer,
-        cited=cited,
-        evidence=stands_on,
-        claims=len(claims),
-        form="model_free",
-        gaps=gaps,
-        discoveries=DISCOVERIES.model_free(DiscoveriesGiven(ledger)) + contradictions(ledger) + new_sources(ledger),
-        open_questions=OPEN_QUESTIONS.model_free(OpenQuestionsGiven(ledger, cited, gaps, today)),
-        dropped=dropped,
-    )
+    gaps_given = GapsGiven(ledger, list(stages.exhausted), claimed, stages.trouble, parameters)
+    gaps = settled(gaps_given)
+    if undecided(gaps_given):
+        gaps += (await stages.run(GAPS, gaps_given))[0]
+    discoveries: list[DiscoveryEvent] = []
+    if (pointed := DiscoveriesGiven(ledger)).pointers:
+        discoveries = (await stages.run(DISCOVERIES, pointed))[0]
+    discoveries = discoveries + contradictions(ledger) + new_sources(ledger)
+    asked = OpenQuestionsGiven(ledger, cited, gaps, today)
+    # A disagreement is a finding, and raises its question, also where nothing is left to cite. A model is asked for
+    # more only where there are cited excerpts to show it.
+    questions = (await stages.run(OPEN_QUESTIONS, asked))[0] if cited else OPEN_QUESTIONS.model_free(asked)
+    return Conclusion(answer, cited, stands_on, len(claims), form, gaps, discoveries, questions, dropped)
 
 
-def finish(checkpoint: Checkpoint, *, limit: Limit, trace_id: str, seconds: float) -> ResearchResult:
+async def finish(state: Checkpoint, *, limit: Limit, trace_id: str, seconds: float) -> ResearchResult:
     """A valid result from what had been found, for a call whose process had to be stopped because `limit` ran out."""
+    if limit not in state.exhausted:
+        state.exhausted.append(limit)
     today = datetime.now(timezone.utc).date()
-    ledger = checkpoint.ledger
-    if not ledger.aspects:
-        ledger.set_aspects([ledger.question])
-    ledger.conflicts = find_conflicts(ledger, checkpoint.parameters)
-    if limit not in checkpoint.exhausted:
-        checkpoint.exhausted.append(limit)
-    conclusion = conclude_model_free(
-        ledger, checkpoint.request.depth, checkpoint.exhausted, today, parameters=checkpoint.parameters
-    )
-    cost = checkpoint.cost(seconds)
-    return conclusion.result(
-        ledger,
-        cost=cost,
-        kind=checkpoint.kind,
-        trace_id=trace_id,
-        today=today,
-        calibration=checkpoint.calibration,
-        parameters=checkpoint.parameters,
-    )
+    stages = WithoutModel(state.exhausted, state.model_trouble)
+    conclusion = await conclude(state.request, state.ledger, stages, today, state.parameters)
+    return conclusion.result(state, seconds=seconds, trace_id=trace_id, today=today)
 
 
 def new_sources(ledger: Ledger) -> list[DiscoveryEvent]:

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import anyio
 
-from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude_model_free, new_sources
+from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude
 from marchwarden.agent.frontier import aspect_of, choose, promising
 from marchwarden.agent.recording import Narrator
 from marchwarden.budget import Budget
 from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
 from marchwarden.evidence.confidence import authority_of
-from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.evidence.relevance import likeness, promise
 from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import hit_for_people, instructed, page_for_people
@@ -31,23 +30,11 @@ from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.sources.tools import Tools
-from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, contradictions, find_pointers
+from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.extract import EXTRACT, ExtractGiven
-from marchwarden.stages.gaps import GAPS, GapsGiven, settled, undecided
-from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven
 from marchwarden.stages.registry import program_in_force
-from marchwarden.stages.stage import Form, StageRunner
-from marchwarden.stages.synthesize import (
-    SYNTHESIZE,
-    Claim,
-    SynthesizeGiven,
-    check_grounding,
-    evidence,
-    excerpts_for,
-    render_answer,
-    usable_excerpts,
-)
+from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Recorder
 
@@ -141,6 +128,8 @@ class ResearchCall:
         self.finish_seconds = min(FINISH_SECONDS, budget.max_seconds / 10)
         self.not_picked: list[Page] = []
         """Pages that were read, and whose passages nobody has looked at yet."""
+        self.conclusion: Conclusion | None = None
+        """What the result was read off; None until the call has ended."""
 
     async def result(self) -> ResearchResult:
         self.tell.started(self.request, self.settings, self.program)
@@ -277,60 +266,21 @@ class ResearchCall:
         self.tell.now("writing the answer")
         for page in list(self.not_picked):  # the time for the model is over; what was read still counts
             self._picked(page, EXTRACT.model_free(self._extract_given(page, self._sought())), "model_free")
-        self.ledger.conflicts = find_conflicts(self.ledger, self.parameters)
         conclusion = None
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)):
-            conclusion = await self._conclude()
+            conclusion = await self._conclude(self.stages)
         if conclusion is None:
             self.budget.ran_out("seconds")
-            conclusion = conclude_model_free(
-                self.ledger,
-                self.request.depth,
-                self.budget.exhausted,
-                _today(),
-                model_trouble=self.stages.trouble,
-                parameters=self.parameters,
-            )
+            conclusion = await self._conclude(WithoutModel(self.budget.exhausted, self.stages.trouble))
+        self.conclusion = conclusion
         self.tell.concluded(conclusion)
-        cost = self._save().cost(self.budget.seconds_used())
-        result = conclusion.result(
-            self.ledger,
-            cost=cost,
-            kind=self.tools.kind,
-            trace_id=self.trace_id,
-            today=_today(),
-            calibration=self.calibration,
-            parameters=self.parameters,
-        )
+        seconds = self.budget.seconds_used()
+        result = conclusion.result(self._save(), seconds=seconds, trace_id=self.trace_id, today=_today())
         self.tell.finished(result)
         return result
 
-    async def _conclude(self) -> Conclusion:
-        """The stages that end a call, with the model where there is one and it can be afforded."""
-        ledger = self.ledger
-        shown = excerpts_for(self.budget.token_budget)
-        given = SynthesizeGiven(ledger, self.request.depth, shown, self.parameters)
-        form: Form = "model_free"
-        claims: list[Claim] = []
-        if usable_excerpts(ledger):
-            claims, form = await self.stages.run(SYNTHESIZE, given)
-        claims, dropped = check_grounding(ledger, claims)
-        if not claims and form == "model":
-            form = "model_free"
-            claims, _ = check_grounding(ledger, SYNTHESIZE.model_free(given))
-        answer, cited = render_answer(ledger, claims)
-        stands_on = evidence(ledger, claims)
-        claimed = frozenset(excerpt.aspect for excerpt in stands_on)
-        gaps_given = GapsGiven(ledger, list(self.budget.exhausted), claimed, self.stages.trouble, self.parameters)
-        gaps = settled(gaps_given)
-        if undecided(gaps_given):
-            gaps += (await self.stages.run(GAPS, gaps_given))[0]
-        discoveries = contradictions(ledger) + new_sources(ledger)
-        if (pointed := DiscoveriesGiven(ledger)).pointers:
-            discoveries = (await self.stages.run(DISCOVERIES, pointed))[0] + discoveries
-        asked = OpenQuestionsGiven(ledger, cited, gaps, _today())
-        questions = (await self.stages.run(OPEN_QUESTIONS, asked))[0] if cited else []
-        return Conclusion(answer, cited, stands_on, len(claims), form, gaps, discoveries, questions, dropped)
+    async def _conclude(self, stages: Stages) -> Conclusion:
+        return await conclude(self.request, self.ledger, stages, _today(), self.parameters)
 
     # What the loop asks itself
 
@@ -358,6 +308,7 @@ class ResearchCall:
             kind=self.tools.kind,
             calibration=self.calibration,
             parameters=self.parameters,
+            model_trouble=self.stages.trouble,
         )
         if self.checkpoint:
             self.checkpoint(state)

@@ -6,6 +6,7 @@ result with what had been found. A call that dies is that call's error alone.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import multiprocessing
 import signal
@@ -326,7 +327,7 @@ class _Call:
             )
         checkpoint.tokens_used = max(checkpoint.tokens_used, self._tokens_used)
         seconds = time.monotonic() - self._started
-        return finish(checkpoint, limit=limit, trace_id=self._job.trace_id, seconds=seconds)
+        return asyncio.run(finish(checkpoint, limit=limit, trace_id=self._job.trace_id, seconds=seconds))
 
     def _passed_on(self, told: dict[str, Any]) -> MarchwardenError:
         kind = PASSED_ON.get(told["error"])

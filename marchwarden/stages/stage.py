@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 import anyio
 from pydantic import PydanticUserError, TypeAdapter
 
 from marchwarden.budget import Budget
-from marchwarden.errors import BudgetExhausted, ModelError
+from marchwarden.errors import BudgetExhausted, Limit, ModelError
 from marchwarden.programs import CompiledStage, Program
 from marchwarden.trace.events import Dropped, FellBack, Recorder
 
@@ -110,6 +110,35 @@ def _type(annotation: Any) -> Any:
         return repr(annotation)
 
 
+class Stages(Protocol):
+    """Runs stages."""
+
+    @property
+    def trouble(self) -> str | None:
+        """What went wrong with the model's service; None where nothing did."""
+        ...
+
+    @property
+    def exhausted(self) -> Sequence[Limit]:
+        """Limits that cut the call short, so far."""
+        ...
+
+    async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
+        """Return the stage's output, and which form gave it."""
+        ...
+
+
+@dataclass(frozen=True)
+class WithoutModel:
+    """Runs stages without a model: for the end of a call whose time, or process, is over."""
+
+    exhausted: Sequence[Limit]
+    trouble: str | None = None
+
+    async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
+        return stage.model_free(given), "model_free"
+
+
 class StageRunner:
     """Runs stages for one call, with its model or without one."""
 
@@ -134,6 +163,10 @@ class StageRunner:
         self._program = program
         self._forms: dict[str, Stage[Any, Any]] = {}
         """The form that is asked, of each stage that was."""
+
+    @property
+    def exhausted(self) -> Sequence[Limit]:
+        return self._budget.exhausted
 
     async def run(
         self, stage: Stage[Given, Output], given: Given, *, seconds: float | None = None

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
-from marchwarden.agent.conclusion import Conclusion
 from marchwarden.agent.loop import ResearchCall
 from marchwarden.budget import Budget
 from marchwarden.contract import ConfidenceFactors, SourceFilter
@@ -87,7 +86,7 @@ class Bench:
         """Research the question with these parameters, and score what came of it by these scorers."""
         constraints = question.request.constraints
         fetcher = self._fetcher(constraints.source_filter)
-        call = _Call(
+        call = ResearchCall(
             question.request,
             self._settings,
             Budget(constraints, _SECONDS),
@@ -130,16 +129,6 @@ async def open_bench(settings: Settings) -> AsyncIterator[Bench]:
             yield bench
         finally:
             await bench.aclose()
-
-
-class _Call(ResearchCall):
-    """Keeps its conclusion."""
-
-    conclusion: Conclusion | None = None
-
-    async def _conclude(self) -> Conclusion:
-        self.conclusion = await super()._conclude()
-        return self.conclusion
 
 
 class _Nowhere:
