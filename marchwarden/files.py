@@ -8,20 +8,32 @@ from pathlib import Path
 from uuid import uuid4
 
 
-def write_whole(path: Path, body: bytes) -> None:
-    """Write a file whole or not at all, on the disk when it returns. Raises OSError."""
+def write_whole(path: Path, body: bytes, *, synced: bool = True) -> None:
+    """Write a file whole or not at all; `synced`: on the disk when it returns. Raises OSError."""
     aside = path.with_name(f".{path.name}-{uuid4().hex}")  # not of tempfile, whose files others can't read
     try:
         with aside.open("xb") as file:
             file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
         aside.replace(path)
     except BaseException:
         with suppress(OSError):
             aside.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    if synced:
+        _sync_folder(path.parent)
+
+
+def write_output(path: Path, body: bytes) -> None:
+    """Write whole to where a person pointed: links are followed; a pipe or a device is written into, never replaced.
+    Raises OSError."""
+    path = path.resolve()
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(body)
+    else:
+        write_whole(path, body)
 
 
 def _sync_folder(folder: Path) -> None:

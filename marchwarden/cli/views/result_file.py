@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from marchwarden.cli.views.safe_text import one_line, visible
 from marchwarden.errors import StorageError
+from marchwarden.files import write_output
 from marchwarden.server.markdown import Style, blocks
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from marchwarden.contract import ResearchResult
 
 # Characters that could make markup, a link, an image or HTML in Markdown. They are escaped, so that they stay text.
@@ -29,30 +28,9 @@ def write_report(result: ResearchResult, question: str, path: Path) -> None:
     """
     as_json = path.suffix.lower() == ".json"
     text = result.model_dump_json(indent=2) + "\n" if as_json else markdown(result, question)
-    _replace(path, text.encode("utf-8", "replace"))
-
-
-def _replace(path: Path, body: bytes) -> None:
-    """Replace a file, or make it. Links are followed; a pipe or a device is written into, never replaced."""
-    temporary: str | None = None
     try:
-        path = path.resolve()
-        if path.exists() and not path.is_file() and not path.is_dir():
-            path.write_bytes(body)
-            return
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(body)
-        # mkstemp's file is for its owner alone; a report gets the permissions that any new file would get. Python
-        # reads the umask only by setting it.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        os.replace(temporary, path)  # noqa: PTH105
+        write_output(path, text.encode("utf-8", "replace"))
     except OSError as error:
-        if temporary is not None:
-            with suppress(OSError):
-                Path(temporary).unlink()
         reason = error.strerror or type(error).__name__
         raise StorageError(f"{path} can't be written: {reason}", hint="Choose another --output.") from error
 
