@@ -1,7 +1,7 @@
 """JSON objects as objects with attributes, unchecked: for readers of trace files that must start quickly.
 
-Validating a trace line as its model takes longer than a whole `replay` may. A view is typed as what it is: nothing that
-it holds has been checked, so each attribute is Any.
+Validating a trace line as its model takes longer than a whole `replay` may. A view is typed as what it is: nothing
+that it holds has been checked, so each attribute is Any.
 """
 
 from __future__ import annotations

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from marchwarden.errors import TraceError
+from marchwarden.trace.json_view import TolerantJsonView
 
 if TYPE_CHECKING:
     from marchwarden.contract import ResearchResult
-    from marchwarden.trace.events import Event, Fetched
+    from marchwarden.trace.events import Event
 
 Outcome: TypeAlias = Literal["finished", "cancelled", "failed", "unfinished"]
 
@@ -78,34 +78,23 @@ class Trace:
         return None
 
     @property
-    def written_result(self) -> ResearchResult | None:
-        """The result as it stands in the file: the attributes are those of a ResearchResult, but nothing is checked,
-        and what the file does not say is None."""
-        written = (line.get("result") for line in reversed(self.raw) if line.get("action") == "result")
-        result: ResearchResult | None = _Written.of(next(written, None))
-        return result
+    def written_result(self) -> TolerantJsonView | None:
+        """The result as it stands in the file; None where there is none. It has a ResearchResult's names, but is
+        unchecked, and what the file does not say is None."""
+        written = next((line.get("result") for line in reversed(self.raw) if line.get("action") == "result"), None)
+        if written is None:
+            return None
+        view = TolerantJsonView.of(written)
+        return view if isinstance(view, TolerantJsonView) else TolerantJsonView()  # as damaged as one can be
 
     @property
-    def fetches(self) -> list[Fetched]:
+    def fetches(self) -> list[TolerantJsonView]:
         """The `fetch_url` lines as they stand in the file, unchecked likewise."""
-        return [_Written.of(line) for line in self.raw if line.get("action") == "fetch_url"]
+        return [TolerantJsonView.of(line) for line in self.raw if line.get("action") == "fetch_url"]
 
     @property
     def outcome(self) -> Outcome:
         return _outcome(self.raw)
-
-
-class _Written(SimpleNamespace):
-    """A JSON object with attributes; one that it lacks is None."""
-
-    @classmethod
-    def of(cls, value: Any) -> Any:
-        if isinstance(value, dict):
-            return cls(**{name: cls.of(each) for name, each in value.items()})
-        return [cls.of(each) for each in value] if isinstance(value, list) else value
-
-    def __getattr__(self, name: str) -> None:
-        return None
 
 
 def list_traces(folder: Path) -> list[TraceSummary]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from marchwarden.observations import is_file
+from marchwarden.trace.json_view import JsonView
 from marchwarden.trace.reader import Trace, instant
 
 if TYPE_CHECKING:
-    from marchwarden.trace import events
+    from marchwarden.trace.events import Event
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ def timeline(trace: Trace) -> list[Entry]:
     return [_entry(line, trace.started) for line in trace.raw]
 
 
-def describe(event: events.Event) -> str:
+def describe(event: Event) -> str:
     """What happened, on one line."""
-    return _LINES[event.action](_view(event.model_dump(mode="json")))
+    return _LINES[event.action](JsonView.of(event.model_dump(mode="json")))
 
 
-def details_of(event: events.Event) -> tuple[tuple[str, str], ...]:
+def details_of(event: Event) -> tuple[tuple[str, str], ...]:
     """What else there is to know of an event, as (label, value)."""
-    return _details(_view(event.model_dump(mode="json")))
+    return _details(JsonView.of(event.model_dump(mode="json")))
 
 
 _STOPS = {
@@ -69,29 +69,22 @@ def _entry(line: dict[str, Any], start: datetime | None) -> Entry:
     head = (_number(line.get("step")), max(0.0, offset), str(line.get("action", "?")))
     decision = str(line.get("decision", ""))
     try:
-        event = _view(line)
+        event = JsonView.of(line)
         return Entry(*head, _LINES[event.action](event), decision, _details(event))
     except (AttributeError, KeyError, TypeError, ValueError):
         return Entry(*head, "(a step that this version does not know)", decision)
 
 
-def _view(value: Any) -> Any:
-    """A JSON value whose objects have attributes, under the names that the event's model has."""
-    if isinstance(value, dict):
-        return SimpleNamespace(**{name: _view(each) for name, each in value.items()})
-    return [_view(each) for each in value] if isinstance(value, list) else value
-
-
-def _details(event: Any) -> tuple[tuple[str, str], ...]:
+def _details(event: JsonView) -> tuple[tuple[str, str], ...]:
     return _DETAILS[event.action](event) if event.action in _DETAILS else ()
 
 
-def _start_line(event: events.Started) -> str:
+def _start_line(event: JsonView) -> str:
     return f'asked "{_one_line(event.question)}" ({event.depth}, {event.model_id}, {event.source})'
 
 
-def _start_details(event: events.Started) -> tuple[tuple[str, str], ...]:
-    told = SimpleNamespace(**{**_NO_PROGRAM, **vars(event)})
+def _start_details(event: JsonView) -> tuple[tuple[str, str], ...]:
+    told = JsonView(**{**_NO_PROGRAM, **vars(event)})
     given = {"context": _one_line(event.context or ""), "limits": _limits(event), "program": _program(told)}
     notes = _each("note", told.program_notes)
     return (*((label, value) for label, value in given.items() if value), *notes, ("version", event.version))
@@ -101,47 +94,47 @@ def _start_details(event: events.Started) -> tuple[tuple[str, str], ...]:
 _NO_PROGRAM: dict[str, Any] = {"program": None, "compiled": [], "program_of": None, "program_notes": []}
 
 
-def _program(event: Any) -> str:
+def _program(event: JsonView) -> str:
     compiled = f", compiled {', '.join(event.compiled)}" if event.compiled else ""
     of = f" for {event.program_of}" if event.program_of else ""
     return f"{event.program}{compiled}{of}" if event.program else ""
 
 
-def _limits(event: events.Started) -> str:
+def _limits(event: JsonView) -> str:
     limits = (f"{name} {value}" for name, value in vars(event.constraints).items() if value is not None)
     return f"{', '.join(limits)}, max_seconds {event.max_seconds:g}"
 
 
-def _plan_line(event: events.Planned) -> str:
+def _plan_line(event: JsonView) -> str:
     if event.done:
         return f"planned turn {event.iteration}: nothing more to do{_form(event.stage_form)}"
     parts = [_count(len(event.queries), "search", "searches"), f"{_count(len(event.read), 'page')} to read"]
     return f"planned turn {event.iteration}: {', '.join(parts)}{_form(event.stage_form)}"
 
 
-def _plan_details(event: events.Planned) -> tuple[tuple[str, str], ...]:
+def _plan_details(event: JsonView) -> tuple[tuple[str, str], ...]:
     return (*_each("aspect", event.aspects), *_each("query", event.queries), *_each("read", event.read))
 
 
-def _search_line(event: events.Searched) -> str:
+def _search_line(event: JsonView) -> str:
     return f'searched "{_one_line(event.query)}": {_found(event)}'
 
 
-def _search_details(event: events.Searched) -> tuple[tuple[str, str], ...]:
+def _search_details(event: JsonView) -> tuple[tuple[str, str], ...]:
     return _each("hit", [f"{_one_line(hit.title)} {hit.url}" for hit in event.hits])
 
 
-def _found(event: events.Searched) -> str:
+def _found(event: JsonView) -> str:
     if event.failure:
         return f"{event.failure.kind}, {_one_line(event.failure.detail)}"
     return f"{_count(len(event.hits), 'hit')} from {event.provider} in {event.duration_sec:.1f} s"
 
 
-def _page_line(event: events.Fetched) -> str:
+def _page_line(event: JsonView) -> str:
     return f"read {event.final_url}: {_page_state(event)}"
 
 
-def _page_state(event: events.Fetched) -> str:
+def _page_state(event: JsonView) -> str:
     of_a_file = event.status is None and is_file(event.final_url)
     status = "file" if of_a_file else "no answer" if event.status is None else str(event.status)
     if event.failure:
@@ -150,7 +143,7 @@ def _page_state(event: events.Fetched) -> str:
     return f"{status}{size} in {event.duration_sec:.1f} s"
 
 
-def _page_details(event: events.Fetched) -> tuple[tuple[str, str], ...]:
+def _page_details(event: JsonView) -> tuple[tuple[str, str], ...]:
     known = {
         "title": _one_line(event.title or ""),
         "asked": event.url if event.url != event.final_url else "",
@@ -161,39 +154,39 @@ def _page_details(event: events.Fetched) -> tuple[tuple[str, str], ...]:
     return (*((label, value) for label, value in known.items() if value), *_each("redirect", event.redirects))
 
 
-def _extract_line(event: events.Extracted) -> str:
+def _extract_line(event: JsonView) -> str:
     return f"picked {_count(len(event.picks), 'excerpt')} from {event.url}{_form(event.stage_form)}"
 
 
-def _extract_details(event: events.Extracted) -> tuple[tuple[str, str], ...]:
+def _extract_details(event: JsonView) -> tuple[tuple[str, str], ...]:
     return _each("excerpt", [f"{_one_line(pick.excerpt)} ({pick.stance})" for pick in event.picks])
 
 
-def _model_line(event: events.ModelCalled) -> str:
+def _model_line(event: JsonView) -> str:
     cached = f" ({event.cached_tokens} cached)" if event.cached_tokens else ""
     cost = f"{event.input_tokens}{cached} + {event.output_tokens} tokens in {event.duration_sec:.1f} s"
     failure = f", {_one_line(event.error)}" if event.error else ""
     return f"{event.stage} asked {event.model_id}: {cost}, {event.tokens_used} so far{failure}"
 
 
-def _fallback_line(event: events.FellBack) -> str:
+def _fallback_line(event: JsonView) -> str:
     return f"{event.stage} went on without the model: {_one_line(event.reason)}"
 
 
-def _drop_line(event: events.Dropped) -> str:
+def _drop_line(event: JsonView) -> str:
     article = "an" if event.what[0] in "aeio" else "a"
     return f'dropped {article} {event.what.replace("_", " ")}: "{_one_line(event.text)}"'
 
 
-def _stop_line(event: events.Stopped) -> str:
+def _stop_line(event: JsonView) -> str:
     return f"stopped after {_count(event.iterations_run, 'iteration')}: {_STOPS.get(event.reason, event.reason)}"
 
 
-def _synthesis_line(event: events.Synthesized) -> str:
+def _synthesis_line(event: JsonView) -> str:
     return f"wrote {_count(event.claims, 'claim')}, dropped {event.dropped}{_form(event.stage_form)}"
 
 
-def _assessment_line(event: events.Assessed) -> str:
+def _assessment_line(event: JsonView) -> str:
     parts = (
         _count(len(event.gaps), "gap"),
         _count(len(event.discovery_events), "discovery", "discoveries"),
@@ -203,26 +196,26 @@ def _assessment_line(event: events.Assessed) -> str:
     return f"assessed: {', '.join(parts)}, confidence {event.confidence:.2f}{before}"
 
 
-def _assessment_details(event: events.Assessed) -> tuple[tuple[str, str], ...]:
+def _assessment_details(event: JsonView) -> tuple[tuple[str, str], ...]:
     gaps = [f"{gap.category}: {_one_line(gap.topic)}" for gap in event.gaps]
     leads = [f"{lead.type}: {_one_line(lead.query)}" for lead in event.discovery_events]
     asks = [_one_line(ask.question) for ask in event.open_questions]
     return (*_each("gap", gaps), *_each("discovery", leads), *_each("open question", asks))
 
 
-def _cancelled_line(event: events.WasCancelled) -> str:
+def _cancelled_line(event: JsonView) -> str:
     return "cancelled by the caller"
 
 
-def _killed_line(event: events.WasKilled) -> str:
+def _killed_line(event: JsonView) -> str:
     return f"stopped from outside: {_KILLS.get(event.reason, event.reason)}"
 
 
-def _failed_line(event: events.Failed) -> str:
+def _failed_line(event: JsonView) -> str:
     return f"failed: {event.error}"
 
 
-def _result_line(event: events.Finished) -> str:
+def _result_line(event: JsonView) -> str:
     result, cost = event.result, event.result.cost_metadata
     cited = _count(len(result.citations), "citation")
     spent = f"{cost.tokens_used} tokens, {cost.wall_time_sec:.1f} s"
@@ -249,7 +242,7 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-_LINES: dict[str, Callable[[Any], str]] = {
+_LINES: dict[str, Callable[[JsonView], str]] = {
     "start": _start_line,
     "plan": _plan_line,
     "search": _search_line,
@@ -266,7 +259,7 @@ _LINES: dict[str, Callable[[Any], str]] = {
     "failed": _failed_line,
     "result": _result_line,
 }
-_DETAILS: dict[str, Callable[[Any], tuple[tuple[str, str], ...]]] = {
+_DETAILS: dict[str, Callable[[JsonView], tuple[tuple[str, str], ...]]] = {
     "start": _start_details,
     "plan": _plan_details,
     "search": _search_details,

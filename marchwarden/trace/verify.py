@@ -12,7 +12,7 @@ from marchwarden.trace.reader import Trace
 
 if TYPE_CHECKING:
     from marchwarden.contract import Citation, ResearchResult
-    from marchwarden.trace.events import Fetched
+    from marchwarden.trace.json_view import TolerantJsonView
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,11 @@ class Problem:
     """One sentence for a person."""
 
 
-def verify(result: ResearchResult, trace: Trace, store: Store) -> list[Problem]:
+def verify(result: ResearchResult | TolerantJsonView, trace: Trace, store: Store) -> list[Problem]:
     """Return what does not hold; nothing where every citation was read in this call and every excerpt is in its text.
 
-    `result` may be the trace's own `written_result`: nothing of it is taken on trust.
+    `result` may be the trace's own `written_result`: nothing of it is taken on trust. Raises
+    AttributeError, TypeError or ValueError where that is no result.
     """
     # A page without text was read, too: a citation may name it as a non-text source.
     read = [
@@ -42,7 +43,7 @@ def verify(result: ResearchResult, trace: Trace, store: Store) -> list[Problem]:
     return problems
 
 
-def _find_fault(citation: Citation, fetched: list[Fetched], store: Store) -> str | None:
+def _find_fault(citation: Citation | TolerantJsonView, fetched: list[TolerantJsonView], store: Store) -> str | None:
     """Return what is wrong with a citation, as the end of a sentence; None where it holds."""
     where = {citation.locator, without_place(citation.locator)}
     pages = [page for page in fetched if where & {page.final_url, page.url}]
@@ -61,7 +62,7 @@ def _find_fault(citation: Citation, fetched: list[Fetched], store: Store) -> str
     return None if None in faults else faults[0]
 
 
-def _find_excerpt_fault(excerpt: str, page: Fetched, store: Store) -> str | None:
+def _find_excerpt_fault(excerpt: str, page: TolerantJsonView, store: Store) -> str | None:
     """Return what is wrong with an excerpt of this fetched page; None where it stands in the stored text."""
     if page.text_hash is None:
         return "the page had no text to quote"

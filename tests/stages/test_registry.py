@@ -81,9 +81,7 @@ def test_the_order_of_inputs_and_of_outputs_counts() -> None:
 
 
 def test_fingerprints_are_the_same_in_another_process() -> None:
-    script = (
-        "from marchwarden.stages.registry import STAGES; print([each.fingerprint for each in STAGES.values()])"
-    )
+    script = "from marchwarden.stages.registry import STAGES; print([each.fingerprint for each in STAGES.values()])"
     ran = python(script, PYTHONHASHSEED="7")
     assert ran.stdout.decode().strip() == str([each.fingerprint for each in STAGES.values()])
     assert len({each.fingerprint for each in STAGES.values()}) == len(STAGES)

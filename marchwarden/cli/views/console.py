@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from marchwarden.optimization.examples.example_scoring import StageReport
     from marchwarden.optimization.model_free.parameter_search import ParametersReport
     from marchwarden.programs import Listed
+    from marchwarden.trace.json_view import TolerantJsonView
     from marchwarden.trace.reader import Trace, TraceSummary
     from marchwarden.trace.timeline import Entry
     from marchwarden.trace.verify import Problem
@@ -50,7 +51,7 @@ def show(view: Iterable[RenderableType], out: Console | None = None) -> None:
         out.print(each)
 
 
-def result(research: ResearchResult) -> None:
+def result(research: ResearchResult | TolerantJsonView) -> None:
     """Print a result for people."""
     from marchwarden.cli.views.result_view import result_view
 

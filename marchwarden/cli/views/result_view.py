@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         OpenQuestion,
         ResearchResult,
     )
+    from marchwarden.trace.json_view import TolerantJsonView
 
     View: TypeAlias = Iterable[RenderableType]
 
@@ -44,7 +45,7 @@ def band(confidence: float) -> str:
     return next((word for floor, word in words if confidence >= floor), "very low")
 
 
-def result_view(result: ResearchResult, width: int) -> View:
+def result_view(result: ResearchResult | TolerantJsonView, width: int) -> View:
     """Show the whole result on a terminal that is `width` cells wide."""
     words = band(result.confidence)
     in_words = f"{words} confidence ({result.confidence:.2f})"
