@@ -12,9 +12,9 @@ from marchwarden.settings import Settings
 
 REDACTED = "[secret]"
 
+# Shorter values are placeholders (`none`, `local`), and removing them would spoil ordinary words. A guess: the
+# keys of the services that the settings name have 30 characters and more.
 MIN_SECRET_CHARS = 8
-"""Shorter values are placeholders (`none`, `local`), and removing them would spoil ordinary words. A guess: the keys
-of the services that the settings name have 30 characters and more."""
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Times that DSPy repeats a call that failed for a passing reason, after the wait that the provider asks for. The
+# default of the SDKs of Anthropic and OpenAI.
 RETRIES = 2
-"""Times that DSPy repeats a call that failed for a passing reason, after the wait that the provider asks for. The
-default of the SDKs of Anthropic and OpenAI."""
 
 
 async def _apart(work: Coroutine[Any, Any, T]) -> T:

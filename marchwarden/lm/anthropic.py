@@ -18,11 +18,11 @@ from dspy import lm15
 from marchwarden.lm.anthropic_errors import to_lm15
 from marchwarden.lm.engine import READ_TIMEOUT_S, Capabilities
 
+# Seconds for a connection. A guess: a service that takes longer is not there.
 CONNECT_TIMEOUT_S = 10.0
-"""Seconds for a connection. A guess: a service that takes longer is not there."""
 
+# The API's own limit; other providers go to 2.
 MAX_TEMPERATURE = 1.0
-"""The API's own limit; other providers go to 2."""
 
 _WITHOUT_SCHEMA = re.compile(r"claude-(?:instant|[123][-.]|(?:opus|sonnet)-4-(?:0|2025))")
 _FINISH = {

@@ -9,8 +9,8 @@ import httpx
 
 from marchwarden.lm.prompt import BASE_OVERHEAD_TOKENS, prompt_texts, template_overhead
 
+# Seconds for one count, which a server gives without running the model. A guess.
 TIMEOUT_S = 10.0
-"""Seconds for one count, which a server gives without running the model. A guess."""
 
 
 @dataclass(frozen=True)

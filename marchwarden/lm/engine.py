@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
+# Seconds without a byte after which an attempt is given up: the wall clock of the longest research call.
 READ_TIMEOUT_S = 180.0
-"""Seconds without a byte after which an attempt is given up: the wall clock of the longest research call."""
 
+# Seconds that a cancelled call may take to close its connection and be charged. A guess: both are done at once
+# where the service still answers, and whoever cancels is waiting.
 CLOSING_S = 1.0
-"""Seconds that a cancelled call may take to close its connection and be charged. A guess: both are done at once where
-the service still answers, and whoever cancels is waiting."""
 
 
 @dataclass(frozen=True)

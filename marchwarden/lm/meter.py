@@ -20,21 +20,21 @@ from marchwarden.errors import BudgetExhausted, ModelError, model_error
 from marchwarden.redaction import Redactor
 from marchwarden.trace.events import ModelCalled, Recorder
 
+# The key under which `dspy.context` tells the engine which stage is asking.
 CALLER = "marchwarden_caller"
-"""The key under which `dspy.context` tells the engine which stage is asking."""
 
+# Cap of an answer where a request names none. A guess: stages all name one.
 DEFAULT_CAP_TOKENS = 1024
-"""Cap of an answer where a request names none. A guess: stages all name one."""
 
+# Shortest answer that a cap is cut to where the caller names no floor. A guess: a small JSON object.
 MIN_FLOOR_TOKENS = 16
-"""Shortest answer that a cap is cut to where the caller names no floor. A guess: a small JSON object."""
 
+# Bytes of text in one token on average over an answer, at most. A guess: English has four.
 MAX_TOKEN_BYTES = 32
-"""Bytes of text in one token on average over an answer, at most. A guess: English has four."""
 
+# Text past the cap that is let pass: services stream role and end in pieces of their own. A guess.
 OVERRUN_TOKENS = 8
 OVERRUN_BYTES = 1024
-"""Text past the cap that is let pass: services stream role and end in pieces of their own. A guess."""
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,13 @@ from marchwarden.lm.engine import CLOSING_S, Capabilities, Engine
 from marchwarden.lm.meter import Admission, Answer, Meter, current_caller
 from marchwarden.lm.prompt import most_tokens
 
+# Seconds between looks at what other calls still hold. A guess: short beside an answer, which takes seconds.
 POLL_S = 0.02
-"""Seconds between looks at what other calls still hold. A guess: short beside an answer, which takes seconds."""
 
+# A count is raised by a 50th of it, and by 16 tokens at least: providers call their counts estimates, and give no
+# figure for the error. A guess.
 MIN_COUNT_MARGIN_TOKENS = 16
 COUNT_MARGIN_SHARE = 50
-"""A provider's count may be short by a 50th of it, and by 16 tokens at least: providers call their counts estimates,
-and give no figure for the error. A guess."""
 
 
 class _DSPyEngine:

@@ -16,8 +16,8 @@ from marchwarden.lm.counting import TokenCounter
 from marchwarden.lm.engine import Capabilities
 from marchwarden.lm.prompt import TOO_LONG
 
+# The provider under which a server at MARCHWARDEN_API_BASE is declared to lm15.
 DECLARED = "openai-compatible"
-"""The provider under which a server at MARCHWARDEN_API_BASE is declared to lm15."""
 
 
 @dataclass(frozen=True)

@@ -11,23 +11,23 @@ from typing import Any
 # Overheads are guesses with room to spare: providers don't publish their templates. One that is too small shows
 # itself, since the meter raises its bounds by whatever a provider reports beyond them.
 
+# A chat template's addition to any prompt: a date line, a default system text, the opening of the answer.
 BASE_OVERHEAD_TOKENS = 96
-"""A chat template's addition to any prompt: a date line, a default system text, the opening of the answer."""
 
+# A chat template's addition to one message: its role and its delimiters.
 MESSAGE_OVERHEAD_TOKENS = 16
-"""A chat template's addition to one message: its role and its delimiters."""
 
+# A provider's words around a response schema that explain it to the model.
 SCHEMA_OVERHEAD_TOKENS = 256
-"""A provider's words around a response schema that explain it to the model."""
 
+# A provider's words around tool declarations.
 TOOLS_OVERHEAD_TOKENS = 1024
-"""A provider's words around tool declarations."""
 
+# Words of services for a prompt that does not fit, where their error's type does not tell.
 TOO_LONG = re.compile(
     r"prompt is too long|maximum context length|context (?:size|length|window|limit)|exceeds? .*context",
     re.IGNORECASE,
 )
-"""Words of services for a prompt that does not fit, where their error's type does not tell."""
 
 
 def most_tokens(request: Any) -> int:

@@ -306,7 +306,7 @@ FORKING = """
 import os, signal, sys, time
 from pathlib import Path
 from marchwarden.lm.scripted import Reply
-from tests.evaluation.compiling import compiled
+from tests.optimization import compiled
 
 of, helped = compiled.order("bootstrap"), compiled.answering()
 for line in sys.stdin:
