@@ -1,5 +1,7 @@
-"""Public data sets that our parts are measured with; each lies where its publisher's licence lets whoever runs it put
-it, and nothing of it is copied here. To add one: a file with its adapter, and a line in DATASETS.
+"""Public data sets that parts of Marchwarden are measured with.
+
+Whoever runs one downloads it, as its licence allows; nothing of it is copied here. To add one: a module with its
+adapter, and its line in DATASETS.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from marchwarden.evaluation.datasets.hotpot import HOTPOT
 from marchwarden.evaluation.datasets.shapes import Dataset, DatasetReport, QuestionSet, ScoredSet
 from marchwarden.evaluation.datasets.wice import WICE
 
-# By the name that `marchwarden eval --dataset` takes.
+# Data sets by the name that `marchwarden eval --dataset` takes.
 DATASETS: dict[str, Dataset] = {each.name: each for each in (GAPS, HOTPOT, CACM, CACM_FILES, WICE, EXPERTQA)}
 
 __all__ = ["DATASETS", "Dataset", "DatasetReport", "QuestionSet", "ScoredSet"]

@@ -7,9 +7,8 @@ import math
 import re
 import tarfile
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path, PurePosixPath
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from marchwarden.frozen_web.page_index import PageIndex
 
 PAGES, TOPICS, JUDGEMENTS = "cacm.tar.gz", "topics.cacm.txt", "qrels.cacm.txt"
-# Ranks that nDCG looks at.
+# Ranks that nDCG looks at, the usual number.
 DEPTH = 10
 WHAT = "the search of frozen webs (tools/search) on judged queries"
 WHAT_OF_FILES = "the search of your own files (tools/corpus) on judged queries"
@@ -49,13 +48,18 @@ class JudgedPages:
 
 
 def score(path: Path, limit: int | None = None) -> DatasetReport:
-    """As ScoredSet says; `limit` is of queries, all pages are searched."""
+    """Score the search of frozen webs (see ScoredSet). `limit` is of queries; all pages are searched."""
     collection = load(path)
-    return _report("cacm", WHAT, collection, partial(_search, _index(collection.pages)), limit, _NOTES)
+    index = _index(collection.pages)
+
+    def search(query: str) -> list[str]:
+        return [PurePosixPath(urlsplit(listing.url).path).stem for _, listing in index.find(query)]
+
+    return _report("cacm", WHAT, collection, search, limit, _NOTES)
 
 
 def score_files(path: Path, limit: int | None = None) -> DatasetReport:
-    """The same of the search of files: each page is one of a corpus."""
+    """Score the search of the user's own files: each page is a file of a corpus. `limit` is of queries."""
     from marchwarden.corpus.catalogue import Catalogue
     from marchwarden.corpus.corpora import Corpus
     from marchwarden.corpus.indexing import index_files
@@ -90,10 +94,11 @@ def _report(
     pairs = [(search(judged.query), judged.relevant) for judged in queries]
     if not pairs:
         return DatasetReport(name, what, 0, {}, notes)
+    as_carried = [(names, {re.sub(r"-0+(?=\d)", "-", name) for name in relevant}) for names, relevant in pairs]
     figures = {
         "map": fmean(average_precision(*pair) for pair in pairs),
         f"ndcg@{DEPTH}": fmean(ndcg(*pair) for pair in pairs),
-        "map_as_carried": fmean(average_precision(names, _as_carried(relevant)) for names, relevant in pairs),
+        "map_as_carried": fmean(average_precision(*pair) for pair in as_carried),
     }
     return DatasetReport(name, what, len(queries), figures, notes)
 
@@ -116,7 +121,10 @@ _NOTES = (
 
 
 def average_precision(found: Sequence[str], relevant: Collection[str]) -> float:
-    """0–1: the mean, over the relevant ones, of the precision at the rank where each was found, 0 where it wasn't."""
+    """Return the mean, over the relevant pages, of the precision at the rank where each was found, 0–1.
+
+    A relevant page that was not found counts 0.
+    """
     hits, total = 0, 0.0
     for rank, name in enumerate(found, start=1):
         if name in relevant:
@@ -126,8 +134,10 @@ def average_precision(found: Sequence[str], relevant: Collection[str]) -> float:
 
 
 def ndcg(found: Sequence[str], relevant: Collection[str], depth: int = DEPTH) -> float:
-    """0–1: what the relevant ones among the first `depth` are worth, 1 / log2(rank + 1) each, against what they would
-    be worth at the top (Järvelin and Kekäläinen 2002, with relevance yes or no)."""
+    """Return the gain of the relevant pages among the first `depth`, as a share of the best possible gain, 0–1.
+
+    A page gains 1 / log2(rank + 1) (Järvelin and Kekäläinen 2002, with relevance yes or no).
+    """
     ideal = sum(_worth(rank) for rank in range(1, min(depth, len(relevant)) + 1))
     gained = sum(_worth(rank) for rank, name in enumerate(found[:depth], start=1) if name in relevant)
     return gained / ideal if ideal else 0.0
@@ -141,7 +151,7 @@ def _worth(rank: int) -> float:
 
 
 def _index(pages: Mapping[str, bytes]) -> PageIndex:
-    """As the snapshot search makes it of a frozen web."""
+    """Build the index that the snapshot search would build of a frozen web of these pages."""
     from marchwarden.frozen_web.crawl import crawl
     from marchwarden.frozen_web.page_index import PageIndex
 
@@ -155,22 +165,20 @@ def _index(pages: Mapping[str, bytes]) -> PageIndex:
         return PageIndex.build(crawl(FrozenWeb.load(folder)))
 
 
-def _search(index: PageIndex, query: str) -> list[str]:
-    """The names of the pages that are found, best first."""
-    return [PurePosixPath(urlsplit(listing.url).path).stem for _, listing in index.find(query)]
-
-
 # Files
 
 
 def load(path: Path) -> JudgedPages:
-    """The collection in the folder `path`. Raises EvaluationError where a file is missing or foreign, naming it."""
+    """Return the collection in the folder `path`.
+
+    Raises EvaluationError, which names the file, where one is missing or not of the set.
+    """
     folder = path if path.is_dir() else path.parent
     pages = _pages(file_in(folder, PAGES))
     relevant = _relevant(file_in(folder, JUDGEMENTS))
     queries = [
-        Judged(topic, query, found)
-        for topic, query in _topics(file_in(folder, TOPICS))
+        Judged(topic, " ".join(query.split()), found)
+        for topic, query in _TOPIC.findall(_text(file_in(folder, TOPICS)))
         if (found := relevant.get(topic))
     ]
     if not queries:
@@ -187,29 +195,18 @@ def _pages(file: Path) -> dict[str, bytes]:
         raise foreign(file, str(error)) from None
 
 
-def _topics(file: Path) -> list[tuple[str, str]]:
-    return [(topic, " ".join(query.split())) for topic, query in _TOPIC.findall(_text(file))]
-
-
 def _relevant(file: Path) -> dict[str, frozenset[str]]:
-    """Relevant pages by topic, from TREC's four columns: topic, iteration, page, relevance."""
+    """Return the relevant pages by topic, from TREC's four columns: topic, iteration, page, relevance."""
     found: dict[str, set[str]] = {}
     for number, line in enumerate(_text(file).splitlines(), start=1):
         columns = line.split()
         if len(columns) != 4 or not re.fullmatch(r"-?\d+", columns[3]):
             raise foreign(file, f"line {number} is no judgement")
         if int(columns[3]) > 0:
-            found.setdefault(columns[0], set()).add(_page_name(columns[2]))
+            # The pages' files have four digits in their names, the judgements as few as they can.
+            name = re.sub(r"\d+$", lambda digits: digits[0].zfill(4), columns[2])
+            found.setdefault(columns[0], set()).add(name)
     return {topic: frozenset(names) for topic, names in found.items()}
-
-
-def _page_name(judged: str) -> str:
-    """As the pages' files write it: with four digits."""
-    return re.sub(r"\d+$", lambda digits: digits[0].zfill(4), judged)
-
-
-def _as_carried(names: Iterable[str]) -> set[str]:
-    return {re.sub(r"-0+(?=\d)", "-", name) for name in names}
 
 
 def _text(file: Path) -> str:

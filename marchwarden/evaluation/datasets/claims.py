@@ -26,20 +26,21 @@ NOTES = (
 class JudgedClaim:
     claim: str
     evidence: tuple[str, ...]
-    """Sentences, in the order of their page."""
+    """Sentences of the evidence, in the order of their page."""
     supported: bool
     group: str = ""
-    """What wrote it, where several did: they differ in how often they are right, which is no checker's doing."""
+    """System that wrote the claim, where several did; they differ in how often they are right."""
 
 
 def in_sentences(text: str) -> tuple[str, ...]:
-    """A text as evidence."""
+    """Split a text into sentences, as evidence."""
     lines = (line for line in text.splitlines() if line.strip())
     return tuple(part for line in lines for start, end in sentences(line) if (part := line[start:end].strip()))
 
 
 def report(name: str, claims: Sequence[JudgedClaim], notes: Sequence[str]) -> DatasetReport:
-    """AUROC of the score and of two baselines, precision and recall of the gate, and the share that is supported."""
+    """Report the AUROC of the score and of two baselines, precision and recall of the gate, and the supported
+    share."""
     labels = [each.supported for each in claims]
     found = [support(each.claim, each.evidence) for each in claims]
     scores = {
@@ -62,7 +63,7 @@ def report(name: str, claims: Sequence[JudgedClaim], notes: Sequence[str]) -> Da
 
 
 def _within_groups(claims: Sequence[JudgedClaim], scores: Sequence[float]) -> float | None:
-    """AUROC over the pairs of one group: the groups' figures, each weighted by how many pairs it has."""
+    """Return the AUROC over pairs of one group: the groups' figures, weighted by the number of their pairs."""
     by_group: dict[str, list[tuple[float, bool]]] = defaultdict(list)
     for each, score in zip(claims, scores, strict=True):
         by_group[each.group].append((score, each.supported))

@@ -1,4 +1,4 @@
-"""Reading the files of public data sets: found by name, validated row by row, cut to a sample that stays the same."""
+"""Read the files of public data sets: find them, validate each row, cut them to a sample that stays the same."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from marchwarden.errors import EvaluationError
 Row = TypeVar("Row", bound=BaseModel)
 Item = TypeVar("Item")
 
-# What reading a file that isn't what its name says can raise, packed or not.
+# Errors of reading a file, packed or not, that isn't of the kind that its name says.
 UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)
 
 
 def file_in(path: Path, name: str) -> Path:
-    """The file `name` that `path` is, or is the folder of. Raises EvaluationError, naming it, where there is none."""
+    """Return the file `name` in the folder `path`, or `path` itself. Raises EvaluationError where it is missing."""
     file = path / name if path.is_dir() else path
     if not file.is_file():
         raise EvaluationError(f"{file} is not there", hint=_hint(name))
@@ -29,9 +29,9 @@ def file_in(path: Path, name: str) -> Path:
 
 
 def rows_of(path: Path, name: str, row: type[Row]) -> list[Row]:
-    """The lines of a JSONL file, gzipped or not, as `row`s.
+    """Return the lines of a JSONL file, gzipped or not, as `row`s.
 
-    Raises EvaluationError, naming file and line, where one isn't.
+    Raises EvaluationError, which names file and line, where one is no `row`, and where the file is empty.
     """
     file = file_in(path, name)
     try:
@@ -57,7 +57,7 @@ def _row(line: str, row: type[Row], where: str, name: str) -> Row:
 
 
 def foreign(file: Path, what: str) -> EvaluationError:
-    """What to raise where a file is there, but isn't of the set."""
+    """Return the error to raise where a file is there, but isn't of the set."""
     return EvaluationError(f"{file}: {what}", hint=_hint(file.name))
 
 
@@ -66,13 +66,13 @@ def _hint(name: str) -> str:
 
 
 def sampled(items: Sequence[Item], limit: int | None, key: Callable[[Item], str]) -> list[Item]:
-    """At most `limit` items in their order, chosen evenly by a checksum of their keys: a smaller sample is part of a
-    larger one, and files that are sorted by source or label give some of each."""
+    """Return at most `limit` items in their order, chosen by a checksum of their keys."""
+    # So a smaller sample is part of a larger one, and files that are sorted by source or label give some of each.
     if limit is None or limit >= len(items):
         return list(items)
-    by_checksum = sorted(range(len(items)), key=lambda number: _checksum(key(items[number])))
+
+    def checksum(number: int) -> bytes:
+        return hashlib.sha256(key(items[number]).encode("utf-8", "replace")).digest()
+
+    by_checksum = sorted(range(len(items)), key=checksum)
     return [items[number] for number in sorted(by_checksum[: max(0, limit)])]
-
-
-def _checksum(key: str) -> bytes:
-    return hashlib.sha256(key.encode("utf-8", "replace")).digest()

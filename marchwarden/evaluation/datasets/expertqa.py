@@ -14,7 +14,7 @@ from marchwarden.evaluation.datasets.shapes import DatasetReport, ScoredSet
 
 FILE = "rand_val.jsonl.gz"
 _SUPPORTED, _UNSUPPORTED = ("Complete",), ("Partial", "Incomplete")
-# What precedes the text of a piece of evidence: its number and address.
+# The number and address that precede the text of a piece of evidence.
 _SOURCE = re.compile(r"^\[\d+\]\s*\S+\s*")
 _MARKUP = re.compile(r"\s*\[\d+\]|\*\*")
 
@@ -34,7 +34,7 @@ class _Row(BaseModel):
 
 
 def score(path: Path, limit: int | None = None) -> DatasetReport:
-    """As ScoredSet says. Claims that were judged and come with the text of their evidence, not its address alone."""
+    """Score the grounding checker (see ScoredSet) on judged claims that come with the text of their evidence."""
     claims = [claim for row in rows_of(path, FILE, _Row) for claim in _judged(row)]
     return report("expertqa", sampled(claims, limit, lambda each: each.claim), _NOTES)
 

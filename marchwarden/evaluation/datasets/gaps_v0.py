@@ -27,9 +27,9 @@ from marchwarden.text.ranking import rank
 
 FILE = "dev.jsonl.gz"
 # Characters of a question, by the contract.
-LONGEST = 500
-# Documents for a question that comes without any: those of the whole set's site that share most with it.
-OF_THE_SITE = 10
+QUESTION_CHARS = 500
+# Documents for a question that comes without any: those of all of the set's news that share most with it. A guess.
+NEAREST_DOCUMENTS = 10
 
 
 class _Text(BaseModel):
@@ -37,9 +37,9 @@ class _Text(BaseModel):
     title: str | None = None
     published_at: datetime | None = None
     kind: str | None = None
-    """ConflictNQ: real or fake. RAMDocs: correct, misinfo or noise."""
+    """Kind of the document. ConflictNQ: real or fake. RAMDocs: correct, misinfo or noise."""
     answer: str | None = None
-    """What a document of RAMDocs says."""
+    """Answer that a document of RAMDocs gives; None in other sets."""
     gold_sentences: list[str] = []
 
 
@@ -54,7 +54,7 @@ class _Row(BaseModel):
 
     @property
     def answers(self) -> list[str]:
-        """Those that differ, as first written."""
+        """Gold answers that differ from each other, as first written."""
         return list({normalised(answer): answer for answer in reversed(self.gold_answers)}.values())[::-1]
 
     @property
@@ -64,7 +64,9 @@ class _Row(BaseModel):
     @property
     def is_usable(self) -> bool:
         several = self.source == "ramdocs" and len(self.answers) > 1
-        return not several and "open_question" not in self.expected_gaps and len(self.question.strip()) <= LONGEST
+        return (
+            not several and "open_question" not in self.expected_gaps and len(self.question.strip()) <= QUESTION_CHARS
+        )
 
 
 @dataclass(frozen=True)
@@ -76,26 +78,24 @@ class _Served:
 
 
 def questions_of(path: Path, folder: Path, limit: int | None = None) -> list[Question]:
-    """As QuestionSet says. Hosts are named after the row's place in the file, whatever the limit."""
+    """Return the set's questions (see QuestionSet).
+
+    Hosts are named after the row's place in the file, whatever the limit.
+    """
     rows = rows_of(path, FILE, _Row)
     usable = [(number, row) for number, row in enumerate(rows, start=1) if row.is_usable]
-    site = [text for row in rows if row.source == "multihoprag" for text in row.docs]
-    asked = [
-        (number, row, _served(number, row, site)) for number, row in sampled(usable, limit, lambda each: each[1].id)
-    ]
+    news = [text for row in rows if row.source == "multihoprag" for text in row.docs]
+    asked: list[tuple[int, _Row, list[_Served]]] = []
+    for number, row in sampled(usable, limit, lambda each: each[1].id):
+        texts = row.docs
+        if not texts:
+            scores = rank(row.question, [text.text for text in news])
+            best = sorted(range(len(news)), key=lambda place: -scores[place])
+            texts = [news[place] for place in best[:NEAREST_DOCUMENTS]]
+        served = [_Served(text, _document(number, place, text)) for place, text in enumerate(texts, start=1)]
+        asked.append((number, row, served))
     write_web(folder, [each.page for _, _, served in asked for each in served])
     return [_question(number, row, served) for number, row, served in asked]
-
-
-def _served(number: int, row: _Row, site: Sequence[_Text]) -> list[_Served]:
-    texts = row.docs or _nearest(row.question, site)
-    return [_Served(text, _document(number, place, text)) for place, text in enumerate(texts, start=1)]
-
-
-def _nearest(question: str, site: Sequence[_Text]) -> list[_Text]:
-    scores = rank(question, [text.text for text in site])
-    best = sorted(range(len(site)), key=lambda number: -scores[number])
-    return [site[number] for number in best[:OF_THE_SITE]]
 
 
 def _document(number: int, place: int, text: _Text) -> Document:
@@ -135,20 +135,30 @@ def _kinds(row: _Row) -> Iterator[Kind]:
 
 
 def _nuggets(row: _Row, served: Sequence[_Served]) -> list[Nugget]:
-    """One that is vital, where the answer is a string that a page holds; where it is free text, or yes or no, what it
-    rests on, which is no more than evidence: no string tells whether an answer says it."""
+    """Return a vital nugget where the answer is a string that a page holds, and the evidence as nuggets that are not.
+
+    Where the answer is free text, or yes or no, there is only the evidence: no string tells whether an answer says
+    it.
+    """
     if GapCategory.SOURCE_NOT_FOUND in row.gaps:
         return []
     answer = _answer(row, served)
-    rests_on = [quote for each in served for text in _evidence_in(row, each.text) if (quote := each.page.quote(text))]
+    evidence: list[Quote] = []
+    for each in served:
+        # The sentences that the set names, or all of a document of MultiHop-RAG, which names none.
+        texts = [each.text.text] if row.source == "multihoprag" else each.text.gold_sentences
+        evidence += [quote for text in texts if (quote := each.page.quote(text))]
     if answer:
-        rests_on = [quote for quote in rests_on if quote.url not in {held.url for held in answer.evidence}]
-    also = [_rested_on(number, quote) for number, quote in enumerate(rests_on, start=1)]
+        evidence = [quote for quote in evidence if quote.url not in {held.url for held in answer.evidence}]
+    also = [
+        Nugget(id=f"evidence{number}", text=quote.quote, answers=[quote.quote], evidence=[quote], vital=False)
+        for number, quote in enumerate(evidence, start=1)
+    ]
     return [answer, *also] if answer else also
 
 
 def _answer(row: _Row, served: Sequence[_Served]) -> Nugget | None:
-    """The answer with every page that says it; None where none does, in these words."""
+    """Return the answer with every page that says it; None where none says it in these words."""
     if {normalised(answer) for answer in row.answers} & {"yes", "no"}:
         return None
     said = [found for each in served for answer in row.answers if (found := each.page.says(answer))]
@@ -164,21 +174,15 @@ def _answer(row: _Row, served: Sequence[_Served]) -> Nugget | None:
     )
 
 
-def _evidence_in(row: _Row, text: _Text) -> list[str]:
-    """What of a document is evidence as a whole: the sentences that the set names, or all of one of MultiHop-RAG."""
-    return [text.text] if row.source == "multihoprag" else text.gold_sentences
-
-
-def _rested_on(number: int, quote: Quote) -> Nugget:
-    return Nugget(id=f"evidence{number}", text=quote.quote, answers=[quote.quote], evidence=[quote], vital=False)
-
-
 # Contradictions
 
 
 def _contradictions(row: _Row, served: Sequence[_Served]) -> list[GoldContradiction]:
-    """The pages of the answer against those of another. Required where a passage of each says so; else, since the
-    pages may say it over several, neither rewarded nor punished."""
+    """Return the pages of the answer against those of another answer.
+
+    The label is required where one passage of each says so. Else the pages may say it over several passages, and the
+    label is neither rewarded nor punished.
+    """
     if GapCategory.CONTRADICTORY_SOURCES not in row.gaps:
         return []
     right = [side for each in served if each.text.kind in ("real", "correct") and (side := _side(row, each))]
@@ -191,7 +195,7 @@ def _contradictions(row: _Row, served: Sequence[_Served]) -> list[GoldContradict
 
 
 def _side(row: _Row, each: _Served) -> tuple[Quote, float] | None:
-    """The passage that says best what the set has the page say, and how much of it, 0–1."""
+    """Return the passage that says best what the set has the page say, and the share of it that it says, 0–1."""
     other = row.note.removeprefix("fake: ") if each.text.kind == "fake" else None
     told = each.text.answer or other or " ".join(row.answers[:1])
     literally = each.page.says(told)

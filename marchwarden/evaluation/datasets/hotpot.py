@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -10,7 +9,7 @@ from pydantic import BaseModel
 from marchwarden.evaluation.datasets.dataset_files import rows_of, sampled
 from marchwarden.evaluation.datasets.dataset_web import Document, host_of_document, only, write_web
 from marchwarden.evaluation.datasets.shapes import QuestionSet
-from marchwarden.evaluation.labels.questions import Kind, Nugget, Question, Quote
+from marchwarden.evaluation.labels.questions import Nugget, Question, Quote
 from marchwarden.evaluation.labels.scoring_text import normalised, says
 
 FILE = "hotpot_distractor_100.jsonl"
@@ -36,53 +35,48 @@ class _Row(BaseModel):
 
 
 def questions_of(path: Path, folder: Path, limit: int | None = None) -> list[Question]:
-    """As QuestionSet says. Hosts are named after the row's place in the file, whatever the limit."""
+    """Return the set's questions (see QuestionSet).
+
+    Hosts are named after the row's place in the file, whatever the limit.
+    """
     rows = list(enumerate(rows_of(path, FILE, _Row), start=1))
-    asked = [(number, row, _documents(number, row)) for number, row in sampled(rows, limit, lambda each: each[1].id)]
+    asked: list[tuple[int, _Row, list[Document]]] = []
+    for number, row in sampled(rows, limit, lambda each: each[1].id):
+        paragraphs = zip(row.context.title, row.context.sentences, strict=False)
+        documents = [
+            Document(host_of_document(number, place), "".join(sentences), title)
+            for place, (title, sentences) in enumerate(paragraphs, start=1)
+        ]
+        asked.append((number, row, documents))
     write_web(folder, [document for _, _, documents in asked for document in documents])
     return [_question(number, row, documents) for number, row, documents in asked]
 
 
-def _documents(number: int, row: _Row) -> list[Document]:
-    paragraphs = zip(row.context.title, row.context.sentences, strict=False)
-    return [
-        Document(host_of_document(number, place), "".join(sentences), title)
-        for place, (title, sentences) in enumerate(paragraphs, start=1)
-    ]
-
-
 def _question(number: int, row: _Row, documents: list[Document]) -> Question:
+    # The sentences that the set names, as their pages have them; it names a few that aren't there.
+    supporting = []
+    for title, place in zip(row.supporting_facts.title, row.supporting_facts.sent_id, strict=False):
+        for document, sentences in zip(documents, row.context.sentences, strict=False):
+            if document.title == title and place < len(sentences) and (quote := document.quote(sentences[place])):
+                supporting.append(quote)
     return Question(
         id=row.id,
         question=row.question.strip(),
         constraints=only(documents, number),
         split="dev",
         topic=row.type,
-        tags=list(_kinds(row)),
-        nuggets=_nuggets(row, _supporting(row, documents)),
+        tags=["several-source", "comparison"] if row.type == "comparison" else ["several-source"],
+        nuggets=_nuggets(row, supporting),
         note=f"HotpotQA {row.id}",
     )
 
 
-def _kinds(row: _Row) -> Iterator[Kind]:
-    yield "several-source"
-    if row.type == "comparison":
-        yield "comparison"
-
-
-def _supporting(row: _Row, documents: list[Document]) -> list[Quote]:
-    """The sentences that the set names, as their pages have them; it names a few that aren't there."""
-    found = []
-    for title, place in zip(row.supporting_facts.title, row.supporting_facts.sent_id, strict=False):
-        for document, sentences in zip(documents, row.context.sentences, strict=False):
-            if document.title == title and place < len(sentences) and (quote := document.quote(sentences[place])):
-                found.append(quote)
-    return found
-
-
 def _nuggets(row: _Row, supporting: list[Quote]) -> list[Nugget]:
-    """The answer, vital, with the supporting sentences that say it; and each other one, which is no more than
-    evidence: an answer is right without it. A yes or no is in none, and no string tells whether it is said."""
+    """Return the answer, vital, with the supporting sentences that say it; and each other one as evidence only.
+
+    An answer is right without those others. A yes or no stands in no sentence, and no string tells whether it is
+    said.
+    """
     held = (
         []
         if normalised(row.answer) in ("yes", "no")

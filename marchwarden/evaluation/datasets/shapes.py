@@ -1,4 +1,4 @@
-"""What a public data set is to us: questions with a web of their own, or items that one of our parts is scored on."""
+"""The two shapes of a public data set: questions with a web of their own, or items that one part is scored on."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from marchwarden.evaluation.labels.questions import Question
 
 @dataclass(frozen=True)
 class DatasetReport:
-    """What a part of ours scored on a data set."""
+    """Scores of one part of Marchwarden on a data set."""
 
     name: str
     what: str
-    """Which part was scored on what, in a sentence."""
+    """The part that was scored, and its task, in a few words."""
     items: int
+    """Number of items that were scored."""
     figures: Mapping[str, float]
-    """0–1 each, higher is better, unless a note says otherwise; one that can't be computed is left out."""
+    """Figures by name, 0–1 each, higher is better unless a note says otherwise; without those that can't be
+    computed."""
     notes: tuple[str, ...] = ()
-    """How items were chosen and figures are meant."""
+    """Sentences on the choice of items and the meaning of figures."""
 
 
 @dataclass(frozen=True)
@@ -31,23 +33,24 @@ class QuestionSet:
     name: str
     what: str
     expects: str
-    """The file that `path` is, or is the folder of."""
+    """Name of the file that `path` must be, or must hold."""
     questions_of: Callable[[Path, Path, int | None], list[Question]]
-    """(path, folder, limit): the labelled questions of the set, after writing their documents into `folder` as a
-    frozen web. With a limit, so many of them, the same ones each time. Raises EvaluationError where `path` isn't the
-    set, StorageError where the folder can't be written."""
+    """Function (path, folder, limit) that writes the set's documents into `folder` as a frozen web and returns its
+    labelled questions. With a limit it takes so many of them, the same ones each time. It raises
+    EvaluationError where `path` isn't the set, StorageError where the folder can't be written."""
 
 
 @dataclass(frozen=True)
 class ScoredSet:
-    """Items that a part of ours is scored on, without the researcher."""
+    """Items that one part of Marchwarden is scored on, without the researcher."""
 
     name: str
     what: str
     expects: str
+    """Name of the files that `path` must be, or must hold."""
     score: Callable[[Path, int | None], DatasetReport]
-    """(path, limit): the figures over the set, or over so many of its items. Raises EvaluationError where `path`
-    isn't the set."""
+    """Function (path, limit) that returns the figures over the set, or over so many of its items. It raises
+    EvaluationError where `path` isn't the set."""
 
 
 Dataset: TypeAlias = QuestionSet | ScoredSet

@@ -26,7 +26,8 @@ class _Row(BaseModel):
 
 
 def score(path: Path, limit: int | None = None) -> DatasetReport:
-    """As ScoredSet says. A claim that is partially supported counts as not supported: the gate must drop it too."""
+    """Score the grounding checker (see ScoredSet) on claims with the page that each cites."""
+    # A claim that is partially supported counts as not supported: the gate must drop it, too.
     rows = sampled(rows_of(path, FILE, _Row), limit, lambda row: row.meta.id)
     claims = [JudgedClaim(row.claim, tuple(row.evidence), row.label == "supported") for row in rows]
     return report("wice", claims, ["partially supported claims count as not supported"])

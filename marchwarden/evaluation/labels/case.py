@@ -1,4 +1,4 @@
-"""What is scored: a question, and what a run made of it."""
+"""A case: a labelled question with its result, as scorers read it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from marchwarden.evaluation.labels.scoring_text import without_markers
 
 @dataclass(frozen=True)
 class Case:
-    """A question, and what a run made of it."""
+    """A labelled question, its result, and figures of the call."""
 
     question: Question
     result: ResearchResult | None
-    """None where the call failed: then nothing was found, and every metric that applies is at its worst."""
+    """Result of the call; None where it failed: then every metric that applies is at its worst."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """The texts of the pages that were read, by their addresses."""
+    """Texts of the pages that were read, by their addresses."""
     unverified: int = 0
     """Citations whose excerpt does not stand in the stored text under the recorded hash."""
     pages: int = 0
@@ -26,9 +26,9 @@ class Case:
     seconds: float = 0.0
     max_seconds: float = 0.0
     dollars: float | None = None
-    """What the model calls cost; None where no price is known."""
+    """Cost of the model calls in US dollars; None where no price is known."""
     by_model: bool | None = None
-    """Whether the model itself worded the answer; None where there is no model, or no trace that could say."""
+    """True where the model itself worded the answer; None where there is no model, or no trace that could say."""
 
     @property
     def citations(self) -> list[Citation]:
@@ -36,5 +36,5 @@ class Case:
 
     @property
     def answer(self) -> str:
-        """The answer's text without markers."""
+        """Text of the answer without markers; empty where the call failed."""
         return without_markers(self.result.answer) if self.result else ""

@@ -16,9 +16,10 @@ from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.scoring.metrics import BY_NAME
 
+# Differences of floating-point sums between machines are smaller than this.
 TOLERANCE = 1e-6
-# How far a score may fall, by set-up: another processor adds an embedding's numbers in another order, which can move
-# a passage over a threshold. Not those of ALWAYS.
+# Points that a score may fall below its floor, by set-up. With the embedding model, another processor adds numbers in
+# another order, which can move a passage over a threshold. A guess. It does not apply to ALWAYS.
 SLACK = {"words": 0.0, "meaning": 0.1}
 # The metrics that a change of code can't move by chance: nothing that is timed.
 GATED = (
@@ -46,7 +47,7 @@ class Floors(BaseModel):
     pages: str
     """Fingerprints (run.py) of the sample's labels and of the frozen web."""
     floors: dict[str, dict[str, float]]
-    """By set-up (`words`: without the embedding model; `meaning`: with it), then by metric."""
+    """Least score by set-up (`words`: without the embedding model; `meaning`: with it), then by metric."""
 
 
 # The gated metrics that no rounding excuses.
@@ -75,7 +76,7 @@ class Fall:
 
 
 def load_floors(path: Path) -> Floors:
-    """Raises EvaluationError where the file is missing or is none."""
+    """Return the floors in a file. Raises EvaluationError where the file is missing or holds none."""
     try:
         return Floors.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
@@ -85,7 +86,7 @@ def load_floors(path: Path) -> Floors:
 
 
 def sample(floors: Floors, questions: Sequence[Question]) -> list[Question]:
-    """The questions that the floors are of, in their order. Raises EvaluationError where one is missing."""
+    """Return the questions that the floors are of, in their order. Raises EvaluationError where one is missing."""
     by_id = {question.id: question for question in questions}
     if missing := [each for each in floors.questions if each not in by_id]:
         raise EvaluationError(f"the floors are of questions that are not there: {', '.join(missing)}")
@@ -93,14 +94,17 @@ def sample(floors: Floors, questions: Sequence[Question]) -> list[Question]:
 
 
 def falls(floors: Mapping[str, float], figures: Mapping[str, float | None], *, slack: float = 0.0) -> list[Fall]:
-    """The gated metrics that are worse than their floor, by more than the slack that they are given."""
-    return [
-        Fall(name, floor, value)
-        for name, floor in floors.items()
-        if (value := figures.get(name)) is None or _is_worse(name, value, floor, slack)
-    ]
-
-
-def _is_worse(name: str, value: float, floor: float, slack: float) -> bool:
-    borne = TOLERANCE + (0.0 if name in ALWAYS else slack)
-    return value > floor + borne if BY_NAME[name].better == "lower" else value < floor - borne
+    """Return the gated metrics that are worse than their floor by more than their slack."""
+    found = []
+    for name, floor in floors.items():
+        value = figures.get(name)
+        borne = TOLERANCE + (0.0 if name in ALWAYS else slack)
+        if value is None:
+            is_worse = True
+        elif BY_NAME[name].better == "lower":
+            is_worse = value > floor + borne
+        else:
+            is_worse = value < floor - borne
+        if is_worse:
+            found.append(Fall(name, floor, value))
+    return found

@@ -1,6 +1,6 @@
-"""Whether labels hold: every quote stands in its page, every address is known, splits share no page, kinds are there.
+"""Check labels: every quote stands in its page, every address is known, splits share no page, no kind is rare.
 
-evals/README.md is the guide that the labels follow; what can be checked of it is checked here.
+evals/README.md is the guide that the labels follow; this module checks as much of it as a program can.
 """
 
 from __future__ import annotations
@@ -11,33 +11,37 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from marchwarden.contract import GapCategory, SourceFilter
-from marchwarden.evaluation.labels.questions import KINDS, SPLITS, Question, Quote
+from marchwarden.evaluation.labels.questions import KINDS, SPLITS, Question
 from marchwarden.evaluation.labels.scoring_text import address, says_one_of
 from marchwarden.http.addresses import host_of
 from marchwarden.observations import Page
 from marchwarden.settings import Settings
 
-# How often each must be labelled over all splits of the shipped set.
+# Labels that each kind and category must have over all splits of the shipped set. A guess: fewer give no figure.
 LEAST = {"kind": 15, "gap category": 20, "discoveries": 30, "contradictions": 20}
 
 
 @dataclass(frozen=True)
 class Problem:
     question: str
-    """The question's id, or what the problem is about."""
+    """Id of the question, or the kind or label that the problem is about."""
     what: str
 
 
 async def check(questions: Sequence[Question], settings: Settings) -> list[Problem]:
-    """Problems of the labels against the frozen web in the settings, in the order of the questions.
+    """Return the problems of the labels against the frozen web in the settings, in the order of the questions.
 
-    Raises ConfigurationError where that is no frozen web.
+    Raises ConfigurationError where that folder holds no frozen web.
     """
     from marchwarden.frozen_web.pages import FrozenWeb
 
     web = FrozenWeb.load(settings.frozen_web)
     known = set(web.pages)
-    pages = await read_pages({url for question in questions for url in _to_read(question)} & known, settings)
+    to_read: set[str] = set()
+    for question in questions:
+        to_read |= {address(quote.url) for quote in question.quotes}
+        to_read |= {address(found.source_locator) for found in question.discoveries if found.source_locator}
+    pages = await read_pages(to_read & known, settings)
     problems = []
     for question in questions:
         problems += [Problem(question.id, what) for what in _problems(question, known, pages)]
@@ -45,7 +49,7 @@ async def check(questions: Sequence[Question], settings: Settings) -> list[Probl
 
 
 async def read_pages(urls: Iterable[str], settings: Settings) -> dict[str, Page]:
-    """The pages of the frozen web that can be read, by the URL asked for; closed and broken ones are left out."""
+    """Return the readable pages of the frozen web, by the URL asked for; closed and broken ones are left out."""
     from marchwarden.sources.source_registry import open_snapshot
 
     tools = open_snapshot(settings)
@@ -60,15 +64,17 @@ async def read_pages(urls: Iterable[str], settings: Settings) -> dict[str, Page]
     return pages
 
 
-def _to_read(question: Question) -> set[str]:
-    named = {discovery.source_locator for discovery in question.discoveries if discovery.source_locator}
-    return {address(url) for url in named | {quote.url for quote in question.quotes}}
-
-
 def _problems(question: Question, known: set[str], pages: dict[str, Page]) -> Iterator[str]:
+    """Yield a sentence for each label of a question that does not hold."""
     allowed = SourceFilter(question.constraints.get("source_filter"))
     for quote in question.quotes:
-        yield from _quote_problems(quote, known, pages)
+        where = address(quote.url)
+        if where not in known:
+            yield f"{quote.url} is not in the manifest"
+        elif where not in pages:
+            yield f"{quote.url} can't be read, and is quoted"
+        elif quote.quote not in pages[where].text:
+            yield f"{quote.url} does not hold “{quote.quote[:80]}…”"
         if not allowed.allows(host_of(quote.url)):
             yield f"{quote.url} is not allowed by the question's source_filter"
     pointed = [gap.url for gap in question.gaps] + [found.source_locator for found in question.discoveries]
@@ -83,31 +89,19 @@ def _problems(question: Question, known: set[str], pages: dict[str, Page]) -> It
     for discovery in question.discoveries:
         if not (discovery.identifier or discovery.source_locator):
             yield f"a discovery ({discovery.type.value}) has neither an identifier nor a page"
-        if discovery.identifier and not _is_named(discovery.identifier, discovery.source_locator, pages):
-            yield f"{discovery.source_locator} does not name {discovery.identifier}"
+        page = pages.get(address(discovery.source_locator)) if discovery.source_locator else None
+        if discovery.identifier and page is not None:
+            text = " ".join(page.text.split()).casefold()
+            if " ".join(discovery.identifier.split()).casefold() not in text:
+                yield f"{discovery.source_locator} does not name {discovery.identifier}"
     if not question.kinds:
         yield f"it has no kind: one of {', '.join(KINDS)}"
     if "unanswerable" in question.tags and question.answerable:
         yield "it is tagged unanswerable and has nuggets or contradictions"
 
 
-def _quote_problems(quote: Quote, known: set[str], pages: dict[str, Page]) -> Iterator[str]:
-    where = address(quote.url)
-    if where not in known:
-        yield f"{quote.url} is not in the manifest"
-    elif where not in pages:
-        yield f"{quote.url} can't be read, and is quoted"
-    elif quote.quote not in pages[where].text:
-        yield f"{quote.url} does not hold “{quote.quote[:80]}…”"
-
-
-def _is_named(identifier: str, locator: str | None, pages: dict[str, Page]) -> bool:
-    page = pages.get(address(locator)) if locator else None
-    return page is None or " ".join(identifier.split()).casefold() in " ".join(page.text.split()).casefold()
-
-
 def shared_pages(questions: Sequence[Question]) -> dict[str, set[str]]:
-    """Pages that the labels of more than one split point at, each with the splits."""
+    """Return the pages that the labels of more than one split point at, each with the splits."""
     by_page: dict[str, set[str]] = {}
     for question in questions:
         for page in question.pages:
@@ -116,7 +110,7 @@ def shared_pages(questions: Sequence[Question]) -> dict[str, set[str]]:
 
 
 def counts(questions: Sequence[Question]) -> dict[str, dict[str, int]]:
-    """How often each kind and gap category is labelled, discoveries and contradictions; and questions by split."""
+    """Count the labels of each kind and gap category, discoveries and contradictions; and the questions by split."""
     kinds = Counter(kind for question in questions for kind in question.kinds)
     gaps = Counter(gap.category.value for question in questions for gap in question.gaps if gap.required)
     found = sum(discovery.required for question in questions for discovery in question.discoveries)
@@ -131,7 +125,8 @@ def counts(questions: Sequence[Question]) -> dict[str, dict[str, int]]:
 
 
 def coverage_problems(questions: Sequence[Question]) -> list[Problem]:
-    """What the shipped set as a whole lacks: kinds and categories that are too rare, ids and questions twice."""
+    """Return the problems of the shipped set as a whole: kinds and categories that are too rare, repeated
+    questions."""
     counted = counts(questions)
     problems = [
         Problem(f"{what} {name}", f"labelled {count} times, fewer than {LEAST[what]}")

@@ -1,4 +1,8 @@
-"""Which report meets which label: each counts once, so nothing is gained by saying a thing twice or all at once."""
+"""Pair labels with reports: each counts once, so nothing is gained by saying a thing twice or all at once.
+
+Own code rather than scipy.sparse.csgraph.maximum_bipartite_matching: a question has a handful of labels, so that
+these lines are less than a sparse matrix and the dependency.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,8 @@ Report = TypeVar("Report")
 def paired(
     labels: Sequence[Label], reports: Sequence[Report], fits: Callable[[Label, Report], bool]
 ) -> list[tuple[Label, Report]]:
-    """As many pairs as there can be, so that their number depends on no order (augmenting paths, Kuhn 1955)."""
+    """Return as many pairs as there can be, so that their number depends on no order (augmenting paths, Kuhn
+    1955)."""
     label_of: dict[int, int] = {}  # places in `labels`, by places in `reports`
 
     def meet(label: int, tried: set[int]) -> bool:

@@ -1,9 +1,9 @@
-"""Labelled questions: what a right result holds, one JSON object a line. evals/README.md says how to label."""
+"""Labelled questions, one JSON object on each line. evals/README.md says how to label."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -30,7 +30,7 @@ Kind = Literal[
     "context-dependent",
     "source-filter",
 ]
-# What a question tries. A tag that is none of these (`injection`, `multilingual` …) is allowed beside them.
+# Kinds of questions. Other tags (`injection`, `multilingual` …) are allowed beside them.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -53,7 +53,7 @@ class Nugget(_Label):
     answers: list[str] = Field(min_length=1)
     evidence: list[Quote] = []
     vital: bool = True
-    """Whether an answer without it is wrong or incomplete."""
+    """True where an answer without this fact is wrong or incomplete."""
 
 
 class GoldGap(_Label):
@@ -74,9 +74,9 @@ class GoldDiscovery(_Label):
     type: DiscoveryType
     suggested_researcher: str | None = None
     source_locator: str | None = None
-    """The page that names it."""
+    """URL of the page that names the discovery."""
     identifier: str | None = None
-    """The DOI, arXiv id, trial number, case or data set that it is about."""
+    """DOI, arXiv id, trial number, case or data set that the discovery is about."""
     required: bool = True
 
 
@@ -94,12 +94,12 @@ class Question(_Label):
     contradictions: list[GoldContradiction] = []
     discoveries: list[GoldDiscovery] = []
     forbidden: list[str] = []
-    """What no answer may hold: what an injected instruction wants said."""
+    """Strings that no answer may hold, since a prompt injection on the question's pages wants them said."""
     note: str | None = None
 
     @property
     def request(self) -> ResearchRequest:
-        """The call that asks it."""
+        """Arguments of the call that asks the question. Raises pydantic.ValidationError where they break a limit."""
         return ResearchRequest.model_validate(
             {
                 "question": self.question,
@@ -119,36 +119,42 @@ class Question(_Label):
 
     @property
     def answerable(self) -> bool:
-        """Whether anything can be claimed: an unanswerable question has no nugget and no side to quote."""
+        """True where anything can be claimed: an unanswerable question has no nugget and no side to quote."""
         return bool(self.nuggets or self.contradictions)
 
     @property
     def quotes(self) -> list[Quote]:
-        """Everything that a citation may rightly overlap."""
+        """Quotes that a citation may rightly overlap."""
         quotes = [quote for nugget in self.nuggets for quote in nugget.evidence]
         return quotes + [side for contradiction in self.contradictions for side in contradiction.sides]
 
     @property
     def pages(self) -> set[str]:
-        """The pages that its labels point at."""
+        """URLs of the pages that the question's labels point at."""
         return {quote.url for quote in self.quotes} | {gap.url for gap in self.gaps if gap.url}
 
 
 def load_questions(path: Path) -> list[Question]:
-    """The questions of one JSONL file. Raises LabelsInvalid, naming file and line, where one is no question."""
+    """Return the questions of one JSONL file. Raises LabelsInvalid, which names file and line, for a wrong one."""
     try:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise LabelsInvalid(f"{path} can't be read: {error}", hint="Give a file of labelled questions.") from None
     lines = enumerate(text.split("\n"), start=1)  # a quote may hold other line ends, such as U+2028
     questions = [_parsed(path, number, line) for number, line in lines if line.strip()]
-    if repeated := _repeated(question.id for question in questions):
-        raise LabelsInvalid(f"{path}: the id {repeated} stands there twice", hint="Give each question its own id.")
+    seen: set[str] = set()
+    for question in questions:
+        if question.id in seen:
+            raise LabelsInvalid(
+                f"{path}: the id {question.id} stands there twice", hint="Give each question its own id."
+            )
+        seen.add(question.id)
     return questions
 
 
 def evenly_spaced(questions: Sequence[Question], most: int) -> list[Question]:
-    """At most so many of them: questions on one topic stand together, and a few should be of many."""
+    """Return at most `most` questions, evenly spaced."""
+    # Questions on one topic stand together, and a few questions should be of many topics.
     count = min(most, len(questions))
     return [questions[place * len(questions) // count] for place in range(count)]
 
@@ -167,12 +173,3 @@ def _parsed(path: Path, number: int, line: str) -> Question:
 
 
 _HINT = "evals/README.md says what a labelled question holds."
-
-
-def _repeated(ids: Iterable[str]) -> str | None:
-    seen: set[str] = set()
-    for each in ids:
-        if each in seen:
-            return each
-        seen.add(each)
-    return None

@@ -1,4 +1,4 @@
-"""How texts are compared when they are scored: accepted strings, overlapping quotes, topics, statements."""
+"""Comparison of texts for scoring: accepted strings, overlapping quotes, topics, statements."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?!\d)")
 
 @lru_cache(maxsize=8192)
 def normalised(text: str) -> str:
-    """`text` as it is compared: casefolded, compatibility-composed, with plain dashes, quotes and single spaces, and
-    digits ungrouped (`2,102,650` and `2 102 650` are `2102650`)."""
+    """Return `text` in the form that is compared.
+
+    It is casefolded and compatibility-composed, with plain dashes, quotes and single spaces, and with ungrouped
+    digits (`2,102,650` and `2 102 650` become `2102650`).
+    """
     text = unicodedata.normalize("NFKC", text).translate(_DASHES).casefold()
     text = _GROUPED.sub(lambda number: re.sub(r"\D", "", number[0]), text)
     return _SPACES.sub(" ", text).strip()
 
 
 def says(text: str, accepted: str) -> bool:
-    """Whether `accepted` occurs in `text`, not inside a longer word or number."""
+    """Return whether `accepted` occurs in `text`, not inside a longer word or number."""
     wanted = normalised(accepted)
     if not wanted:
         return False
@@ -43,12 +46,12 @@ def says_one_of(text: str, accepted: Iterable[str]) -> bool:
 
 
 def bare_identifier(identifier: str) -> str:
-    """Without the name of its register, as it is compared: `arXiv:2104.01234` is `2104.01234`."""
+    """Return an identifier without the name of its register: `arXiv:2104.01234` becomes `2104.01234`."""
     return normalised(identifier).removeprefix("arxiv:").removeprefix("doi:").removeprefix("https://doi.org/").strip()
 
 
 def address(url: str) -> str:
-    """A URL as it is compared; what is none stays as it is."""
+    """Return a URL in the form that is compared; a text that is no URL stays as it is."""
     try:
         return normalise_url(url)
     except ValueError:
@@ -56,24 +59,25 @@ def address(url: str) -> str:
 
 
 def addresses_in(text: str) -> set[str]:
-    """The web addresses that a text names."""
+    """Return the web addresses that a text names."""
     return {address(url.rstrip(".,;:)”’\"'")) for url in _URL.findall(text)}
 
 
 _URL = re.compile(r"https?://[^\s<>\"“”]+")
-# The least share of the shorter of two runs of one text that they have in common, to be one piece of evidence.
+# Share of the shorter of two slices of one text that both must have in common to be one piece of evidence. A guess.
 OVERLAP = 0.5
-# Nor are a few characters evidence, but of a quote that has hardly more.
-LEAST_OVERLAP = 20
+# Characters that both must have in common at least, unless the quote itself has hardly more. A guess.
+LEAST_OVERLAP_CHARS = 20
 
 
 def overlaps(excerpt: str, quote: str, text: str | None) -> bool:
-    """Whether two runs of the same page are one piece of evidence.
+    """Return whether two slices of the same page are one piece of evidence.
 
-    `text` is the page's; without it, one must contain the other. An excerpt that was cut counts as far as it goes.
+    `text` is the page's; without it, one slice must contain the other. An excerpt that was cut counts as far as it
+    goes.
     """
     excerpt = excerpt.removesuffix(EXCERPT_CUT)
-    least = min(LEAST_OVERLAP, OVERLAP * len(quote))
+    least = min(LEAST_OVERLAP_CHARS, OVERLAP * len(quote))
     if normalised(quote) in normalised(excerpt):
         return True
     if len(excerpt) < least:
@@ -86,12 +90,14 @@ def overlaps(excerpt: str, quote: str, text: str | None) -> bool:
     return together >= max(least, OVERLAP * min(len(excerpt), len(quote)))
 
 
+# Similarity from which on two topics count as the same. A guess.
 SAME_TOPIC = 0.5
 
 
 def topic_similarity(one: str, other: str) -> float:
-    """How far two topics are one, 0–1: the overlap coefficient of their content words (Szymkiewicz–Simpson). One
-    shared word makes no topic, unless that is all there is."""
+    """Return the similarity of two topics, 0–1: the overlap coefficient of their content words
+    (Szymkiewicz–Simpson)."""
+    # One shared word makes no topic, unless that is all there is.
     ours, theirs = set(terms(one)), set(terms(other))
     shared, fewer = len(ours & theirs), min(len(ours), len(theirs))
     if not fewer or shared < min(2, max(len(ours), len(theirs))):
@@ -108,21 +114,20 @@ class Statement:
 
 
 def statements(answer: str) -> list[Statement]:
-    """The factual sentences of an answer: not its headings, nor what it says of the sources themselves."""
+    """Return the factual sentences of an answer, without headings, questions and remarks on the sources
+    themselves."""
     found = []
     for line in answer.splitlines():
         line = line.strip().removeprefix("- ").removeprefix("* ").strip()
         for start, end in sentences(line):
             sentence = line[start:end].strip()
             text = without_markers(sentence)
-            if not text.endswith((":", "?")) and not text.startswith(DISAGREEMENT) and _says_something(text):
+            if text.endswith((":", "?")) or text.startswith(DISAGREEMENT):
+                continue
+            # One word alone states nothing; one number may. So a list of numbers is measured as statements, too.
+            if len(terms(text)) > 1 or any(character.isdigit() for character in text):
                 found.append(Statement(text, tuple(markers_of(sentence))))
     return found
-
-
-def _says_something(text: str) -> bool:
-    """One word alone does not, one number may: a list of them is no way around what statements are measured by."""
-    return len(terms(text)) > 1 or any(character.isdigit() for character in text)
 
 
 def without_markers(answer: str) -> str:

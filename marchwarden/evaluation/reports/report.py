@@ -1,10 +1,9 @@
-"""What a run's report says, as data; report_markdown.py and report_html.py write it."""
+"""A run's report as data; report_markdown.py and report_html.py write it."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from inspect import getdoc
@@ -21,8 +20,9 @@ from marchwarden.evaluation.scoring.metrics import Metric
 
 # The metrics that are shown for each kind.
 MAIN = ("evidence_recall", "nugget_recall", "gap_category_accuracy", "discovery_f1", "contradiction_f1")
-# What a question took: the scorers that measure it, and their units.
+# The scorers that measure a question's cost, with their units.
 COSTS = {"tokens": "tokens", "pages": "pages", "seconds": "seconds", "dollars": "US dollars"}
+# Questions in the list of the worst. A guess.
 WORST = 10
 
 
@@ -51,12 +51,12 @@ class Asked:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it came to a result that does all that its labels ask for."""
+        """True where there is a result that meets all of the labels."""
         return not self.failed and not self.missed
 
     @property
     def share_met(self) -> float:
-        """Of what its labels ask for; a failed question met nothing, one that asks for nothing met all."""
+        """Share of the labels that were met, 0–1; 0 for a failed question, 1 for one without labels to meet."""
         if self.failed:
             return 0.0
         return self.met / len(self.wanted) if self.wanted else 1.0
@@ -64,7 +64,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Spent:
-    """What the questions of a run took of one thing."""
+    """Cost of a run's questions in one unit."""
 
     unit: str
     questions: int
@@ -77,12 +77,12 @@ class Spent:
 @dataclass(frozen=True)
 class Report:
     name: str
-    """Of the run's folder."""
+    """Name of the run's folder."""
     traces: str
-    """The folder of its traces, from where the report was asked for."""
+    """Path of the folder of the run's traces, relative as the run's was given."""
     scores: Scores
     asked: list[Asked]
-    """In the order in which they were asked."""
+    """Questions in the order in which they were asked."""
 
     @property
     def info(self) -> RunInfo:
@@ -94,20 +94,21 @@ class Report:
 
     @property
     def from_worst(self) -> list[Asked]:
-        """Every question, the smallest share of what its labels ask for first."""
+        """Questions, the one that met the smallest share of its labels first."""
         return sorted(self.asked, key=lambda each: (each.share_met, -len(each.wanted), each.record.id))
 
     def cells(self, scorer: str) -> list[Cells]:
-        """What one scorer found, of the questions that have something for it to score."""
+        """Return the cells of one scorer, of the questions that have something for it to score."""
         found = (each.record.cells.get(scorer) for each in self.asked)
         return [cells for cells in found if cells is not None]
 
     def kinds(self) -> dict[str, int]:
-        """How many questions carry each tag."""
+        """Count the questions that carry each tag, in alphabetical order."""
         return dict(sorted(Counter(tag for each in self.asked for tag in each.record.question.tags).items()))
 
     def confusion(self) -> list[tuple[str, list[int]]]:
-        """A row for each gold category (the last for gaps that no label has), a count for each of `TOLD`."""
+        """Return a row for each gold category (the last for gaps without a label), with a count for each of
+        `TOLD`."""
         counted = confusion(self.cells("gap_categories"))
         return [(gold, [counted[gold, told] for told in TOLD]) for gold in GOLD]
 
@@ -115,7 +116,12 @@ class Report:
         return reliability(self.cells("forecast"), which)
 
     def costs(self) -> list[Spent]:
-        return [spent for name, unit in COSTS.items() if (spent := _spent(unit, self.cells(name)))]
+        """Return the cost in each unit that any question has a figure of."""
+        found = []
+        for name, unit in COSTS.items():
+            if values := [cell["value"] for cell in self.cells(name)]:
+                found.append(Spent(unit, len(values), fmean(values), median(values), max(values), sum(values)))
+        return found
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -134,29 +140,21 @@ GOLD, TOLD = [*_CATEGORIES, NONE_GOLD], [*_CATEGORIES, MISSED]
 
 
 def report_of(run: Run) -> Report:
-    """Scores the run again from its cells, and looks at its traces for what became of each label."""
+    """Score the run again from its cells, and look at its traces for what became of each label."""
     asked = [Asked(each, matches_of(each, run.traces)) for each in run.records]
     return Report(run.name, str(run.traces), scores_of(run), asked)
 
 
-def _spent(unit: str, cells: Sequence[Cells]) -> Spent | None:
-    values = [cell["value"] for cell in cells]
-    if not values:
-        return None
-    return Spent(unit, len(values), fmean(values), median(values), max(values), sum(values))
-
-
 def meaning(metric: Metric) -> str:
-    """What a metric measures, in a line: the first sentence of its scorer's docstring, and the one that defines this
-    metric where several share the scorer."""
-    first, *others = _sentences(getdoc(metric.scorer) or "")
+    """Return a line that says what a metric measures.
+
+    It is the first sentence of its scorer's docstring, and the one that defines this metric where several share the
+    scorer.
+    """
+    first, *others = _SENTENCE_END.split(" ".join((getdoc(metric.scorer) or "").split()))
     name = metric.name.rpartition("_")[2]
     named = (each for each in others if name in re.findall(r"\w+", each.partition(":")[0].casefold()))
     return " ".join([first, *islice(named, 1)])
-
-
-def _sentences(text: str) -> list[str]:
-    return _SENTENCE_END.split(" ".join(text.split()))
 
 
 _SENTENCE_END = re.compile(r"(?<=\.)\s+(?=[A-ZΣ]|[01]: )")

@@ -1,7 +1,10 @@
-"""A run's report as one page that needs nothing else: no script, no request, every chart an inline drawing.
+"""A run's report as one HTML page that needs nothing else: no script, no request, every chart an inline drawing.
 
-The template escapes whatever comes from pages, models and labels, and the page's own policy lets a browser run and
-load nothing, should something slip through. Here is what the template can't say: where marks of a chart stand.
+The template escapes text of pages, models and labels, and the page's own policy lets a browser run and load nothing,
+should something slip through. This module computes the positions of the marks in the charts.
+
+Own code rather than a plotting library: matplotlib or plotly would add megabytes to the install or a script to the
+page for three small charts.
 """
 
 from __future__ import annotations
@@ -74,14 +77,15 @@ def html(report: Report) -> str:
 @dataclass(frozen=True)
 class Summary:
     whole: int
-    """Questions that met all that their labels ask for."""
+    """Number of questions that met all of their labels."""
     seconds: float
-    """Median."""
+    """Median wall time of a question, in seconds."""
     tokens: float
-    """Mean."""
+    """Mean number of model tokens of a question."""
 
 
 def summary(report: Report) -> Summary:
+    """Return the figures of the page's head."""
     seconds = [each.record.seconds for each in report.asked]
     return Summary(
         whole=sum(each.is_whole for each in report.asked),
@@ -91,6 +95,7 @@ def summary(report: Report) -> Summary:
 
 
 def cards(report: Report) -> list[Score]:
+    """Return the scores of `CARDS` that the run has a figure for."""
     by_name = {score.metric.name: score for score in report.scores.overall}
     return [by_name[name] for name in CARDS if by_name[name].value is not None]
 
@@ -99,13 +104,14 @@ def cards(report: Report) -> list[Score]:
 class Kind:
     name: str
     css: str
-    """A class for the questions of this kind: names are the labels' and may hold anything."""
+    """CSS class of the questions of this kind: a name comes from labels and may hold any character."""
     questions: int
     figures: list[float | None]
-    """One for each of MAIN."""
+    """Figures of the metrics in MAIN, in that order."""
 
 
 def kinds(report: Report) -> list[Kind]:
+    """Return the kinds of the run's questions with their figures."""
     return [
         Kind(name, f"k{index}", count, [report.scores.by_kind[name][metric] for metric in MAIN])
         for index, (name, count) in enumerate(report.kinds().items())
@@ -126,17 +132,18 @@ class Line:
 
 
 def lines(answer: str) -> list[Line]:
+    """Split an answer into lines, and each line at its markers."""
     found = (line.strip() for line in answer.splitlines())
     return [Line(each.startswith(("- ", "* ")), _MARKER.split(re.sub(r"^[-*] ", "", each))) for each in found if each]
 
 
 def link(locator: str | None) -> str | None:
-    """What may be linked to: web addresses. Anything else (`javascript:`, a path) is only shown."""
+    """Return a locator that may be linked to, a web address; None for anything else (`javascript:`, a path)."""
     return locator if locator and re.match(r"https?://", locator, re.IGNORECASE) else None
 
 
 def tally(wanted: Sequence[Wanted], *whats: str) -> tuple[int, int] | None:
-    """How much was done of how much that the labels ask for; None where they ask for nothing of the kind."""
+    """Return (labels met, labels) of these kinds; None where there is no label of them."""
     asked = [each.met for each in wanted if each.what in whats]
     return (sum(asked), len(asked)) if asked else None
 
@@ -148,12 +155,12 @@ def tally(wanted: Sequence[Wanted], *whats: str) -> tuple[int, int] | None:
 class Shaded:
     count: int
     share: float
-    """Of its row."""
+    """Share of the cell's row, 0–1."""
     is_right: bool
 
 
 def shaded(rows: Iterable[tuple[str, list[int]]]) -> list[tuple[str, int, list[Shaded]]]:
-    """Each row with its total."""
+    """Return the rows of the confusion matrix: (gold category, total, cells)."""
     return [
         (
             gold,
@@ -172,12 +179,14 @@ class Axis:
     low: float
     high: float
     start: float
+    """Position of `low` in the drawing."""
     end: float
-    """Where low and high stand."""
+    """Position of `high` in the drawing."""
     ticks: tuple[float, ...]
     logarithmic: bool = False
 
     def at(self, value: float) -> float:
+        """Return the position of a value, which is moved to the nearer end where it is outside of the axis."""
         low, high, value = self.low, self.high, min(max(value, self.low), self.high)
         if self.logarithmic:
             low, high, value = log10(low), log10(high), log10(value)
@@ -188,10 +197,11 @@ QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def logarithmic(values: Sequence[float], start: float, end: float) -> Axis:
-    """An axis that holds all values between round numbers; those of 0 stand at its start."""
+    """Return an axis that holds all values between round numbers; values of 0 stand at its start."""
     above = [value for value in values if value > 0] or [1.0]
     exponents = range(floor(log10(min(above))), floor(log10(max(above))) + 2)
     steps = [digit * 10.0**exponent for exponent in exponents for digit in (1, 2, 5)]
+    # The factors bear rounding: 0.3 is not 3 × 10^-1 in floating point.
     low = max(step for step in steps if step <= min(above) * 1.0001)
     high = min(step for step in steps if step >= max(above) * 0.9999 and step > low)
     inside = [step for step in steps if low <= step <= high]
@@ -207,7 +217,7 @@ class Mark:
     radius: float
     title: str
     target: str = ""
-    """The id of the question that it stands for."""
+    """Id of the question that the mark stands for; empty for a bin."""
 
 
 @dataclass(frozen=True)
@@ -222,35 +232,40 @@ class Reliability:
     y: Axis
     marks: list[Mark]
     before: list[Mark]
-    """The same before calibration, where there was any."""
+    """Marks before calibration; none where there was no calibration."""
     bars: list[Bar]
-    """How many answers had such a confidence."""
+    """Bars that show how many answers are in each bin of confidence."""
 
 
+# Height of the largest bin's bar, in the drawing's units. Chosen by eye.
 _BAR_HEIGHT = 34
 
 
 def reliability_plot(report: Report) -> Reliability | None:
+    """Return the plot of confidence against the share of right answers; None where nothing was forecast."""
     bins = report.reliability()
     if not bins:
         return None
+    # The plot's area in the drawing, chosen by eye: y runs upwards, so that its start is the larger number.
     x, y = Axis(0, 1, 44, 344, QUARTERS), Axis(0, 1, 250, 14, QUARTERS)
     cells = report.cells("forecast")
+
+    def mark(each: Bin) -> Mark:
+        title = f"{each.count} answers: confidence {each.confidence:.2f} on average, {each.right:.2f} right"
+        # The area grows with the number of answers, and the smallest mark can still be seen.
+        radius = round(3 + 12 * sqrt(each.count / len(cells)), 1)
+        return Mark(x.at(each.confidence), y.at(each.right), radius, title)
+
     is_calibrated = any(cell["uncalibrated"] != cell["confidence"] for cell in cells)
     before = report.reliability("uncalibrated") if is_calibrated else []
     most = max(each.count for each in bins)
     return Reliability(
         x=x,
         y=y,
-        marks=[_bin_mark(each, x, y, len(cells)) for each in bins],
-        before=[_bin_mark(each, x, y, len(cells)) for each in before],
+        marks=[mark(each) for each in bins],
+        before=[mark(each) for each in before],
         bars=[Bar(x.at(each.low), round(each.count / most * _BAR_HEIGHT, 1)) for each in bins],
     )
-
-
-def _bin_mark(each: Bin, x: Axis, y: Axis, answers: int) -> Mark:
-    title = f"{each.count} answers: confidence {each.confidence:.2f} on average, {each.right:.2f} right"
-    return Mark(x.at(each.confidence), y.at(each.right), round(3 + 12 * sqrt(each.count / answers), 1), title)
 
 
 @dataclass(frozen=True)
@@ -261,18 +276,28 @@ class Scatter:
     marks: list[Mark]
 
 
+# Radius of a question's mark, and the step between marks that move apart, in the drawing's units. Chosen by eye.
 _RADIUS, _LANE = 4.0, 7.0
 
 
 def scatter(report: Report) -> Scatter | None:
-    """A mark for each answered question with vital nuggets: what it took, and the share of them that was said."""
+    """Return a mark for each answered question with vital nuggets: its cost, and the share of nuggets that was said.
+
+    The cost is tokens, or seconds where no question took tokens. None where there is no such question.
+    """
     shown = [each for each in report.asked if not each.failed and each.record.cells.get("nugget_recall")]
     if not shown:
         return None
     unit: Literal["tokens", "seconds"] = "tokens" if any(_took(each, "tokens") for each in shown) else "seconds"
     x = logarithmic([_took(each, unit) for each in shown], 44, 344)
     y = Axis(0, 1, 262, 38, QUARTERS)
-    return Scatter(unit, x, y, _apart([_question_mark(each, unit, x, y) for each in shown]))
+    marks = []
+    for each in shown:
+        cell = each.record.cells["nugget_recall"] or {}
+        took = _took(each, unit)
+        title = f"{each.record.id}: {cell['hits']} of {cell['of']} nuggets, {amount(took)} {unit}"
+        marks.append(Mark(x.at(took), y.at(cell["hits"] / cell["of"]), _RADIUS, title, each.record.id))
+    return Scatter(unit, x, y, _apart(marks))
 
 
 def _took(asked: Asked, unit: str) -> float:
@@ -280,15 +305,8 @@ def _took(asked: Asked, unit: str) -> float:
     return float(cell["value"]) if cell else 0.0
 
 
-def _question_mark(asked: Asked, unit: str, x: Axis, y: Axis) -> Mark:
-    cell = asked.record.cells["nugget_recall"] or {}
-    share, took = cell["hits"] / cell["of"], _took(asked, unit)
-    title = f"{asked.record.id}: {cell['hits']} of {cell['of']} nuggets, {amount(took)} {unit}"
-    return Mark(x.at(took), y.at(share), _RADIUS, title, asked.record.id)
-
-
 def _apart(marks: Sequence[Mark]) -> list[Mark]:
-    """Shares of few nuggets are the same few numbers: marks that would hide each other move up and down a little."""
+    """Move marks that would hide each other up and down a little: shares of few nuggets are the same few numbers."""
     lanes = (0, -1, 1, -2, 2, -3, 3)
     last: dict[tuple[float, int], float] = {}
     moved = []

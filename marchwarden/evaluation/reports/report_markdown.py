@@ -6,22 +6,29 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from marchwarden.evaluation.reports.figures import amount, between, number, words
-from marchwarden.evaluation.reports.report import MAIN, TOLD, WORST, Asked, Report, Spent, meaning
+from marchwarden.evaluation.reports.report import MAIN, TOLD, WORST, Report, meaning
 from marchwarden.evaluation.runs.matches import as_words
-from marchwarden.evaluation.runs.scores import Score
 
 
 def markdown(report: Report) -> str:
-    """The report as a Markdown document; what came from pages, models and labels is escaped."""
+    """Return the report as a Markdown document; text of pages, models and labels is escaped."""
     return "\n\n".join(block for block in _blocks(report) if block) + "\n"
 
 
 def _blocks(report: Report) -> Iterator[str]:
     yield f"# {_escaped(report.info.model_id)} on {report.scores.how_many} questions"
     yield _set_up(report)
-    yield "## Scores\n\n" + _table(
-        ["metric", "score", "95 % interval", "n", "what it is"], [_score_row(each) for each in report.scores.overall]
-    )
+    rows = [
+        [
+            words(each.metric.name),
+            number(each.metric, each.value),
+            between(each),
+            str(each.questions),
+            meaning(each.metric).replace("|", r"\|"),
+        ]
+        for each in report.scores.overall
+    ]
+    yield "## Scores\n\n" + _table(["metric", "score", "95 % interval", "n", "what it is"], rows)
     yield "## By kind\n\n" + _by_kind(report)
     if report.cells("gap_categories"):
         rows = [[words(gold), *map(str, counts)] for gold, counts in report.confusion()]
@@ -30,9 +37,14 @@ def _blocks(report: Report) -> Iterator[str]:
     if report.cells("forecast"):
         yield "## Confidence\n\n" + _confidence(report)
     if costs := report.costs():
-        rows = [[each.unit, str(each.questions), *map(amount, _amounts(each))] for each in costs]
+        rows = [
+            [each.unit, str(each.questions), *map(amount, (each.mean, each.median, each.most, each.total))]
+            for each in costs
+        ]
         yield "## Cost of a question\n\n" + _table(["", "n", "mean", "median", "most", "total"], rows)
-    yield _failures(report)
+    if failed := report.failed:
+        reasons = [f"- `{each.record.id}`: {_escaped(each.record.error or 'no reason is known')}" for each in failed]
+        yield "## Questions that failed\n\n" + "\n".join(reasons)
     yield _worst(report)
 
 
@@ -49,11 +61,6 @@ def _set_up(report: Report) -> str:
         "pages": info.pages,
     }
     return " · ".join(f"{name} {_escaped(value)}" for name, value in facts.items())
-
-
-def _score_row(score: Score) -> list[str]:
-    what = meaning(score.metric).replace("|", r"\|")
-    return [words(score.metric.name), number(score.metric, score.value), between(score), str(score.questions), what]
 
 
 def _by_kind(report: Report) -> str:
@@ -79,15 +86,6 @@ def _confidence(report: Report) -> str:
     return f"{said}\n\n" + _table(["confidence", "answers", "mean confidence", "share right"], rows)
 
 
-def _amounts(spent: Spent) -> tuple[float, ...]:
-    return spent.mean, spent.median, spent.most, spent.total
-
-
-def _failures(report: Report) -> str:
-    rows = [f"- `{each.record.id}`: {_escaped(each.record.error or 'no reason is known')}" for each in report.failed]
-    return "## Questions that failed\n\n" + "\n".join(rows) if rows else ""
-
-
 def _worst(report: Report) -> str:
     worst = [each for each in report.from_worst if not each.is_whole][:WORST]
     rows = [
@@ -95,7 +93,7 @@ def _worst(report: Report) -> str:
             f"`{each.record.id}`",
             _escaped(each.record.question.question),
             f"{each.met} of {len(each.wanted)}",
-            _left(each),
+            "the call failed" if each.failed else _escaped(" · ".join(as_words(each.missed))),
         ]
         for each in worst
     ]
@@ -103,19 +101,15 @@ def _worst(report: Report) -> str:
     return head + _table(["id", "question", "met", "not met"], rows) if rows else ""
 
 
-def _left(asked: Asked) -> str:
-    return "the call failed" if asked.failed else _escaped(" · ".join(as_words(asked.missed)))
-
-
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns of figures are set to the right."""
+    """Return a Markdown table; columns of figures are set to the right."""
     rows = list(rows)
-    rule = ["--:" if _is_figures([row[column] for row in rows]) else "---" for column in range(len(head))]
+    rule = []
+    for column in range(len(head)):
+        cells = [row[column] for row in rows]
+        are_figures = any(cells) and all(re.fullmatch(r"[\d.,–\s-]*", cell) for cell in cells)
+        rule.append("--:" if are_figures else "---")
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *rows])
-
-
-def _is_figures(cells: Sequence[str]) -> bool:
-    return any(cells) and all(re.fullmatch(r"[\d.,–\s-]*", cell) for cell in cells)
 
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")

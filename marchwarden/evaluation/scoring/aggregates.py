@@ -1,4 +1,4 @@
-"""From the cells of many cases to one figure. Labels count alike, whichever question they belong to."""
+"""Reduce the cells of many cases to one figure. Each label counts alike, whichever question it belongs to."""
 
 from __future__ import annotations
 
@@ -8,43 +8,46 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any, TypeAlias
 
-# What a scorer found in one case, as JSON.
+# Counts that a scorer found in one case, as JSON.
 Cells: TypeAlias = dict[str, Any]
 Reduce: TypeAlias = Callable[[Sequence[Cells]], float | None]
-# In a confusion matrix: what a gap was told as that was not reported, and what one was that no label has.
+# In a confusion matrix: the column of labelled gaps that were not reported, and the row of gaps without a label.
 MISSED, NONE_GOLD = "missed", "not labelled"
+# Equal bins of confidence, the usual number since Guo et al. (2017).
 BINS = 10
 
 
 def has_something(cells: Cells | None) -> bool:
-    """Whether a case has anything that counts towards a figure: of what is found and wanted, something is either; of
-    gap categories, one is labelled. Only such cases are a figure's n."""
+    """Return whether a case counts towards a figure's n."""
     if cells is None:
         return False
-    if "wanted" in cells:
+    if "wanted" in cells:  # findings: something was found or wanted
         return bool(cells["found"] or cells["wanted"])
-    if "pairs" in cells:
+    if "pairs" in cells:  # gap categories: a label has one
         return any(gold != NONE_GOLD for gold, _ in cells["pairs"])
     return True
 
 
 def share(cells: Sequence[Cells]) -> float | None:
-    """Σ hits / Σ of."""
+    """Return Σ hits / Σ of; None where there is nothing to hit."""
     return _ratio(sum(cell["hits"] for cell in cells), sum(cell["of"] for cell in cells))
 
 
 def precision(cells: Sequence[Cells]) -> float | None:
-    """Σ right / Σ found; None where nothing was found."""
+    """Return Σ right / Σ found; None where nothing was found."""
     return _ratio(sum(cell["right"] for cell in cells), sum(cell["found"] for cell in cells))
 
 
 def recall(cells: Sequence[Cells]) -> float | None:
-    """Σ met / Σ wanted; None where nothing was wanted."""
+    """Return Σ met / Σ wanted; None where nothing was wanted."""
     return _ratio(sum(cell["met"] for cell in cells), sum(cell["wanted"] for cell in cells))
 
 
 def f1(cells: Sequence[Cells]) -> float | None:
-    """The harmonic mean of precision and recall, 0 where one of them is; None where nothing was found or wanted."""
+    """Return the harmonic mean of precision and recall, 0 where one of them is 0.
+
+    None where nothing was found and nothing was wanted.
+    """
     of_found, of_wanted = precision(cells), recall(cells)
     if of_found is None and of_wanted is None:
         return None
@@ -54,7 +57,7 @@ def f1(cells: Sequence[Cells]) -> float | None:
 
 
 def macro_recall(cells: Sequence[Cells]) -> float | None:
-    """The mean over gold categories of the share that was told right."""
+    """Return the mean over gold categories of the share whose category was reported right; None without a label."""
     by_gold: dict[str, list[bool]] = {}
     for cell in cells:
         for gold, told in cell["pairs"]:
@@ -64,7 +67,7 @@ def macro_recall(cells: Sequence[Cells]) -> float | None:
 
 
 def confusion(cells: Sequence[Cells]) -> Counter[tuple[str, str]]:
-    """How often a gold category (or `not labelled`) was told as each category (or `missed`)."""
+    """Count how often a gold category (or `not labelled`) was reported as each category (or `missed`)."""
     return Counter((gold, told) for cell in cells for gold, told in cell["pairs"])
 
 
@@ -80,13 +83,13 @@ class Bin:
     high: float
     count: int
     confidence: float
-    """Their mean."""
+    """Mean confidence of the forecasts in the bin, 0–1."""
     right: float
-    """The share of them that came true."""
+    """Share of the forecasts in the bin that came true, 0–1."""
 
 
 def reliability(cells: Sequence[Cells], which: str = "confidence") -> list[Bin]:
-    """The non-empty ones of ten equal bins of confidence, 1.0 in the last."""
+    """Return the bins that are not empty, of ten equal bins of confidence; 1.0 is in the last."""
     by_bin: dict[int, list[Cells]] = {}
     for cell in cells:
         by_bin.setdefault(min(int(cell[which] * BINS), BINS - 1), []).append(cell)
@@ -113,7 +116,10 @@ def auroc(cells: Sequence[Cells], which: str = "confidence") -> float | None:
 
 
 def area_under_roc(scored: Sequence[tuple[float, bool]]) -> float | None:
-    """The chance that a positive scores higher than a negative, ties half (Mann–Whitney U); None for one class."""
+    """Return the chance that a positive scores higher than a negative (Mann–Whitney U); None for one class alone.
+
+    A tie counts half.
+    """
     positives = sum(label for _, label in scored)
     negatives = len(scored) - positives
     if not positives or not negatives:

@@ -1,10 +1,8 @@
-"""What an answer is worth: its evidence, its wording, its confidence, what it took. For scorers see metrics.py."""
+"""Scorers of an answer: its evidence, its wording, its confidence, its cost. metrics.py says what a scorer is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from marchwarden.contract import Citation, ResearchResult
+from marchwarden.contract import Citation
 from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.questions import Nugget, Quote
 from marchwarden.evaluation.labels.scoring_text import address, normalised, overlaps, says_one_of, statements
@@ -30,7 +28,8 @@ def evidence_recall(case: Case) -> Cells | None:
     Σ nuggets evidenced / Σ vital nuggets. 0: no gold evidence was found. 1: all of it.
     """
     vital = case.question.vital
-    return _share(sum(_is_evidenced(case, nugget) for nugget in vital), len(vital))
+    evidenced = [nugget for nugget in vital if any(_supports(case, each, nugget) for each in case.citations)]
+    return _share(len(evidenced), len(vital))
 
 
 def evidence_precision(case: Case) -> Cells | None:
@@ -42,25 +41,22 @@ def evidence_precision(case: Case) -> Cells | None:
     """
     if not case.question.quotes or not case.citations:
         return None
-    return _share(sum(_is_gold(case, citation) for citation in case.citations), len(case.citations))
-
-
-def _is_evidenced(case: Case, nugget: Nugget) -> bool:
-    return any(_supports(case, citation, nugget) for citation in case.citations)
+    sides = [side for each in case.question.contradictions for side in each.sides]
+    gold = [
+        citation
+        for citation in case.citations
+        if any(_supports(case, citation, nugget) for nugget in case.question.nuggets)
+        or any(_same_page(citation, side) and _overlap(case, citation, side) for side in sides)
+    ]
+    return _share(len(gold), len(case.citations))
 
 
 def _supports(case: Case, citation: Citation, nugget: Nugget) -> bool:
+    """Return whether a citation gives evidence for a nugget."""
     quotes = [quote for quote in nugget.evidence if _same_page(citation, quote)]
     if any(_overlap(case, citation, quote) for quote in quotes):
         return True
     return bool(quotes) and says_one_of(citation.raw_excerpt, nugget.answers)
-
-
-def _is_gold(case: Case, citation: Citation) -> bool:
-    sides = [side for each in case.question.contradictions for side in each.sides]
-    return any(_supports(case, citation, nugget) for nugget in case.question.nuggets) or any(
-        _same_page(citation, side) and _overlap(case, citation, side) for side in sides
-    )
 
 
 def _same_page(citation: Citation, quote: Quote) -> bool:
@@ -85,20 +81,20 @@ def nugget_recall(case: Case) -> Cells | None:
 
 def claim_grounding(case: Case) -> Cells | None:
     """Cited statements of the answer that their excerpts carry: numbers, names, and most content words
-    (stages/grounding.support; its agreement with people is measured on public claim-support sets).
+    (evidence/grounding.py; its agreement with people is measured on public claim-support sets).
 
     Σ carried / Σ statements with a marker. 0: every quote is misused. 1: every statement stands on what it cites.
     """
     if case.result is None:
         return None
-    cited = [statement for statement in statements(case.result.answer) if statement.markers]
-    return _share(sum(_is_carried(case, each.text, each.markers) for each in cited), len(cited))
-
-
-def _is_carried(case: Case, text: str, markers: Sequence[int]) -> bool:
-    cited = [case.citations[number - 1] for number in markers if 0 < number <= len(case.citations)]
-    titles = " ".join(citation.title or "" for citation in cited)
-    return bool(cited) and support(text, [citation.raw_excerpt for citation in cited], around=titles).carried
+    marked = [statement for statement in statements(case.result.answer) if statement.markers]
+    carried = 0
+    for each in marked:
+        cited = [case.citations[number - 1] for number in each.markers if 0 < number <= len(case.citations)]
+        titles = " ".join(citation.title or "" for citation in cited)
+        excerpts = [citation.raw_excerpt for citation in cited]
+        carried += bool(cited) and support(each.text, excerpts, around=titles).carried
+    return _share(carried, len(marked))
 
 
 def citation_coverage(case: Case) -> Cells | None:
@@ -173,22 +169,19 @@ def forecast(case: Case) -> Cells | None:
     """
     if case.result is None or not case.citations or not (case.question.vital or not case.question.answerable):
         return None
-    return {"confidence": case.result.confidence, "uncalibrated": _uncalibrated(case.result), "right": is_right(case)}
+    raw = case.result.confidence_factors.uncalibrated
+    uncalibrated = case.result.confidence if raw is None else raw
+    return {"confidence": case.result.confidence, "uncalibrated": uncalibrated, "right": is_right(case)}
 
 
 def is_right(case: Case) -> bool:
-    """Whether every vital nugget is said, there is one, and nothing forbidden is."""
+    """Return whether there are vital nuggets, the answer says every one of them, and nothing forbidden is said."""
     vital = case.question.vital
     return (
         bool(vital)
         and all(says_one_of(case.answer, nugget.answers) for nugget in vital)
         and not _says_forbidden(case)
     )
-
-
-def _uncalibrated(result: ResearchResult) -> float:
-    raw = result.confidence_factors.uncalibrated
-    return result.confidence if raw is None else raw
 
 
 # What it took
@@ -230,7 +223,7 @@ def seconds(case: Case) -> Cells:
 
 
 def dollars(case: Case) -> Cells | None:
-    """What the model calls cost, a question; None where no price is known."""
+    """US dollars for the model calls, a question; None where no price is known."""
     return None if case.dollars is None else {"value": case.dollars}
 
 

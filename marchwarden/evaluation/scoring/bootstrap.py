@@ -1,4 +1,8 @@
-"""How sure a difference between two runs is: a paired bootstrap over questions (Efron and Tibshirani 1993)."""
+"""Intervals of figures and of differences between runs, by a bootstrap over questions (Efron and Tibshirani 1993).
+
+Own code rather than scipy.stats.bootstrap: scipy resamples arrays of numbers, and a figure here is reduced from the
+cells of whole questions.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ import numpy as np
 from marchwarden.evaluation.scoring.aggregates import Cells, has_something
 from marchwarden.evaluation.scoring.metrics import METRICS, Metric, figure
 
+# Resamples of each interval. A guess.
 SAMPLES = 1000
+# Coverage of each interval, the usual one.
 LEVEL = 0.95
 
 Scored = Mapping[str, Cells | None]
@@ -27,7 +33,7 @@ class Difference:
     low: float | None
     high: float | None
     questions: int
-    """How many questions have something to score in either run."""
+    """Number of questions that have something to score in either run."""
 
     @property
     def value(self) -> float | None:
@@ -35,31 +41,31 @@ class Difference:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """True where the interval leaves out 0."""
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
     @property
     def is_better(self) -> bool | None:
-        """Whether B is better; None where it is neither, or not certain."""
+        """True where B is better, False where A is; None where neither is, or where it is not certain."""
         if not self.is_certain or self.metric.better == "neither" or self.value is None:
             return None
         return (self.value > 0) is (self.metric.better == "higher")
 
 
 def interval(metric: Metric, scored: Sequence[Scored], *, seed: int = 0) -> tuple[float, float] | None:
-    """The 95 % percentile interval of one figure; None where there is nothing to resample."""
+    """Return the 95 % percentile interval of one figure; None where there is nothing to resample."""
     kept = [each for each in scored if each.get(metric.cells) is not None]
-    return _interval(
-        [value for rows in _resamples(len(kept), seed) if (value := _of(metric, kept, rows)) is not None]
-    )
+    found = (figure(metric, [kept[row] for row in rows]) for rows in _resamples(len(kept), seed))
+    return _interval([value for value in found if value is not None])
 
 
 def differences(a: Sequence[Scored], b: Sequence[Scored], *, seed: int = 0) -> list[Difference]:
-    """Every metric's difference between two runs of the same questions, `a[i]` and `b[i]` of one question."""
+    """Return every metric's difference between two runs of the same questions, `a[i]` and `b[i]` of one question."""
     return [difference(metric, a, b, seed=seed) for metric in METRICS]
 
 
 def difference(metric: Metric, a: Sequence[Scored], b: Sequence[Scored], *, seed: int = 0) -> Difference:
+    """Return one metric's difference, over the questions that either run has cells of it for."""
     pairs = [
         (one, other)
         for one, other in zip(a, b, strict=True)
@@ -67,14 +73,17 @@ def difference(metric: Metric, a: Sequence[Scored], b: Sequence[Scored], *, seed
     ]
     ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
     low, high = paired_interval(partial(figure, metric), ours, theirs, seed=seed) or (None, None)
-    return Difference(metric, figure(metric, ours), figure(metric, theirs), low, high, _having(metric, pairs))
+    having = sum(any(has_something(each.get(metric.cells)) for each in pair) for pair in pairs)
+    return Difference(metric, figure(metric, ours), figure(metric, theirs), low, high, having)
 
 
 def paired_interval(
     of: Callable[[Sequence[Scored]], float | None], a: Sequence[Scored], b: Sequence[Scored], *, seed: int = 0
 ) -> tuple[float, float] | None:
-    """The 95 % percentile interval of what a figure of B is above that of A, `a[i]` and `b[i]` of one question; None
-    where no resample has a figure of both."""
+    """Return the 95 % percentile interval of a figure of B minus that of A, `a[i]` and `b[i]` of one question.
+
+    None where no resample has a figure of both.
+    """
     changes = []
     for rows in _resamples(len(a), seed):
         first, second = of([a[row] for row in rows]), of([b[row] for row in rows])
@@ -83,19 +92,11 @@ def paired_interval(
     return _interval(changes)
 
 
-def _having(metric: Metric, pairs: Sequence[tuple[Scored, Scored]]) -> int:
-    return sum(any(has_something(each.get(metric.cells)) for each in pair) for pair in pairs)
-
-
 def _resamples(size: int, seed: int) -> list[list[int]]:
     if not size:
         return []
     drawn: list[list[int]] = np.random.default_rng(seed).integers(0, size, (SAMPLES, size)).tolist()
     return drawn
-
-
-def _of(metric: Metric, scored: Sequence[Scored], rows: Sequence[int]) -> float | None:
-    return figure(metric, [scored[row] for row in rows])
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float] | None:

@@ -1,4 +1,4 @@
-"""What is told beside an answer, against its labels: gaps, discoveries, contradictions. On scorers: metrics.py."""
+"""Scorers of gaps, discoveries and contradictions against their labels. metrics.py says what a scorer is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from marchwarden.contract import DiscoveryEvent, DiscoveryType, Gap, GapCategory
 from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.pairing import paired
 from marchwarden.evaluation.labels.questions import GoldContradiction, GoldDiscovery, GoldGap
-from marchwarden.evaluation.labels.scoring_text import SAME_TOPIC, address, addresses_in, normalised, topic_similarity
+from marchwarden.evaluation.labels.scoring_text import (
+    SAME_TOPIC,
+    address,
+    addresses_in,
+    bare_identifier,
+    normalised,
+    topic_similarity,
+)
 from marchwarden.evaluation.scoring.aggregates import MISSED, NONE_GOLD, Cells
 
 Label = TypeVar("Label", GoldDiscovery, GoldContradiction)
@@ -45,24 +52,27 @@ def gap_categories(case: Case) -> Cells | None:
     gap is a wrong one, and so is one that is reported again, in the same words, with another category). 0: no gap is
     told for what it is. 1: all are.
     """
-    pairs = paired_gaps(case)
     required = [gap for gap in case.question.gaps if gap.required]
     spare = unpaired_gaps(case)[0]
-    told = {id(gold): _told(gold, found, spare).value for gold, found in pairs}
-    labelled = [[gap.category.value, told.get(id(gap), MISSED)] for gap in required]
+    reported: dict[int, str] = {}
+    for gold, found in paired_gaps(case):
+        # A spare report that fits as well and has a wrong category counts instead of the paired one: naming every
+        # category tells nothing.
+        fit = _gap_similarity(gold, found)
+        rivals = [gap.category for gap in spare if _gap_similarity(gold, gap) >= fit]
+        wrong = (category for category in rivals if category is not gold.category)
+        reported[id(gold)] = min(wrong, default=found.category).value
+    labelled = [[gap.category.value, reported.get(id(gap), MISSED)] for gap in required]
     rows = labelled + [[NONE_GOLD, gap.category.value] for gap in spare]
     return {"pairs": rows} if rows else None
 
 
-def _told(gold: GoldGap, found: Gap, spare: Sequence[Gap]) -> GapCategory:
-    """The category reported for a label: a wrong one where a spare report that fits as well says so, since who names
-    every category tells none."""
-    fit = _gap_similarity(gold, found)
-    rivals = [gap.category for gap in spare if _gap_similarity(gold, gap) >= fit]
-    return min((category for category in rivals if category is not gold.category), default=found.category)
-
-
 def paired_gaps(case: Case) -> list[tuple[GoldGap, Gap]]:
+    """Return each label with the reported gap that meets it: every one at most once, the best fit first.
+
+    Of equal fits, the right category, then a required label, then the order of their JSON decides, so that the pairs
+    do not depend on the order of labels or reports.
+    """
     found = case.result.gaps if case.result else []
     fits = [
         (
@@ -86,7 +96,7 @@ def paired_gaps(case: Case) -> list[tuple[GoldGap, Gap]]:
 
 
 def unpaired_gaps(case: Case) -> tuple[list[Gap], list[Gap]]:
-    """The reported gaps that are paired with no label: those that no label has, and those that tell one again."""
+    """Return the reported gaps that are paired with no label: those without a label, and those that repeat one."""
     matched = {id(found) for _, found in paired_gaps(case)}
     unpaired = [gap for gap in (case.result.gaps if case.result else []) if id(gap) not in matched]
     again = [
@@ -100,6 +110,7 @@ def unpaired_gaps(case: Case) -> tuple[list[Gap], list[Gap]]:
 
 
 def _gap_similarity(gold: GoldGap, gap: Gap) -> float:
+    """Return how well a reported gap fits a label, 0–1; 1 where it names the label's URL."""
     named = addresses_in(f"{gap.topic} {gap.detail}")
     if gold.url and address(gold.url) in named:
         return 1.0
@@ -115,20 +126,15 @@ def discoveries(case: Case) -> Cells:
     or its reason, or, where the label has none, points at its page. Each meets one label, each label is met once, and
     what fits a label beyond that counts neither way. Precision, recall and F1 as for gaps.
     """
+
+    def fits(gold: GoldDiscovery, event: DiscoveryEvent) -> bool:
+        if gold.identifier:
+            return bare_identifier(gold.identifier) in normalised(f"{event.query} {event.reason}")
+        same_place = address(event.source_locator or "") == address(gold.source_locator or "")
+        return same_place and event.type is gold.type
+
     found = [event for event in _events(case) if event.type is not DiscoveryType.CONTRADICTION]
-    return _counted(case.question.discoveries, found, _is_discovery)
-
-
-def _is_discovery(gold: GoldDiscovery, event: DiscoveryEvent) -> bool:
-    if gold.identifier:
-        return _bare(gold.identifier) in normalised(f"{event.query} {event.reason}")
-    same_place = address(event.source_locator or "") == address(gold.source_locator or "")
-    return same_place and event.type is gold.type
-
-
-def _bare(identifier: str) -> str:
-    """An identifier without the name of its register: `arXiv:2104.01234` is `2104.01234`."""
-    return normalised(identifier).removeprefix("arxiv:").removeprefix("doi:").removeprefix("https://doi.org/").strip()
+    return _counted(case.question.discoveries, found, fits)
 
 
 def contradictions(case: Case) -> Cells:
@@ -137,6 +143,12 @@ def contradictions(case: Case) -> Cells:
     A reported one is a labelled one where it names two of its pages, or one of them and most words of what it is
     about. Each meets one label, as for discoveries. Precision, recall and F1 as for gaps.
     """
+
+    def fits(gold: GoldContradiction, report: tuple[str, set[str]]) -> bool:
+        text, named = report
+        shared = len(named & {address(side.url) for side in gold.sides})
+        return shared > 1 or (shared == 1 and topic_similarity(gold.about, text) >= SAME_TOPIC)
+
     found = [
         (f"{event.query} {event.reason}", addresses_in(f"{event.source_locator} {event.reason}"))
         for event in _events(case)
@@ -149,16 +161,12 @@ def contradictions(case: Case) -> Cells:
         for gap in in_gaps
         if gap.category is GapCategory.CONTRADICTORY_SOURCES
     ]
-    return _counted(labels, found, _is_contradiction)
-
-
-def _is_contradiction(gold: GoldContradiction, found: tuple[str, set[str]]) -> bool:
-    text, named = found
-    shared = len(named & {address(side.url) for side in gold.sides})
-    return shared > 1 or (shared == 1 and topic_similarity(gold.about, text) >= SAME_TOPIC)
+    return _counted(labels, found, fits)
 
 
 def _counted(labels: Sequence[Label], reports: Sequence[Report], fits: Callable[[Label, Report], bool]) -> Cells:
+    """Return the cells for precision and recall. A report that fits a label beyond the one it meets counts
+    nothing."""
     required = [label for label in labels if label.required]
     met = len(paired(required, reports, fits))
     strange = sum(not any(fits(label, report) for label in labels) for report in reports)

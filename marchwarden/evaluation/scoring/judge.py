@@ -25,11 +25,11 @@ from marchwarden.trace.events import Event, ModelCalled, Recorder
 if TYPE_CHECKING:
     from marchwarden.lm import Model
 
-# What the marking of one answer may take, every attempt included.
+# Limits of the marking of one answer, every attempt included. A guess.
 TOKENS, SECONDS = 20_000, 180.0
-# Of an answer of the judge, in tokens.
+# Tokens of the judge's answer: some for a preamble, and one word with its markup for each fact. A guess.
 _ROOM, _ROOM_PER_FACT = 300, 12
-# What asking again would not change: this answer has no grade. Anything else is the service's doing.
+# Failures that asking again would not change: this answer has no grade. Any other failure is the service's.
 _NO_GRADE = ("unusable_output", "truncated", "refused", "context_overflow")
 
 
@@ -43,10 +43,10 @@ async def judge_all(
     connect: Callable[[Budget, Recorder], "Model | None"] | None = None,
     on_judged: Callable[[Record], None] = lambda record: None,
 ) -> None:
-    """Have the model of the settings mark those answers of a run that it has not marked yet, and keep that with them.
+    """Have the model of the settings mark the answers of a run that it has not marked yet, and keep the marks there.
 
-    `connect`: another model than the settings name. `settings.model_calls` answers are marked side by side; what was
-    marked is kept where this is interrupted. Raises EvaluationError where the model's service can't be used,
+    `connect`: a factory of another model than the settings name. `settings.model_calls` answers are marked side by
+    side; marks are kept where this is interrupted. Raises EvaluationError where the model's service can't be used,
     ConfigurationError where a key or a model is missing, StorageError where the run can't be written.
     """
     from marchwarden.lm import connect as by_settings
@@ -66,7 +66,7 @@ async def judge_all(
 
 
 def unjudged(run: Run, model_id: str) -> list[Record]:
-    """The answers that this model has still to mark: those that claim something, where something is required."""
+    """Return the answers that this model has still to mark: those that cite something, where a nugget is vital."""
     return [
         record
         for record in run.records
@@ -78,11 +78,14 @@ class _Judge:
     def __init__(self, model_id: str, connect: Callable[[Budget, Recorder], "Model | None"]) -> None:
         self._model_id = model_id
         self._connect = connect
+        # Answers in a row that the model's service failed on.
         self._failures = 0
-        """Answers in a row that the model's service could not be asked about."""
 
     async def mark(self, record: Record) -> Judged | None:
-        """None where the service failed: this answer is still to be marked."""
+        """Return the marks of an answer; None where the service failed, and the answer is still to be marked.
+
+        Raises EvaluationError for a wrong key, and after several failures in a row.
+        """
         tally = Tally()
         model = self._connect(Budget(Constraints(token_budget=TOKENS), SECONDS), tally)
         if model is None:
@@ -94,17 +97,14 @@ class _Judge:
         except (ModelError, BudgetExhausted) as error:
             reason = str(error)
             if isinstance(error, ModelError) and error.kind not in _NO_GRADE:
-                self._note(error)
+                self._failures += 1
+                if error.kind == "bad_key" or self._failures >= FAILURES_BORNE:
+                    hint = error.hint or "`marchwarden doctor --online` says what is missing."
+                    raise EvaluationError(f"the judge can't be asked: {error}", hint=hint) from None
                 return None
         finally:
             await model.aclose()
         return Judged(model_id=self._model_id, marks=marks, reason=reason, tokens=tally.tokens)
-
-    def _note(self, error: ModelError) -> None:
-        self._failures += 1
-        if error.kind == "bad_key" or self._failures >= FAILURES_BORNE:
-            hint = error.hint or "`marchwarden doctor --online` says what is missing."
-            raise EvaluationError(f"the judge can't be asked: {error}", hint=hint) from None
 
 
 class Tally:
@@ -131,28 +131,22 @@ async def _marks_by(model: "Model", record: Record) -> list[Mark]:
         max_tokens=_ROOM + _ROOM_PER_FACT * len(facts),
         question=record.question.question,
         required_facts="\n".join(f"{number}. {fact.text}" for number, fact in enumerate(facts, start=1)),
-        answer=_answer(record),
+        answer=Case(record.question, record.result).answer,  # without markers, as the metrics read it
     )
     grades: list[Grade] = predicted.grades.root
     return [Mark(nugget=fact.id, grade=grade) for fact, grade in zip(facts, grades, strict=True)]
 
 
-def _answer(record: Record) -> str:
-    """The answer as the metrics read it."""
-    return Case(record.question, record.result).answer
-
-
-def _one_word(grade: object) -> object:
-    return grade.strip().casefold() if isinstance(grade, str) else grade
-
-
 def _signature(facts: int) -> Any:
-    """Of as many grades as there are facts, which a server that keeps to a schema then gives."""
+    """Return a signature with as many grades as there are facts; a server that keeps to a schema then gives these."""
     import dspy
+
+    def clean(grade: object) -> object:
+        return grade.strip().casefold() if isinstance(grade, str) else grade
 
     class Grades(
         RootModel[
-            Annotated[list[Annotated[Grade, BeforeValidator(_one_word)]], Field(min_length=facts, max_length=facts)]
+            Annotated[list[Annotated[Grade, BeforeValidator(clean)]], Field(min_length=facts, max_length=facts)]
         ]
     ):
         pass
@@ -176,7 +170,7 @@ def _signature(facts: int) -> Any:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How a judge's grades compare with the string labels, over the required facts of the answers that it marked.
+    """Agreement of a judge's grades with the string labels, over the required facts of the answers that it marked.
 
     A fact counts as said by the judge where its grade is `supported`, and by the labels where an accepted string
     stands in the answer.
@@ -184,13 +178,13 @@ class Agreement:
 
     model_id: str
     answers: int
-    """Marked."""
+    """Number of answers that were marked."""
     unreadable: int
-    """Asked about, and no grade came that can be read: not scorable."""
+    """Number of answers for which no grade came that can be read: they can't be scored."""
     unasked: int
-    """Still to be marked: the service failed, or the run was interrupted."""
+    """Number of answers still to be marked, since the service failed or the run was interrupted."""
     grades: Mapping[tuple[bool, Grade], int]
-    """How many facts, by whether the labels say that the answer has it, and by grade."""
+    """Number of facts for each pair of (whether an accepted string stands in the answer, grade)."""
     tokens: int
 
     @property
@@ -199,17 +193,17 @@ class Agreement:
 
     @property
     def agreement(self) -> float | None:
-        """The share of facts on which both say the same; None without any."""
+        """Share of facts on which judge and labels say the same, 0–1; None without any fact."""
         pairs = self._pairs()
         return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's kappa: agreement beyond chance, 0 none, 1 full."""
+        """Cohen's kappa: agreement beyond chance, 0 none, 1 full; None where chance alone explains it."""
         return cohens_kappa(self._pairs())
 
     def _pairs(self) -> list[tuple[bool, bool]]:
-        """Labels, judge."""
+        """Return (said by the labels, said by the judge) for each fact."""
         return [(said, grade == "supported") for (said, grade), count in self.grades.items() for _ in range(count)]
 
     def as_json(self) -> dict[str, Any]:
@@ -230,7 +224,7 @@ class Agreement:
 
 
 def agreement_of(run: Run, model_id: str) -> Agreement:
-    """What this model's marks of a run's answers agree with the labels on."""
+    """Return the agreement of this model's marks of a run's answers with the labels."""
     asked = [(record, record.judged) for record in run.records if _is_by(record.judged, model_id)]
     marked = [(record, judged.marks) for record, judged in asked if judged and judged.marks is not None]
     return Agreement(
@@ -248,14 +242,17 @@ def _is_by(judged: Judged | None, model_id: str) -> bool:
 
 
 def _compared(record: Record, marks: Sequence[Mark]) -> list[tuple[bool, Grade]]:
-    answer = _answer(record)
+    """Return (said by the labels, grade) for each mark of a fact that is required."""
+    answer = Case(record.question, record.result).answer
     accepted = {nugget.id: nugget.answers for nugget in record.question.vital}
     return [(says_one_of(answer, accepted[mark.nugget]), mark.grade) for mark in marks if mark.nugget in accepted]
 
 
 def cohens_kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:
-    """(observed − expected) / (1 − expected) agreement of two raters (Cohen 1960); None where both always say the
-    same one thing, or nothing: then chance alone explains all."""
+    """Return (observed − expected) / (1 − expected) agreement of two raters (Cohen 1960).
+
+    None where both always say the same one thing, or nothing: then chance alone explains all.
+    """
     if not pairs:
         return None
     ones, others = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))

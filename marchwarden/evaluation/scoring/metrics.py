@@ -1,4 +1,4 @@
-"""How good results are: one documented function a metric, on plain data, with no I/O and no judge.
+"""The metrics: one documented function for each, on plain data, with no I/O and no judge.
 
 A scorer (answer_scorers.py, finding_scorers.py) looks at one case and returns its cells, or None where the question
 has nothing that it could score, which is neither a zero nor a one. A metric reduces the cells of many cases to one
@@ -60,12 +60,12 @@ class Metric:
 
     @property
     def cells(self) -> str:
-        """Under which name its cells are kept: metrics of one scorer share them."""
+        """Name under which the metric's cells are kept: metrics of one scorer share them."""
         return self.scorer.__name__
 
     @property
     def is_share(self) -> bool:
-        """Whether it lies between 0 and 1."""
+        """True where the figure lies between 0 and 1."""
         return self.reduce not in (mean_value, median_value, total_value)
 
 
@@ -105,15 +105,16 @@ SCORERS = {metric.cells: metric.scorer for metric in METRICS}
 
 
 def score(case: Case) -> dict[str, Cells | None]:
-    """The cells of every scorer."""
+    """Return the cells of every scorer, by the scorer's name."""
     return {name: scorer(case) for name, scorer in SCORERS.items()}
 
 
 def figures(scored: Sequence[Mapping[str, Cells | None]]) -> dict[str, float | None]:
-    """Every metric over many cases' cells; None where no case has anything to score."""
+    """Return every metric over many cases' cells; None where no case has anything to score."""
     return {metric.name: figure(metric, scored) for metric in METRICS}
 
 
 def figure(metric: Metric, scored: Sequence[Mapping[str, Cells | None]]) -> float | None:
+    """Return one metric over many cases' cells; None where no case has anything to score."""
     cells = [cell for each in scored if (cell := each.get(metric.cells)) is not None]
     return metric.reduce(cells) if cells else None
