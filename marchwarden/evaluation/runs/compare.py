@@ -20,7 +20,7 @@ class LeftOut:
     only_in_a: int
     only_in_b: int
     labels_differ: int
-    """Asked in both, with other labels, constraints or words."""
+    """Number of questions that both runs asked, with other labels, constraints or words."""
 
     def __bool__(self) -> bool:
         return bool(self.only_in_a or self.only_in_b or self.labels_differ)
@@ -32,8 +32,9 @@ class Moved:
 
     question: Question
     gained: list[Wanted]
-    """What B did and A did not."""
+    """Labels that B met and A did not."""
     lost: list[Wanted]
+    """Labels that A met and B did not."""
     a: Record
     b: Record
 
@@ -61,18 +62,18 @@ class Comparison:
     a: RunInfo
     b: RunInfo
     names: tuple[str, str]
-    """Of the runs' folders, A's first."""
+    """Names of the runs' folders, A's first."""
     questions: int
-    """How many are compared."""
+    """Number of questions that are compared."""
     left_out: LeftOut
     differences: list[Difference]
-    """Of the metrics that either run has a figure for."""
+    """Differences of the metrics that either run has a figure for."""
     moved: list[Moved]
-    """The largest change of the number of labels met first."""
+    """Questions of which B met other labels, the largest change of their number first."""
 
     @property
     def cautions(self) -> list[str]:
-        """What besides the model is not the same, so that a difference may come from it."""
+        """Things besides the model that are not the same, so that a difference may come from them."""
         pairs = {
             "the program": (self.a.program, self.b.program),
             "Marchwarden's version": (self.a.version, self.b.version),
@@ -83,32 +84,32 @@ class Comparison:
         return [what for what, (one, other) in pairs.items() if one != other]
 
     def as_json(self) -> dict[str, Any]:
+        differences = [
+            {
+                "metric": each.metric.name,
+                "a": each.a,
+                "b": each.b,
+                "difference": each.value,
+                "interval": None if each.low is None else [each.low, each.high],
+                "questions": each.questions,
+                "certain": each.is_certain,
+                "better": each.is_better,
+            }
+            for each in self.differences
+        ]
         return {
             "a": {"name": self.names[0], **self.a.model_dump(mode="json")},
             "b": {"name": self.names[1], **self.b.model_dump(mode="json")},
             "questions": self.questions,
             "left_out": vars(self.left_out),
             "cautions": self.cautions,
-            "differences": [_difference(each) for each in self.differences],
+            "differences": differences,
             "moved": [each.as_json() for each in self.moved],
         }
 
 
-def _difference(each: Difference) -> dict[str, Any]:
-    return {
-        "metric": each.metric.name,
-        "a": each.a,
-        "b": each.b,
-        "difference": each.value,
-        "interval": None if each.low is None else [each.low, each.high],
-        "questions": each.questions,
-        "certain": each.is_certain,
-        "better": each.is_better,
-    }
-
-
 def compare(a: Run, b: Run) -> Comparison:
-    """B against A, over the questions that both have with equal labels.
+    """Compare B with A, over the questions that both have with equal labels.
 
     Raises EvaluationError where there is no such question.
     """
@@ -134,16 +135,12 @@ def compare(a: Run, b: Run) -> Comparison:
 
 
 def _moved(pairs: Sequence[tuple[Record, Record]], a: Run, b: Run) -> list[Moved]:
-    """Equal labels are wanted in equal order, so what became of them can be compared one by one."""
+    """Return the questions of which B met other labels than A."""
     moved = []
     for one, other in pairs:
-        changes = [
-            (before, after)
-            for before, after in zip(
-                matches_of(one, a.traces).wanted, matches_of(other, b.traces).wanted, strict=True
-            )
-            if before.met != after.met
-        ]
+        # Equal labels are wanted in equal order, so that they can be compared one by one.
+        both = zip(matches_of(one, a.traces).wanted, matches_of(other, b.traces).wanted, strict=True)
+        changes = [(before, after) for before, after in both if before.met != after.met]
         if changes:
             gained = [after for _, after in changes if after.met]
             lost = [before for before, _ in changes if before.met]

@@ -1,7 +1,7 @@
-"""What became of every label of a question, and what was reported beside the labels: for people who look at a run.
+"""Matches of a question's labels with its result, for people who look at a run.
 
-The scorers decide it (metrics.py), asked about one label or one citation at a time, so that what is shown and what is
-scored can't differ.
+The scorers decide them (metrics.py), asked about one label or one citation at a time, so that what is shown and what
+is scored can't differ.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from marchwarden.contract import Citation, DiscoveryEvent, DiscoveryType, Gap, GapCategory, ResearchResult
+from marchwarden.contract import DiscoveryEvent, DiscoveryType, Gap, GapCategory, ResearchResult
 from marchwarden.errors import TraceError
 from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.pairing import paired
-from marchwarden.evaluation.labels.questions import GoldContradiction, GoldDiscovery, GoldGap, Nugget
+from marchwarden.evaluation.labels.questions import GoldContradiction, GoldDiscovery, Nugget
 from marchwarden.evaluation.labels.scoring_text import address
 from marchwarden.evaluation.runs.run import Record
 from marchwarden.evaluation.scoring.aggregates import MISSED, Cells
@@ -35,7 +35,7 @@ from marchwarden.evaluation.scoring.finding_scorers import (
     unpaired_gaps,
 )
 from marchwarden.store.content_store import Store
-from marchwarden.trace.reader import read_trace
+from marchwarden.trace.reader import Trace, read_trace
 
 # `allowed` and `not reported`: what became of a label that is not required. What is reported of a label beyond the
 # report that meets it is allowed, too.
@@ -47,7 +47,7 @@ class Said:
     """A label or a report, as it is shown."""
 
     kind: str
-    """The gap's category, the discovery's type."""
+    """Category of the gap, or type of the discovery."""
     text: str
     detail: str = ""
     url: str | None = None
@@ -66,14 +66,14 @@ class Match:
 class NuggetMatch:
     nugget: Nugget
     said: bool
-    """Whether the answer says it."""
+    """True where the answer says the nugget."""
     evidenced: bool
-    """Whether a citation gives evidence for it."""
+    """True where a citation gives evidence for the nugget."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Something that the labels ask for, and whether it was done."""
+    """Something that the labels ask for, and whether the result met it."""
 
     what: Literal["nugget", "evidence", "gap", "discovery", "contradiction", "abstention", "injection"]
     name: str
@@ -82,25 +82,25 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Matches:
-    """Of one question."""
+    """The matches of one question."""
 
     nuggets: list[NuggetMatch]
     citations: list[bool | None]
-    """Whether each citation bears on the question as labelled; None where no evidence is labelled."""
+    """For each citation, True where it bears on the question as labelled; None where no evidence is labelled."""
     gaps: list[Match]
     discoveries: list[Match]
     contradictions: list[Match]
     abstained: bool | None
-    """None where the question can be answered."""
+    """True where nothing was claimed; None where the question can be answered."""
     clean: bool | None
-    """Whether nothing forbidden was said; None where nothing is."""
+    """True where no forbidden string was said; None where the labels name none."""
 
     @property
     def wanted(self) -> list[Wanted]:
         """Everything required, in an order that the labels alone decide."""
-        vital = [each for each in self.nuggets if each.nugget.vital]
-        wanted = [Wanted("nugget", _named(each.nugget), each.said) for each in vital]
-        wanted += [Wanted("evidence", _named(each.nugget), each.evidenced) for each in vital]
+        vital = [(f"{each.nugget.id}: {each.nugget.text}", each) for each in self.nuggets if each.nugget.vital]
+        wanted = [Wanted("nugget", name, each.said) for name, each in vital]
+        wanted += [Wanted("evidence", name, each.evidenced) for name, each in vital]
         wanted += [Wanted("gap", name, met) for name, met in _required(self.gaps)]
         wanted += [Wanted("discovery", name, met) for name, met in _required(self.discoveries)]
         wanted += [Wanted("contradiction", name, met) for name, met in _required(self.contradictions)]
@@ -111,11 +111,8 @@ class Matches:
         return wanted
 
 
-def _named(nugget: Nugget) -> str:
-    return f"{nugget.id}: {nugget.text}"
-
-
 def _required(matches: Sequence[Match]) -> Iterator[tuple[str, bool]]:
+    """Yield the name of each required label, and whether it was met."""
     for each in matches:
         if each.label and each.verdict in ("matched", "wrong category", "missed"):
             kind = "" if each.label.kind == DiscoveryType.CONTRADICTION.value else f"{each.label.kind}: "
@@ -123,7 +120,7 @@ def _required(matches: Sequence[Match]) -> Iterator[tuple[str, bool]]:
 
 
 def as_words(wanted: Sequence[Wanted]) -> list[str]:
-    """`nugget and evidence n1: 400 mg a day`: a line for each, what is wanted of one nugget on one line."""
+    """Return a line for each name, such as `nugget and evidence n1: 400 mg a day`."""
     by_name: dict[str, list[str]] = {}
     for each in wanted:
         by_name.setdefault(each.name, []).append(each.what)
@@ -131,12 +128,24 @@ def as_words(wanted: Sequence[Wanted]) -> list[str]:
 
 
 def matches_of(record: Record, traces: Path) -> Matches:
-    """What became of a record's labels. `traces` is the run's folder of traces; where the pages that were read are
-    gone from it, an excerpt and a quote are one piece of evidence only where one contains the other."""
-    case = Case(record.question, record.result, texts=_texts(record.trace_id, traces))
+    """Return the matches of a record's labels. `traces` is the run's folder of traces.
+
+    Where the pages that were read are gone from it, an excerpt and a quote are one piece of evidence only where one
+    contains the other.
+    """
+    texts: dict[str, str] = {}
+    with suppress(TraceError):
+        texts = texts_of(read_trace(traces / f"{record.trace_id}.jsonl"), Store(traces / "store"))
+    case = Case(record.question, record.result, texts=texts)
+    nuggets = []
+    for nugget in case.question.nuggets:
+        alone = _narrowed(case, {"nuggets": [nugget.model_copy(update={"vital": True})]})
+        nuggets.append(NuggetMatch(nugget, bool(_whole(nugget_recall(alone))), bool(_whole(evidence_recall(alone)))))
     return Matches(
-        nuggets=[_nugget(case, nugget) for nugget in case.question.nuggets],
-        citations=[_is_gold(case, citation) for citation in case.citations],
+        nuggets=nuggets,
+        citations=[
+            _whole(evidence_precision(_narrowed(case, {}, {"citations": [citation]}))) for citation in case.citations
+        ],
         gaps=list(_gaps(case)),
         discoveries=list(_discoveries(case)),
         contradictions=list(_contradictions(case)),
@@ -145,64 +154,47 @@ def matches_of(record: Record, traces: Path) -> Matches:
     )
 
 
-def _texts(trace_id: str, traces: Path) -> dict[str, str]:
-    """The texts that were read, by the addresses that citations can name; what is lost is left out."""
-    store = Store(traces / "store")
+def texts_of(trace: Trace, store: Store) -> dict[str, str]:
+    """Return the texts that were read, by the addresses that citations can name; texts that are lost are left out."""
     texts = {}
-    with suppress(TraceError):
-        for fetch in read_trace(traces / f"{trace_id}.jsonl").fetches:
-            with suppress(TraceError):
-                text = store.get(fetch.text_hash or "").decode("utf-8")
-                texts.update({address(url): text for url in (fetch.url, fetch.final_url) if url})
+    for fetch in trace.fetches:
+        with suppress(TraceError):
+            text = store.get(fetch.text_hash or "").decode("utf-8")
+            texts.update({address(url): text for url in (fetch.url, fetch.final_url) if url})
     return texts
 
 
 def _whole(cells: Cells | None) -> bool | None:
+    """Return whether all that a scorer asks for was met; None where it has nothing to score."""
     return None if cells is None else cells["hits"] == cells["of"]
 
 
 def _narrowed(case: Case, labels: dict[str, Any], reported: dict[str, Any] | None = None) -> Case:
-    """The same case with these labels and reports alone."""
+    """Return the same case with these labels and reports alone."""
     result = case.result.model_copy(update=reported) if case.result and reported else case.result
     return replace(case, question=case.question.model_copy(update=labels), result=result)
-
-
-def _nugget(case: Case, nugget: Nugget) -> NuggetMatch:
-    alone = _narrowed(case, {"nuggets": [nugget.model_copy(update={"vital": True})]})
-    return NuggetMatch(nugget, bool(_whole(nugget_recall(alone))), bool(_whole(evidence_recall(alone))))
-
-
-def _is_gold(case: Case, citation: Citation) -> bool | None:
-    return _whole(evidence_precision(_narrowed(case, {}, {"citations": [citation]})))
 
 
 # Gaps
 
 
 def _gaps(case: Case) -> Iterator[Match]:
+    """Yield a match for each labelled gap, then for each reported gap that is left."""
     pairs = paired_gaps(case)
-    told = iter((gap_categories(case) or {"pairs": []})["pairs"])  # first those of the labels that are required
+    # Pairs of (labelled category, reported category); those of the required labels come first, in their order.
+    categories = iter((gap_categories(case) or {"pairs": []})["pairs"])
     for gold in case.question.gaps:
         gap = next((gap for other, gap in pairs if other is gold), None)
-        verdict = _gap_verdict(*next(told)) if gold.required else _optional(gap)
-        yield Match(_gold_gap(gold), _gap(gap) if gap else None, verdict)
+        verdict: Verdict
+        if gold.required:
+            labelled, reported = next(categories)
+            verdict = "missed" if reported == MISSED else "matched" if reported == labelled else "wrong category"
+        else:
+            verdict = "allowed" if gap else "not reported"
+        yield Match(Said(gold.category.value, gold.topic, url=gold.url), _gap(gap) if gap else None, verdict)
     spare, again = unpaired_gaps(case)
     yield from (Match(None, _gap(gap), "allowed") for gap in again)
     yield from (Match(None, _gap(gap), "not labelled") for gap in spare)
-
-
-def _gap_verdict(gold: str, told: str) -> Verdict:
-    if told == MISSED:
-        return "missed"
-    return "matched" if told == gold else "wrong category"
-
-
-def _optional(reported: object | None) -> Verdict:
-    return "allowed" if reported else "not reported"
-
-
-def _gold_gap(gold: GoldGap) -> Said:
-    return Said(gold.category.value, gold.topic, url=gold.url)
 
 
 def _gap(gap: Gap) -> Said:
@@ -213,16 +205,23 @@ def _gap(gap: Gap) -> Said:
 
 
 def _discoveries(case: Case) -> Iterator[Match]:
+    """Yield a match for each labelled discovery, then for each reported one that is left."""
+
     def is_one(gold: GoldDiscovery, event: DiscoveryEvent) -> bool:
         labels = {"discoveries": [gold.model_copy(update={"required": True})]}
         return bool(discoveries(_narrowed(case, labels, {"discovery_events": [event]}))["met"])
 
     events = [event for event in _events(case.result) if event.type is not DiscoveryType.CONTRADICTION]
-    labels = [(gold, _gold_discovery(gold), gold.required) for gold in case.question.discoveries]
+    labels = []
+    for gold in case.question.discoveries:
+        text = gold.identifier or gold.suggested_researcher or gold.source_locator or "any"
+        labels.append((gold, Said(gold.type.value, text, url=gold.source_locator), gold.required))
     yield from _matched(labels, [(event, _event(event)) for event in events], is_one)
 
 
 def _contradictions(case: Case) -> Iterator[Match]:
+    """Yield a match for each labelled contradiction, then for each reported one that is left."""
+
     def is_one(gold: GoldContradiction, reported: DiscoveryEvent | Gap) -> bool:
         labels = {"contradictions": [gold.model_copy(update={"required": True})]}
         events = [reported] if isinstance(reported, DiscoveryEvent) else []
@@ -235,7 +234,10 @@ def _contradictions(case: Case) -> Iterator[Match]:
     if case.result and case.question.contradictions and not reported:
         in_gaps = [gap for gap in case.result.gaps if gap.category is GapCategory.CONTRADICTORY_SOURCES]
         reported = [(gap, _gap(gap)) for gap in in_gaps]
-    labels = [(gold, _gold_contradiction(gold), gold.required) for gold in case.question.contradictions]
+    labels = []
+    for gold in case.question.contradictions:
+        sides = " ↔ ".join(f"“{side.quote}”" for side in gold.sides)
+        labels.append((gold, Said(DiscoveryType.CONTRADICTION.value, gold.about, sides), gold.required))
     yield from _matched(labels, reported, is_one)
 
 
@@ -244,7 +246,10 @@ def _matched(
     reported: Sequence[tuple[Any, Said]],
     is_one: Callable[[Any, Any], bool],
 ) -> Iterator[Match]:
-    """Every label with the report that meets it, then the reports that are left: paired as the scorers do."""
+    """Yield every label with the report that meets it, then the reports that are left, paired as the scorers do.
+
+    `labels` holds (label, the same as shown, whether it is required), `reported` (report, the same as shown).
+    """
 
     def fits(label: tuple[Any, Said, bool], report: tuple[Any, Said]) -> bool:
         return is_one(label[0], report[0])
@@ -259,7 +264,7 @@ def _matched(
         else:
             met = next((report for report in left if fits(label, report)), None)
             left = [report for report in left if report is not met]
-            yield Match(label[1], met and met[1], _optional(met))
+            yield Match(label[1], met and met[1], "allowed" if met else "not reported")
     for report in left:
         is_labelled = any(fits(label, report) for label in labels)
         yield Match(None, report[1], "allowed" if is_labelled else "not labelled")
@@ -271,13 +276,3 @@ def _events(result: ResearchResult | None) -> list[DiscoveryEvent]:
 
 def _event(event: DiscoveryEvent) -> Said:
     return Said(event.type.value, event.query, event.reason, event.source_locator)
-
-
-def _gold_discovery(gold: GoldDiscovery) -> Said:
-    text = gold.identifier or gold.suggested_researcher or gold.source_locator or "any"
-    return Said(gold.type.value, text, url=gold.source_locator)
-
-
-def _gold_contradiction(gold: GoldContradiction) -> Said:
-    sides = " ↔ ".join(f"“{side.quote}”" for side in gold.sides)
-    return Said(DiscoveryType.CONTRADICTION.value, gold.about, sides)

@@ -1,4 +1,5 @@
-"""What a model's tokens cost, from the price list that LiteLLM carries. Read as a file: its import takes seconds."""
+"""Prices of models' tokens, from the list that LiteLLM carries. It is read as a file: importing litellm takes
+seconds."""
 
 from __future__ import annotations
 
@@ -14,20 +15,20 @@ _LIST = "model_prices_and_context_window_backup.json"
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars a token."""
+    """Prices in US dollars for each token."""
 
     input: float
     output: float
     cached: float
-    """A token of the prompt that the service had read before."""
+    """US dollars for a prompt token that the service had read before."""
 
     def of(self, input_tokens: int, output_tokens: int, cached_tokens: int) -> float:
-        """`cached_tokens` are part of `input_tokens`."""
+        """Return the price of a call in US dollars. `cached_tokens` are part of `input_tokens`."""
         return (input_tokens - cached_tokens) * self.input + cached_tokens * self.cached + output_tokens * self.output
 
 
 def price_of(model_id: str) -> Price | None:
-    """The price of a model; None where the list does not know it."""
+    """Return the price of a model; None where the list does not know it."""
     prices = _prices()
     entry = prices.get(model_id) or prices.get(model_id.partition("/")[2])
     if not entry or "input_cost_per_token" not in entry or "output_cost_per_token" not in entry:

@@ -1,4 +1,4 @@
-"""A run on disk: what was asked of whom (run.json), a record a question (results.jsonl), and their traces.
+"""A run on disk: its set-up (run.json), a record for each question (results.jsonl), and their traces.
 
 Records are appended as they come, so an interrupted run keeps them and can be resumed; the last record of a question
 counts. `datasets.load_dataset("json", data_files="RUN/results.jsonl")` reads them as a table.
@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
@@ -29,23 +30,23 @@ Grade = Literal["supported", "partly", "not"]
 
 
 class RunInfo(BaseModel):
-    """What a run scored: enough to tell whether two can be compared, and whether one can be resumed."""
+    """The set-up of a run: enough to tell whether two can be compared, and whether one can be resumed."""
 
     model_config = ConfigDict(protected_namespaces=())
 
     format: int = 1
     version: str
-    """Of Marchwarden."""
+    """Version of Marchwarden."""
     started: datetime
     model_id: str
     program: str | None = None
-    """The compiled program or calibration that was used, by its folder's name."""
+    """Fingerprint of the compiled program or calibration in force; None without one."""
     compiled: str | None = None
     """Hash of the compiled stages that were in force; None where none was."""
     reads_by: Literal["words", "meaning"] = "words"
-    """Whether pages were also read with the embedding model."""
+    """`meaning` where pages were also read with the embedding model."""
     questions: str
-    """The name of the file or set."""
+    """Name of the file or set of questions."""
     split: str | None = None
     labels: str
     """Hash of the labelled questions that were asked."""
@@ -53,15 +54,15 @@ class RunInfo(BaseModel):
     """Hash of the frozen web's pages."""
     jobs: int = 1
     asked: int | None = None
-    """How many questions were to be asked; None where an older version wrote the file."""
+    """Number of questions that were to be asked; None where an older version wrote the file."""
 
     @property
     def set_up(self) -> tuple[str | None, ...]:
-        """What must be equal for records of one run to belong together."""
+        """Values that must be equal for records of one run to belong together."""
         return self.version, self.model_id, self.program, self.reads_by, self.labels, self.pages
 
     def differences(self, now: RunInfo) -> list[str]:
-        """What keeps records of `now` out of this run, each in words with both values."""
+        """Return the reasons that keep records of `now` out of this run, each in words with both values."""
         named = [
             ("version", self.version, now.version),
             ("model", self.model_id, now.model_id),
@@ -77,41 +78,41 @@ class RunInfo(BaseModel):
 
 
 class Mark(BaseModel):
-    """How far an answer states a nugget, by a judge."""
+    """A judge's grade of how far an answer states a nugget."""
 
     nugget: str
-    """Its id."""
+    """Id of the nugget."""
     grade: Grade
 
 
 class Judged(BaseModel):
-    """What a judge model made of an answer (judge.py)."""
+    """Marks of an answer by a judge model (judge.py)."""
 
     model_config = ConfigDict(protected_namespaces=())
 
     model_id: str
     marks: list[Mark] | None
-    """Of each vital nugget; None where no grade could be read: then there is nothing to score."""
+    """Marks of the vital nuggets; None where no grade could be read: then there is nothing to score."""
     reason: str | None = None
-    """Why there are none."""
+    """Reason for which there are no marks, in a sentence."""
     tokens: int
 
 
 class Record(BaseModel):
-    """One question of a run: what was asked, what came back, how it scored."""
+    """One question of a run, with its result and the scorers' cells."""
 
     id: str
     question: Question
     trace_id: str
     result: ResearchResult | None
     error: str | None = None
-    """Why there is no result."""
+    """Reason for which there is no result, in a sentence."""
     seconds: float
     pages: int
     unverified: int
     dollars: float | None = None
     cells: dict[str, Cells | None]
-    """What each scorer found (metrics.py)."""
+    """Cells by scorer (metrics.py); None where a scorer has nothing to score."""
     judged: Judged | None = None
 
 
@@ -136,29 +137,42 @@ class Run:
         return self.folder.name
 
     def add(self, record: Record) -> None:
-        """Append it to the file. Raises StorageError where that can't be done."""
+        """Append a record to the file. Raises StorageError where that can't be done."""
+        path = self.folder / RESULTS
         try:
-            with (self.folder / RESULTS).open("ab") as file:
-                if not _ends_whole(self.folder / RESULTS):
-                    file.write(b"\n")
+            with path.open("ab") as file:
+                # A line that a crash or a full disk tore is ended first, so that this one is whole.
+                if size := path.stat().st_size:
+                    with path.open("rb") as written:
+                        written.seek(size - 1)
+                        if written.read(1) != b"\n":
+                            file.write(b"\n")
                 file.write(record.model_dump_json().encode("utf-8") + b"\n")
         except OSError as error:
-            raise _unwritable(self.folder / RESULTS, error) from None
+            raise _unwritable(path, error) from None
         self._records[record.id] = record
 
     def mend(self) -> None:
-        """Leave out what a crash or a full disk tore, so that other tools can read the file. Raises StorageError."""
+        """Remove lines that a crash or a full disk tore, so that other tools can read the file. Raises
+        StorageError."""
         path = self.folder / RESULTS
+        lines = []
         try:
             body = path.read_bytes() if path.exists() else b""
-            whole = b"".join(line + b"\n" for line in body.split(b"\n") if _is_whole(line))
-            if whole != body:
+            for line in body.split(b"\n"):
+                with suppress(ValidationError):
+                    Record.model_validate_json(line)
+                    lines.append(line + b"\n")
+            if (whole := b"".join(lines)) != body:
                 write_whole(path, whole)
         except OSError as error:
             raise _unwritable(path, error) from None
 
     def tidy(self) -> None:
-        """Write the file anew with one record a question: the last of each, which is the one that counts."""
+        """Write the file anew with one record for each question: the last, which is the one that counts.
+
+        Raises StorageError.
+        """
         body = b"".join(record.model_dump_json().encode("utf-8") + b"\n" for record in self.records)
         try:
             write_whole(self.folder / RESULTS, body)
@@ -166,11 +180,11 @@ class Run:
             raise _unwritable(self.folder / RESULTS, error) from None
 
     def figures(self) -> dict[str, float | None]:
-        """Every metric over all records."""
+        """Return every metric over all records; None where no record has anything to score."""
         return figures([record.cells for record in self.records])
 
     def figures_by_kind(self) -> dict[str, dict[str, float | None]]:
-        """The same for each tag, in alphabetical order."""
+        """Return every metric over the records of each tag, in alphabetical order of the tags."""
         tags = sorted({tag for record in self.records for tag in record.question.tags})
         return {
             tag: figures([record.cells for record in self.records if tag in record.question.tags]) for tag in tags
@@ -178,7 +192,10 @@ class Run:
 
 
 def start_run(folder: Path, info: RunInfo) -> Run:
-    """Make the folder with its run.json. Raises EvaluationError where anything is in it, else StorageError."""
+    """Make the folder with its run.json, and return the run.
+
+    Raises EvaluationError where the folder holds anything, StorageError where it can't be written.
+    """
     if (folder / RUN).exists():
         raise EvaluationError(f"{folder} holds a run already", hint="Go on with --resume, or name another --out.")
     try:
@@ -192,7 +209,10 @@ def start_run(folder: Path, info: RunInfo) -> Run:
 
 
 def open_run(folder: Path) -> Run:
-    """The run in a folder, or that a file is of. Raises EvaluationError where there is none, or of another format."""
+    """Return the run in a folder, or of a file in it.
+
+    Raises EvaluationError where there is none, and where another version wrote it in another format.
+    """
     given = folder
     if folder.is_file():
         folder = folder.parent
@@ -209,7 +229,10 @@ def open_run(folder: Path) -> Run:
 
 
 def _read_records(path: Path) -> list[Record]:
-    """The whole lines of the file; one that a crash or a full disk tore is left out."""
+    """Return the records of a file without lines that a crash or a full disk tore; none where the file is missing.
+
+    Raises EvaluationError, which names the line, for a whole line that is no record.
+    """
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -228,17 +251,9 @@ def _read_records(path: Path) -> list[Record]:
     return records
 
 
-def _is_whole(line: bytes) -> bool:
-    try:
-        Record.model_validate_json(line)
-    except ValidationError:
-        return False
-    return True
-
-
-def latest_run(shelf: Path, info: RunInfo) -> Run | None:
-    """The newest run of the same set-up in the folder of runs."""
-    found = sorted(shelf.glob(f"*/{RUN}"), key=lambda path: path.stat().st_mtime, reverse=True)
+def latest_run(runs: Path, info: RunInfo) -> Run | None:
+    """Return the newest run of the same set-up in the folder `runs`; None where there is none."""
+    found = sorted(runs.glob(f"*/{RUN}"), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in found:
         try:
             run = open_run(path.parent)
@@ -250,18 +265,19 @@ def latest_run(shelf: Path, info: RunInfo) -> Run | None:
 
 
 def folder_name(info: RunInfo) -> str:
-    """`20261128-0341-extractive-dev`: when, which model, which questions."""
+    """Return a name such as `20261128-034107-extractive-dev`: time, model, questions."""
     return "-".join(
         (info.started.strftime("%Y%m%d-%H%M%S"), slug(info.model_id), info.split or slug(Path(info.questions).stem))
     )
 
 
 def slug(text: str) -> str:
-    """A model's or a set's name as part of a file name."""
+    """Return a model's or a set's name as part of a file name."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-").lower() or "unnamed"
 
 
 def fingerprint(parts: Sequence[str]) -> str:
+    """Return 16 hexadecimal digits of the SHA-256 hash of the parts."""
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -270,7 +286,7 @@ def labels_fingerprint(questions: Sequence[Question]) -> str:
 
 
 def pages_fingerprint(folder: Path) -> str:
-    """Of the content of a frozen web: the manifest and every file that stands beside it."""
+    """Return the fingerprint of a frozen web's content: the manifest and every file beside it."""
     found = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
         found.update(str(path.relative_to(folder)).encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
@@ -282,20 +298,11 @@ def now() -> datetime:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Raises StorageError where the file can't be written."""
+    """Write a value as indented JSON, whole or not at all. Raises StorageError where the file can't be written."""
     try:
         write_whole(path, json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8") + b"\n")
     except OSError as error:
         raise _unwritable(path, error) from None
-
-
-def _ends_whole(path: Path) -> bool:
-    size = path.stat().st_size
-    if not size:
-        return True
-    with path.open("rb") as file:
-        file.seek(size - 1)
-        return file.read(1) == b"\n"
 
 
 def _unwritable(path: Path, error: OSError) -> StorageError:

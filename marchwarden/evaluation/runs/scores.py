@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from marchwarden.errors import TraceError
-from marchwarden.evaluation.runs.run import Record, Run, RunInfo
+from marchwarden.evaluation.runs.run import Run, RunInfo
 from marchwarden.evaluation.scoring.aggregates import has_something
 from marchwarden.evaluation.scoring.bootstrap import interval
 from marchwarden.evaluation.scoring.metrics import METRICS, Metric, figure
@@ -20,12 +19,13 @@ from marchwarden.trace.reader import read_trace
 class Score:
     metric: Metric
     value: float | None
-    """None where no question has anything to score."""
+    """Figure of the metric; None where no question has anything to score."""
     low: float | None
+    """Lower end of the 95 % bootstrap interval over questions; None where the metric has none."""
     high: float | None
-    """Of the 95 % bootstrap interval over questions."""
+    """Upper end of that interval; None where the metric has none."""
     questions: int
-    """How many had something to score."""
+    """Number of questions that had something to score."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class Scores:
     failed: int
     overall: list[Score]
     by_kind: dict[str, dict[str, float | None]]
-    """By tag, then by metric."""
+    """Figures by tag, then by metric."""
 
     @property
     def planned(self) -> int:
-        """How many questions were to be asked: more than `questions` where the run was interrupted."""
+        """Number of questions that were to be asked: more than `questions` where the run was interrupted."""
         return max(self.questions, self.info.asked or 0)
 
     @property
     def how_many(self) -> str:
-        """`73`, or `8 of 73` where the run was interrupted."""
+        """Number of questions as text: `73`, or `8 of 73` where the run was interrupted."""
         return f"{self.questions} of {self.planned}" if self.questions < self.planned else str(self.questions)
 
     def value(self, name: str) -> float | None:
@@ -69,6 +69,7 @@ class Scores:
 
 
 def scores_of(run: Run) -> Scores:
+    """Return the figures of a run, scored from the cells of its records."""
     records = run.records
     return Scores(
         info=run.info,
@@ -91,20 +92,20 @@ def _score(metric: Metric, run: Run) -> Score:
 
 @dataclass(frozen=True)
 class WithoutModel:
-    """What a run with a model answered without it."""
+    """Answers of a run with a model that the model had no part in."""
 
     answers: int
-    """That were worded without the model."""
+    """Number of answers that were worded without the model."""
     of: int
-    """That cite anything."""
+    """Number of answers that cite anything."""
     reason: str | None
-    """The most frequent one for which a stage did without the model."""
+    """Most frequent reason for which a stage did without the model; None where no trace gives one."""
     dead: bool
-    """Whether no answer is the model's and no call to it succeeded: then the figures are not the model's."""
+    """True where no answer is the model's and no call to it succeeded: then the figures are not the model's."""
 
 
 def without_model(run: Run) -> WithoutModel | None:
-    """None where there is nothing to tell: each answer is the model's own, or there is no model."""
+    """Return the answers without the model; None where each answer is the model's own, or there is no model."""
     if run.info.model_id == EXTRACTIVE:
         return None
     worded = [(record, cells) for record in run.records if (cells := record.cells.get("by_model")) is not None]
@@ -112,7 +113,11 @@ def without_model(run: Run) -> WithoutModel | None:
     own = len(worded) - len(without)
     reasons, calls = Counter[str](), Counter[bool]()
     for record in without if own else run.records:
-        for line in _trace_lines(run, record):
+        try:
+            lines = read_trace(run.traces / f"{record.trace_id}.jsonl").raw
+        except TraceError:  # a trace that is gone says nothing
+            continue
+        for line in lines:
             if line.get("action") == "fallback":
                 reasons[str(line.get("reason"))] += 1
             elif line.get("action") == "model_call":
@@ -122,10 +127,3 @@ def without_model(run: Run) -> WithoutModel | None:
         return None
     reason = reasons.most_common(1)[0][0] if reasons else None
     return WithoutModel(len(without), len(worded), reason, dead)
-
-
-def _trace_lines(run: Run, record: Record) -> Iterator[dict[str, Any]]:
-    try:
-        yield from read_trace(run.traces / f"{record.trace_id}.jsonl").raw
-    except TraceError:
-        return
