@@ -1,6 +1,8 @@
 """An element tree → blocks: headings, paragraphs, list items, table rows, lines.
 
-Knows the elements of HTML and of trafilatura's output.
+It reads the elements of HTML and of trafilatura's output.
+
+Own code beside trafilatura and inscriptis: their text loses which line is a heading, an item or a row.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ _BLOCKS = _HEADINGS | _ITEMS | _ROWS | _CELLS | _SECTIONS | _TABLE_PARTS | _LIST
 _NEVER = frozenset({"script", "style", "title", "noscript", "template"})
 
 _CELL_GAP = " | "
-_LONGEST_CELL = 400
+# Characters: a table with a longer cell only lays out the page. A guess.
+_MAX_CELL_CHARS = 400
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
 
 
@@ -37,8 +40,10 @@ def read_blocks(
     left_out: Set[etree._Element] = frozenset(),
     translate: Mapping[int, str] | None = None,
 ) -> Iterator[Block]:
-    """The blocks under `root` in reading order, without elements of a tag in `skip` and those `left_out`; `translate`
-    maps each text's characters after blanks were collapsed."""
+    """Yield the blocks under `root` in reading order, without elements of a tag in `skip` and those `left_out`.
+
+    `translate` maps the characters of each text after its blanks were collapsed.
+    """
     reader = _Reader(skip | _NEVER, translate or {})
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
@@ -69,12 +74,12 @@ class _Reader:
             self._text.append("\v")
         elif tag == "table":
             yield from self.flush()
-            self._tables.append(_Table() if _holds_data(element) else None)
+            self._tables.append(_Table() if _is_data_table(element) else None)
         elif tag in _CELLS and self._table is not None:
             self._text.clear()
         elif tag in _BLOCKS:
             yield from self.flush()
-            self._kinds.append(_kind(tag, self._kinds[-1]))
+            self._kinds.append(_kind_of(tag, self._kinds[-1]))
             self._in_pre += tag == "pre"
         if element.text:
             self._add(element.text)
@@ -92,12 +97,13 @@ class _Reader:
             yield from self.flush()
             self._tables.pop()
         elif tag in _CELLS and table is not None:
-            table.cells.append((self._taken(), _names_columns(element)))
+            is_name = bool(element.tag == "th") or element.get("role") == "head"
+            table.cells.append((self._take_text(), is_name))
         elif tag in _ROWS and table is not None:
             yield from table.row()
             self._kinds.pop()
         elif tag == "dt" or element.get("rend", "").startswith("dt"):
-            self._term = self._taken()
+            self._term = self._take_text()
             self._kinds.pop()
         elif tag in _BLOCKS and not (tag in _CELLS and table is not None):
             yield from self.flush()
@@ -111,8 +117,9 @@ class _Reader:
     def _add(self, text: str) -> None:
         self._text.append(text.replace("\n", "\v") if self._in_pre else text)
 
-    def _taken(self) -> str:
-        """The text since the last edge, blanks collapsed; `\\v`, which no page's text holds, marks a line's end."""
+    def _take_text(self) -> str:
+        """Return the text since the last edge, blanks collapsed, and forget it."""
+        # `\v`, which no page's text holds, marks a line's end.
         text = "".join(self._text)
         self._text.clear()
         if not text or text.isspace():
@@ -121,30 +128,28 @@ class _Reader:
         return "\v".join(line for line in map(str.strip, text.split("\v")) if line)
 
     def flush(self) -> Iterator[Block]:
-        text = self._taken()
+        """Yield a block for each line of the text since the last edge."""
+        text = self._take_text()
         if not text:
             return
         if self._term:
             text = f"{self._term}{' ' if self._term.endswith(':') else ': '}{text}"
             self._term = ""
-        yield from _by_lines(self._kinds[-1], text)
+        kind = self._kinds[-1]
+        # A line that continues the one before it stays with it.
+        lines: list[list[str]] = []
+        for line in text.split("\v"):
+            if lines and (line[0].islower() or kind in ("heading", "item")):
+                lines[-1].append(line)
+            else:
+                lines.append([line])
+        if len(lines) > 1 and kind == "paragraph":
+            kind = "line"
+        for each in lines:
+            yield Block(kind, "\n".join(each))
 
 
-def _by_lines(kind: BlockKind, text: str) -> Iterator[Block]:
-    """One block for each line, but a line that goes on in the next one stays with it."""
-    lines: list[list[str]] = []
-    for line in text.split("\v"):
-        if lines and (line[0].islower() or kind in ("heading", "item")):
-            lines[-1].append(line)
-        else:
-            lines.append([line])
-    if len(lines) > 1 and kind == "paragraph":
-        kind = "line"
-    for each in lines:
-        yield Block(kind, "\n".join(each))
-
-
-def _kind(tag: str, around: BlockKind) -> BlockKind:
+def _kind_of(tag: str, around: BlockKind) -> BlockKind:
     if tag in _HEADINGS:
         return "heading"
     if tag in _ITEMS:
@@ -153,7 +158,7 @@ def _kind(tag: str, around: BlockKind) -> BlockKind:
 
 
 class _Table:
-    """A table of data: a row is one block, and its cells are named by the row of column names above it."""
+    """Data table: each row is one block, whose cells are named by the row of column names above it."""
 
     def __init__(self) -> None:
         self.cells: list[tuple[str, bool]] = []
@@ -171,15 +176,11 @@ class _Table:
         yield Block("row", line, header=None if names else self._header, shown=not (names and len(texts) > 1))
 
 
-def _names_columns(cell: etree._Element) -> bool:
-    return bool(cell.tag == "th") or cell.get("role") == "head"
-
-
-def _holds_data(table: etree._Element) -> bool:
-    """Whether rows are read as rows: not where a table only lays out a page (cells with blocks or long texts)."""
+def _is_data_table(table: etree._Element) -> bool:
+    """False for a table that only lays out a page: its cells hold blocks or long texts."""
     for element in table.iterdescendants():
         if element.tag in ("table", "h1", "h2", "h3", "article", "form"):
             return False
-        if element.tag in _CELLS and len("".join(element.itertext())) > _LONGEST_CELL:
+        if element.tag in _CELLS and len("".join(element.itertext())) > _MAX_CELL_CHARS:
             return False
     return True

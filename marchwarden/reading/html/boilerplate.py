@@ -1,6 +1,8 @@
-"""Which elements of a page are its furniture: menus, share bars, consent banners, related pages.
+"""Boilerplate of a page: menus, share bars, consent banners, related pages.
 
-Judged by what markup says of them, by the heading they begin with and by how much of their text is links.
+It is recognised by markup, by the heading that an element begins with, and by the share of links in its text.
+
+Own code beside jusText and trafilatura: those judge single paragraphs, and drop lists, prices and short answers.
 """
 
 from __future__ import annotations
@@ -47,15 +49,17 @@ _TITLES = (
     r"(?:vous aimerez|à lire|lire) aussi|articles (?:similaires|liés)|produits (?:similaires|associés)",
     r"(?:artículos|productos|noticias|entradas) relacionad|también te (?:puede|podría)",
 )
-_FURNITURE_TITLE = re.compile("|".join(_TITLES), re.IGNORECASE)
+_BOILERPLATE_TITLE = re.compile("|".join(_TITLES), re.IGNORECASE)
 _COMMENTS_TITLE = re.compile(
     r"(?:\d+ )?(?:comments?|responses?|replies|kommentare?|commentaires?|comentarios?)\b", re.IGNORECASE
 )
-_LONGEST_TITLE = 60
+# Characters: a longer heading is of the page's own text. A guess.
+_MAX_TITLE_CHARS = 60
 
-_MOST = 0.65
-"""A name is not believed on what holds more than this share of the region: layouts are named carelessly."""
-_MOST_TITLED = 0.75
+# A larger share of the region is never boilerplate, whatever its name or heading: layouts are named carelessly.
+# evals/reading/extraction.py measures them.
+_MAX_SHARE = 0.65
+_MAX_TITLED_SHARE = 0.75
 
 
 @dataclass
@@ -65,13 +69,15 @@ class _Weight:
     has_h1: bool = False
 
 
-def furniture_in(region: HtmlElement, *, with_comments: bool = True) -> set[etree._Element]:
-    """The elements under `region` that are not part of what it says, its readers' comments among them unless
-    `with_comments` is false. Elements within them are not listed."""
-    weights = _weigh(region)
+def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[etree._Element]:
+    """Return the outermost elements under `region` that are boilerplate.
+
+    Readers' comments are included, unless `with_comments` is false.
+    """
+    weights = _weigh_elements(region)
     whole = weights[region].text
-    titles = (_FURNITURE_TITLE, _COMMENTS_TITLE) if with_comments else (_FURNITURE_TITLE,)
-    titled = {part for part in _titled_parts(region, titles) if _fits(weights[part], _MOST_TITLED * whole)}
+    titles = (_BOILERPLATE_TITLE, _COMMENTS_TITLE) if with_comments else (_BOILERPLATE_TITLE,)
+    titled = {part for part in _titled_parts(region, titles) if _fits(weights[part], _MAX_TITLED_SHARE * whole)}
     names = _NAMES | _COMMENT_NAMES if with_comments else _NAMES
     found: set[etree._Element] = set()
     walk = etree.iterwalk(region, events=("start",))
@@ -79,24 +85,28 @@ def furniture_in(region: HtmlElement, *, with_comments: bool = True) -> set[etre
         if element is region or not isinstance(element.tag, str):
             continue
         weight = weights[element]
-        if element in titled or (_fits(weight, _MOST * whole) and _is_marked(element, weight, names)):
+        if element in titled or (_fits(weight, _MAX_SHARE * whole) and _is_boilerplate(element, weight, names)):
             found.add(element)
             walk.skip_subtree()
     return found
 
 
-def is_named_as_furniture(element: etree._Element) -> bool:
-    """Whether its class or id has a word that only furniture is named by, such as `cookie-banner` or `shareTools`."""
+def is_named_as_boilerplate(element: etree._Element) -> bool:
+    """True where a word of its class or id names only boilerplate, such as `cookie-banner` or `shareTools`."""
     return not _words_of(element).isdisjoint(_NAMES | _MENU_NAMES)
 
 
-def _weigh(region: HtmlElement) -> dict[etree._Element, _Weight]:
-    """How much text each element holds, and how much of it is links."""
+def _weigh_elements(region: HtmlElement) -> dict[etree._Element, _Weight]:
+    """Return the characters of text in each element, and those of its links."""
+
+    def length(text: str | None) -> int:
+        return len(" ".join(text.split())) if text else 0
+
     weights: dict[etree._Element, _Weight] = {}
     for _, element in etree.iterwalk(region, events=("end",)):
-        weight = _Weight(_length(element.text), has_h1=element.tag == "h1")
+        weight = _Weight(length(element.text), has_h1=element.tag == "h1")
         for child in element:
-            weight.text += _length(child.tail)
+            weight.text += length(child.tail)
             if inner := weights.get(child):
                 weight.text += inner.text
                 weight.linked += inner.linked
@@ -107,15 +117,11 @@ def _weigh(region: HtmlElement) -> dict[etree._Element, _Weight]:
     return weights
 
 
-def _length(text: str | None) -> int:
-    return len(" ".join(text.split())) if text else 0
-
-
 def _fits(weight: _Weight, most: float) -> bool:
     return not weight.has_h1 and weight.text <= most
 
 
-def _is_marked(element: etree._Element, weight: _Weight, names: frozenset[str]) -> bool:
+def _is_boilerplate(element: etree._Element, weight: _Weight, names: frozenset[str]) -> bool:
     if element.tag in _TAGS or (element.get("role") or "").lower() in _ROLES or element.get("aria-modal") == "true":
         return True
     mostly_links = weight.linked * 2 > weight.text
@@ -126,7 +132,7 @@ def _is_marked(element: etree._Element, weight: _Weight, names: frozenset[str]) 
 
 
 def _words_of(element: etree._Element) -> set[str]:
-    """The words of its class and id, in lower case; what has digits in it names nothing."""
+    """Return the words of the element's class and id, in lower case, without those that hold digits."""
     names = f"{element.get('class') or ''} {element.get('id') or ''}"
     if names == " ":
         return set()
@@ -135,10 +141,10 @@ def _words_of(element: etree._Element) -> set[str]:
 
 
 def _titled_parts(region: HtmlElement, titles: tuple[re.Pattern[str], ...]) -> Iterator[etree._Element]:
-    """The parts that begin with a heading such as "You may also like", and hold more than that heading."""
+    """Yield the parts that begin with a heading such as "You may also like", and hold more than that heading."""
     for heading in region.iter("h2", "h3", "h4", "h5", "h6"):
         title = " ".join("".join(heading.itertext()).split())
-        if len(title) <= _LONGEST_TITLE and any(each.match(title) for each in titles):
+        if len(title) <= _MAX_TITLE_CHARS and any(each.match(title) for each in titles):
             part = heading
             while (above := part.getparent()) is not None and above is not region and _begins_with(above, part):
                 part = above
@@ -147,7 +153,7 @@ def _titled_parts(region: HtmlElement, titles: tuple[re.Pattern[str], ...]) -> I
 
 
 def _begins_with(element: etree._Element, child: etree._Element) -> bool:
-    """Whether `child` is the first of `element` that holds text."""
+    """True where `child` is the first in `element` that holds text."""
     if (element.text or "").strip():
         return False
     for each in element:

@@ -1,4 +1,4 @@
-"""Who wrote a page, where its markup marks a name that readers see: by `rel`, `itemprop` or the name of its class."""
+"""Author of a page by its visible byline: a name that `rel`, `itemprop` or a class marks as the author's."""
 
 from __future__ import annotations
 
@@ -24,59 +24,56 @@ _NO_NAME = re.compile(
 )
 _ASIDE = re.compile(r"comment|related|sidebar|footer", re.IGNORECASE)
 _ASIDE_TAGS = frozenset({"form", "label", "footer", "nav"})
-_LEVELS = 8
-_LONGEST_NAME = 50
-_MOST_WORDS = 6
-_LONGEST_TEXT = 200
-_MOST_ELEMENTS = 20
-"""In what holds a name."""
+# Elements above a byline that are asked whether they are a comment or a sidebar. A guess.
+_MAX_LEVELS = 8
+# Size of a name, in characters and words: "Ana María de la Cruz". Guesses.
+_MAX_NAME_CHARS = 50
+_MAX_NAME_WORDS = 6
+# Size of the element around a name, in characters and elements: larger ones are whole author boxes. Guesses.
+_MAX_TEXT_CHARS = 200
+_MAX_ELEMENTS = 20
 
 
 def byline_of(tree: HtmlElement) -> str | None:
-    """The first name that is marked as the author's; what is called so by a class counts where nothing else is."""
+    """Return the first name that `rel` or `itemprop` marks as the author's, else the first that a class marks.
+
+    None where there is none.
+    """
     named: str | None = None
     for element in tree.iter(etree.Element):
-        declared = _is_declared(element)
-        if (declared or (named is None and _is_called(element))) and not _is_aside(element):
-            name = _name_in(element)
-            if name and declared:
-                return name
-            named = named or name
+        declared = "author" in (element.get("rel") or "").lower().split() or element.get("itemprop") == "author"
+        if not declared and (
+            named is not None
+            or not any(_CLASS.fullmatch(token) for token in (element.get("class") or "").split()[:10])
+        ):
+            continue
+        around = list(islice(element.iterancestors(), _MAX_LEVELS))
+        names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in around)
+        if any(above.tag in _ASIDE_TAGS for above in (element, *around)) or any(map(_ASIDE.search, names)):
+            continue
+        name = _parse_name(element)
+        if name and declared:
+            return name
+        named = named or name
     return named
 
 
-def _is_declared(element: etree._Element) -> bool:
-    return "author" in (element.get("rel") or "").lower().split() or element.get("itemprop") == "author"
-
-
-def _is_called(element: etree._Element) -> bool:
-    return any(_CLASS.fullmatch(token) for token in (element.get("class") or "").split()[:10])
-
-
-def _is_aside(element: etree._Element) -> bool:
-    around = list(islice(element.iterancestors(), _LEVELS))
-    names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in around)
-    return any(above.tag in _ASIDE_TAGS for above in (element, *around)) or any(map(_ASIDE.search, names))
-
-
-def _name_in(element: etree._Element) -> str | None:
-    inner = list(islice(element.iter(etree.Element), _MOST_ELEMENTS + 1))
-    if len(inner) > _MOST_ELEMENTS:
+def _parse_name(element: etree._Element) -> str | None:
+    """Return the name in a byline, without "by" and whatever follows it; None where its text is no name."""
+    inner = list(islice(element.iter(etree.Element), _MAX_ELEMENTS + 1))
+    if len(inner) > _MAX_ELEMENTS:
         return None
     said = next((each for each in inner[1:] if each.get("itemprop") == "name"), element)
     text = said.get("content") or "\n".join(piece.strip() for piece in said.itertext() if piece.strip())
-    text = _BEHIND.sub("", _BY.sub("", visible(text[:_LONGEST_TEXT]).strip()))
+    text = _BEHIND.sub("", _BY.sub("", visible(text[:_MAX_TEXT_CHARS]).strip()))
     name = " ".join(text.split()).strip(" ,;:.@")
-    return name if _can_be_name(name) else None
-
-
-def _can_be_name(name: str) -> bool:
     words = name.split()
-    return (
-        1 < len(name) <= _LONGEST_NAME
-        and len(words) <= _MOST_WORDS
+    is_name = (
+        1 < len(name) <= _MAX_NAME_CHARS
+        and len(words) <= _MAX_NAME_WORDS
         and any(map(str.isalpha, name))
         and (len(words) == 1 or not any(map(str.isdigit, name)))
         and not name.startswith("http")
         and not _NO_NAME.fullmatch(name)
     )
+    return name if is_name else None

@@ -1,10 +1,14 @@
-"""Days as pages write them: in markup, in words near the top or beside "updated", in an address."""
+"""Dates as pages write them: in markup, in text near the top or beside "updated", in an address.
+
+Own code beside dateparser and htmldate: both find a date in any text, also where a page only tells of a day.
+"""
 
 from __future__ import annotations
 
 import re
 from datetime import date
 
+# First letters of month names in English, German, French, Spanish, Italian, Portuguese, Dutch and Russian.
 _MONTHS = {
     "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11,
     "dec": 12, "jän": 1, "mär": 3, "mai": 5, "okt": 10, "dez": 12, "ene": 1, "abr": 4, "ago": 8, "dic": 12, "fév": 2,
@@ -12,7 +16,6 @@ _MONTHS = {
     "fev": 2, "out": 10, "mrt": 3, "mei": 5, "янв": 1, "фев": 2, "мар": 3, "апр": 4, "мая": 5, "май": 5, "июн": 6,
     "июл": 7, "авг": 8, "сен": 9, "окт": 10, "ноя": 11, "дек": 12,
 }  # fmt: skip
-"""First letters of month names in English, German, French, Spanish, Italian, Portuguese, Dutch and Russian."""
 
 _MONTH = r"(?P<month{n}>[A-Za-zäéûа-я]{{3,10}})\.?"
 _DAY = r"(?P<day{n}>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?"
@@ -45,59 +48,63 @@ _PUBLISHED = re.compile(
     re.IGNORECASE,
 )
 _GAP = re.compile(_LABEL_GAP, re.IGNORECASE)
-_NEAR_TOP = 400
-_WORDS_BESIDE = 8
+# Where a byline stands, and what one looks like: characters from the top, words beside the date, characters of its
+# line. Guesses, measured by evals/reading/metadata.py.
+_TOP_CHARS = 400
+_MAX_WORDS_BESIDE = 8
+_MAX_BYLINE_CHARS = 90
 _SENTENCE_END = re.compile(r"[.!?。]\s*$")
-_LONGEST_BYLINE = 90
 
 
 def as_date(text: str) -> date | None:
-    """The day at the start of a field of markup: `2021-05-03T…`, `20210503`, `May 3, 2021`."""
+    """Parse the date at the start of a field of markup (`2021-05-03T…`, `20210503`, `May 3, 2021`); None for
+    others."""
     text = text.strip()
     if compact := re.match(r"((?:19|20)\d{2})(\d{2})(\d{2})(?!\d)", text):
         return _day(*map(int, compact.groups()))
     found = _DATE.search(text[:60])
     if found:
-        return _of(found)
+        return _date_of(found)
     if month := re.match(r"((?:19|20)\d{2})-(\d{2})$", text):
         return _day(int(month[1]), int(month[2]), 1)
     return None
 
 
 def in_address(url: str) -> date | None:
-    """The day in a path such as `/2021/05/03/`."""
+    """Return the date in a path such as `/2021/05/03/`; None where there is none."""
     found = _IN_ADDRESS.search(url)
     return _day(*map(int, found.groups())) if found else None
 
 
 def shown_dates(text: str) -> tuple[date | None, date | None]:
-    """The days of publication and of the last change that the visible text names: beside a label anywhere, or, for
-    publication, by itself near the top."""
-    return _labelled(_PUBLISHED, text) or _in_byline(text), _labelled(_UPDATED, text)
+    """Return the dates of publication and of the last change in the visible text; None for each that it lacks.
 
-
-def _in_byline(text: str) -> date | None:
-    for line in text[:_NEAR_TOP].split("\n"):
-        if len(line) <= _LONGEST_BYLINE and not _UPDATED.search(line) and (found := _DATE.search(line)):
+    A date counts beside a label anywhere; for publication also by itself on a line near the top.
+    """
+    published, updated = _labelled_date(_PUBLISHED, text), _labelled_date(_UPDATED, text)
+    if published:
+        return published, updated
+    for line in text[:_TOP_CHARS].split("\n"):
+        if len(line) <= _MAX_BYLINE_CHARS and not _UPDATED.search(line) and (found := _DATE.search(line)):
             beside = line[: found.start()] + line[found.end() :]
-            # A sentence tells of a day, a byline is of one.
-            if not _SENTENCE_END.search(line) and len(beside.split()) <= _WORDS_BESIDE:
-                return _of(found)
-    return None
+            # A date in a sentence is that of an event, one in a byline that of the page.
+            if not _SENTENCE_END.search(line) and len(beside.split()) <= _MAX_WORDS_BESIDE:
+                return _date_of(found), updated
+    return None, updated
 
 
-def _labelled(label: re.Pattern[str], text: str) -> date | None:
+def _labelled_date(label: re.Pattern[str], text: str) -> date | None:
     for mark in label.finditer(text):
         gap = _GAP.match(text, mark.end())
         at = gap.end() if gap else mark.end()
         if found := _DATE.match(text, at):
-            return _of(found)
+            return _date_of(found)
         if month := _MONTH_AND_YEAR.match(text, at):
             return _day(int(month["year"]), _month(month["month"]), 1)
     return None
 
 
-def _of(found: re.Match[str]) -> date | None:
+def _date_of(found: re.Match[str]) -> date | None:
     fields = {name[:-1]: value for name, value in found.groupdict().items() if value is not None}
     month, day = _month(fields["month"]), int(fields["day"])
     if month > 12 and "/" in found[0] and day <= 12:  # 25/12/2020

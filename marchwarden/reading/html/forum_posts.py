@@ -1,7 +1,9 @@
-"""The posts of a discussion: who wrote, when, and what, where a page is a forum's thread or a question with answers.
+"""Posts of a forum's thread, or of a question with answers: author, date and content of each.
 
-Told by structure: elements that are named or typed alike as posts are, each with a date, hold much of the page's
-text. What a post says is in the largest part that all posts have and that holds neither date nor author.
+Posts are recognised by structure: elements with the same name or type, each with a date, hold much of the page's
+text. A post's content is the largest part that all posts have and that holds neither date nor author.
+
+Own code beside trafilatura, which reads a thread's comments as one text and loses where a post begins.
 """
 
 from __future__ import annotations
@@ -21,19 +23,25 @@ _REPLY = re.compile(r"(?:^|[-_])(?:c|ips|js-)?(?:comment|reply|answer|question)(
 _POST_TYPE = re.compile(r"/(?:Comment|Answer|Question|DiscussionForumPosting)$")
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\bago\b|\b\d\d?:\d\d\b|\byesterday\b|\btoday\b", re.IGNORECASE)
 _AUTHOR = re.compile(r"user-?name|author|poster(?!ior)|display-?name", re.IGNORECASE)
-_LONGEST_DATE = 60
-_LONGEST_AUTHOR = 40
-_LONGEST_NAME = 30
-"""A heading in a post that is longer than a name is the title of an article: the page lists those of a blog."""
+# Characters of an element that is nothing but a date, or an author. Guesses.
+_MAX_DATE_CHARS = 60
+_MAX_AUTHOR_CHARS = 40
+# A heading in a post that is longer than a name is the title of an article: the page lists those of a blog.
+_MAX_NAME_CHARS = 30
 
-_FEWEST = 2
-_FEWEST_UNDECLARED = 3
+# Shares and counts were chosen on one half of a public set of pages of seven kinds (evals/reading/extraction.py).
+# Posts of a thread on a page that declares itself a forum, and on others.
+_MIN_POSTS = 2
+_MIN_POSTS_UNDECLARED = 3
+# A part counts as shared where this share of the posts has it: some are deleted or quoted.
 _NEARLY_ALL = 0.8
-_SHARE = 0.4
-_SHARE_DECLARED = 0.2
-_LEAST_SAID = 0.25
-_LEAST_QUOTED = 10
-"""Characters in one piece: fewer may be the same by chance."""
+# Least share of the region's text that the posts hold, on other pages and on declared forums.
+_MIN_SHARE = 0.4
+_MIN_SHARE_DECLARED = 0.2
+# Least share of the posts' text that their contents hold.
+_MIN_CONTENT_SHARE = 0.25
+# Characters in one piece of a quotation: fewer may be the same by chance.
+_MIN_QUOTE_CHARS = 10
 _TYPED_TEXT = "itemprop=text"
 
 Lengths = Mapping[etree._Element, int]
@@ -42,58 +50,65 @@ Lengths = Mapping[etree._Element, int]
 @dataclass(frozen=True)
 class Post:
     about: tuple[etree._Element, ...]
-    """The elements that name its author and its date, each where there is one."""
+    """Elements that name the author and the date, each where there is one."""
     content: etree._Element
 
 
-def posts_in(region: HtmlElement, declared: PageKind | None) -> list[Post]:
-    """The posts of a thread, in the page's order; none where `region` is not mainly a thread. `declared` is the kind
-    of page that it declares itself to be."""
+def find_posts(region: HtmlElement, declared: PageKind | None) -> list[Post]:
+    """Return the posts of a thread in the page's order; none where `region` is not mainly a thread.
+
+    `declared` is the kind of page that the page declares itself to be.
+    """
     if declared == "article":
         return []
     is_forum = declared == "forum"
-    lengths = _lengths_in(region)
+    lengths = _count_characters(region)
     dates = {element for element in lengths if _is_date(element)}
-    least = (_SHARE_DECLARED if is_forum else _SHARE) * lengths[region]
-    groups = [(_length_together(group, lengths), group) for group in _groups(lengths, dates, with_replies=is_forum)]
+    least = (_MIN_SHARE_DECLARED if is_forum else _MIN_SHARE) * lengths[region]
+    groups = [
+        (_length_together(group, lengths), group) for group in _candidates(lengths, dates, with_replies=is_forum)
+    ]
     groups.reverse()  # of two that hold the same, the outer one comes first
     for length, group in sorted(groups, key=lambda each: -each[0]):
-        enough = len(group) >= (_FEWEST if is_forum else _FEWEST_UNDECLARED)
-        if enough and length > least and (found := _read(region, group, lengths, dates)):
+        enough = len(group) >= (_MIN_POSTS if is_forum else _MIN_POSTS_UNDECLARED)
+        if enough and length > least and (found := _read_posts(region, group, lengths, dates)):
             return found
     return []
 
 
-def quotes_in(content: etree._Element, said: str) -> set[etree._Element]:
-    """The quotations in a post of what was `said` in the posts before it, each with whatever names who said it."""
+def find_quotes(content: etree._Element, said: str) -> set[etree._Element]:
+    """Return the quotations in a post of text that earlier posts `said`; each includes the name of who said it."""
     longest = {
         quote: max((" ".join(text.split()) for text in quote.itertext()), key=len, default="")
         for quote in content.iter("blockquote")
     }
-    return {quote for quote, text in longest.items() if len(text) >= _LEAST_QUOTED and text in said}
+    return {quote for quote, text in longest.items() if len(text) >= _MIN_QUOTE_CHARS and text in said}
 
 
-def _lengths_in(region: HtmlElement) -> dict[etree._Element, int]:
-    """How many characters of text each element under `region` holds, itself included."""
+def _count_characters(region: HtmlElement) -> dict[etree._Element, int]:
+    """Return the number of characters in each element under `region`, itself included, blanks collapsed."""
+
+    def length(text: str | None) -> int:
+        return len(" ".join(text.split())) if text else 0
+
     lengths: dict[etree._Element, int] = {}
     for _, element in etree.iterwalk(region, events=("end",)):
         if isinstance(element.tag, str):
-            inner = sum(lengths.get(child, 0) + _visible_length(child.tail) for child in element)
-            lengths[element] = inner + _visible_length(element.text)
+            inner = sum(lengths.get(child, 0) + length(child.tail) for child in element)
+            lengths[element] = inner + length(element.text)
     return lengths
-
-
-def _visible_length(text: str | None) -> int:
-    return len(" ".join(text.split())) if text else 0
 
 
 # Which elements are posts
 
 
-def _groups(lengths: Lengths, dates: set[etree._Element], *, with_replies: bool) -> Iterator[list[etree._Element]]:
-    """Elements that are named alike, as posts are, each with a date, or typed as posts; some may be within others.
+def _candidates(
+    lengths: Lengths, dates: set[etree._Element], *, with_replies: bool
+) -> Iterator[list[etree._Element]]:
+    """Yield groups of elements that have the same name, as posts have, and a date each, or the type of posts.
 
-    What is named a comment or a reply counts where the page says that it is a forum: else it may be below an article.
+    Some may be within others. Elements named as comments or replies count only on declared forums: on other pages
+    they may stand below an article.
     """
     dated = _with_all_above(dates)
     groups: dict[tuple[str, str], list[etree._Element]] = defaultdict(list)
@@ -101,7 +116,11 @@ def _groups(lengths: Lengths, dates: set[etree._Element], *, with_replies: bool)
         for name in _post_names(element, with_replies=with_replies):
             if name[0] == "@" or element in dated:
                 groups[element.tag, name].append(element)
-    yield from (each for each in groups.values() if not _are_articles(each, lengths))
+    for group in groups.values():
+        headings = (post.iter("h1", "h2", "h3", "h4") for post in group)
+        titled = sum(any(lengths[each] > _MAX_NAME_CHARS for each in inner) for inner in headings)
+        if titled <= len(group) / 2:
+            yield group
 
 
 def _length_together(group: list[etree._Element], lengths: Lengths) -> int:
@@ -120,33 +139,26 @@ def _post_names(element: etree._Element, *, with_replies: bool) -> set[str]:
     return names
 
 
-def _are_articles(group: list[etree._Element], lengths: Lengths) -> bool:
-    titled = [
-        post for post in group if any(lengths[each] > _LONGEST_NAME for each in post.iter("h1", "h2", "h3", "h4"))
-    ]
-    return len(titled) > len(group) / 2
-
-
 def _is_date(element: etree._Element) -> bool:
     if element.tag == "time":
         return True
     own = ((element.text or "") + "".join(child.tail or "" for child in element)).strip()
-    return 3 < len(own) <= _LONGEST_DATE and bool(_DATE.search(own))
+    return 3 < len(own) <= _MAX_DATE_CHARS and bool(_DATE.search(own))
 
 
-def _is_author(element: etree._Element, lengths: Lengths) -> bool:
-    named = f"{element.get('class') or ''} {element.get('itemprop') or ''}"
-    return 1 < lengths[element] <= _LONGEST_AUTHOR and bool(_AUTHOR.search(named))
+# Contents of posts
 
 
-# What they say
-
-
-def _read(
+def _read_posts(
     region: HtmlElement, posts: list[etree._Element], lengths: Lengths, dates: set[etree._Element]
 ) -> list[Post]:
-    """The posts, and what stands elsewhere in a part of the same kind: the question that they answer."""
-    authors = {element for element in lengths if _is_author(element, lengths)}
+    """Return the posts, and parts of the same kind elsewhere on the page: the question that they answer."""
+    authors = {
+        element
+        for element, length in lengths.items()
+        if 1 < length <= _MAX_AUTHOR_CHARS
+        and _AUTHOR.search(f"{element.get('class') or ''} {element.get('itemprop') or ''}")
+    }
     mark = _content_mark(posts, lengths, dates, authors)
     if mark is None:
         return []
@@ -174,8 +186,15 @@ def _look(element: etree._Element) -> tuple[str, str | None]:
 def _content_mark(
     posts: list[etree._Element], lengths: Lengths, dates: set[etree._Element], authors: set[etree._Element]
 ) -> str | None:
-    """The mark of the largest part that nearly all posts have, and that holds neither their date nor their author."""
-    shared = _shared(posts, dates)
+    """Return the mark of the largest part that nearly all posts have, and that holds neither date nor author."""
+    having_date = Counter(
+        mark
+        for post in posts
+        for mark in {
+            mark for each in post.iterdescendants(etree.Element) if each in dates for mark in _place_marks(each)
+        }
+    )
+    shared = {mark for mark, count in having_date.items() if count >= _NEARLY_ALL * len(posts)}
     around = _with_all_above(posts)
     having: Counter[str] = Counter()
     length: Counter[str] = Counter()
@@ -195,13 +214,13 @@ def _content_mark(
     typed = having[_TYPED_TEXT] == len(posts)
     best = _TYPED_TEXT if typed else max(marks, key=lambda mark: length[mark], default=None)
     said = _length_together(posts, lengths)
-    return best if best is not None and length[best] > _LEAST_SAID * said else None
+    return best if best is not None and length[best] > _MIN_CONTENT_SHARE * said else None
 
 
 def _about_elements(
     post: etree._Element, dates: set[etree._Element], authors: set[etree._Element], shared: set[str]
 ) -> Iterator[etree._Element]:
-    """Its first date at each of the places where all posts have one, and the first that is named as an author."""
+    """Yield the post's first date at each of the places where all posts have one, and its first author."""
     awaited = set(shared)
     found = False
     for element in post.iterdescendants(etree.Element):
@@ -222,20 +241,8 @@ def _with_all_above(elements: Iterable[etree._Element]) -> set[etree._Element]:
     return found
 
 
-def _shared(posts: list[etree._Element], elements: set[etree._Element]) -> set[str]:
-    """The marks of those of `elements` that nearly all posts have."""
-    having = Counter(
-        mark
-        for post in posts
-        for mark in {
-            mark for each in post.iterdescendants(etree.Element) if each in elements for mark in _place_marks(each)
-        }
-    )
-    return {mark for mark, count in having.items() if count >= _NEARLY_ALL * len(posts)}
-
-
 def _place_marks(element: etree._Element) -> Iterable[str]:
-    """Its own marks, or where it stands if it has none."""
+    """Return the element's own marks, or those of its place where it has none."""
     own = list(_marks(element))
     if own or element.tag == "time":
         return own or ["time"]

@@ -1,7 +1,10 @@
-"""HTML → the blocks of its main text: what a reader sees of it, in reading order, without navigation.
+"""HTML → the blocks of its main text: visible text in reading order, without navigation.
 
-A thread is read post by post. Of other pages the main region is walked without its furniture; where that is an
-article, trafilatura chooses more finely. Metadata and walls are read elsewhere, from the same tree.
+A thread is read post by post. Of other pages the main region is read without its boilerplate; where that is an
+article, trafilatura chooses more finely. Metadata and paywalls are read elsewhere, from the same tree.
+
+Own code beside trafilatura: it is made for articles, and loses much of threads, products, lists and documentation.
+evals/reading/extraction.py measures both.
 """
 
 from __future__ import annotations
@@ -16,8 +19,8 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from marchwarden.reading.html.blocks import read_blocks
-from marchwarden.reading.html.boilerplate import furniture_in
-from marchwarden.reading.html.forum_posts import Post, posts_in, quotes_in
+from marchwarden.reading.html.boilerplate import find_boilerplate
+from marchwarden.reading.html.forum_posts import Post, find_posts, find_quotes
 from marchwarden.reading.html.page_type import PageKind, declared_kind
 from marchwarden.reading.passages import MOST_CHARACTERS, Block
 
@@ -25,19 +28,24 @@ _log = logging.getLogger(__name__)
 
 _ENCODING_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>", re.IGNORECASE)
 
-MOST_ELEMENTS = 15_000
-"""A larger page is not looked through for posts, and trafilatura is not asked: either would take seconds."""
+# On a larger page no posts are looked for, and trafilatura is not used: either would take seconds.
+MAX_ELEMENTS = 15_000
 
-# Chosen on one half of a public set of pages of seven kinds; evals/reading/extraction.py measures both halves.
-_SHORT = 250
-_LONG = 100
-_PROSE = 0.7
-_LEAST = 0.5
-_MOST = 1.1
+# The next five were chosen on one half of a public set of pages of seven kinds; evals/reading/extraction.py measures
+# both halves.
+# Fewer quotable characters are too little to be a page's main text.
+_MIN_TEXT_CHARS = 250
+# Characters from which on a paragraph counts as prose.
+_MIN_PROSE_CHARS = 100
+# Share of a text in such paragraphs from which on it is prose.
+_PROSE_SHARE = 0.7
+# Bounds of the length of trafilatura's choice, as shares of the main region's length.
+_MIN_CHOSEN_SHARE = 0.5
+_MAX_CHOSEN_SHARE = 1.1
 
 
 def parse(markup: str) -> HtmlElement | None:
-    """The document's tree, comments and processing instructions left out; None where there is nothing in it."""
+    """Parse a document, without comments and processing instructions; None where it is empty."""
     markup = _ENCODING_DECLARATION.sub("", markup[:MOST_CHARACTERS].replace("\0", ""), count=1)
     parser = HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
     try:
@@ -50,53 +58,55 @@ def parse(markup: str) -> HtmlElement | None:
 
 
 def main_blocks(tree: HtmlElement) -> list[Block]:
-    """The main text of a tree from which `drop_hidden` took what isn't seen. Changes `tree`."""
-    back = _put_stand_ins(tree)
-    region = _region(tree)
-    is_huge = sum(1 for _ in tree.iter()) > MOST_ELEMENTS
+    """Return the main text of a tree that `drop_hidden` has changed. Changes `tree`."""
+    back = _replace_blanks(tree)
+    region = _main_region(tree)
+    is_huge = sum(1 for _ in tree.iter()) > MAX_ELEMENTS
     kind = declared_kind(tree)
-    if not is_huge and (posts := posts_in(region, kind)):
+    if not is_huge and (posts := find_posts(region, kind)):
         return without_repeats(_thread_blocks(tree, posts, back))
     links = {" ".join("".join(anchor.itertext()).translate(back).split()) for anchor in tree.iter("a")}
     own = _own_blocks(region, kind, back)
-    is_short = _quotable(own) < _SHORT
+    is_short = _count_quotable(own) < _MIN_TEXT_CHARS
+    blocks = own
     if not is_huge and (kind == "article" or is_short or (kind != "product" and _is_prose(own))):
-        chosen = _chosen_blocks(tree, back)
+        chosen = _trafilatura_blocks(tree, back)
         if _is_better(chosen, own, declared=kind == "article"):
-            return _without_buttons(with_lost_lists(chosen, own, links), links)
-    if is_short and region.tag != "body":
-        own = _own_blocks(_body(tree), kind, back)
-    return _without_buttons(own, links)
-
-
-def _without_buttons(blocks: list[Block], links: set[str]) -> list[Block]:
-    return [replace(block, shown=False) if _is_button(block, links) else block for block in blocks]
+            blocks = with_lost_lists(chosen, own, links)
+    if blocks is own and is_short and region.tag != "body":
+        blocks = _own_blocks(_body(tree), kind, back)
+    # A short line that is nothing but a link is a button, as in menus that are set in tables.
+    return [
+        replace(block, shown=False)
+        if block.kind in ("paragraph", "line") and len(block.text) < _MIN_LINK_CHARS and block.text in links
+        else block
+        for block in blocks
+    ]
 
 
 def _own_blocks(region: HtmlElement, kind: PageKind | None, back: dict[int, str]) -> list[Block]:
-    furniture = furniture_in(region, with_comments=kind != "forum")
-    return without_repeats(read_blocks(region, left_out=furniture, translate=back))
+    boilerplate = find_boilerplate(region, with_comments=kind != "forum")
+    return without_repeats(read_blocks(region, left_out=boilerplate, translate=back))
 
 
 def _is_prose(blocks: list[Block]) -> bool:
-    long = sum(
-        len(block.text) for block in blocks if block.kind in ("paragraph", "line") and len(block.text) >= _LONG
-    )
-    return long > _PROSE * _amount(blocks)
+    texts = (block.text for block in blocks if block.kind in ("paragraph", "line"))
+    long = sum(len(text) for text in texts if len(text) >= _MIN_PROSE_CHARS)
+    return long > _PROSE_SHARE * _count_characters(blocks)
 
 
 def _is_better(chosen: list[Block], own: list[Block], *, declared: bool) -> bool:
-    """Whether `chosen` is not merely a part of what the page says, nor more than its main region."""
-    taken, there = _amount(chosen), _amount(own)
-    if _quotable(own) < _SHORT:
-        return not own or (taken >= _SHORT and _is_prose(chosen))
-    if taken > _MOST * there:
+    """True where `chosen` is neither a mere part of the page's text nor more than its main region."""
+    taken, there = _count_characters(chosen), _count_characters(own)
+    if _count_quotable(own) < _MIN_TEXT_CHARS:
+        return not own or (taken >= _MIN_TEXT_CHARS and _is_prose(chosen))
+    if taken > _MAX_CHOSEN_SHARE * there:
         return False
-    return taken >= _LEAST * there or (declared and _is_prose(chosen))
+    return taken >= _MIN_CHOSEN_SHARE * there or (declared and _is_prose(chosen))
 
 
 def _thread_blocks(tree: HtmlElement, posts: list[Post], back: dict[int, str]) -> Iterator[Block]:
-    """The thread's title, and of each post who wrote it and when, which is no passage, and what it says."""
+    """Yield the thread's title, and each post's author and date (which are no passages) and content."""
     title = next(tree.iter("h1"), None)
     if title is not None:
         yield from read_blocks(title, translate=back)
@@ -105,25 +115,26 @@ def _thread_blocks(tree: HtmlElement, posts: list[Post], back: dict[int, str]) -
         for element in post.about:
             for block in read_blocks(element, translate=back):
                 yield replace(block, kind="line", shown=False)
-        yield from read_blocks(post.content, left_out=quotes_in(post.content, said), translate=back)
+        yield from read_blocks(post.content, left_out=find_quotes(post.content, said), translate=back)
         said += " " + " ".join("".join(post.content.itertext()).split())
 
 
 def without_repeats(blocks: Iterable[Block]) -> list[Block]:
-    """The blocks, without what stood there before: a quoted post, or what is there once for each layout, with the
-    shorter blocks that follow it both times; and without what stands there twice running.
+    """Drop blocks that stood on the page before, and blocks that stand there twice running.
 
-    A longer block that is there more often stays: it is said of each of several things, as a condition of offers.
+    A long block is dropped the second time, with the shorter blocks that follow it both times: a quoted post, or a
+    part that is there once for each layout. One that is there more often stays, such as a condition of several
+    offers.
     """
     blocks = list(blocks)
     texts = [" ".join(block.text.split()) for block in blocks]
-    times = Counter(text for text in texts if len(text) >= _LONG_ENOUGH_TO_REPEAT)
+    times = Counter(text for text in texts if len(text) >= _MIN_REPEAT_CHARS)
     first: dict[str, int] = {}
     kept: list[Block] = []
     repeated = -1
     for at, (block, text) in enumerate(zip(blocks, texts, strict=True)):
         goes_on = repeated >= 0 and repeated + 1 < at and texts[repeated + 1] == text
-        if goes_on or (text in first and 1 < times[text] <= _MOST_COPIES):
+        if goes_on or (text in first and 1 < times[text] <= _MAX_COPIES):
             repeated = repeated + 1 if goes_on else first[text]
             continue
         repeated = -1
@@ -133,20 +144,16 @@ def without_repeats(blocks: Iterable[Block]) -> list[Block]:
     return kept
 
 
-_LONG_ENOUGH_TO_REPEAT = 50
-_MOST_COPIES = 3
-
-
-def _is_button(block: Block, links: set[str]) -> bool:
-    """Whether it is a short line that is nothing but a link, as menus set in tables have them."""
-    return block.kind in ("paragraph", "line") and len(block.text) < _SHORT_LINK and block.text in links
-
-
-_SHORT_LINK = 25
+# Characters: a shorter block may stand on a page twice by chance. A guess.
+_MIN_REPEAT_CHARS = 50
+# A block that is there more often is meant each time: a page has two or three layouts. A guess.
+_MAX_COPIES = 3
+# Characters: a longer link is read as text. A guess.
+_MIN_LINK_CHARS = 25
 
 
 def with_lost_lists(chosen: list[Block], own: list[Block], links: set[str]) -> list[Block]:
-    """`chosen`, with the lists and tables put back that stand between two of its blocks on the page itself."""
+    """Return `chosen` with those lists and tables that stand between two of its blocks on the page itself."""
     places = {" ".join(block.text.split()): place for place, block in enumerate(chosen)}
     found: dict[int, list[Block]] = {}
     run: list[Block] = []
@@ -156,29 +163,26 @@ def with_lost_lists(chosen: list[Block], own: list[Block], links: set[str]) -> l
         if place is None:
             run.append(block)
             continue
-        if last is not None and place == last + 1 and _is_lost_list(run, links):
-            found[place] = run
+        if last is not None and place == last + 1:
+            listed = [block for block in run if block.kind in ("item", "row")]
+            others = [block for block in run if block.kind not in ("item", "row", "heading")]
+            linked = [block for block in listed if block.text in links]
+            if len(listed) > 1 and not others and len(linked) * 2 < len(listed):
+                found[place] = run
         run, last = [], place
     return [block for place, each in enumerate(chosen) for block in (*found.get(place, ()), each)]
 
 
-def _is_lost_list(run: list[Block], links: set[str]) -> bool:
-    listed = [block for block in run if block.kind in ("item", "row")]
-    others = [block for block in run if block.kind not in ("item", "row", "heading")]
-    linked = [block for block in listed if block.text in links]
-    return len(listed) > 1 and not others and len(linked) * 2 < len(listed)
-
-
-_FURNITURE = frozenset({"nav", "header", "footer", "aside", "form"})
+_BOILERPLATE_TAGS = frozenset({"nav", "header", "footer", "aside", "form"})
 
 
 def region_blocks(tree: HtmlElement) -> list[Block]:
-    """All blocks of the page's main region, chosen by markup alone."""
-    return list(read_blocks(_region(tree), skip=_FURNITURE))
+    """Return all blocks of the page's main region, chosen by markup alone."""
+    return list(read_blocks(_main_region(tree), skip=_BOILERPLATE_TAGS))
 
 
-def _region(tree: HtmlElement) -> HtmlElement:
-    """The element that holds the main text by its markup: a single <main> or <article>, else the body."""
+def _main_region(tree: HtmlElement) -> HtmlElement:
+    """Return the element that holds the main text by its markup: a single <main> or <article>, else the body."""
     for path in (".//main", ".//*[@role='main']", ".//article"):
         found = tree.findall(path)
         if len(found) == 1:
@@ -191,15 +195,15 @@ def _body(tree: HtmlElement) -> HtmlElement:
     return tree if body is None else body
 
 
-def _amount(blocks: list[Block]) -> int:
+def _count_characters(blocks: list[Block]) -> int:
     return sum(len(block.text) for block in blocks)
 
 
-def _quotable(blocks: list[Block]) -> int:
+def _count_quotable(blocks: list[Block]) -> int:
     return sum(len(block.text) for block in blocks if block.kind != "heading" and block.shown)
 
 
-def _chosen_blocks(tree: HtmlElement, back: dict[int, str]) -> list[Block]:
+def _trafilatura_blocks(tree: HtmlElement, back: dict[int, str]) -> list[Block]:
     from trafilatura import bare_extraction
 
     try:
@@ -211,34 +215,35 @@ def _chosen_blocks(tree: HtmlElement, back: dict[int, str]) -> list[Block]:
     return [] if body is None else list(read_blocks(body, translate=back))
 
 
-MOST_SHOWN = 20_000
+# Characters: paywalls, bot checks and dates are looked for near a page's top. A guess.
+MAX_SHOWN_CHARS = 20_000
 
 
 def shown_text(tree: HtmlElement) -> str:
-    """What a reader sees of the page but menus and footers, a line a block, to about MOST_SHOWN characters."""
+    """Return the visible text without menus and footers, a line a block, to about MAX_SHOWN_CHARS characters."""
     lines: list[str] = []
     length = 0
     for block in read_blocks(_body(tree), skip=frozenset({"nav", "footer", "head"})):
         lines.append(block.text)
         length += len(block.text)
-        if length > MOST_SHOWN:
+        if length > MAX_SHOWN_CHARS:
             break
     return "\n".join(lines)
 
 
 def footer_text(tree: HtmlElement) -> str:
-    """The page's footers, where many pages say when they were last changed."""
+    """Return the text of the page's footers, where many pages name the day of their last change."""
     return "\n".join(" ".join("".join(footer.itertext()).split()) for footer in tree.iter("footer"))
 
 
-# trafilatura makes every kind of blank a plain one; the page's own come through as characters that it leaves alone.
+# trafilatura replaces every kind of blank by a plain one, so the page's blanks pass through it as Braille patterns.
 
 _OTHER_BLANKS = "\u00a0\u202f\u2009\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u200a\u205f\u3000\u1680"
 _STAND_INS = [chr(code) for code in range(0x2801, 0x2900)]
 
 
-def _put_stand_ins(tree: HtmlElement) -> dict[int, str]:
-    """Put a character that the page doesn't use for each kind of blank in it; returns the way back."""
+def _replace_blanks(tree: HtmlElement) -> dict[int, str]:
+    """Replace each kind of blank by a character that the page doesn't use; returns the table that undoes it."""
     used = set("".join(tree.itertext()))
     blanks = [blank for blank in _OTHER_BLANKS if blank in used]
     free = (mark for mark in _STAND_INS if mark not in used)

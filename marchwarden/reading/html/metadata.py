@@ -1,6 +1,9 @@
-"""What an HTML page says about itself: title, site, author, days, language, canonical address, standing.
+"""Metadata of an HTML page: title, site, author, dates, language, canonical address, standing.
 
-Structured data (schema.org) is believed first, then <meta>, then what a reader sees.
+Structured data (schema.org) counts first, then <meta>, then the visible text.
+
+Own code beside trafilatura's metadata and htmldate: neither tells from where a date is, and both guess where none is.
+evals/reading/metadata.py measures ours.
 """
 
 from __future__ import annotations
@@ -36,11 +39,11 @@ class Metadata:
     canonical_url: str | None = None
     standing: Standing | None = None
     is_article: bool = False
-    """Whether it declares that it is an article, as opposed to a front page, a shop or a thread."""
+    """True where the page declares itself an article, as opposed to a front page, a shop or a thread."""
     closed: bool = False
-    """Whether it declares that it isn't free to read (schema.org `isAccessibleForFree`)."""
+    """True where the page declares that it isn't free to read (schema.org `isAccessibleForFree`)."""
     paid_parts: tuple[str, ...] = ()
-    """CSS selectors of the parts that it declares not to be free."""
+    """CSS selectors of the parts that the page declares not to be free."""
 
 
 _TITLES = ("citation_title", "og:title", "dc.title", "dcterms.title", "twitter:title")
@@ -57,31 +60,41 @@ _MODIFIED = (
     "last-modified", "lastmod", "revised", "last-updated",
 )  # fmt: skip
 
-_LONGEST_TITLE = 300
+# Characters; a longer title is cut. A guess.
+_MAX_TITLE_CHARS = 300
 
 
 def read_metadata(tree: HtmlElement, url: str) -> Metadata:
-    """From a tree as it was parsed, before anything is taken out of it; days only from markup and address."""
-    meta = _meta(tree)
-    about = _main_entity(_structured(tree))
+    """Read the metadata of a parsed tree, before anything is removed from it. Dates come from markup only."""
+    meta = _read_meta(tree)
+    about = _main_entity(_structured_data(tree))
+    statuses = [str(each) for each in _as_list(about.get("creativeWorkStatus"))]
+    standing: Standing | None
+    if "citation_retraction" in meta:
+        standing = "retracted"
+    elif _first(meta, ("dcterms.isreplacedby", "dc.relation.isreplacedby")):
+        standing = "superseded"
+    else:
+        standing = standing_by_status(" ".join([*statuses, *_all(meta, ("article:status", "dcterms.status"))]))
+    is_free = [about.get("isAccessibleForFree"), *meta.get("isaccessibleforfree", ())]
     site = _first(meta, _SITES) or _name(about.get("publisher")) or _name(about.get("isPartOf"))
     return Metadata(
         title=_title(tree, meta, about, site, url),
         site=site or None,
         author=_author(tree, meta, about),
-        published=_day(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _time_tag(tree),
-        modified=_day(about.get("dateModified"), *_all(meta, _MODIFIED)),
+        published=_first_date(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _date_of_time_tag(tree),
+        modified=_first_date(about.get("dateModified"), *_all(meta, _MODIFIED)),
         language=_language(tree, meta),
-        canonical_url=_canonical(tree, meta, url),
-        standing=_declared_standing(meta, about),
+        canonical_url=_canonical_url(tree, meta, url),
+        standing=standing,
         is_article=_first(meta, ("og:type",)) == "article" or bool(_ARTICLES.search(str(about.get("@type")))),
-        closed=_declares_price(meta, about),
+        closed=any(map(_is_false, is_free)) or _first(meta, ("article:content_tier",)) == "locked",
         paid_parts=tuple(_paid_parts(about)),
     )
 
 
 def seen_dates(metadata: Metadata, shown: str, url: str) -> tuple[date | None, date | None]:
-    """Publication and last change, completed by the days that the visible text and the address name."""
+    """Return the dates of publication and last change; visible text and address complete the metadata."""
     published, modified = shown_dates(shown)
     return metadata.published or published or in_address(url), metadata.modified or modified
 
@@ -89,7 +102,7 @@ def seen_dates(metadata: Metadata, shown: str, url: str) -> tuple[date | None, d
 # <meta>, <time>, <link>
 
 
-def _meta(tree: HtmlElement) -> dict[str, list[str]]:
+def _read_meta(tree: HtmlElement) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for element in tree.iter("meta"):
         names = (element.get("property"), element.get("name"), element.get("itemprop"), element.get("http-equiv"))
@@ -108,13 +121,14 @@ def _first(meta: Mapping[str, list[str]], names: Sequence[str]) -> str | None:
     return next(_all(meta, names), None)
 
 
-_MOST_TIMES = 100
+# Elements that are looked at; a guess that bounds the time for pages of nothing but dates.
+_MAX_TIME_TAGS = 100
 
 
-def _time_tag(tree: HtmlElement) -> date | None:
-    """Of the first <time> above the second heading of the page, which is where bylines are."""
+def _date_of_time_tag(tree: HtmlElement) -> date | None:
+    """Return the date of the first <time> above the second heading, where bylines are."""
     headings = 0
-    for element in islice(tree.iter("time", "h2", "h3"), _MOST_TIMES):
+    for element in islice(tree.iter("time", "h2", "h3"), _MAX_TIME_TAGS):
         headings += element.tag != "time"
         if headings > 1:
             return None
@@ -129,7 +143,7 @@ def _language(tree: HtmlElement, meta: Mapping[str, list[str]]) -> str | None:
     return code[0].replace("_", "-") if code else None
 
 
-def _canonical(tree: HtmlElement, meta: Mapping[str, list[str]], url: str) -> str | None:
+def _canonical_url(tree: HtmlElement, meta: Mapping[str, list[str]], url: str) -> str | None:
     links = [e.get("href") for e in tree.iter("link") if "canonical" in (e.get("rel") or "").lower().split()]
     for reference in [*links, *meta.get("og:url", ())]:
         try:
@@ -151,11 +165,11 @@ def _title(
     heading = "" if first_heading is None else " ".join(visible("".join(first_heading.itertext())).split())
     candidates = [headline if isinstance(headline, str) else None, _first(meta, _TITLES), written, heading]
     title = next((text for text in map(_plain, filter(None, candidates)) if text), None)
-    return without_site(title[:_LONGEST_TITLE], heading=heading, site=site, url=url) if title else None
+    return without_site(title[:_MAX_TITLE_CHARS], heading=heading, site=site, url=url) if title else None
 
 
 def _author(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> str | None:
-    named = [_name(each) for each in _listed(about.get("author"))]
+    named = [_name(each) for each in _as_list(about.get("author"))]
     names = [name for name in named if name] or [n for n in _all(meta, _AUTHORS) if not n.startswith("http")]
     together = ", ".join(dict.fromkeys(name.strip(" ,;") for name in names))
     return together.strip(" ,;") or byline_of(tree)
@@ -167,7 +181,7 @@ _ARTICLES = re.compile(r"Article|Report|Posting|Review|ScholarlyWork|Recipe|HowT
 _PAGES = re.compile(r"WebPage|QAPage|FAQPage|AboutPage|ItemPage|CreativeWork")
 
 
-def _structured(tree: HtmlElement) -> list[dict[str, Any]]:
+def _structured_data(tree: HtmlElement) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for script in tree.iter("script"):
         if "ld+json" in (script.get("type") or "").lower():
@@ -187,7 +201,7 @@ def _entities(value: object) -> list[dict[str, Any]]:
 
 
 def _main_entity(entities: list[dict[str, Any]]) -> dict[str, Any]:
-    """The article among them, else the page, with what the page adds to it."""
+    """Return the article among the entities, else the page; fields that only the page has are added."""
     articles = [each for each in entities if _ARTICLES.search(str(each.get("@type")))]
     pages = [each for each in entities if _PAGES.search(str(each.get("@type")))]
     merged: dict[str, Any] = {}
@@ -196,7 +210,7 @@ def _main_entity(entities: list[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _listed(value: object) -> list[object]:
+def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -209,43 +223,31 @@ def _name(value: object) -> str | None:
 
 
 def _plain(text: str) -> str:
-    return " ".join(visible(unescape(text)).split())  # JSON-LD is often escaped as if it were markup
+    # JSON-LD is often escaped as if it were markup.
+    return " ".join(visible(unescape(text)).split())
 
 
-def _day(*values: object) -> date | None:
+def _first_date(*values: object) -> date | None:
     texts = (str(value) for value in values if isinstance(value, str))
     return next((found for text in texts if (found := as_date(text))), None)
 
 
-def _says_no(value: object) -> bool:
+def _is_false(value: object) -> bool:
+    """True for `false`, "False", "no" and "https://schema.org/False"."""
     return value is False or (
         isinstance(value, str) and value.rstrip("/").rpartition("/")[2].lower() in ("false", "no")
     )
 
 
-def _declares_price(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> bool:
-    declared = [about.get("isAccessibleForFree"), *meta.get("isaccessibleforfree", ())]
-    return any(_says_no(value) for value in declared) or _first(meta, ("article:content_tier",)) == "locked"
-
-
 def _paid_parts(about: Mapping[str, Any]) -> Iterator[str]:
-    for part in _listed(about.get("hasPart")):
-        if isinstance(part, dict) and _says_no(part.get("isAccessibleForFree")):
-            for selectors in _listed(part.get("cssSelector")):
+    for part in _as_list(about.get("hasPart")):
+        if isinstance(part, dict) and _is_false(part.get("isAccessibleForFree")):
+            for selectors in _as_list(part.get("cssSelector")):
                 yield from (selector.strip() for selector in str(selectors).split(","))
 
 
-def _declared_standing(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> Standing | None:
-    if "citation_retraction" in meta:
-        return "retracted"
-    if _first(meta, ("dcterms.isreplacedby", "dc.relation.isreplacedby")):
-        return "superseded"
-    statuses = [str(each) for each in _listed(about.get("creativeWorkStatus"))]
-    return standing_by_status(" ".join([*statuses, *_all(meta, ("article:status", "dcterms.status"))]))
-
-
 def base_of(tree: HtmlElement, url: str) -> str:
-    """The address that the page's relative links start from."""
+    """Return the address that the page's relative links start from."""
     for element in tree.iter("base"):
         try:
             return join_url(url, element.get("href") or "")
@@ -254,7 +256,8 @@ def base_of(tree: HtmlElement, url: str) -> str:
     return url
 
 
-_MOST_LINKS = 10_000
+# Links of a page that are read; a guess: ten times those of the longest lists.
+_MAX_LINKS = 10_000
 
 
 @dataclass(frozen=True)
@@ -264,10 +267,12 @@ class Link:
 
 
 def links_of(element: etree._Element, base: str) -> list[Link]:
-    """The links under `element`, in order, their addresses normalised; other schemes and links within the page left
-    out, and so is what comes after very many."""
+    """Return the first _MAX_LINKS links under `element`, in order, with normalised addresses.
+
+    Links within the page, and of other schemes than http and https, are left out.
+    """
     found: list[Link] = []
-    for anchor in islice(element.iter("a"), _MOST_LINKS):
+    for anchor in islice(element.iter("a"), _MAX_LINKS):
         reference = (anchor.get("href") or "").strip()
         if not reference or reference.startswith("#"):
             continue

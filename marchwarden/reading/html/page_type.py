@@ -1,4 +1,4 @@
-"""What kind of page a page declares itself to be, by Open Graph and schema.org."""
+"""Kind of page that a page declares itself to be, by Open Graph and schema.org."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _PRODUCT = re.compile(_TYPE.format("Product|ProductGroup"))
 
 
 def declared_kind(tree: HtmlElement) -> PageKind | None:
-    """None where it declares none of them. A forum that also calls its threads articles is a forum, and an article
-    that also describes a product an article."""
+    """Return the declared kind; None where there is none.
+
+    A forum that also calls its threads articles is a forum. An article that also describes a product is an article.
+    """
     scripts = [script.text or "" for script in tree.iter("script")]
     if any(map(_FORUM.search, scripts)) or any(map(_FORUM_TYPE.search, _ITEM_TYPES(tree))):
         return "forum"

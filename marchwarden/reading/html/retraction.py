@@ -1,6 +1,7 @@
-"""Whether a page says of itself that it no longer stands: retracted, or superseded by a newer one.
+"""Retracted and superseded pages, recognised by their own words.
 
-Only its own words about itself count, in its title or on a line of its own at its top: not a page about retractions.
+Only words of a page about itself count, in its title or on a line of its own near the top. A page about retractions
+is not retracted.
 """
 
 from __future__ import annotations
@@ -42,13 +43,14 @@ _SUPERSEDED = re.compile(
     rf"(?:older|old|archived|outdated|out[- ]of[- ]date|superseded|previous) {_NOUN}",
     re.IGNORECASE | re.MULTILINE,
 )
-_ITS_TOP = 700
+# Characters from the top in which such a notice stands. A guess.
+_TOP_CHARS = 700
 _QUOTED = re.compile(r"[“\"„«][^“”\"„«»]{0,200}[”\"“»]")
 
 
 def standing_of(title: str | None, top: str) -> Standing | None:
-    """Whether a page says of itself, in its title or at the top of its text, that it no longer stands."""
-    top = _QUOTED.sub(" ", top[:_ITS_TOP])
+    """Return what the title or the `top` of the text says of the page itself; None where it still stands."""
+    top = _QUOTED.sub(" ", top[:_TOP_CHARS])
     if _RETRACTED_TITLE.search(title or "") or _RETRACTED.search(top):
         return "retracted"
     if _SUPERSEDED_TITLE.search(title or "") or _SUPERSEDED.search(top):
@@ -57,7 +59,7 @@ def standing_of(title: str | None, top: str) -> Standing | None:
 
 
 def standing_by_status(status: str) -> Standing | None:
-    """What a status in structured data (schema.org `creativeWorkStatus`) amounts to."""
+    """Return the meaning of a status in structured data (schema.org `creativeWorkStatus`); None for a usual one."""
     if re.search(r"retracted", status, re.IGNORECASE):
         return "retracted"
     if re.search(r"superseded|obsolete|archived|withdrawn|replaced", status, re.IGNORECASE):

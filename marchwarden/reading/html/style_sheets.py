@@ -1,4 +1,7 @@
-"""The rules of a style sheet, in one pass over it: sheets are as hostile as pages are."""
+"""The rules of a style sheet, read in one pass, since sheets are as hostile as pages.
+
+Own code beside tinycss2: it builds a tree of every token of a sheet, of which we need selectors and declarations.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ _BRACE = re.compile(r"[{}]")
 
 
 def rules_of(sheet: str) -> Iterator[tuple[str, str]]:
-    """Selectors and declarations of the rules that always hold: not those for some media, or within another rule."""
+    """Yield selectors and declarations of the rules that always hold: none for some media, or within another rule."""
     sheet = _COMMENT.sub("", sheet)
     start = depth = 0
     selectors = ""

@@ -1,8 +1,7 @@
-"""What of a page its reader does not see: removed before anything of the page is read.
+"""Removal of hidden text, before anything of a page is read.
 
-Two things that are hidden at first are text all the same: a page that waits for its own scripts to be shown, and what
-a control on the page opens, as the answer below a question. All else that is hidden stays out, since it may be there
-for machines only.
+Two kinds of hidden text are kept: that of a page which its own scripts show, and panels that a control on the page
+opens, such as the answer below a question. All other hidden text may be there for machines only, so it is dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TypeAlias
 from lxml import etree
 from lxml.html import HtmlElement
 
-from marchwarden.reading.html.boilerplate import is_named_as_furniture
+from marchwarden.reading.html.boilerplate import is_named_as_boilerplate
 from marchwarden.reading.html.style_sheets import rules_of
 from marchwarden.reading.passages import visible
 
@@ -29,21 +28,26 @@ _HIDDEN_STYLE = re.compile(
 )
 _SIMPLE_SELECTOR = re.compile(r"[a-z0-9]*([.#])([\w-]+)", re.IGNORECASE)
 
+# A place for text: an element, and the last child of it that comes before (None: at its start).
 _Place: TypeAlias = tuple[etree._Element, etree._Element | None]
-"""An element, and the last one in it that stands before."""
 
-_LONGEST_NOTE_MARK = 6
-_MOST_IN_A_MARK = 8
-"""Elements in a footnote's mark, itself included."""
+# Characters of a footnote's mark: "[123]", "note". A guess.
+_MAX_MARK_CHARS = 6
+# Elements in a footnote's mark, itself included. A guess.
+_MAX_MARK_ELEMENTS = 8
 
-_HARDLY_ANYTHING = 200
-_A_TEXT = 500
-_MAIN_SHARE = 0.6
+# A main region that shows fewer characters than this is taken for empty. A guess: a headline and a line about
+# cookies.
+_MIN_SHOWN_CHARS = 200
+# A hidden element is the page's text only if it has as many characters, and as large a share of all hidden text.
+# Guesses.
+_MIN_HIDDEN_CHARS = 500
+_MIN_HIDDEN_SHARE = 0.6
 _AROUND = frozenset({"a", "nav", "header", "footer"})
 
 
 def drop_hidden(tree: HtmlElement) -> None:
-    """Remove what is not shown as text, note marks, and invisible characters from what is. Changes `tree`."""
+    """Remove hidden elements, note marks and invisible characters. Changes `tree`."""
     style = _hidden_by_style(tree)
     _show_opened(tree, style)
     hidden = list(_hidden_in(tree, style))
@@ -51,7 +55,7 @@ def drop_hidden(tree: HtmlElement) -> None:
     if waiting is not None:
         _show(waiting, style)
         hidden = list(_hidden_in(tree, style, shown=waiting))
-    _take_out(hidden)
+    _remove_elements(hidden)
     for element in tree.iter(etree.Element):
         if element.text:
             element.text = visible(element.text)
@@ -59,23 +63,24 @@ def drop_hidden(tree: HtmlElement) -> None:
             element.tail = visible(element.tail)
 
 
-def _take_out(elements: list[HtmlElement]) -> None:
-    """Remove elements, in the page's order and none within another, but not the texts behind them. Texts that come to
-    stand in one place are joined at once: one by one, a page of a hundred thousand small pictures takes minutes."""
+def _remove_elements(elements: list[HtmlElement]) -> None:
+    """Remove elements, in the page's order and none within another, but not the texts behind them."""
+    # Texts that come to stand in one place are joined at once: one by one, a page of a hundred thousand small
+    # pictures takes minutes.
     place: _Place | None = None
     texts: list[str] = []
     for element in elements:
         here = element.getparent(), element.getprevious()
         if here != place:
-            _put(texts, place)
+            _append_texts(texts, place)
             place, texts = here, []
         texts.append(element.tail or "")
         element.tail = None
         here[0].remove(element)
-    _put(texts, place)
+    _append_texts(texts, place)
 
 
-def _put(texts: list[str], place: _Place | None) -> None:
+def _append_texts(texts: list[str], place: _Place | None) -> None:
     if place is None:
         return
     parent, before = place
@@ -106,7 +111,7 @@ def _hidden_by_style(tree: HtmlElement) -> _Style:
 
 
 def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = None) -> Iterator[HtmlElement]:
-    """The outermost hidden elements; `shown` is taken for visible, whatever it says of itself."""
+    """Yield the outermost hidden elements; `shown` counts as visible, whatever its attributes say."""
     walk = etree.iterwalk(tree, events=("start",))
     for _, element in walk:
         if element is shown or element.tag in ("html", "body") or not isinstance(element.tag, str):
@@ -117,7 +122,8 @@ def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = 
 
 
 def _is_unseen(element: etree._Element) -> bool:
-    return element.tag in _UNSEEN and element.get("type") != "application/ld+json"  # trafilatura knows forums by it
+    # trafilatura recognises forums by their structured data.
+    return element.tag in _UNSEEN and element.get("type") != "application/ld+json"
 
 
 def _is_hidden(element: etree._Element, style: _Style) -> bool:
@@ -135,20 +141,22 @@ def _is_hidden(element: etree._Element, style: _Style) -> bool:
 
 
 def _is_note_mark(element: etree._Element) -> bool:
-    """Whether it is a raised link to a footnote, which would stick to the word or number before it ("in 1977.1")."""
-    if element.tag != "sup" or len(list(islice(element.iter(), _MOST_IN_A_MARK + 1))) > _MOST_IN_A_MARK:
+    """True for a raised link to a footnote, which would stick to the word or number before it ("in 1977.1")."""
+    if element.tag != "sup" or len(list(islice(element.iter(), _MAX_MARK_ELEMENTS + 1))) > _MAX_MARK_ELEMENTS:
         return False
     links = element.findall(".//a")
     noted = len(links) == 1 and (links[0].get("href") or "").startswith("#")
-    return noted and len("".join(element.itertext()).strip()) <= _LONGEST_NOTE_MARK
+    return noted and len("".join(element.itertext()).strip()) <= _MAX_MARK_CHARS
 
 
 # A page that its own scripts show
 
 
 def _waiting_for_scripts(tree: HtmlElement, hidden: list[HtmlElement]) -> HtmlElement | None:
-    """The hidden element, or copy for readers without scripts, that holds the page's text where hardly anything of
-    its main region is shown. On a page that shows a text, there is none: what it hides is not for its readers."""
+    """Return the hidden element, or copy for readers without scripts, that holds the text of an otherwise empty page.
+
+    None where the main region shows a text: then hidden text is not for its readers.
+    """
     region = tree.find(".//main")
     if region is None:
         region = tree.find("body")
@@ -156,18 +164,18 @@ def _waiting_for_scripts(tree: HtmlElement, hidden: list[HtmlElement]) -> HtmlEl
         return None
     around = {region, *region.iterancestors()}
     is_wrapped = not around.isdisjoint(hidden)
-    if not is_wrapped and _shown_length(region, set(hidden)) >= _HARDLY_ANYTHING:
+    if not is_wrapped and _shown_length(region, set(hidden)) >= _MIN_SHOWN_CHARS:
         return None
     texts = [element for element in hidden if element.tag == "noscript" or not _is_unseen(element)]
     lengths = {element: _length(element) for element in texts}
     longest = max(lengths, key=lambda element: lengths[element], default=None)
-    if longest is None or lengths[longest] < max(_A_TEXT, _MAIN_SHARE * sum(lengths.values())):
+    if longest is None or lengths[longest] < max(_MIN_HIDDEN_CHARS, _MIN_HIDDEN_SHARE * sum(lengths.values())):
         return None
     return longest if longest in around or region in longest.iterancestors() or region.tag == "body" else None
 
 
 def _shown_length(body: HtmlElement, hidden: set[etree._Element]) -> int:
-    """Characters of text that is neither hidden nor a link, menus left aside."""
+    """Return the number of characters that are neither hidden nor in a link, a menu, a header or a footer."""
     length = 0
     walk = etree.iterwalk(body, events=("start", "end"))
     for event, element in walk:
@@ -203,11 +211,12 @@ _OPENS = frozenset({"collapse", "tab", "pill", "accordion"})
 _MENUS = frozenset({"nav", "header", "footer", "dialog"})
 _NO_PANELS = _MENUS | {"ul", "form", "aside"}
 _PANEL_ROLES = frozenset({"", "region", "tabpanel"})
-_LONGEST_CONTROL = 300
+# Characters of a control's own text: a question, not a paragraph. A guess.
+_MAX_CONTROL_CHARS = 300
 
 
 def _show_opened(tree: HtmlElement, style: _Style) -> None:
-    """Show the panels that a control before them opens in their place, and the words of buttons that do."""
+    """Show the panels that a control before them opens, and the words of buttons that open them."""
     if not _HAS_CONTROLS(tree):
         return
     for control, panel in list(_opened_in(tree, style)):
@@ -224,18 +233,18 @@ def _opened_in(tree: HtmlElement, style: _Style) -> Iterator[tuple[etree._Elemen
         if not isinstance(element.tag, str) or element.tag in ("html", "body"):
             continue
         control = controls.get(element.get("id", ""))
-        if control is not None and _opens(control, element):
+        if control is not None and _opens_panel(control, element):
             yield control, element
         elif element.tag in _MENUS or _is_hidden(element, style):
             walk.skip_subtree()
-        elif targets := _targets(element):
+        elif targets := _controlled_ids(element):
             controls.update(dict.fromkeys(targets, element))
         elif _is_unseen(element):
             walk.skip_subtree()
 
 
-def _targets(element: etree._Element) -> list[str]:
-    """The ids of what it controls, if it is a control that opens something."""
+def _controlled_ids(element: etree._Element) -> list[str]:
+    """Return the ids of the elements that it opens; none where it is no such control."""
     toggles = (element.get("data-toggle") or element.get("data-bs-toggle") or "").lower()
     opens = "aria-expanded" in element.attrib or element.get("role") == "tab" or toggles in _OPENS
     names = ("aria-controls", "data-target", "data-bs-target", "href") if opens else ("aria-controls",)
@@ -244,16 +253,15 @@ def _targets(element: etree._Element) -> list[str]:
     return [value.removeprefix("#") for name in names if (value := (element.get(name) or "").strip())]
 
 
-def _opens(control: etree._Element, panel: etree._Element) -> bool:
-    """Whether the panel is text that belongs to the page, in its place: neither a menu nor a window over it."""
-    if panel.tag in _NO_PANELS or panel.get("role", "") not in _PANEL_ROLES or is_named_as_furniture(panel):
+def _opens_panel(control: etree._Element, panel: etree._Element) -> bool:
+    """True where the panel is text that belongs to the page: neither a menu nor a window over it."""
+    if panel.tag in _NO_PANELS or panel.get("role", "") not in _PANEL_ROLES or is_named_as_boilerplate(panel):
         return False
-    labelled = panel.get("aria-labelledby") == control.get("id", "")
-    if not (labelled or "aria-expanded" in control.attrib or control.get("role") == "tab" or _toggles(control)):
+    if not (
+        panel.get("aria-labelledby") == control.get("id", "")
+        or control.get("role") == "tab"
+        or any(name in control.attrib for name in ("aria-expanded", "data-toggle", "data-bs-toggle"))
+    ):
         return False
     linked = sum(_length(link) for link in panel.iter("a"))
-    return 0 < _length(control) <= _LONGEST_CONTROL and linked * 2 < _length(panel)
-
-
-def _toggles(control: etree._Element) -> bool:
-    return "data-toggle" in control.attrib or "data-bs-toggle" in control.attrib
+    return 0 < _length(control) <= _MAX_CONTROL_CHARS and linked * 2 < _length(panel)
