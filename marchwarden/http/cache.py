@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import httpx
 
-# Bytes of the file; what was used least recently is dropped first. A guess: some thousand pages.
+# Bytes of the file; what was used least recently is dropped first. A guess.
 MOST_BYTES = 256 * 1024 * 1024
 # Seconds after which an answer is dropped, fresh or not. A guess: 30 days.
 SECONDS_KEPT = 30 * 24 * 3600.0

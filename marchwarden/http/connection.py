@@ -18,7 +18,7 @@ from marchwarden.http.addresses import is_public, literal_address
 
 # A guess: an address that doesn't answer in two seconds costs less than the page, and the next one may answer.
 _TIMEOUT_OF_ONE_ADDRESS_S = 2.0
-# A guess: big sites have up to eight addresses, and trying them all would take the time of other pages.
+# A guess: trying all addresses of a big site would take the time of other pages.
 _MAX_ADDRESSES = 4
 
 

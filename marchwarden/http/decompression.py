@@ -2,7 +2,7 @@
 
 Neither a small body nor a wide window can fill memory: no more is unpacked of a piece than is still wanted.
 
-Own code beside httpx's decoders: those unpack each piece whole, so a few kilobytes may become gigabytes.
+Own code beside httpx's decoders: those unpack each piece whole, so a small body may fill memory.
 """
 
 from __future__ import annotations

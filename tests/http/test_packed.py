@@ -107,14 +107,14 @@ def test_a_file_that_is_cut_anywhere_is_a_failure_and_no_crash(make: object) -> 
 def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = docx(paragraph("a" * 30_000_000))
     assert len(bomb) < 100_000
-    monkeypatch.setattr(archive, "MOST_BYTES", 5_000_000)
+    monkeypatch.setattr(archive, "MAX_BYTES", 5_000_000)
     found = read(bomb)
     assert isinstance(found, Failure)
     assert "unpacks to more than 5 MB" in found.detail
 
 
 def test_an_archive_of_very_many_files_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_MEMBERS", 10)
+    monkeypatch.setattr(archive, "MAX_MEMBERS", 10)
     found = read(packed({"word/document.xml": "<x/>", **{f"{number}": "" for number in range(20)}}))
     assert isinstance(found, Failure)
     assert "more than 10 files" in found.detail

@@ -111,7 +111,7 @@ def test_a_broken_page_of_a_pdf_does_not_cost_the_others() -> None:
 
 
 def test_an_xml_part_too_large_to_be_held_as_a_tree_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_XML", 1000)
+    monkeypatch.setattr(archive, "MAX_XML_BYTES", 1000)
     found = read_page(document(paragraph(SENTENCE) * 100), url=URL, content_type=docx.DOCX)
     assert isinstance(found, Failure)
     assert "is larger than" in found.detail
@@ -174,6 +174,6 @@ def test_a_pdf_that_crashes_or_stalls_its_reader_is_a_failure_of_this_page_alone
     monkeypatch: pytest.MonkeyPatch, program: str, seconds: float, detail: str
 ) -> None:
     monkeypatch.setattr(pdfs, "_PROGRAM", program)
-    monkeypatch.setattr(pdfs, "_SECONDS", seconds)
+    monkeypatch.setattr(pdfs, "_TIMEOUT_S", seconds)
     found = read_page(pdf([SENTENCE]), url=URL, content_type="application/pdf")
     assert found == Failure(FailureKind.NO_TEXT, detail)

@@ -1,4 +1,7 @@
-"""DOCX → blocks: paragraphs, headings, list items and table rows of the main text, and its footnotes (ECMA-376)."""
+"""DOCX → blocks: paragraphs, headings, list items and table rows of the main text, and its footnotes (ECMA-376).
+
+Own code beside python-docx: it leaves out inserted text (tracked changes), content controls and footnotes.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,15 @@ if TYPE_CHECKING:
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+# Deleted text, text that was moved elsewhere, and the second copy for programs that can't show the first.
 _NOT_SHOWN = frozenset(
     {f"{_W}del", f"{_W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 )
-"""What was deleted, what was moved away, and the second copy of what older programs can't show."""
-_LONGEST_CELL = 400
+# Characters: a table with a longer cell only arranges text. A guess, the same as for HTML.
+_MAX_CELL_CHARS = 400
 _CELL_GAP = " | "
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_TERMS = "{http://purl.org/dc/terms/}"
 
 
 @dataclass(frozen=True)
@@ -36,20 +42,28 @@ class DocxContent:
 
 
 def read_docx(body: bytes) -> DocxContent | Failure:
-    """The text of a document as its readers see it: without what was deleted or hidden."""
+    """Read the visible text of a document: nothing that was deleted or hidden."""
     try:
         archive = Archive(body)
         kinds = _kinds_of_styles(archive)
         blocks = list(first_blocks(_blocks(archive.xml("word/document.xml"), kinds)))
         if "word/footnotes.xml" in archive:
             blocks += first_blocks(_blocks(archive.xml("word/footnotes.xml"), kinds))
-        return DocxContent(tuple(blocks), *_facts(archive))
+        if "docProps/core.xml" not in archive:
+            return DocxContent(tuple(blocks), None, None, None, None)
+        core = archive.xml("docProps/core.xml")
+        title, author, created, modified = (
+            " ".join(visible(core.findtext(name) or "").split())
+            for name in (f"{_DC}title", f"{_DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
+        )
+        return DocxContent(tuple(blocks), title or None, author or None, as_date(created), as_date(modified))
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the document can't be read: {error}")
 
 
 def _kinds_of_styles(archive: Archive) -> dict[str, BlockKind]:
-    """What paragraphs of a style are. Styles are told by their names, which are English in every language's Word."""
+    """Return the kind of paragraph by the id of its style."""
+    # Word stores the English names of its styles in every language.
     if "word/styles.xml" not in archive:
         return {}
     kinds: dict[str, BlockKind] = {}
@@ -67,25 +81,20 @@ def _blocks(parent: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
         if child.tag in _NOT_SHOWN:
             continue
         if child.tag == f"{_W}p":
-            yield from _paragraph(child, kinds)
+            if not (text := _text(child)):
+                continue
+            kind = kinds.get(_value(child.find(f"{_W}pPr/{_W}pStyle")), "paragraph")
+            if kind == "paragraph" and child.find(f"{_W}pPr/{_W}numPr") is not None:
+                kind = "item"
+            yield Block(kind, " ".join(text.split()) if kind == "heading" else text)
         elif child.tag == f"{_W}tbl":
             yield from _table(child, kinds)
         elif child.tag not in (f"{_W}sectPr", f"{_W}sdtPr"):  # containers: body, content controls, insertions, notes
             yield from _blocks(child, kinds)
 
 
-def _paragraph(paragraph: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
-    text = _text(paragraph)
-    if not text:
-        return
-    kind = kinds.get(_value(paragraph.find(f"{_W}pPr/{_W}pStyle")), "paragraph")
-    if kind == "paragraph" and paragraph.find(f"{_W}pPr/{_W}numPr") is not None:
-        kind = "item"
-    yield Block(kind, " ".join(text.split()) if kind == "heading" else text)
-
-
 def _text(element: _Element) -> str:
-    """Its characters as they are shown, on lines without blank ones between them."""
+    """Return the visible characters of an element, without blank lines."""
     from lxml import etree
 
     pieces: list[str] = []
@@ -111,50 +120,33 @@ def _is_hidden(run: _Element) -> bool:
 
 
 def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
-    """A line a row, below the cells that name the columns; of a table that only arranges text, or other tables, what
-    is in it."""
-    rows = [_own(row, "tc") for row in _own(table, "tr")]
+    """Yield a block for each row, with the cells that name its columns.
+
+    A table that only arranges text, or holds other tables, is read cell by cell.
+    """
+    rows = [_children_of(row, "tc") for row in _children_of(table, "tr")]
     arranges = table.find(f".//{_W}tbl") is not None or any(len(row) < 2 for row in rows)
     texts = [] if arranges else [[" ".join(_text(cell).split()) for cell in row] for row in rows]
-    if arranges or any(len(cell) > _LONGEST_CELL for row in texts for cell in row):
+    if arranges or any(len(cell) > _MAX_CELL_CHARS for row in texts for cell in row):
         for row in rows:
             for cell in row:
                 yield from _blocks(cell, kinds)
         return
-    names = _CELL_GAP.join(texts[0]) if len(texts) > 1 and _names_columns(table) else None
+    look = table.find(f"{_W}tblPr/{_W}tblLook")
+    has_names = table.find(f"{_W}tr/{_W}trPr/{_W}tblHeader") is not None or (
+        look is not None and look.get(f"{_W}firstRow") == "1"
+    )
+    names = _CELL_GAP.join(texts[0]) if len(texts) > 1 and has_names else None
     for number, row in enumerate(texts):
         if any(row):
             is_head = names is not None and number == 0
             yield Block("row", _CELL_GAP.join(row).strip(), header=None if is_head else names, shown=not is_head)
 
 
-def _own(parent: _Element, name: str) -> list[_Element]:
-    """Rows of a table, or cells of a row, wrapped or not, without those of tables inside."""
+def _children_of(parent: _Element, name: str) -> list[_Element]:
+    """Return the rows of a table, or the cells of a row, wrapped or not, without those of tables inside."""
     return [each for each in parent.iter(_W + name) if next(each.iterancestors(parent.tag)) is parent]
-
-
-def _names_columns(table: _Element) -> bool:
-    if table.find(f"{_W}tr/{_W}trPr/{_W}tblHeader") is not None:
-        return True
-    look = table.find(f"{_W}tblPr/{_W}tblLook")
-    return look is not None and look.get(f"{_W}firstRow") == "1"
 
 
 def _value(element: _Element | None) -> str:
     return "" if element is None else element.get(f"{_W}val", "")
-
-
-_DC = "{http://purl.org/dc/elements/1.1/}"
-_TERMS = "{http://purl.org/dc/terms/}"
-
-
-def _facts(archive: Archive) -> tuple[str | None, str | None, date | None, date | None]:
-    """Title, author, and the days on which it was made and last saved."""
-    if "docProps/core.xml" not in archive:
-        return None, None, None, None
-    core = archive.xml("docProps/core.xml")
-    title, author, created, modified = (
-        " ".join(visible(core.findtext(name) or "").split())
-        for name in (f"{_DC}title", f"{_DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
-    )
-    return title or None, author or None, as_date(created), as_date(modified)

@@ -1,4 +1,7 @@
-"""EPUB → blocks: the chapters in reading order, as the package document lists them (EPUB 3.3, EPUB 2)."""
+"""EPUB → blocks: the chapters in reading order, as the package document lists them (EPUB 3.3, EPUB 2).
+
+Own code beside ebooklib: it is under the AGPL, unpacks without limits, and has no EPUB CFI of a chapter.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,8 @@ EPUB = "application/epub+zip"
 _OPF = "{http://www.idpf.org/2007/opf}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
-_MOST_MARKUP = 4 * MOST_CHARACTERS
-"""Bytes of chapters that are read."""
+# Bytes of chapters that are read: markup takes more than its text. The factor is a guess.
+_MAX_MARKUP_BYTES = 4 * MOST_CHARACTERS
 _ENCRYPTION = "META-INF/encryption.xml"
 
 
@@ -40,7 +43,7 @@ class EpubContent:
 
 
 def read_epub(body: bytes) -> EpubContent | Failure:
-    """The text of a book, chapter by chapter."""
+    """Read the text of a book, chapter by chapter."""
     try:
         archive = Archive(body)
         path, package = _package(archive)
@@ -60,8 +63,10 @@ def read_epub(body: bytes) -> EpubContent | Failure:
 
 
 def chapter_texts(body: bytes) -> list[tuple[str, str]]:
-    """The place of each chapter, as EPUB CFI writes it (`epubcfi(/6/4)`: the second element of the spine), and its
-    text; none where the book can't be read."""
+    """Return the place and the text of each chapter; an empty list where the book can't be read.
+
+    A place is an EPUB CFI: `epubcfi(/6/4)` is the second element of the spine.
+    """
     try:
         archive = Archive(body)
         path, package = _package(archive)
@@ -73,7 +78,7 @@ def chapter_texts(body: bytes) -> list[tuple[str, str]]:
 
 
 def _package(archive: Archive) -> tuple[str, _Element]:
-    """The package document and its path."""
+    """Return the path of the package document and its root element. Raises Unpackable."""
     for rootfile in archive.xml("META-INF/container.xml").iter(f"{_CONTAINER}rootfile"):
         path = rootfile.get("full-path", "")
         return path, archive.xml(path)
@@ -81,38 +86,35 @@ def _package(archive: Archive) -> tuple[str, _Element]:
 
 
 def _chapters(archive: Archive, path: str, package: _Element) -> Iterator[tuple[str, list[Block]]]:
-    """Place and blocks of what is read one after another; a chapter that is named again is not read again."""
-    left = _MOST_MARKUP
+    """Yield place and blocks of the chapters in reading order; a chapter that is named again is not read again."""
+    left = _MAX_MARKUP_BYTES
     unreadable = set(_encrypted(archive))
-    for place, name in _spine(path, package):
-        if name not in archive or name in unreadable or left <= 0:
-            continue
-        unreadable.add(name)
-        chapter = archive.read(name)
-        left -= len(chapter)
-        tree = parse(decode(chapter, "application/xhtml+xml"))
-        if tree is not None:
-            drop_hidden(tree)
-            yield place, region_blocks(tree)
-
-
-def _encrypted(archive: Archive) -> frozenset[str]:
-    """Members that only a licensed reader can open; fonts, which are often garbled, are among them."""
-    if _ENCRYPTION not in archive:
-        return frozenset()
-    references = archive.xml(_ENCRYPTION).iter("{http://www.w3.org/2001/04/xmlenc#}CipherReference")
-    return frozenset(unquote(reference.get("URI", "")) for reference in references)
-
-
-def _spine(path: str, package: _Element) -> Iterator[tuple[str, str]]:
-    """Places and names of the members that are read one after another. CFI counts elements by even numbers."""
     items = {item.get("id"): item for item in package.iter(f"{_OPF}item")}
     for at, part in enumerate(package, 1):
         for number, reference in enumerate(part if part.tag == f"{_OPF}spine" else (), 1):
             item = items.get(reference.get("idref"))
-            if item is not None and "html" in item.get("media-type", "") and reference.get("linear") != "no":
-                name = posixpath.join(posixpath.dirname(path), unquote(item.get("href", "")))
-                yield f"epubcfi(/{2 * at}/{2 * number})", posixpath.normpath(name)
+            if item is None or "html" not in item.get("media-type", "") or reference.get("linear") == "no":
+                continue
+            name = posixpath.join(posixpath.dirname(path), unquote(item.get("href", "")))
+            name = posixpath.normpath(name)
+            if name not in archive or name in unreadable or left <= 0:
+                continue
+            unreadable.add(name)
+            chapter = archive.read(name)
+            left -= len(chapter)
+            tree = parse(decode(chapter, "application/xhtml+xml"))
+            if tree is not None:
+                drop_hidden(tree)
+                # EPUB CFI counts elements by even numbers: odd ones are the texts between them.
+                yield f"epubcfi(/{2 * at}/{2 * number})", region_blocks(tree)
+
+
+def _encrypted(archive: Archive) -> frozenset[str]:
+    """Return the members that only a licensed reader can open, fonts among them, which are often garbled."""
+    if _ENCRYPTION not in archive:
+        return frozenset()
+    references = archive.xml(_ENCRYPTION).iter("{http://www.w3.org/2001/04/xmlenc#}CipherReference")
+    return frozenset(unquote(reference.get("URI", "")) for reference in references)
 
 
 def _fact(package: _Element, name: str) -> str | None:

@@ -1,6 +1,6 @@
-"""The text layer of a PDF, as PDFium reads it, in a process of its own: `main` takes a file on stdin and writes JSON.
+"""The text layer of a PDF, read by PDFium in a process of its own: `main` takes a file on stdin and writes JSON.
 
-PDFium is written in C++, and files are hostile: what one does to the library ends this process, and nothing else.
+PDFium is written in C++, and files are hostile: one that crashes the library ends this process and nothing else.
 Nothing of the package is imported here, so that the process starts in a tenth of a second.
 """
 
@@ -13,40 +13,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
+# Seconds of processor time, as many as the parent waits.
 SECONDS = 60
-"""Of a processor."""
-_MEMORY = 2_000_000_000
-"""Bytes of address space."""
+# Bytes of address space. A guess.
+_MEMORY_BYTES = 2_000_000_000
 
 
 def main(most_characters: int, most_pages: int) -> None:
-    """Writes `pages`, their texts, and `facts`, the entries of the information dictionary; or `error`, in words."""
+    """Write `pages` (their texts) and `facts` (the information dictionary) as JSON; or `error`, in words."""
     _set_limits()
     from pypdfium2 import PdfDocument, PdfiumError
 
     try:
         document = PdfDocument(sys.stdin.buffer.read())
-        pages = _texts(document, most_characters, most_pages)
+        pages: list[str] = []
+        left = most_characters
+        for number in range(min(len(document), most_pages)):
+            pages.append(_text_of_page(document, number)[:left])
+            left -= len(pages[-1])
+            if left <= 0:
+                break
         told: dict[str, object] = {"pages": pages, "facts": document.get_metadata_dict(skip_empty=True)}
     except PdfiumError as error:
         told = {"error": str(error)}
     json.dump(told, sys.stdout)
 
 
-def _texts(document: PdfDocument, most_characters: int, most_pages: int) -> list[str]:
-    """Of each page, until they are long enough together."""
-    texts: list[str] = []
-    left = most_characters
-    for number in range(min(len(document), most_pages)):
-        texts.append(_text_of_page(document, number)[:left])
-        left -= len(texts[-1])
-        if left <= 0:
-            break
-    return texts
-
-
 def _text_of_page(document: PdfDocument, number: int) -> str:
-    """Nothing where the page is broken: the others can be read all the same."""
+    """Return the text of a page; "" where it is broken, since the other pages can still be read."""
     from pypdfium2 import PdfiumError
 
     try:
@@ -63,10 +57,10 @@ def _text_of_page(document: PdfDocument, number: int) -> str:
 def _set_limits() -> None:
     try:
         import resource
-    except ImportError:  # not on this system: then the parent's clock alone
+    except ImportError:  # Windows: the parent's timeout is the only limit
         return
     for kind, limit in (
-        (resource.RLIMIT_AS, _MEMORY),
+        (resource.RLIMIT_AS, _MEMORY_BYTES),
         (resource.RLIMIT_CPU, SECONDS),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),

@@ -14,22 +14,26 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•‣·]|\(?\d{1,3}[.)])[ \t]+\S")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t+)\S")
 _UNDERLINE = re.compile(r"[=~^-]{3,}")
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
-_MOST_MARKDOWN = 1_000_000
-"""Characters that are read: the parser takes about 10 µs for each that is a mark."""
+# Characters that are read: the parser takes about 10 µs for each that is a mark.
+_MAX_MARKDOWN_CHARS = 1_000_000
 
 
 def plain_blocks(text: str) -> Iterator[Block]:
-    """Paragraphs between blank lines; a wrapped line goes on in the next one; list items and the rows of a table set
-    in columns stand alone; an underlined line is a heading."""
+    """Yield the paragraphs between blank lines, with wrapped lines joined.
+
+    List items and the rows of a table set in columns are blocks of their own. An underlined line is a heading.
+    """
     text = visible(text)
-    margin = _margin(text)
+    # The length in characters that three quarters of the lines stay below: where lines are wrapped, their margin.
+    lengths = sorted(len(line) for line in text.split("\n") if line.strip())
+    margin = lengths[len(lengths) * 3 // 4] if lengths else 0
     for paragraph in _PARAGRAPH_END.split(text):
         yield from _blocks_of(paragraph, margin)
 
 
 @dataclass
 class _Lines:
-    """The lines of a block that may go on."""
+    """Lines of a block to which more may come."""
 
     kind: BlockKind
     lines: list[str]
@@ -38,6 +42,10 @@ class _Lines:
 
     def block(self) -> Block:
         return Block(self.kind, "\n".join(self.lines), self.header, self.shown)
+
+
+# Share of the margin from which on a line counts as filled: the next word didn't fit. A guess.
+_FILLED_SHARE = 0.7
 
 
 def _blocks_of(paragraph: str, margin: int) -> Iterator[Block]:
@@ -49,56 +57,43 @@ def _blocks_of(paragraph: str, margin: int) -> Iterator[Block]:
                 last.shown, columns = False, " ".join(last.lines[0].split())
             elif last is not None:
                 last.kind = "heading"
-        elif last is not None and _goes_on(last.lines[-1], line, margin):
-            last.lines.append(line)
-        else:
-            if last is not None:
-                yield last.block()
-            last = _begun(line, columns)
+            continue
+        is_item, is_row = bool(_LIST_ITEM.match(line)), bool(_COLUMNS.search(line))
+        if last is not None:
+            above = last.lines[-1]
+            # A line is wrapped where the one above is filled to the margin, or where it begins within a sentence.
+            is_wrapped = len(above) >= margin * _FILLED_SHARE or line[0].islower()
+            if is_wrapped and not (is_item or is_row or _COLUMNS.search(above)):
+                last.lines.append(line)
+                continue
+            yield last.block()
+        kind: BlockKind = "row" if is_row else "item" if is_item else "paragraph"
+        last = _Lines(kind, [line], header=columns if is_row else None)
     if last is not None:
         yield last.block()
 
 
-def _begun(line: str, columns: str | None) -> _Lines:
-    if _COLUMNS.search(line):
-        return _Lines("row", [line], header=columns)
-    return _Lines("item" if _LIST_ITEM.match(line) else "paragraph", [line])
-
-
-def _margin(text: str) -> int:
-    """The length that most lines are filled up to, in characters."""
-    lengths = sorted(len(line) for line in text.split("\n") if line.strip())
-    return lengths[len(lengths) * 3 // 4] if lengths else 0
-
-
-def _goes_on(above: str, line: str, margin: int) -> bool:
-    """Whether `line` belongs to the one above: that was filled to the margin, or this begins in the middle."""
-    if _LIST_ITEM.match(line) or _COLUMNS.search(line) or _COLUMNS.search(above):
-        return False
-    return len(above) >= margin * 0.7 or line[0].islower()
-
-
 def markdown_markup(text: str) -> tuple[str, dict[str, str]]:
-    """Markdown as HTML (CommonMark with tables), and the fields of its front matter."""
+    """Return Markdown as HTML (CommonMark with tables, by markdown-it-py), and the fields of its front matter."""
     from markdown_it import MarkdownIt
 
-    text = visible(text)[:_MOST_MARKDOWN]
+    text = visible(text)[:_MAX_MARKDOWN_CHARS]
     front = _FRONT_MATTER.match(text)
-    fields = dict(_fields(front[1])) if front else {}
+    # Front matter is YAML; its plain fields are all that is needed of it.
+    fields: dict[str, str] = {}
+    for line in front[1].split("\n") if front else ():
+        name, colon, value = line.partition(":")
+        if colon and name.strip():
+            fields[name.strip().lower()] = value.strip().strip("\"'")
     body = MarkdownIt("commonmark").enable("table").render(text[front.end() :] if front else text)
     return f"<html><body>{body}</body></html>", fields
 
 
-def _fields(front_matter: str) -> Iterator[tuple[str, str]]:
-    for line in front_matter.split("\n"):
-        name, colon, value = line.partition(":")
-        if colon and name.strip():
-            yield name.strip().lower(), value.strip().strip("\"'")
-
-
 def json_blocks(text: str) -> Iterator[Block]:
-    """One line a value, with its name, below the path that leads to it, and one line a record of a few plain values;
-    plain text where it isn't JSON after all."""
+    """Yield a line for each value with its name, or for each short record, below the path that leads to it.
+
+    Text that isn't JSON is read as plain text.
+    """
     try:
         value = json.loads(visible(text))
     except (ValueError, RecursionError):
@@ -112,8 +107,10 @@ def json_blocks(text: str) -> Iterator[Block]:
         yield Block("line", line)
 
 
-_DEEPEST = 50
-_LONGEST_RECORD = 400
+# Levels of a document; a deeper value is one line. A guess, well below Python's limit of recursion.
+_MAX_DEPTH = 50
+# Characters of a record that is one line: a longer one is no excerpt. A guess.
+_MAX_RECORD_CHARS = 400
 _PATH = " › "
 _FIELD_GAP = " · "
 
@@ -122,27 +119,24 @@ def _values(value: object, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     if record := _record(value) if path else None:
         yield _PATH.join(path[:-1] if path[-1].isdigit() else path), record
         return
-    for name, each in _members(value, path):
-        if isinstance(each, dict | list) and each and len(path) < _DEEPEST:
+    members: list[tuple[str, object]] = [("", value)]
+    if isinstance(value, dict):
+        members = [(visible(str(name)).strip(), each) for name, each in value.items()]
+    elif isinstance(value, list):
+        members = [(str(number), each) for number, each in enumerate(value, 1)]
+    for name, each in members:
+        if isinstance(each, dict | list) and each and len(path) < _MAX_DEPTH:
             yield from _values(each, (*path, name))
         elif line := _line(name if isinstance(value, dict) else "", each):
             yield _PATH.join(path), line
 
 
-def _members(value: object, path: tuple[str, ...]) -> list[tuple[str, object]]:
-    if isinstance(value, dict):
-        return [(visible(str(name)).strip(), each) for name, each in value.items()]
-    if isinstance(value, list):
-        return [(str(number), each) for number, each in enumerate(value, 1)]
-    return [("", value)]
-
-
 def _record(value: object) -> str | None:
-    """A dict of plain values as one line, where that is short enough to be quoted."""
+    """Return a dict of plain values as one line; None where that is too long to be quoted."""
     if not isinstance(value, dict) or any(isinstance(each, dict | list) for each in value.values()):
         return None
     line = _FIELD_GAP.join(_line(visible(str(name)).strip(), each) for name, each in value.items())
-    return line if len(line) <= _LONGEST_RECORD else None
+    return line if len(line) <= _MAX_RECORD_CHARS else None
 
 
 def _line(name: str, value: object) -> str:

@@ -2,7 +2,7 @@
 
 It reads the elements of HTML and of trafilatura's output.
 
-Own code beside trafilatura and inscriptis: their text loses which line is a heading, an item or a row.
+Own code beside inscriptis: its text doesn't say which line is a heading, an item or a row.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 It is recognised by markup, by the heading that an element begins with, and by the share of links in its text.
 
-Own code beside jusText and trafilatura: those judge single paragraphs, and drop lists, prices and short answers.
+Own code beside jusText: it judges single paragraphs by their length and stop words, and drops lists and short
+answers.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _MAX_AUTHOR_CHARS = 40
 # A heading in a post that is longer than a name is the title of an article: the page lists those of a blog.
 _MAX_NAME_CHARS = 30
 
-# Shares and counts were chosen on one half of a public set of pages of seven kinds (evals/reading/extraction.py).
+# evals/reading/extraction.py measures what these shares and counts do on forums among other pages.
 # Posts of a thread on a page that declares itself a forum, and on others.
 _MIN_POSTS = 2
 _MIN_POSTS_UNDECLARED = 3

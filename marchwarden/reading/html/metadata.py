@@ -256,7 +256,7 @@ def base_of(tree: HtmlElement, url: str) -> str:
     return url
 
 
-# Links of a page that are read; a guess: ten times those of the longest lists.
+# Links of a page that are read. A guess that bounds the time.
 _MAX_LINKS = 10_000
 
 
