@@ -8,8 +8,12 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile("untimed", deadline=None)  # how long an example takes is the machine's affair
-hypothesis.settings.load_profile("untimed")
+from tests.kept import kept_caches, link_into
+from tests.profiles import EXAMPLES, IS_NIGHTLY, PROFILE
+
+# How long an example takes is the machine's affair. A check tries the same examples each time, a night other ones.
+hypothesis.settings.register_profile(PROFILE, deadline=None, max_examples=EXAMPLES, derandomize=not IS_NIGHTLY)
+hypothesis.settings.load_profile(PROFILE)
 
 
 @pytest.fixture
@@ -19,8 +23,12 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Search indexes are kept by what they index: one folder serves all tests, and the shipped web is indexed once."""
-    return tmp_path_factory.mktemp("cache")
+    """Search indexes are kept by what they index: one folder serves all tests of a process. The shipped web's comes
+    from the test cache; where a few tests are run by hand, it is made only if one of them needs it."""
+    folder = tmp_path_factory.mktemp("cache")
+    if kept := kept_caches(make="PYTEST_XDIST_WORKER" in os.environ):
+        link_into(folder, kept)
+    return folder
 
 
 @pytest.fixture(autouse=True)

@@ -42,7 +42,7 @@ def right_answers(name: str, examples: Any) -> Any:
 @pytest.mark.parametrize("name", [*STAGE_SETS])
 def test_a_stage_is_compiled_with_demonstrations_that_are_json(tmp_path: Path, name: str) -> None:
     of = order("random-search", stages=(name,), effort=Effort(candidates=1, demos=2, train=6, choose=4, dev=6))
-    found = anyio.run(examples_of, of, questions("train")[::3], questions("dev")[::3])
+    found = anyio.run(examples_of, of, questions("train"), questions("dev"))
     paid = purse(tmp_path / "work", right_answers(name, found[name]))
     outcome = compile_program(of, found, questions("dev"), folder=tmp_path / "work", out=tmp_path / "out", purse=paid)
     assert outcome.stopped is None

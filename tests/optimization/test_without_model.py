@@ -72,13 +72,11 @@ def test_the_stage_runs_without_a_call_and_without_a_fallback(tmp_path: Path) ->
     assert not heard.events
 
 
-@pytest.mark.parametrize(
-    ("answer", "asked"), [(always(right=True), {}), (always(right=False), {"always_model": True})]
-)
+@pytest.mark.parametrize(("is_right", "always_model"), [(True, False), (False, True)])
 def test_the_model_is_asked_where_it_does_as_well_or_where_that_is_wanted(
-    tmp_path: Path, answer: Any, asked: dict[str, Any]
+    tmp_path: Path, is_right: bool, always_model: bool
 ) -> None:
-    outcome, _ = run(tmp_path, order(**{"always_model": False, **asked}), answer)
+    outcome, _ = run(tmp_path, order(always_model=always_model), always(is_right))
     assert outcome.info.stages["gaps"].form == "model"
     assert not outcome.stages
     assert outcome.info.stages["gaps"].model_free is not None
