@@ -59,6 +59,7 @@ PAGES = (
     "docs/wiki/Evaluation.md",
     "docs/wiki/Compiling.md",
     "docs/wiki/Reading.md",
+    "docs/wiki/Glossary.md",
     "programs/README.md",
 )
 CONTRACT = "docs/wiki/ResearchContract.md"
@@ -437,7 +438,7 @@ def test_numbers_of_architecture_are_those_of_the_code() -> None:
     assert f"{researcher.PAGES_PER_TURN[Depth.BALANCED]} pages a turn at depth `balanced`" in text
     assert researcher.FINISH_SECONDS == 2.0, "the page says 2 s"
     assert FAILURES_BORNE == 3, "the page says three times"
-    assert f"the {relevance.CANDIDATES} passages of a page, for each aspect" in " ".join(text.split())
+    assert f"the {relevance.CANDIDATES} passages of a page, for each sub-question" in " ".join(text.split())
     assert f"or the first {relevance.CANDIDATES_OF_ANOTHER_LANGUAGE} where page and question" in " ".join(
         text.split()
     )
@@ -565,6 +566,15 @@ def test_numbers_of_politeness_and_safety_are_those_of_the_code() -> None:
     assert f"`{robots.PRODUCT_TOKEN}`" in text
 
 
+# The glossary
+
+
+def test_the_glossary_defines_few_terms_once_and_in_order() -> None:
+    terms = [row[0] for row in rows(page("docs/wiki/Glossary.md"))]
+    assert terms == sorted(set(terms))
+    assert len(terms) <= 25
+
+
 # Paths and links
 
 
@@ -599,9 +609,10 @@ def test_the_layers_of_architecture_are_those_of_the_test() -> None:
     tree = _BLOCK.search(section(ARCHITECTURE, "## Layers"))
     assert tree
     shown = [line.split(" · ") for line in tree[3].splitlines()]
-    depths = [[layer_of(name) for name in line] for line in reversed(shown)]
+    depths = [{layer_of(name) for name in line} for line in reversed(shown)]
+    assert all(len(each) == 1 for each in depths), shown
     assert all(max(lower) < min(higher) for lower, higher in itertools.pairwise(depths)), shown
-    left_out = {"preloaded", "preloaded_model", "__main__"}
+    left_out = {"__main__"}
     assert {name for names in LAYERS for name in names} - left_out <= {name for line in shown for name in line}
 
 
@@ -626,25 +637,24 @@ def test_the_folders_of_architecture_are_those_of_the_package() -> None:
     package = {
         each.name + "/" * each.is_dir() for each in (ROOT / "marchwarden").iterdir() if each.suffix in ("", ".py")
     }
-    plumbing = {
-        "__init__.py",
-        "__main__.py",
-        "__pycache__/",
-        "logs.py",
-        "preload.py",
-        "preload_model.py",
-        "_data/",
-    }
+    plumbing = {"__init__.py", "__main__.py", "__pycache__/", "logs.py", "_data/"}
     assert package - plumbing <= named
     assert set(re.findall(r"^  (\w+(?:\.py|/))", tree, re.MULTILINE)) <= package
 
 
 def test_the_files_of_evaluation_are_those_of_the_package_in_the_order_of_their_imports() -> None:
-    named = [re.findall(r"`evaluation/(\w+)(?:\.py|/)`", row[0]) for row in rows(section(ARCHITECTURE, "## Folders"))]
+    table = rows(section(ARCHITECTURE, "## Evaluation"))
+    named = [re.findall(r"`evaluation/(\w+(?:/\w+)?)(?:\.py|/)`", row[0]) for row in table]
     row_of = {name: number for number, names in enumerate(named) for name in names}
-    files = sorted((ROOT / "marchwarden/evaluation").rglob("*.py"))
-    parts = {file: file.relative_to(ROOT / "marchwarden/evaluation").parts[0].removesuffix(".py") for file in files}
-    assert {*parts.values(), "templates"} - {"__init__"} == row_of.keys()
-    for file, name in parts.items():
-        imported = re.findall(r"from marchwarden\.evaluation\.(\w+)", file.read_text(encoding="utf-8"))
-        assert [each for each in imported if name in row_of and row_of[each] > row_of[name]] == [], name
+    folder = ROOT / "marchwarden/evaluation"
+    files = {
+        file: "datasets" if parts[0] == "datasets" else "/".join(parts).removesuffix(".py")
+        for file in sorted(folder.rglob("*.py"))
+        if (parts := file.relative_to(folder).parts)[-1] != "__init__.py"
+    }
+    assert {*files.values(), "reports/templates"} == row_of.keys()
+    for file, name in files.items():
+        text = file.read_text(encoding="utf-8")
+        imported = [each.replace(".", "/") for each in re.findall(r"from marchwarden\.evaluation\.([\w.]+)", text)]
+        imported = ["datasets" if each.startswith("datasets") else each for each in imported]
+        assert [each for each in imported if row_of[each] > row_of[name]] == [], name
