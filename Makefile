@@ -7,7 +7,7 @@ Q ?= What are ideal crops for a garden in Utah?
 # The question reaches the recipe through the environment, so that neither make nor the shell reads anything into it.
 override export Q := $(value Q)
 
-.PHONY: ask test lint format bench clean
+.PHONY: ask test lint format docs reference bench clean
 
 # Installed again whenever the pins or the package's own metadata change.
 $(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
@@ -20,8 +20,8 @@ $(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-$(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.txt
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements-docs.txt requirements-dev.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-docs.txt -r requirements-dev.txt
 	@touch $@
 
 ask: $(VENV)/run.stamp
@@ -43,8 +43,16 @@ format: $(VENV)/dev.stamp
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# The site, into site/; a broken link fails. The variable silences an announcement of the theme's authors.
+docs: $(VENV)/dev.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The pages of the site that are generated from the code.
+reference: $(VENV)/dev.stamp
+	$(BIN)/python docs/generate.py
+
 bench: $(VENV)/run.stamp
 	@for each in evals/benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each || exit 1; done
 
 clean:
-	rm -rf $(VENV) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
+	rm -rf $(VENV) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build site

@@ -1,14 +1,15 @@
-"""What README and the wiki say is true of the code: settings, commands, examples, limits, events, metrics, links."""
+"""README and the documentation are true of the code: settings, commands, examples, limits, events, metrics, links."""
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import enum
+import functools
 import io
 import itertools
 import json
 import re
+import runpy
 import shlex
 import typing
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 import typer
 from pydantic import BaseModel
 
+import marchwarden
 from marchwarden import contract
 from marchwarden.agent import loop as researcher
 from marchwarden.api import request_of
@@ -53,20 +55,32 @@ PAGES = (
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    "docs/wiki/Architecture.md",
-    "docs/wiki/ResearchContract.md",
-    "docs/wiki/DevelopmentGuide.md",
-    "docs/wiki/Evaluation.md",
-    "docs/wiki/Compiling.md",
-    "docs/wiki/Reading.md",
-    "docs/wiki/Glossary.md",
+    "data/web/README.md",
+    "evals/README.md",
+    "evals/reports/README.md",
+    "evals/reports/compiling.md",
+    "evals/reports/reading.md",
     "programs/README.md",
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 )
-CONTRACT = "docs/wiki/ResearchContract.md"
-GUIDE = "docs/wiki/DevelopmentGuide.md"
 ARCHITECTURE = "docs/wiki/Architecture.md"
+CHECK = "docs/how-to/check-an-answer.md"
+CLIENTS = "docs/how-to/mcp-clients.md"
+COMMAND_LINE = "docs/reference/command-line.md"
+CONTRACT = "docs/wiki/ResearchContract.md"
 EVALUATION = "docs/wiki/Evaluation.md"
+GLOSSARY = "docs/wiki/Glossary.md"
+GUIDE = "docs/wiki/DevelopmentGuide.md"
+MEASURE = "docs/how-to/evaluate.md"
+METRICS_PAGE = "docs/reference/metrics.md"
+PYTHON = "docs/reference/python.md"
 READING = "docs/wiki/Reading.md"
+RUNS = "docs/reference/runs.md"
+SETTINGS = "docs/reference/settings.md"
+TUTORIAL = "docs/tutorial.md"
+
+GENERATED = runpy.run_path(str(ROOT / "docs/generate.py"))
+"""The functions that write the generated pages."""
 
 _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -111,51 +125,49 @@ def first_cells(text: str) -> list[str]:
     return [row[0].strip("`") for row in rows(text)]
 
 
-# Settings
+# Generated pages
 
 
-def settings_table() -> list[list[str]]:
-    """A row a setting: its variable, its default and its sentence, as settings.py has them."""
-    tree = ast.parse((ROOT / "marchwarden/settings.py").read_text(encoding="utf-8"))
-    body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings").body
-    sentences = {
-        field.target.id: " ".join(text.value.value.split())
-        for field, text in itertools.pairwise(body)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(text, ast.Expr)
-        and isinstance(text.value, ast.Constant)
-    }
-    assert sentences.keys() == Settings.model_fields.keys(), "every setting has a sentence"
-    return [_setting(name, sentence) for name, sentence in sentences.items()]
+def test_the_page_of_settings_is_the_generated_one() -> None:
+    assert page(SETTINGS) == GENERATED["settings_page"](), "`make reference` writes it"
+    variables = {row[0].strip("`").removeprefix("MARCHWARDEN_").lower() for row in rows(page(SETTINGS))}
+    assert variables == Settings.model_fields.keys()
+    assert all(len(row) == 3 and all(row) for row in rows(page(SETTINGS))), "every setting has a sentence"
 
 
-def _setting(name: str, sentence: str) -> list[str]:
-    field = Settings.model_fields[name]
-    alias = field.validation_alias
-    variable = str(alias.choices[0]) if alias is not None else f"MARCHWARDEN_{name.upper()}"  # type: ignore[union-attr]
-    sentence, _, said = sentence.partition(" Default")
-    default = said.lstrip(": ").rstrip(".") if said else _as_written(field.default)
-    return [f"`{variable}`", default, sentence]
+def test_the_page_of_the_command_line_is_the_generated_one() -> None:
+    assert page(COMMAND_LINE) == GENERATED["command_line_page"](), "`make reference` writes it"
+    for names in [(name,) for name in group().commands] + [
+        ("eval", "compare"),
+        ("eval", "report"),
+        ("programs", "show"),
+    ]:
+        text = section(COMMAND_LINE, f"#{'#' * len(names)} `marchwarden {' '.join(names)}`")
+        assert {
+            option for option in options(*names) if f"{option}`" not in text and f"{option} " not in text
+        } == set()
 
 
-def _as_written(default: object) -> str:
-    if default is None:
-        return "–"
-    if isinstance(default, bool):
-        return "on" if default else "off"
-    return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
+@pytest.mark.filterwarnings("default")
+def test_the_site_builds_without_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = pytest.importorskip("mkdocs.commands.build", reason="the extra `docs` is not installed")
+    from mkdocs.config import load_config
+
+    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
+    monkeypatch.chdir(ROOT)
+    build.build(load_config(str(ROOT / "mkdocs.yml"), strict=True, site_dir=str(tmp_path / "site")))
+    assert "research_sync(" in re.sub(
+        r"<[^>]+>", "", (tmp_path / "site/reference/python/index.html").read_text("utf-8")
+    )
 
 
-def test_readme_lists_every_setting_with_its_default_and_sentence() -> None:
-    expected = "\n".join(f"| {' | '.join(row)} |" for row in settings_table())
-    found = "\n".join(f"| {' | '.join(row)} |" for row in rows(section("README.md", "## Settings")))
-    assert found == expected
+def variables() -> set[str]:
+    return {row[0].strip("`") for row in rows(page(SETTINGS))}
 
 
 @pytest.mark.parametrize("name", [*PAGES, ".env.example"])
 def test_variables_that_are_named_exist(name: str) -> None:
-    known = {row[0].strip("`") for row in settings_table()} | {"MARCHWARDEN_TEST_LM"}
+    known = variables() | {"MARCHWARDEN_TEST_LM"}
     assert set(re.findall(r"\bMARCHWARDEN_[A-Z_]*[A-Z]\b", page(name))) <= known
 
 
@@ -165,7 +177,7 @@ def test_variables_that_are_named_exist(name: str) -> None:
 def commands(name: str) -> list[str]:
     """The `marchwarden …` commands of a page: lines of its shell blocks, and code in its text."""
     shell = [line for block in blocks(name, "sh") for line in block.splitlines()]
-    inline = re.findall(r"`([^`\n]+)`", prose(name))
+    inline = re.findall(r"`([^`\n]+)`", re.sub(r"^#.*", "", prose(name), flags=re.MULTILINE))
     ours = [_started_by_claude(each) for each in shell + inline]
     found = [match[1].strip() for each in ours if (match := _COMMAND.search(each))]
     return [command for command in found if " " in command]
@@ -178,14 +190,18 @@ def _started_by_claude(line: str) -> str:
 
 _COMMAND = re.compile(r"(?:^|[|\s/])(marchwarden (?:[^|\"'#]|\"[^\"]*\"|'[^']*')*)")
 
-ALL_COMMANDS = sorted({(name, command) for name in PAGES for command in commands(name)})
+ALL_COMMANDS = sorted({command for name in PAGES for command in commands(name)})
+
+
+@functools.cache
+def group() -> Any:
+    return typer.main.get_command(app)
 
 
 def parse(arguments: list[str]) -> None:
     """Parses as the command line would, and runs nothing; raises where it would report wrong usage."""
-    group = typer.main.get_command(app)
-    context = group.make_context("marchwarden", list(arguments))
-    name, command, rest = group.resolve_command(context, list(arguments))  # type: ignore[attr-defined]
+    context = group().make_context("marchwarden", list(arguments))
+    name, command, rest = group().resolve_command(context, list(arguments))
     inner = getattr(command, "commands", {})
     if rest and rest[0] in inner:  # `eval compare`
         name, command, rest = rest[0], inner[rest[0]], rest[1:]
@@ -194,13 +210,12 @@ def parse(arguments: list[str]) -> None:
 
 
 def test_the_pages_show_every_command() -> None:
-    shown = {shlex.split(command)[1] for _, command in ALL_COMMANDS}
-    groups = {group.name for group in app.registered_groups}
-    assert shown == groups | {command.callback.__module__.split(".")[-1] for command in app.registered_commands}  # type: ignore[union-attr]
+    shown = {shlex.split(command)[1] for name in PAGES if name != COMMAND_LINE for command in commands(name)}
+    assert shown == group().commands.keys()
 
 
-@pytest.mark.parametrize(("name", "command"), ALL_COMMANDS)
-def test_a_command_that_is_shown_parses(name: str, command: str) -> None:
+@pytest.mark.parametrize("command", ALL_COMMANDS)
+def test_a_command_that_is_shown_parses(command: str) -> None:
     parse(shlex.split(command)[1:])
 
 
@@ -222,13 +237,12 @@ def test_a_command_that_does_not_exist_would_be_noticed(wrong: str) -> None:
 
 
 def test_configurations_of_clients_start_the_server() -> None:
-    configurations = [json.loads(block) for block in blocks("README.md", "json")]
+    configurations = [json.loads(block) for name in ("README.md", CLIENTS) for block in blocks(name, "json")]
     servers = [server for each in configurations for key in each for server in each[key].values()]
-    assert len(servers) == 2
-    known = {row[0].strip("`") for row in settings_table()}
+    assert len(servers) == 3
     for server in servers:
         assert server["command"].endswith("/bin/marchwarden")
-        assert server["env"].keys() <= known
+        assert server["env"].keys() <= variables()
         parse(server["args"])
 
 
@@ -252,6 +266,19 @@ def test_the_python_example_of_readme_runs() -> None:
         exec(compile(example, "README.md", "exec"), {})
     assert "[1] https://" in printed.getvalue()
     assert "access_denied" in printed.getvalue()
+
+
+def test_the_python_example_of_the_reference_runs() -> None:
+    (example,) = blocks(PYTHON, "python")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(example, PYTHON, "exec"), {})
+    assert "[1]" in printed.getvalue()
+
+
+def test_the_reference_of_python_has_every_public_name() -> None:
+    told = {name.rpartition(".")[2] for name in re.findall(r"^::: (\S+)$", page(PYTHON), re.MULTILINE)}
+    assert told == set(marchwarden.__all__)
 
 
 @pytest.mark.anyio
@@ -286,10 +313,8 @@ async def test_the_answer_that_readme_shows_is_the_one_that_is_given(monkeypatch
 
 
 @pytest.mark.anyio
-async def test_the_question_that_readme_asks_about_orders_to_machines_meets_one() -> None:
-    (question,) = re.findall(
-        r'marchwarden ask "([^"]+)" --source snapshot\n +marchwarden replay --json', page("README.md")
-    )
+async def test_the_question_about_prompt_injection_meets_one() -> None:
+    (question,) = re.findall(r'marchwarden ask "([^"]+)" --source snapshot\nmarchwarden replay --json', page(CHECK))
     done = await run(question)
     assert [event.what for event in done.events("drop")] == ["instruction"]
 
@@ -455,29 +480,23 @@ def test_the_ledger_holds_what_architecture_says() -> None:
 
 def options(*names: str) -> set[str]:
     """The options of a command, such as `eval` or `eval compare`, in their long form."""
-    command = typer.main.get_command(app)
+    command = group()
     for name in names:
-        command = command.commands[name]  # type: ignore[attr-defined]
+        command = command.commands[name]
     return {option for each in command.params for option in each.opts if option.startswith("--")} - {"--help"}
 
 
-def test_options_of_eval_are_those_of_the_code() -> None:
-    assert first_cells(section(EVALUATION, "## A run")) == [*_in_help_order("eval")]
-    shown = " ".join(block for name in PAGES for block in blocks(name, "sh"))
-    assert {
-        option for option in options("eval") if not re.search(rf"marchwarden eval[^\n]* {option}\b", shown)
-    } == set()
-    for names in (("eval", "compare"), ("eval", "report"), ("calibrate",)):
-        assert all(re.search(rf"marchwarden {' '.join(names)}[^\n]* {option}\b", shown) for option in options(*names))
-
-
-def _in_help_order(name: str) -> list[str]:
-    parameters = typer.main.get_command(app).commands[name].params  # type: ignore[attr-defined]
-    return [option for each in parameters for option in each.opts if option.startswith("--") and option != "--help"]
+def test_every_option_of_eval_and_calibrate_is_shown_in_a_command() -> None:
+    shown = " ".join(block for name in PAGES if name != COMMAND_LINE for block in blocks(name, "sh"))
+    for names in (("eval",), ("eval", "compare"), ("eval", "report"), ("calibrate",)):
+        unseen = {
+            each for each in options(*names) if not re.search(rf"marchwarden {' '.join(names)}[^\n]* {each}\b", shown)
+        }
+        assert unseen == set(), names
 
 
 def test_metrics_are_those_of_the_code() -> None:
-    described = rows(section(EVALUATION, "## Metrics"))
+    described = rows(page(METRICS_PAGE))
     assert [row[0].strip("`") for row in described] == [metric.name for metric in METRICS]
     arrows = {"higher": " ↑", "lower": " ↓", "neither": ""}
     expected = [("0–1" if metric.is_share else "≥ 0") + arrows[metric.better] for metric in METRICS]
@@ -485,16 +504,17 @@ def test_metrics_are_those_of_the_code() -> None:
     assert all(len(row) == 5 and all(row) for row in described)
 
 
-def test_the_scoreboard_of_readme_is_of_metrics_that_there_are() -> None:
-    text = section("README.md", "## Scoreboard")
-    (head,) = [line for number, line in enumerate(text.splitlines()) if _is_head(text.splitlines(), number)]
-    named = [cell.strip().casefold().replace(" ", "_") for cell in head.strip("|").split("|")[1:]]
-    assert [name for name in named if name not in BY_NAME] == []
-    assert all(len(row) == len(named) + 1 and all(row) for row in rows(text))
+def test_figures_of_readme_are_of_metrics_that_there_are() -> None:
+    for text in re.split(r"^\*\*", section("README.md", "## How good is it?"), flags=re.MULTILINE)[1:]:
+        lines = text.splitlines()
+        (head,) = [line for number, line in enumerate(lines) if _is_head(lines, number)]
+        named = [cell.strip().casefold().replace(" ", "_") for cell in head.strip("|").split("|")[1:]]
+        assert [name for name in named if name not in BY_NAME] == []
+        assert all(len(row) == len(named) + 1 and all(row) for row in rows(text))
 
 
 def test_what_a_run_holds_is_what_the_code_writes() -> None:
-    text = section(EVALUATION, "## What a run leaves")
+    text = page(RUNS)
     said = " ".join(text.partition("\n`run.json`: ")[2].partition("\n\n")[0].split())
     assert re.findall(r"`(\w+)`", re.sub(r"\([^)]*\)", "", said)) == list(RunInfo.model_fields)
     assert [cell for cell in first_cells(text) if "." not in cell and "/" not in cell] == list(Record.model_fields)
@@ -503,11 +523,11 @@ def test_what_a_run_holds_is_what_the_code_writes() -> None:
 def test_the_example_that_loads_a_run_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = pytest.importorskip("datasets", reason="the extra `evaluate` is not installed")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "datasets"))
-    (example,) = blocks(EVALUATION, "python")
+    (example,) = blocks(MEASURE, "python")
     made = a_run(Path("runs/before"), [a_record()])
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(example, EVALUATION, "exec"), {})
+        exec(compile(example, MEASURE, "exec"), {})
     assert [line.split()[0] for line in printed.getvalue().splitlines()] == [record.id for record in made.records]
 
 
@@ -570,7 +590,7 @@ def test_numbers_of_politeness_and_safety_are_those_of_the_code() -> None:
 
 
 def test_the_glossary_defines_few_terms_once_and_in_order() -> None:
-    terms = [row[0] for row in rows(page("docs/wiki/Glossary.md"))]
+    terms = [row[0] for row in rows(page(GLOSSARY))]
     assert terms == sorted(set(terms))
     assert len(terms) <= 25
 
@@ -598,11 +618,12 @@ def _anchor(title: str) -> str:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_files_that_are_named_exist(name: str) -> None:
-    """`stages/plan.py` is looked for in the repository, the package and the tests; NAME stands for any name."""
+    """`stages/plan.py` is looked for in the repository, the package, the tests and beside the page; NAME is any name."""
+    bases = (ROOT, ROOT / "marchwarden", ROOT / "tests", (ROOT / name).parent)
     named = re.findall(r"`((?:\.ci|[\w.-]+)(?:/[\w.{}-]+)*(?:/|\.py|\.md|\.txt|\.toml|\.json|\.jsonl))`", prose(name))
     for path in named:
         if "NAME" not in path and "{" not in path and path not in KEPT_ELSEWHERE:
-            assert any((base / path).exists() for base in (ROOT, ROOT / "marchwarden", ROOT / "tests")), path
+            assert any((base / path).exists() for base in bases), path
 
 
 def test_the_layers_of_architecture_are_those_of_the_test() -> None:
