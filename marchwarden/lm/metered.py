@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, aclosing
 from typing import Any
 
@@ -112,6 +113,7 @@ class BlockingEngine(_DSPyEngine):
         self._lock = threading.Lock()
         self._portal: BlockingPortal | None = None
         self._portal_exit = ExitStack()
+        self._calls: set[Future[Any]] = set()
         self._is_closed = False
 
     def complete(self, request: Any) -> Any:
@@ -133,13 +135,16 @@ class BlockingEngine(_DSPyEngine):
                 settled.set()
 
         # The task runs in a copy of this thread's context, so that `dspy.context` tells the meter who asks.
-        waiting = self._running_portal().start_task_soon(attempt)
+        call = self._running_portal().start_task_soon(attempt)
+        self._calls.add(call)
         try:
-            response, error = waiting.result()
+            response, error = call.result()
         except BaseException:
-            waiting.cancel()
+            call.cancel()
             settled.wait(CLOSING_S)
             raise
+        finally:
+            self._calls.discard(call)
         if error is not None:
             raise error
         return response
@@ -153,6 +158,9 @@ class BlockingEngine(_DSPyEngine):
             self._is_closed = True
             portal, self._portal = self._portal, None
         if portal is not None:
+            # Cancelled before their connections go: a call that loses its connection looks as if it cost nothing.
+            for call in self._calls.copy():
+                call.cancel()
             portal.call(self._engine.aclose)
             portal.call(portal.stop, True)
             self._portal_exit.close()

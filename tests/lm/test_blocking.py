@@ -146,6 +146,7 @@ def test_closing_ends_the_calls_that_still_run_and_admits_no_further_one(opened:
         engine.complete(request_of())
     assert len(inner.requests) == 1
     assert budget.tokens_held() == 0
+    assert budget.tokens_used == BOUND
 
 
 def test_no_thread_is_started_where_nobody_blocks(opened: Opening) -> None:
