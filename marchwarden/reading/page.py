@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 
 from marchwarden.http.addresses import join_url
 from marchwarden.observations import Failure, FailureKind, Page, content_hash
-from marchwarden.reading.access.classify import Impression, wall_of_page, wall_of_status
+from marchwarden.reading.access.classify import Impression, failure_of_page, failure_of_status
 from marchwarden.reading.access.page_features import gates_of, is_seen, password_fields_of, text_of_parts
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.docx import DOCX, read_docx
@@ -41,7 +41,7 @@ def read_page(
     status says so, where the page is a wall or a "not found" in disguise, or where nothing in it can be quoted.
     """
     kind = media_type(body, content_type, url)
-    refused = wall_of_status(status)
+    refused = failure_of_status(status)
     if refused is not None:
         return _bot_check(body, url, content_type, status, kind) or refused
     if not body.strip():
@@ -92,7 +92,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         gates=gates,
         links=frozenset(" ".join(link.text.split()) for link in links),
     )
-    if wall := wall_of_page(impression):
+    if wall := failure_of_page(impression):
         return wall
     if not page.passages or _is_menu(page, links):
         return _nothing_to_quote("the page holds no text")
@@ -153,7 +153,7 @@ def _bot_check(body: bytes, url: str, content_type: str | None, status: int, kin
     drop_hidden(tree)
     shown = shown_text(tree)
     page = Impression(url, (title, _heading(tree)), shown, shown, markup[:20_000])
-    return wall_of_page(page, status)
+    return failure_of_page(page, status)
 
 
 _REFRESH = re.compile(rb"<meta[^<>]+http-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)

@@ -1,1 +1,1 @@
-"""Pages that are not the page that was asked for: paywalls, sign-in, bot checks, consent, not found."""
+"""Pages that came instead of the page asked for: paywalls, sign-in, bot checks, consent, not found."""

@@ -1,4 +1,4 @@
-"""Checks that a person is reading, and firewalls that say they take us for a program."""
+"""Bot checks, and firewalls that take us for a program."""
 
 from __future__ import annotations
 
@@ -93,6 +93,7 @@ TRAFFIC = re.compile(
 )
 
 
+# Marks of pages that are nothing but a check, where they show next to nothing.
 CHALLENGE_MARKS = any_of(
     {
         "names in scripts and markup": (
@@ -106,7 +107,7 @@ CHALLENGE_MARKS = any_of(
         )
     }
 )
-"""Of pages that are nothing else, where they show next to nothing."""
+# Marks that pages with a form have as well.
 BOT_MARKS = any_of(
     {
         "names in scripts and markup": (
@@ -118,30 +119,27 @@ BOT_MARKS = any_of(
         )
     }
 )
-"""Of pages that hold a check among other things, too."""
 
-_LONGEST = 1000
-_LONGEST_OF_SURE_ONES = 1500
+# Characters of visible text; evals/reading/access measures their effect on labelled pages.
+_MAX_CHARS = 1000
+# The same where the title is that of a bot check.
+_MAX_TITLED_CHARS = 1500
 
 
 def is_bot_check(page: Impression) -> bool:
     length = len(page.shown)
-    if length > _LONGEST_OF_SURE_ONES:
+    if length > _MAX_TITLED_CHARS:
         return False
     titled, perhaps = is_titled(page, BOT_TITLES), is_titled(page, BOT_TITLES_PERHAPS)
-    said = any(_asks_for_a_person(call) for call in page.calls)
+    said = any(
+        BOT_WORDS.search(call)
+        or (ROBOT.search(call) and NOT_A.search(call) and TO_CONFIRM.search(call))
+        or (UNUSUAL.search(call) and TRAFFIC.search(call))
+        for call in page.calls
+    )
     challenged = CHALLENGE_MARKS.search(page.markup) is not None
     marked = challenged or BOT_MARKS.search(page.markup) is not None
     if (titled or perhaps) + said + marked >= 2:
-        return titled or length <= _LONGEST
+        return titled or length <= _MAX_CHARS
+    # One sign alone is enough only on a page that shows little else.
     return (said and length < 500) or (titled and length < 250) or (challenged and length < 100)
-
-
-def _asks_for_a_person(call: str) -> bool:
-    return any(
-        (
-            BOT_WORDS.search(call),
-            ROBOT.search(call) and NOT_A.search(call) and TO_CONFIRM.search(call),
-            UNUSUAL.search(call) and TRAFFIC.search(call),
-        )
-    )

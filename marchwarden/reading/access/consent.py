@@ -1,4 +1,4 @@
-"""Pages that show nothing until cookies are accepted, or advertising is paid off."""
+"""Consent pages: they show nothing until the reader accepts cookies, or pays for a version without advertising."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from marchwarden.reading.access.page_features import Impression, sentences_of
 from marchwarden.reading.access.sign_in import leads_back
 from marchwarden.reading.access.vocabulary import any_of
 
+# Sentences of a page that opens only when the reader accepts.
 CONSENT_CONDITIONS = any_of(
     {
         "en": (
@@ -43,7 +44,6 @@ CONSENT_CONDITIONS = any_of(
         "pl": (r"zanim przejdziesz dalej", r"akceptuję i przechodzę"),
     }
 )
-"""Said by a page that goes on only when one accepts."""
 WITHOUT_TRACKING = re.compile(
     r"\b(?:without|no|ohne|sans|sin|senza|zonder|sem|bez|utan)\b.{0,20}\b(?:ads|advert|track|cookie|werb|publicit|publicid|pubblicit)"
     r"|werbefrei|ad-free",
@@ -58,6 +58,7 @@ PERIOD = re.compile(
 PRICE = re.compile(r"[€$£]\s?\d|\d\s?(?:€|euros?|zł|kr)\b|\d\s?€", re.IGNORECASE)
 TO_REFUSE = re.compile(r"\b(?:reject|refus|ablehn|rechaz|rifiut|weiger|recus)", re.IGNORECASE)
 SUBSCRIBING = re.compile(r"\b(?:subscri|abonn|suscri|abbon|assin|prenumer)", re.IGNORECASE)
+# Sentences that banners over readable pages have as well.
 CONSENT_BANNERS = any_of(
     {
         "en": (
@@ -72,7 +73,7 @@ CONSENT_BANNERS = any_of(
         "nl": (r"gepersonaliseerde advertenties", r"jouw privacy"),
     }
 )
-"""Said by banners as well, over pages that can be read."""
+# Words that are in any sentence about consent.
 CONSENT_TALK = any_of(
     {
         "en": (
@@ -102,42 +103,33 @@ CONSENT_TALK = any_of(
         "pl": (r"zgod", r"akceptuj", r"prywatnoś"),
     }
 )
-"""What sentences about consent are known by, whatever they say of it."""
 
-_DOOR = re.compile(r"^(?:consent|cmp|privacy)\.|/(?:collect)?consent\b|/cookie-?wall\b", re.IGNORECASE)
-_LONGEST = 3000
-_MOST_OF_IT = 0.6
-_ALL_OF_IT = 0.8
+_CONSENT_ADDRESS = re.compile(r"^(?:consent|cmp|privacy)\.|/(?:collect)?consent\b|/cookie-?wall\b", re.IGNORECASE)
+# Characters of visible text; evals/reading/access measures its effect, and that of the shares, on labelled pages.
+_MAX_CHARS = 3000
+# Least share of the text that is about consent: on a page that offers a choice, and on any other.
+_MIN_SHARE_WITH_CHOICE = 0.6
+_MIN_SHARE = 0.8
 
 
 def is_consent_page(page: Impression) -> bool:
-    """A banner over a page that can be read is none: there is more on it than talk of cookies."""
-    if len(page.shown) > _LONGEST:
+    """True where the page is about consent only; a banner over a readable page doesn't count."""
+    if len(page.shown) > _MAX_CHARS:
         return False
-    share = _share_of_talk(page)
-    if _was_sent_to_a_door(page) or any(_lets_choose(call) for call in page.calls):
-        return share >= _MOST_OF_IT
-    return share >= _ALL_OF_IT and page.calls_for(CONSENT_BANNERS)
-
-
-def _lets_choose(call: str) -> bool:
-    """Whether the sentence offers the page for consent, or for money without it."""
-    return any(
-        (
-            CONSENT_CONDITIONS.search(call),
-            WITHOUT_TRACKING.search(call) and (PRICE.search(call) or SUBSCRIBING.search(call)),
-            TO_REFUSE.search(call) and SUBSCRIBING.search(call),
-        )
-    )
-
-
-def _share_of_talk(page: Impression) -> float:
-    """The part of what the page says that is about consent."""
     sentences = sentences_of(page.shown)
-    talk = sum(len(sentence) for sentence in sentences if CONSENT_TALK.search(sentence))
-    return talk / (sum(map(len, sentences)) or 1)
-
-
-def _was_sent_to_a_door(page: Impression) -> bool:
+    about_consent = sum(len(sentence) for sentence in sentences if CONSENT_TALK.search(sentence))
+    share = about_consent / (sum(map(len, sentences)) or 1)
     parts = urlsplit(page.url)
-    return bool(page.asked and _DOOR.search(f"{parts.hostname}{parts.path}")) or leads_back(page.url, page.asked)
+    was_redirected = page.asked and _CONSENT_ADDRESS.search(f"{parts.hostname}{parts.path}")
+    if was_redirected or leads_back(page.url, page.asked) or any(map(_is_choice, page.calls)):
+        return share >= _MIN_SHARE_WITH_CHOICE
+    return share >= _MIN_SHARE and page.calls_for(CONSENT_BANNERS)
+
+
+def _is_choice(call: str) -> bool:
+    """True where the sentence offers the page for consent, or for money without consent."""
+    return bool(
+        CONSENT_CONDITIONS.search(call)
+        or (WITHOUT_TRACKING.search(call) and (PRICE.search(call) or SUBSCRIBING.search(call)))
+        or (TO_REFUSE.search(call) and SUBSCRIBING.search(call))
+    )

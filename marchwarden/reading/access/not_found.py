@@ -1,4 +1,4 @@
-"""Pages with status 200 that say "not found", or that they are not shown here: in this country, to this age."""
+"""Pages with status 200 that say "not found", or that they are not shown in this country or at this age."""
 
 from __future__ import annotations
 
@@ -67,18 +67,20 @@ GONE_WORDS = any_of(
     }
 )
 
-_LONGEST = 1200
-_LONGEST_RESTRICTED = 600
-_SHORT = 300
+# Characters of a page that is nothing else; evals/reading/access measures their effect on labelled pages.
+_MAX_CHARS = 1200
+_MAX_RESTRICTED_CHARS = 600
+# The same where the title or the text says so, but not both.
+_MAX_CHARS_OF_ONE_SIGN = 300
 
 
 def is_not_found(page: Impression) -> bool:
     titled, perhaps = is_titled(page, GONE_TITLES), is_titled(page, GONE_TITLES_PERHAPS)
     said = GONE_WORDS.search(unquoted(page.main[:600] or page.shown[:1500])) is not None
     if (titled or perhaps) and said:
-        return len(page.main) < _LONGEST
-    return (titled or said) and len(page.main) < _SHORT
+        return len(page.main) < _MAX_CHARS
+    return (titled or said) and len(page.main) < _MAX_CHARS_OF_ONE_SIGN
 
 
 def is_restricted(page: Impression) -> bool:
-    return len(page.shown) < _LONGEST_RESTRICTED and page.calls_for(NOT_SHOWN_HERE)
+    return len(page.shown) < _MAX_RESTRICTED_CHARS and page.calls_for(NOT_SHOWN_HERE)

@@ -12,6 +12,7 @@ from marchwarden.reading.access.vocabulary import any_of, says
 _THE_PIECE = r"(?:this|the full|the complete) (?:article|story|content|post|report|text|page|essay|issue)"
 _OF_PAYERS = r"(?:\w+ )?(?:subscribers|members|patrons|supporters)"
 
+# Sentences between a teaser and the rest that need no other sign beside them.
 READ_ON_FOR_MONEY = any_of(
     {
         "en": (
@@ -40,8 +41,8 @@ READ_ON_FOR_MONEY = any_of(
         "ja": (r"残り\s?[\d,]+\s?文?字", r"ここから先は有料"),
     }
 )
-"""What stands between a teaser and the rest, in words that need no others beside them."""
-SIGNS_OF_A_WALL = any_of(
+# Sentences beside a paywall, and now and then beside a page that can be read.
+PAYWALL_SIGNS = any_of(
     {
         "en": (
             r"^already (?:a )?(?:paid |paying )?(?:subscribe[dr]|member)\?",
@@ -64,7 +65,7 @@ SIGNS_OF_A_WALL = any_of(
         "ru": (r"^уже есть подписка",),
     }
 )
-"""What is beside a wall, and now and then beside a page that can be read."""
+# Offers that readable pages make as well: they count where the text breaks off, or in an element named as a paywall.
 OFFERS = any_of(
     {
         "en": (
@@ -88,7 +89,7 @@ OFFERS = any_of(
         "sv": (r"\bläs vidare för\b",),
     }
 )
-"""Made by pages that can be read as well: they count where the text breaks off, or a paywall's element makes them."""
+# Titles of pages that sell subscriptions, and hide no other page.
 ABOUT_SUBSCRIBING = any_of(
     {
         "en": (
@@ -100,71 +101,76 @@ ABOUT_SUBSCRIBING = any_of(
         "es": (r"suscripciones", r"planes"),
     }
 )
-"""Titles of pages that sell subscriptions, and are no wall before another page."""
 
-_TEASER = 1200
-_NEXT_TO_NOTHING = 300
-_DECLARED_TEASER = 1500
-_LONG_TEASER = 4000
-_MOST_SHOWN = 6000
-_WHOLE_PART = 120
-"""Characters of a part that costs, from which on it is taken to be there."""
+# The lengths below are in characters; evals/reading/access measures their effect on labelled pages.
+# A longer content, or a longer page, is no teaser.
+_MAX_TEASER_CHARS = 1200
+_MAX_SHOWN_CHARS = 6000
+# So short that one sign of a paywall is enough.
+_NEXT_TO_NOTHING_CHARS = 300
+# Bounds for pages that declare that they cost: in general, and where they name a part that isn't there.
+_MAX_DECLARED_TEASER_CHARS = 1500
+_MAX_TEASER_OF_PART_CHARS = 4000
+# A part that costs is taken to be there from this length on.
+_MIN_PART_CHARS = 120
 _ENDS = re.compile(r"[.!?。！？:)\]][\"”»’]?\s*$")
-_LINE_OF_PROSE = 60
-_LONG_LINE = 150
-_SHORT_BLOCK = 100
+# A line of prose, and one that is long enough to break off within a sentence.
+_MIN_PROSE_CHARS = 60
+_MIN_CUT_CHARS = 150
+# A longer block is text, and no offer.
+_MAX_OFFER_CHARS = 100
 
 
 def is_paywalled(page: Impression) -> bool:
-    """Whether only a teaser is there.
+    """True where only a teaser is there.
 
-    Most pages that declare that they cost ship their whole text. So the declaration counts where the part that it
-    names is missing or empty, or, where it names none, where the text is short.
+    Most pages that declare that they cost send their whole text. So the declaration counts only where the part that
+    it names is missing or empty, or, where it names none, where the text is short.
     """
     if page.declared_closed and _is_declared_teaser(page):
         return True
-    if len(page.content) >= _TEASER or len(page.shown) >= _MOST_SHOWN or is_titled(page, ABOUT_SUBSCRIBING):
+    if (
+        len(page.content) >= _MAX_TEASER_CHARS
+        or len(page.shown) >= _MAX_SHOWN_CHARS
+        or is_titled(page, ABOUT_SUBSCRIBING)
+    ):
         return False
     demand = max((_demand(call) for call in page.calls), default=0)
-    if demand == 2 or (page.is_article and _offers_beside_text(page)):
+    if demand == 2 or (page.is_article and _has_offer_below(page)):
         return True
-    spoken = page.calls_for(SIGNS_OF_A_WALL)
-    if spoken and len(page.content) < _NEXT_TO_NOTHING:
+    has_sign = page.calls_for(PAYWALL_SIGNS)
+    if has_sign and len(page.content) < _NEXT_TO_NOTHING_CHARS:
         return True
-    signs = spoken + _is_cut(page) + _is_offered_in_a_gate(page)
-    return signs > 0 and signs + demand + any(_is_offer(call) for call in page.calls) >= 2
+    has_offer_in_gate = any(OFFERS.search(gate) or _demand(gate) for gate in page.gates)
+    signs = has_sign + _is_cut(page) + has_offer_in_gate
+    # An offer of a subscription, in words or as a price for a time.
+    has_offer = any(
+        OFFERS.search(call) or (PRICE.search(call) and PERIOD.search(call)) for call in (page.calls if signs else ())
+    )
+    return signs > 0 and signs + demand + has_offer >= 2
 
 
-def _offers_beside_text(page: Impression) -> bool:
-    """Whether short blocks after the last long one name a subscription and its price."""
+def _has_offer_below(page: Impression) -> bool:
+    """True where short blocks after the last long one name a subscription and its price."""
     blocks = unquoted(page.shown).split("\n")
-    long_ones = [place for place, block in enumerate(blocks) if len(block) > _SHORT_BLOCK]
+    long_ones = [place for place, block in enumerate(blocks) if len(block) > _MAX_OFFER_CHARS]
     after = blocks[long_ones[-1] + 1 :] if long_ones else []
-    short = [block for block in after if len(block) <= _SHORT_BLOCK]
+    short = [block for block in after if len(block) <= _MAX_OFFER_CHARS]
     priced = any(PRICE.search(block) and PERIOD.search(block) for block in short)
     return priced and any(_demand(block) or says(block, "paying") for block in short)
 
 
-def _is_offer(call: str) -> bool:
-    """Whether it offers a subscription, in words or as a price for a time."""
-    return bool(OFFERS.search(call) or (PRICE.search(call) and PERIOD.search(call)))
-
-
 def _is_declared_teaser(page: Impression) -> bool:
-    if _shows_the_part(page):
+    part = page.paid_part or ""
+    # The part that costs may be the offer itself: then it doesn't count as shown.
+    if len(part) >= _MIN_PART_CHARS and not any(part in gate and _demand(gate) for gate in page.gates):
         return False
     named = page.paid_part is not None and any(_demand(call) == 2 for call in page.calls)
-    return len(page.content) < (_LONG_TEASER if named else _DECLARED_TEASER)
-
-
-def _shows_the_part(page: Impression) -> bool:
-    """Whether the part that costs is there, and is not the offer itself."""
-    part = page.paid_part or ""
-    return len(part) >= _WHOLE_PART and not any(part in gate and _demand(gate) for gate in page.gates)
+    return len(page.content) < (_MAX_TEASER_OF_PART_CHARS if named else _MAX_DECLARED_TEASER_CHARS)
 
 
 def _demand(call: str) -> int:
-    """How clearly the sentence asks for money before reading on: not at all, perhaps (1) or surely (2)."""
+    """Return how clearly the sentence asks for money before reading on: not at all (0), perhaps (1) or surely (2)."""
     if NOT_FOR_READING.search(call) or CONSENT_TALK.search(call):
         return 0
     if READ_ON_FOR_MONEY.search(call) or says(call, "paying", "to_read") or says(call, "paying", "pieces", "only"):
@@ -173,13 +179,9 @@ def _demand(call: str) -> int:
 
 
 def _is_cut(page: Impression) -> bool:
-    """Whether the last prose of the main text breaks off."""
-    prose = [line for line in page.content.split("\n") if len(line) > _LINE_OF_PROSE and not _demand(line)]
+    """True where the last prose of the main text breaks off."""
+    prose = [line for line in page.content.split("\n") if len(line) > _MIN_PROSE_CHARS and not _demand(line)]
     if not prose:
         return False
-    cut_in_a_sentence = len(prose[-1]) > _LONG_LINE and not _ENDS.search(prose[-1])
+    cut_in_a_sentence = len(prose[-1]) > _MIN_CUT_CHARS and not _ENDS.search(prose[-1])
     return cut_in_a_sentence or BREAKS_OFF.search(prose[-1]) is not None
-
-
-def _is_offered_in_a_gate(page: Impression) -> bool:
-    return any(OFFERS.search(gate) or _demand(gate) for gate in page.gates)

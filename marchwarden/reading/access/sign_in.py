@@ -1,4 +1,4 @@
-"""Sign-in forms in place of the page, and walls that ask for an account that costs nothing."""
+"""Sign-in forms in place of the page, and registration walls, which ask for a free account."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from marchwarden.reading.access.vocabulary import any_of, says
 _NOT_TO_READ = (
     r"(?! (?:to )?(?:reply|comment|post|vote|answer|add|leave|rate|write|follow|download|submit|edit|ask|save|see)\b)"
 )
+# Other things that readers pay or sign in for.
 NOT_FOR_READING = any_of(
     {
         "en": (
@@ -28,7 +29,6 @@ NOT_FOR_READING = any_of(
         "zh": (r"评论|回复",),
     }
 )
-"""What else one pays or signs in for."""
 ACCOUNT_CONDITIONS = any_of(
     {
         "en": (
@@ -111,52 +111,43 @@ _PATH = re.compile(
     re.IGNORECASE,
 )
 _HOST = re.compile(r"(?:login|signin|sso|auth|idp|wayf|accounts?|id)\.", re.IGNORECASE)
-_LONGEST = 1000
-_SHORT_FORM = 600
+# Characters of the content, and of all visible text of a form; evals/reading/access measures their effect.
+_MAX_CHARS = 1000
+_MAX_FORM_CHARS = 600
 
 
 def is_sign_in(page: Impression) -> bool:
-    """Whether it is a form to sign in with, instead of what was asked for."""
-    if len(page.content) > _LONGEST:
+    """True for a sign-in form in place of the page that was asked for."""
+    if len(page.content) > _MAX_CHARS:
         return False
-    at_door, titled = _is_door(page.url), is_titled(page, SIGN_IN_TITLES)
+    at_form, titled = _is_sign_in_address(page.url), is_titled(page, SIGN_IN_TITLES)
     said = page.calls_for(SIGN_IN_WORDS)
-    if _was_sent_to_a_door(page) and (at_door or titled or said):
-        return True
-    if page.asks_password:
-        return at_door or titled or said or _is_little_but_a_form(page)
-    return at_door + titled + said >= 2
+    if at_form or titled or said:
+        # A redirect that ends at a sign-in page, or at one that will send its reader back.
+        was_redirected = bool(page.asked) and page.asked != page.url
+        if was_redirected and ((at_form and not _is_sign_in_address(page.asked)) or leads_back(page.url, page.asked)):
+            return True
+        return page.asks_password or at_form + titled + said >= 2
+    if not page.asks_password or len(page.shown) >= _MAX_FORM_CHARS:
+        return False
+    return any(FORM_WORDS.search(line) for line in page.shown.split("\n"))
 
 
 def is_registration_wall(page: Impression) -> bool:
-    """Whether it says that one reads on, or at all, with an account."""
-    return len(page.content) <= _LONGEST and any(_wants_account(call) for call in page.calls)
+    """True where the page says that it can be read, or read on, with a free account."""
+    return len(page.content) <= _MAX_CHARS and any(
+        ACCOUNT_CONDITIONS.search(call) or (says(call, "account", "to_read") and not NOT_FOR_READING.search(call))
+        for call in page.calls
+    )
 
 
-def _wants_account(call: str) -> bool:
-    if ACCOUNT_CONDITIONS.search(call):
-        return True
-    return says(call, "account", "to_read") and not NOT_FOR_READING.search(call)
-
-
-def _is_little_but_a_form(page: Impression) -> bool:
-    return len(page.shown) < _SHORT_FORM and any(FORM_WORDS.search(line) for line in page.shown.split("\n"))
-
-
-def _was_sent_to_a_door(page: Impression) -> bool:
-    """Whether a redirect ended at a sign-in page, or at one that will send its reader back."""
-    if not page.asked or page.asked == page.url:
-        return False
-    return (_is_door(page.url) and not _is_door(page.asked)) or leads_back(page.url, page.asked)
-
-
-def _is_door(url: str) -> bool:
+def _is_sign_in_address(url: str) -> bool:
     parts = urlsplit(url)
     return bool(_PATH.search(parts.path) or _HOST.match(parts.hostname or ""))
 
 
 def leads_back(url: str, asked: str) -> bool:
-    """True where `url` carries where it is to send its reader back to, as addresses of sign-in pages do."""
+    """True where `url` holds the address to send its reader back to, as sign-in pages do."""
     if not asked or url == asked:
         return False
     here, wanted = urlsplit(url), urlsplit(asked)

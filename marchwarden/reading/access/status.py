@@ -1,11 +1,11 @@
-"""What an HTTP status alone says of a page."""
+"""Failures that an HTTP status alone means."""
 
 from __future__ import annotations
 
 from marchwarden.observations import Failure, FailureKind
 
 
-def wall_of_status(status: int) -> Failure | None:
+def failure_of_status(status: int) -> Failure | None:
     """The failure that an HTTP status alone means; None for 2xx."""
     if 200 <= status < 300:
         return None

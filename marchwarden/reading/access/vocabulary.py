@@ -1,7 +1,7 @@
-"""The words that walls are made of, by language: who may read, what is read, and by what means.
+"""Words of paywalls and registration walls, by language: who may read, the thing that is read, and the means.
 
-Each site words its wall anew, but of few words: whoever is to pay, or to sign in, in one sentence with reading on.
-Words stand between commas; `*` is any ending, and what else is not a letter is as in regular expressions.
+Each site words its paywall differently, but with few words: one sentence names paying, or signing in, and reading on.
+Words stand between commas; `*` is any ending. All other signs are those of regular expressions.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 
+# Any of the phrases of a table. Each is looked for in every page, whatever its language: few pages declare theirs,
+# and a paywall is often in another language than its page.
 Phrases = re.Pattern[str]
-"""Any of the phrases of a table. Each is looked for in every page, whatever its language: few pages say which one is
-theirs, and a wall often speaks another than its page."""
 
 
 def any_of(phrases: Mapping[str, tuple[str, ...]]) -> Phrases:
-    """A pattern that finds any of the phrases: regular expressions, case and kind of apostrophe aside."""
+    """Return a pattern for all phrases (regular expressions), whatever their case and kind of apostrophe."""
     written = (phrase.replace("'", "['’]") for table in phrases.values() for phrase in table)
     return re.compile("|".join(written), re.IGNORECASE)
 
@@ -25,38 +25,39 @@ def any_of(phrases: Mapping[str, tuple[str, ...]]) -> Phrases:
 @dataclass(frozen=True)
 class Vocabulary:
     paying: str
-    """Who or what pays."""
+    """Words for paying, and for those who pay."""
     account: str
-    """Signing in or up."""
+    """Words for signing in or up."""
     to_read: str
-    """What it is done for."""
+    """Words for reading on."""
     pieces: str
-    """What is read."""
+    """Words for an article or its parts."""
     only: str
-    """That others may not."""
+    """Words that exclude all others."""
     spaced: bool = True
-    """Whether the language sets spaces between words."""
+    """False for languages without spaces between words."""
 
     @cached_property
     def patterns(self) -> dict[str, re.Pattern[str]]:
-        roles = [field.name for field in fields(self) if field.name != "spaced"]
-        return {role: self._pattern(getattr(self, role)) for role in roles}
-
-    def _pattern(self, words: str) -> re.Pattern[str]:
+        """Pattern of each role's words, by the role's name."""
         edge = r"\b" if self.spaced else ""
-        each = (" ".join(word.split()).replace("'", "['’]") for word in words.split(","))
-        written = (
-            f"{edge}(?:{word[:-1]})" if word.endswith("*") else f"{edge}(?:{word})(?!\\w)" if edge else word
-            for word in each
-        )
-        return re.compile("|".join(written), re.IGNORECASE)
+        patterns: dict[str, re.Pattern[str]] = {}
+        for role in (field.name for field in fields(self) if field.name != "spaced"):
+            words: str = getattr(self, role)
+            each = (" ".join(word.split()).replace("'", "['’]") for word in words.split(","))
+            written = (
+                f"{edge}(?:{word[:-1]})" if word.endswith("*") else f"{edge}(?:{word})(?!\\w)" if edge else word
+                for word in each
+            )
+            patterns[role] = re.compile("|".join(written), re.IGNORECASE)
+        return patterns
 
     def says(self, sentence: str, *roles: str) -> bool:
         return all(self.patterns[role].search(sentence) for role in roles)
 
 
 def says(sentence: str, *roles: str) -> bool:
-    """Whether the sentence has a word of each role, all in one language."""
+    """Return whether the sentence has a word of each role, all in one language."""
     return any(words.says(sentence, *roles) for words in VOCABULARIES.values())
 
 
