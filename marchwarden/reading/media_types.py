@@ -1,4 +1,7 @@
-"""Bytes → what they are: by their first bytes, since servers call them many things."""
+"""Bytes → their media type, by their first bytes, since the types that servers declare are often wrong.
+
+Own code beside puremagic and python-magic: neither tells HTML without a head from plain text and XML.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from marchwarden.reading.decoding import is_marked_or_wide
 
+# The kinds that have text.
 MediaType: TypeAlias = Literal[
     "text/html",
     "application/pdf",
@@ -18,7 +22,6 @@ MediaType: TypeAlias = Literal[
     "application/epub+zip",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 ]
-"""The kinds that have text."""
 
 _SIGNATURES: list[tuple[bytes, str]] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -48,22 +51,29 @@ _PIECE_START = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _XHTML = re.compile(rb"<html\b", re.IGNORECASE)
+# Bytes that no text holds, but for UTF-16 and UTF-32; ISO-2022 switches by three of the control characters.
 _CONTROL = bytes([*range(0x0B), *range(0x10, 0x1B), *range(0x1C, 0x20), 0x7F]).translate(None, b"\t\n")
-"""Bytes that no text holds, but for UTF-16 and UTF-32; ISO-2022 switches by three of the control characters."""
 
 
 def media_type(body: bytes, content_type: str | None, url: str) -> str:
-    """What `body` is: a MediaType where it has text, else its type by signature or header."""
+    """Return a MediaType for bytes with text, else the type by signature or header."""
     declared = (content_type or "").partition(";")[0].strip().lower()
     start = body[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe")
     if _PAGE_START.match(start):
         return "text/html"
     if b"%PDF-" in body[:1024]:
         return "application/pdf"
-    if signed := _signed(body):
-        return _packed(body) or signed if signed == "application/zip" else signed
-    if _is_binary(body):
-        return declared if declared and not _means_text(declared) else "application/octet-stream"
+    if signed := _find_signature(body):
+        # A zip is told by the names in it: that of each member stands before it, and is not packed.
+        if signed == "application/zip" and b"mimetypeapplication/epub+zip" in body[:100]:
+            return "application/epub+zip"
+        if signed == "application/zip" and b"word/document.xml" in body:
+            return "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+        return signed
+    strange = len(body[:4096]) - len(body[:4096].translate(None, _CONTROL))
+    if strange > len(body[:4096]) // 200 and not is_marked_or_wide(body):
+        means_text = declared.startswith("text/") or declared.endswith(("json", "xml", "pdf"))
+        return declared if declared and not means_text else "application/octet-stream"
     return _text_type(body, start, declared, url)
 
 
@@ -85,31 +95,12 @@ def _text_type(body: bytes, start: bytes, declared: str, url: str) -> str:
     return declared
 
 
-def _means_text(declared: str) -> bool:
-    return declared.startswith("text/") or declared.endswith(("json", "xml", "pdf"))
-
-
-def _signed(body: bytes) -> str | None:
+def _find_signature(body: bytes) -> str | None:
     if body[:4] == b"RIFF":
         return {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(body[8:12])
     if body[4:8] == b"ftyp":
         return "image/avif" if body[8:12] == b"avif" else "video/mp4"
     return next((kind for signature, kind in _SIGNATURES if body.startswith(signature)), None)
-
-
-def _packed(body: bytes) -> str | None:
-    """What a zip is, by the names in it: each member's stands before it as it is."""
-    if b"mimetypeapplication/epub+zip" in body[:100]:
-        return "application/epub+zip"
-    if b"word/document.xml" in body:
-        return "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-    return None
-
-
-def _is_binary(body: bytes) -> bool:
-    start = body[:4096]
-    strange = len(start) - len(start.translate(None, _CONTROL))
-    return strange > len(start) // 200 and not is_marked_or_wide(body)
 
 
 def _is_json(body: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Bytes → a Page: one text with numbered passages, and what the page says about itself; or why there is none."""
+"""Bytes → a Page: one text with numbered passages, and its metadata; or a Failure that says why there is none."""
 
 from __future__ import annotations
 
@@ -26,26 +26,44 @@ from marchwarden.reading.html.visibility import drop_hidden
 from marchwarden.reading.media_types import media_type
 from marchwarden.reading.passages import Block, first_blocks, lay_out
 
+# Without a handler of their own, the warnings of these libraries go to stderr.
 for _name in ("trafilatura", "htmldate", "courlan", "pypdfium2", "markdown_it"):
-    logging.getLogger(_name).addHandler(logging.NullHandler())  # else what they warn of would go to stderr
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+
+# Bytes, or characters, of markup that are searched for redirects and for marks of bot checks. A guess.
+_HEAD_CHARS = 20_000
+# Characters of a page that may be nothing but a menu, and of one entry of a menu. Guesses.
+_MAX_MENU_CHARS = 1000
+_MAX_ENTRY_CHARS = 120
+# Share of links in the text from which on a short page is a menu. A guess.
+_MENU_SHARE = 0.8
+# Characters of the main text in which the words of links are looked for: it takes quadratic time. A guess.
+_LINKED_CHARS = 300_000
+# Seconds: a slower <meta http-equiv="refresh"> leaves the reader time to read the page. A guess.
+_MAX_REFRESH_S = 5
+# Characters of a first line that is taken for the title of a plain text. A guess.
+_MAX_TITLE_CHARS = 120
 
 
 def read_page(
     body: bytes, *, url: str, content_type: str | None, status: int = 200, asked: str = ""
 ) -> Page | Failure:
-    """The page that `body` is, read at `url` (normalised), with the Content-Type header and status it came with.
+    """Read the page in `body`, which came from `url` (normalised) with this Content-Type header and status.
 
     `asked` is the address that was asked for, where `url` is one that it was redirected to.
 
-    A page of a kind without text (an image, a PDF of pictures) has an empty text and no passages. A Failure where the
-    status says so, where the page is a wall or a "not found" in disguise, or where nothing in it can be quoted.
+    A page of a kind without text (an image, a PDF of pictures) has an empty text and no passages. Returns a Failure
+    where the status is one, where a paywall, a bot check or a "not found" came instead of the page, or where the page
+    has no text to quote.
     """
     kind = media_type(body, content_type, url)
     refused = failure_of_status(status)
     if refused is not None:
-        return _bot_check(body, url, content_type, status, kind) or refused
+        if status in (403, 429, 503) and kind == "text/html":
+            return _find_bot_check(body, url, content_type, status) or refused
+        return refused
     if not body.strip():
-        return _nothing_to_quote("the server answered with an empty page")
+        return _no_text("the server answered with an empty page")
     page = Page(url, content_hash(body), "", content_hash(b""), (), media_type=kind)
     if kind == "text/html":
         return _read_html(page, body, content_type, asked)
@@ -53,7 +71,7 @@ def read_page(
     return read(page, body, content_type) if read else page
 
 
-def _nothing_to_quote(detail: str) -> Failure:
+def _no_text(detail: str) -> Failure:
     return Failure(FailureKind.NO_TEXT, detail)
 
 
@@ -69,7 +87,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     markup = decode(body, content_type)
     tree = parse(markup)
     if tree is None:
-        return _nothing_to_quote("the page holds no text")
+        return _no_text("the page holds no text")
     metadata = read_metadata(tree, page.url)
     title_tag = _title_tag(tree)
     password_fields = password_fields_of(tree)
@@ -83,7 +101,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         titles=tuple(title for title in (title_tag, metadata.title, heading) if title),
         shown=shown,
         main=page.text,
-        markup=markup[:20_000],
+        markup=markup[:_HEAD_CHARS],
         asked=asked,
         asks_password=any(is_seen(field, tree) for field in password_fields),
         is_article=metadata.is_article,
@@ -92,11 +110,13 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         gates=gates,
         links=frozenset(" ".join(link.text.split()) for link in links),
     )
-    if wall := failure_of_page(impression):
-        return wall
+    if failure := failure_of_page(impression):
+        return failure
     if not page.passages or _is_menu(page, links):
-        return _nothing_to_quote("the page holds no text")
+        return _no_text("the page holds no text")
     published, modified = seen_dates(metadata, f"{shown}\n{footer_text(tree)}", page.url)
+    flat = " ".join(page.text[:_LINKED_CHARS].split())
+    linked = ((link.url, " ".join(link.text.split())) for link in links)
     return replace(
         page,
         title=metadata.title,
@@ -105,7 +125,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         published=published,
         modified=modified,
         canonical_url=metadata.canonical_url,
-        links=_within(links, page.text),
+        links=tuple(dict.fromkeys(url for url, words in linked if len(words) > 1 and words in flat)),
         standing=metadata.standing or standing_of(metadata.title, shown) or standing_of(None, page.text),
     )
 
@@ -120,31 +140,16 @@ def _heading(tree: HtmlElement) -> str:
 
 
 def _is_menu(page: Page, links: list[Link]) -> bool:
-    """Whether nearly all that could be quoted is the words of links."""
-    if len(page.text) >= 1000:
+    """True where nearly all of a short page's text is links."""
+    if len(page.text) >= _MAX_MENU_CHARS:
         return False
-    words = (link.text for link in links if 0 < len(link.text.strip()) <= _LONGEST_ENTRY)
+    words = (link.text for link in links if 0 < len(link.text.strip()) <= _MAX_ENTRY_CHARS)
     linked = sum(len(text) for text in words if text in page.text)
-    return linked > 0.8 * len(page.text)
+    return linked > _MENU_SHARE * len(page.text)
 
 
-_LONGEST_ENTRY = 120
-
-
-def _within(links: list[Link], text: str) -> tuple[str, ...]:
-    """Addresses of the links whose words are in the main text, near its beginning if that is very long."""
-    flat = " ".join(text[:_FIRST_CHARACTERS].split())
-    texts = ((link.url, " ".join(link.text.split())) for link in links)
-    return tuple(dict.fromkeys(url for url, words in texts if len(words) > 1 and words in flat))
-
-
-_FIRST_CHARACTERS = 300_000
-
-
-def _bot_check(body: bytes, url: str, content_type: str | None, status: int, kind: str) -> Failure | None:
-    """Whether a refusing status is a bot check's."""
-    if status not in (403, 429, 503) or kind != "text/html":
-        return None
+def _find_bot_check(body: bytes, url: str, content_type: str | None, status: int) -> Failure | None:
+    """Return the failure of a page with a refusing status that is a bot check; None for other pages."""
     markup = decode(body, content_type)
     tree = parse(markup)
     if tree is None:
@@ -152,38 +157,33 @@ def _bot_check(body: bytes, url: str, content_type: str | None, status: int, kin
     title = _title_tag(tree)
     drop_hidden(tree)
     shown = shown_text(tree)
-    page = Impression(url, (title, _heading(tree)), shown, shown, markup[:20_000])
+    page = Impression(url, (title, _heading(tree)), shown, shown, markup[:_HEAD_CHARS])
     return failure_of_page(page, status)
 
 
 _REFRESH = re.compile(rb"<meta[^<>]+http-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)
 _REFRESH_TARGET = re.compile(r"\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
-_AT_ONCE = 5
 
 
 def refresh_target(body: bytes, *, url: str, content_type: str | None) -> str | None:
-    """Where an HTML page sends its reader at once (<meta http-equiv="refresh">, within 5 seconds), normalised."""
-    if not _REFRESH.search(body[:20_000]) or media_type(body, content_type, url) != "text/html":
+    """Return the normalised address to which an HTML page sends its reader (<meta http-equiv="refresh">).
+
+    None where there is none, where it is the page's own, or where it comes after more than _MAX_REFRESH_S seconds.
+    """
+    if not _REFRESH.search(body[:_HEAD_CHARS]) or media_type(body, content_type, url) != "text/html":
         return None
-    tree = parse(decode(body[:20_000], content_type))
+    tree = parse(decode(body[:_HEAD_CHARS], content_type))
     for element in () if tree is None else tree.iter("meta"):
-        if (element.get("http-equiv") or "").strip().lower() == "refresh" and not _is_in_unseen(element):
+        is_unseen = any(above.tag in ("noscript", "template") for above in element.iterancestors())
+        if (element.get("http-equiv") or "").strip().lower() == "refresh" and not is_unseen:
             target = _REFRESH_TARGET.match(element.get("content") or "")
-            if target and len(target[1]) < 5 and int(target[1]) <= _AT_ONCE:
-                return _elsewhere(url, target[2])
+            if target and len(target[1]) < 5 and int(target[1]) <= _MAX_REFRESH_S:
+                try:
+                    elsewhere = join_url(url, target[2])
+                except ValueError:
+                    return None
+                return elsewhere if elsewhere != url else None
     return None
-
-
-def _is_in_unseen(element: HtmlElement) -> bool:
-    return any(above.tag in ("noscript", "template") for above in element.iterancestors())
-
-
-def _elsewhere(url: str, reference: str) -> str | None:
-    try:
-        target = join_url(url, reference)
-    except ValueError:
-        return None
-    return target if target != url else None
 
 
 # Other kinds
@@ -207,7 +207,7 @@ def _read_docx(page: Page, body: bytes, content_type: str | None) -> Page | Fail
         return content
     page = _with_text(replace(page, title=content.title, author=content.author), content.blocks)
     if not page.passages:
-        return _nothing_to_quote("the document holds no text")
+        return _no_text("the document holds no text")
     title = content.title or next((block.text for block in content.blocks if block.kind == "heading"), None)
     published, modified = shown_dates(page.text)
     standing = standing_of(title, page.text)
@@ -227,35 +227,31 @@ def _read_epub(page: Page, body: bytes, content_type: str | None) -> Page | Fail
     page = replace(page, title=content.title, author=content.author, language=content.language)
     page = _with_text(page, content.blocks)
     if not page.passages:
-        return _nothing_to_quote("the book holds no text")
+        return _no_text("the book holds no text")
     return replace(page, published=content.published)
 
 
 def _read_plain(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
     page = _with_text(page, plain_blocks(decode(body, content_type)))
     if not page.passages:
-        return _nothing_to_quote("the page holds no text")
-    title = _first_line(page.text)
+        return _no_text("the page holds no text")
+    line = " ".join(page.text.partition("\n")[0].split())
+    title = line if len(line) <= _MAX_TITLE_CHARS and not line.endswith(".") else None
     published, modified = shown_dates(page.text)
     standing = standing_of(title, page.text)
     return replace(page, title=title, published=published, modified=modified, standing=standing)
-
-
-def _first_line(text: str) -> str | None:
-    line = " ".join(text.partition("\n")[0].split())
-    return line if len(line) <= 120 and not line.endswith(".") else None
 
 
 def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
     markup, fields = markdown_markup(decode(body, content_type))
     tree = parse(markup)
     if tree is None:
-        return _nothing_to_quote("the page holds no text")
+        return _no_text("the page holds no text")
     drop_hidden(tree)
     blocks = region_blocks(tree)
     page = _with_text(replace(page, language=fields.get("lang") or fields.get("language")), blocks)
     if not page.passages:
-        return _nothing_to_quote("the page holds no text")
+        return _no_text("the page holds no text")
     title = fields.get("title") or next((block.text for block in blocks if block.kind == "heading"), None)
     return replace(
         page,
@@ -271,8 +267,9 @@ def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | 
 def _read_json(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
     page = _with_text(page, json_blocks(decode(body, content_type)))
     published, modified = shown_dates(page.text)
-    dated = replace(page, published=published, modified=modified)
-    return dated if page.passages else _nothing_to_quote("the data holds no text")
+    if not page.passages:
+        return _no_text("the data holds no text")
+    return replace(page, published=published, modified=modified)
 
 
 _READERS: Mapping[str, Callable[[Page, bytes, str | None], Page | Failure]] = {

@@ -1,6 +1,6 @@
 """Blocks → one text and its numbered passages: slices of about a sentence, with exact offsets.
 
-What kind of page the blocks come from is no matter here.
+The kind of page that the blocks come from makes no difference here.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ class Block:
     kind: BlockKind
     text: str
     header: str | None = None
-    """Of a table row: the cells that name its columns."""
+    """Cells that name the columns of a table row; None for other blocks."""
     shown: bool = True
-    """Whether it may be quoted: the row that names the columns is text, but says nothing by itself."""
+    """False for text that can't be quoted: a row that names the columns says nothing by itself."""
 
 
+# Characters that readers don't see, and that could hide words from them or smuggle words past them.
 INVISIBLE = re.compile(
     "["
     "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls, but for blanks and line ends
@@ -44,50 +45,57 @@ INVISIBLE = re.compile(
     "\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
     "]"
 )
-"""What a reader of the page doesn't see, and what could hide words from or smuggle words past one."""
 
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 
 def visible(text: str) -> str:
-    """`text` as a reader sees it: without invisible characters, every line end `\\n`; all else stays as it is."""
+    """Return `text` without invisible characters, and with `\\n` for every line end; all else stays as it is."""
     if text.isascii() and text.isprintable():
         return text
     return _LINE_ENDS.sub("\n", INVISIBLE.sub("", text))
 
 
+# Characters of text, or of markup: about a thousand pages of a book. The rest is left out, however much a server
+# sends or an archive unpacks to.
 MOST_CHARACTERS = 3_000_000
-"""Of text, or of markup: about a thousand pages of a book. What comes after them is left out, however much a server
-sends or an archive unpacks to."""
 
 
 def first_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield the blocks up to MOST_CHARACTERS, the last one cut between words; no further one is asked for."""
     left = MOST_CHARACTERS
     for block in blocks:
-        yield block if len(block.text) <= left else replace(block, text=_cut_between_words(block.text, left))
-        left -= len(block.text)
+        text = block.text
+        if len(text) <= left:
+            yield block
+        else:
+            words = text[: left + 1].rsplit(None, 1)
+            yield replace(block, text=words[0] if len(words) > 1 else text[:left])
+        left -= len(text)
         if left <= 0:
             return
 
 
-def _cut_between_words(text: str, most: int) -> str:
-    words = text[: most + 1].rsplit(None, 1)
-    return words[0] if len(words) > 1 else text[:most]
-
-
+# Passages of a page: three times as many as a long book has. The rest is left out.
 MOST_PASSAGES = 100_000
-"""Of a page: three times as many as a long book has. What comes after them is left out."""
 
 
 def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, tuple[Passage, ...]]:
-    """The text of the blocks, and its passages: `text[p.start:p.end] == p.text`, at most 500 characters each, none
-    beginning or ending inside a word or with a blank. Headings are text but no passages.
+    """Return the text of the blocks, and its passages: `text[p.start:p.end] == p.text`, at most 500 characters each.
 
-    `language` is the one that the page declares; where its words say clearly that it is in another, that counts.
+    No passage begins or ends inside a word or with a blank. Headings are text but no passages.
+
+    `language` is the one that the page declares; where its words are clearly of another, that counts.
     """
     blocks = list(blocks)
-    told = told_language(_sample(blocks), language)
+    sample: list[str] = []
+    missing = _SAMPLE_CHARS
+    for block in blocks:
+        if missing <= 0:
+            break
+        sample.append(block.text[:missing])
+        missing -= len(block.text)
+    told = told_language("\n".join(sample), language)
     pieces: list[str] = []
     passages: list[Passage] = []
     length = 0
@@ -97,7 +105,8 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
         if len(passages) >= MOST_PASSAGES:
             break
         if previous is not None:
-            pieces.append(_gap(previous, block))
+            together = previous.kind == block.kind and block.kind in ("item", "row", "line")
+            pieces.append("\n" if together else "\n\n")
             length += len(pieces[-1])
         if block.kind == "heading":
             heading = " ".join(block.text.split())
@@ -112,45 +121,29 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
     return "".join(pieces), tuple(passages)
 
 
-_SAMPLE = 4_000
-"""Characters that tell in which language a text is."""
-
-
-def _sample(blocks: list[Block]) -> str:
-    texts: list[str] = []
-    missing = _SAMPLE
-    for block in blocks:
-        if missing <= 0:
-            break
-        texts.append(block.text[:missing])
-        missing -= len(block.text)
-    return "\n".join(texts)
-
-
-def _gap(before: Block, after: Block) -> str:
-    together = before.kind == after.kind and before.kind in ("item", "row", "line")
-    return "\n" if together else "\n\n"
+# Characters by which the language of a text is recognised. A guess.
+_SAMPLE_CHARS = 4_000
 
 
 def _heading(heading: str | None, block: Block) -> str | None:
     return " · ".join(part for part in (heading, block.header) if part) or None
 
 
-_WHOLE = 300
-"""A list item or table row of up to so many characters is one passage."""
+# Characters up to which a list item or table row is one passage. A guess.
+_MAX_WHOLE_CHARS = 300
 
 
 def _spans(block: Block, language: str) -> Iterator[Span]:
     text = block.text
-    whole = block.kind in ("item", "row") and len(text) <= _WHOLE
+    whole = block.kind in ("item", "row") and len(text) <= _MAX_WHOLE_CHARS
     for sentence in [(0, len(text))] if whole else sentences(text, language):
-        for start, end in _within_limit(text, *sentence):
-            start, end = _trimmed(text, start, end)
+        for start, end in _split_to_limit(text, *sentence):
+            start, end = _trim(text, start, end)
             if end - start <= EXCERPT_LIMIT and any(map(str.isalpha, text[start:end])):
                 yield start, end
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
+def _trim(text: str, start: int, end: int) -> Span:
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -168,19 +161,19 @@ _CLAUSE_END = regex.compile(r"(?<=[;:,،؛–—)\]])(?=\s)|(?=\s[–—]\s)|(?<
 _BLANK = regex.compile(r"(?=\s)")
 
 
-def _within_limit(text: str, start: int, end: int) -> Iterator[Span]:
-    start, end = _trimmed(text, start, end)
+def _split_to_limit(text: str, start: int, end: int) -> Iterator[Span]:
+    start, end = _trim(text, start, end)
     while end - start > EXCERPT_LIMIT:
-        cut = _cut(text, start, end)
+        cut = _find_cut(text, start, end)
         yield start, cut
-        start, end = _trimmed(text, cut, end)
+        start, end = _trim(text, cut, end)
     yield start, end
 
 
-def _cut(text: str, start: int, end: int) -> int:
-    """Where to end a passage within the limit: after a sentence of a long quotation, a clause, or a word.
+def _find_cut(text: str, start: int, end: int) -> int:
+    """Return the end of a passage within the limit: after a sentence of a long quotation, a clause, or a word.
 
-    Beyond the limit where a single word goes beyond it (an encoded file, say): that can't be quoted.
+    It lies beyond the limit where a single word is longer (an encoded file, say): that can't be quoted.
     """
     limit = start + EXCERPT_LIMIT
     for breaks, floor in ((_SENTENCE_END, start + _HALF), (_CLAUSE_END, start + _HALF), (_BLANK, start + 1)):

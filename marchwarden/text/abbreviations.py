@@ -1,4 +1,4 @@
-"""Abbreviations that sentencex does not know, by language; of scripts, which languages are written in them.
+"""Abbreviations that sentencex does not know, by language, and the languages of each script.
 
 Words stand without their last full stop and in lower case.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import regex
 
+# The language of a word in each script where the page's own language is not written in that script.
 _LIKELIEST = {
     "Latin": "en",
     "Cyrillic": "ru",
@@ -18,7 +19,6 @@ _LIKELIEST = {
     "Katakana": "ja",
     "Han": "zh",
 }
-"""Of each script, the language that a word is in where its page is in another script's."""
 _WRITTEN_IN = {
     "Cyrillic": frozenset({"ru", "uk", "bg", "sr", "mk", "be", "kk", "ky", "mn", "tg"}),
     "Greek": frozenset({"el"}),
@@ -37,20 +37,22 @@ _FIRST_LETTER = regex.compile(_SCRIPTS)
 _LAST_LETTER = regex.compile(_SCRIPTS, regex.REVERSE)
 
 
+# Languages that write "19." for "19th".
 ORDINAL_DOT = frozenset(
     {"bs", "cs", "da", "de", "et", "fi", "fo", "hr", "hu", "is", "lv", "nb", "nn", "no", "pl", "sk", "sl", "sr", "tr"}
 )
-"""Languages that write "19." for "19th"."""
 
 
 def main_language(language: str) -> str:
-    """The language of a tag: `de` of `de-AT`."""
+    """Return the language of a tag: `de` of `de-AT`."""
     return language.replace("_", "-").partition("-")[0].lower()
 
 
 def language_of_word(before: str, after: str, page_language: str) -> str:
-    """The language of the last letter of `before`, or the first of `after`: the page's where that is written in its
-    script, else the script's likeliest."""
+    """Return the language of the last letter of `before`, or of the first letter of `after`.
+
+    It is the page's where that is written in the letter's script, else the likeliest of the script.
+    """
     if before[-1:].isascii() and before[-1:].isalpha():
         return page_language if page_language not in _NOT_LATIN else _LIKELIEST["Latin"]
     letter = _LAST_LETTER.search(before) or _FIRST_LETTER.search(after)
@@ -65,6 +67,7 @@ def _words(*listed: str) -> frozenset[str]:
     return frozenset(" ".join(listed).split())
 
 
+# Abbreviations that never end a sentence: titles, explanations, units.
 NEVER_LAST = {
     "en": _words("al approx avg cf cv cvs est incl mt resp sp spp ssp st subsp var vs"),
     "de": _words(
@@ -94,11 +97,11 @@ NEVER_LAST = {
         "श्रीमती सं सुश्री स्व",
     ),
 }
-"""What is always followed by more, whatever that is: titles, what explains, what measures."""
 
+# Ends of compounds: "Hauptstr. 12".
 NEVER_LAST_ENDINGS = ("str",)
-"""Of compounds: "Hauptstr. 12"."""
 
+# Abbreviations that end no sentence before a number: "p. 12" goes on, "no." may also be an answer.
 BEFORE_A_NUMBER = _words(
     "abb abs anh anm app arr art bd bl cap ch chap col cols doc ed eq ex exp fasc fig figs fn fol h hft kap",
     "lib lin lit n nn no nos nr num n° nº núm p pag pagg par pl pos pp pt pág págs ref rn s sec sect sez ss",
@@ -107,16 +110,15 @@ BEFORE_A_NUMBER = _words(
     "ص ج م ط ع رقم",
     "पृ पृष्ठ सं क्र रु खं",
 )
-"""What is followed by more where a number stands next: "p. 12" goes on, "no." may also be an answer."""
 
+# Abbreviations that are words as well, and end a sentence where no number follows.
 ALSO_WORDS = frozenset({"art", "cap", "no"})
-"""What is a word as well, and ends a sentence where no number follows."""
 
+# Units that end a sentence as often as not, behind a number.
 MEASURES = _words("ab h hab hr hrs min sec sek std мин сек ч чел")
-"""What ends a sentence as often as not, behind a number."""
 
+# Abbreviations of "and so on", which end a sentence as often as not.
 MAY_BE_LAST = _words("etc usw usf u.s.w ecc т.д т.п др пр إلخ الخ आदि इत्यादि")
-"""What sums up the rest of a list, and as often ends a sentence as not."""
 
+# Ends of names; they end a sentence where a stop word begins the next one.
 ENDS_A_NAME = _words("bros cie co corp hnos inc jr ltd ltda s.a s.l s.p.a s.r.l sr")
-"""What ends a name, and a sentence where a stop word begins the next one."""

