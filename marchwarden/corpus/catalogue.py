@@ -1,4 +1,4 @@
-"""What a corpus knows of its files: where they are, their hashes, and which could not be read. One SQLite file."""
+"""The catalogue of a corpus: its files with their hashes, and which could not be read. One SQLite file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from marchwarden.errors import ConfigurationError, StorageError
 from marchwarden.observations import ContentHash
 
-# To be raised when the same files are to be read, or indexed, otherwise: corpora made before are made anew.
+# Raise it when the same files are read, or indexed, in another way: corpora made before are then made anew.
 VERSION = 1
 
 _SCHEMA = """
@@ -36,13 +36,13 @@ class FileRecord:
     """One file as it was indexed."""
 
     path: str
-    """Absolute, without links in it."""
+    """Absolute path of the file, without links in it."""
     state: str
-    """Size, times and number on its device: the same ones mean the same content."""
+    """Size, times and inode of the file, see `state_of`: the same ones mean the same content."""
     hash: ContentHash
     documents: int
     failure: str | None = None
-    """Why there is nothing of it in the index."""
+    """Reason for which nothing of the file, or not all of it, is in the index."""
 
 
 @dataclass(frozen=True)
@@ -50,28 +50,34 @@ class LineRecord:
     """One document of a file that holds a document a line."""
 
     line: int
-    """From 1."""
+    """Number of the line, from 1."""
     start: int
-    """In bytes."""
+    """Byte of the file at which the line begins."""
     length: int
+    """Bytes of the line, without its end."""
     hash: ContentHash
 
 
 @dataclass(frozen=True)
 class Summary:
+    """Figures of a corpus."""
+
     roots: tuple[str, ...]
     files: int
+    """Number of files that are indexed."""
     documents: int
     unreadable: int
+    """Number of files that could not be read."""
 
 
 def state_of(stat: os.stat_result) -> str:
-    """What changes whenever a file's content does: no writer sets the time of the last change of status."""
+    """Return a text that changes whenever the file's content does."""
+    # No writer can set st_ctime, the time of the last change of status.
     return f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns} {stat.st_ino}"
 
 
 class Catalogue:
-    """Safe to read while another process writes it. What is changed is kept from the next `commit` on."""
+    """The catalogue, opened. It can be read while another process writes it; changes are kept by `commit`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
@@ -79,22 +85,28 @@ class Catalogue:
     @classmethod
     @contextmanager
     def reading(cls, path: Path) -> Iterator[Catalogue]:
-        """Raises ConfigurationError where it is damaged."""
+        """Open a catalogue to read it. Raises ConfigurationError where it is damaged."""
         db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False)
         try:
             yield cls(db)
         except sqlite3.Error as error:
-            raise _damaged(path, error) from error
+            name = path.parent.name
+            raise ConfigurationError(
+                f"the corpus {name} is damaged: {error}",
+                hint=f"marchwarden index --remove {name}, then index its folders again.",
+            ) from error
         finally:
             db.close()
 
     @classmethod
     @contextmanager
     def writing(cls, path: Path) -> Iterator[Catalogue]:
-        """Made where it isn't there. Raises StorageError where it can't be written."""
+        """Open a catalogue to write it, and make it where it isn't there. Raises StorageError."""
         try:
             db = sqlite3.connect(path, timeout=10)
             try:
+                # With a write-ahead log, readers and the writer do not block each other; NORMAL then loses the last
+                # commits in a power cut, but never damages the file.
                 db.execute("PRAGMA journal_mode=WAL")
                 db.execute("PRAGMA synchronous=NORMAL")
                 db.executescript(_SCHEMA)
@@ -118,14 +130,14 @@ class Catalogue:
         return found is not None and found[0] == str(VERSION)
 
     def begin_anew(self) -> None:
-        """Forget all files, but not where they were looked for."""
+        """Forget all files and lines, but keep the roots."""
         for table in ("files", "lines", "languages"):
             self._db.execute(f"DELETE FROM {table}")
         self._db.execute("INSERT OR REPLACE INTO facts VALUES ('version', ?)", (str(VERSION),))
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether a run is at work, or ended before its end."""
+        """True while a run is at work, and after one that was broken off."""
         return self._db.execute("SELECT 1 FROM facts WHERE name = 'unfinished'").fetchone() is not None
 
     @is_unfinished.setter
@@ -150,6 +162,7 @@ class Catalogue:
         self._db.executemany("INSERT OR IGNORE INTO languages VALUES (?)", [(code,) for code in codes])
 
     def summary(self) -> Summary:
+        """Count the files and documents."""
         files, documents, unreadable = self._db.execute(
             "SELECT COUNT(*), COALESCE(SUM(documents), 0), COALESCE(SUM(documents = 0), 0) FROM files"
         ).fetchone()
@@ -181,11 +194,3 @@ class Catalogue:
     def remove_file(self, path: str) -> None:
         self._db.execute("DELETE FROM files WHERE path = ?", (path,))
         self._db.execute("DELETE FROM lines WHERE path = ?", (path,))
-
-
-def _damaged(path: Path, error: sqlite3.Error) -> ConfigurationError:
-    name = path.parent.name
-    return ConfigurationError(
-        f"the corpus {name} is damaged: {error}",
-        hint=f"marchwarden index --remove {name}, then index its folders again.",
-    )

@@ -1,6 +1,6 @@
-"""Corpora: the user's own files, indexed so that a researcher finds them. Each is a folder of its own.
+"""Corpora: the user's own files, indexed so that a researcher finds them. Each corpus has a folder of its own.
 
-`catalogue.py` knows the files, `search_index.py` the words in them; `indexing.py` fills both, `corpus_fetcher.py`
+`catalogue.py` records the files, `search_index.py` the words in them; `indexing.py` fills both, `corpus_fetcher.py`
 reads files again.
 """
 
@@ -33,12 +33,12 @@ class Corpus:
 
 
 def corpora_folder() -> Path:
-    """Where `marchwarden index` puts corpora."""
+    """Return the folder into which `marchwarden index` puts corpora."""
     return Path("~/.marchwarden/corpora").expanduser()
 
 
 def corpus_at(name: str) -> Corpus:
-    """The corpus of this name, whether it is there or not. Raises ConfigurationError for what can't be a name."""
+    """Return the corpus of this name, whether it is there or not. Raises ConfigurationError for an unusable name."""
     if not CORPUS_NAME.fullmatch(name):
         raise ConfigurationError(
             f"{name!r} is no name of a corpus", hint="Letters, digits, - _ and . only, at most 64 of them."
@@ -47,10 +47,12 @@ def corpus_at(name: str) -> Corpus:
 
 
 def open_corpus(name: str) -> Corpus:
-    """Raises ConfigurationError where there is none, or none that this version can read."""
+    """Return the corpus of this name. Raises ConfigurationError where there is none that this version can read."""
     corpus = corpus_at(name)
     if not corpus.catalogue.is_file():
-        raise ConfigurationError(f"there is no corpus {name}", hint=_how_to_make(name))
+        there = ", ".join(each.name for each in all_corpora())
+        hint = f"Make it: {again(name, 'FOLDER')}" + (f". There is: {there}" if there else "")
+        raise ConfigurationError(f"there is no corpus {name}", hint=hint)
     with Catalogue.reading(corpus.catalogue) as catalogue:
         if not catalogue.is_current:
             raise ConfigurationError(
@@ -59,19 +61,14 @@ def open_corpus(name: str) -> Corpus:
     return corpus
 
 
-def _how_to_make(name: str) -> str:
-    there = ", ".join(corpus.name for corpus in all_corpora())
+def again(name: str, folder: str = "") -> str:
+    """Return the command that indexes a folder into a corpus; without a folder, those that the corpus knows."""
     named = "" if name == DEFAULT_CORPUS else f" --name {name}"
-    return f"Make it: marchwarden index FOLDER{named}" + (f". There is: {there}" if there else "")
-
-
-def again(name: str) -> str:
-    """The command that indexes a corpus anew, from the folders that it knows."""
-    return "marchwarden index" + ("" if name == DEFAULT_CORPUS else f" --name {name}")
+    return f"marchwarden index {folder}".rstrip() + named
 
 
 def all_corpora() -> list[Corpus]:
-    """By name."""
+    """Return all corpora, in the order of their names."""
     try:
         folders = sorted(corpora_folder().iterdir())
     except OSError:
@@ -80,24 +77,27 @@ def all_corpora() -> list[Corpus]:
 
 
 def summary_of(corpus: Corpus) -> Summary:
-    """What a corpus holds. Raises ConfigurationError where its catalogue can't be read."""
+    """Return the figures of a corpus. Raises ConfigurationError where its catalogue can't be read."""
     with Catalogue.reading(corpus.catalogue) as catalogue:
         return catalogue.summary()
 
 
 def size_of(corpus: Corpus) -> int:
-    """Bytes on disk."""
+    """Return the bytes that a corpus takes on disk."""
     return sum(file.stat().st_size for file in corpus.folder.rglob("*") if file.is_file())
 
 
 def remove_corpus(name: str) -> None:
-    """Forget a corpus; the files that it is about stay. Raises ConfigurationError where there is none."""
+    """Remove a corpus; the files that it is about stay.
+
+    Raises ConfigurationError where there is none, StorageError where it can't be removed.
+    """
     corpus = corpus_at(name)
     if not corpus.catalogue.is_file():
         raise ConfigurationError(f"there is no corpus {name}", hint="marchwarden index --list shows those that are.")
     try:
         aside = Path(tempfile.mkdtemp(prefix=".removed-", dir=corpora_folder()))
-        corpus.folder.rename(aside / name)  # at once, so that nobody opens the half of it
+        corpus.folder.rename(aside / name)  # in one step, so that nobody opens half of it
         shutil.rmtree(aside)
     except OSError as error:
         raise StorageError(f"the corpus {name} can't be removed: {error.strerror or error}") from error

@@ -1,4 +1,4 @@
-"""Reading files of a corpus again, where they lie: only what was indexed, and only if it still is what it was."""
+"""Read files of a corpus again: only files that were indexed, and only while they are unchanged."""
 
 from __future__ import annotations
 
@@ -28,32 +28,33 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Record:
-    """Which bytes a document is, and their hash."""
+    """The bytes that a document is, and their hash."""
 
     path: str
     hash: ContentHash
     start: int = 0
     length: int | None = None
-    """None: the whole file."""
+    """Bytes of the document; None for the whole file."""
 
 
 class CorpusFetcher:
-    """Reads files for one research call. A path that isn't in the corpus is no address for it."""
+    """A reader of a corpus's files for one research call; it reads no path that isn't in the corpus."""
 
     def __init__(self, corpus: Corpus, *, timeout: float) -> None:
         self._corpus = corpus
         self._timeout = timeout
 
     def address(self, url: str) -> str | None:
-        """`url`, where it names a document of the corpus."""
+        """Return `url` where it names a document of the corpus; else None."""
         return url if self._record(url) else None
 
     async def fetch(
         self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool] = lambda host: True
     ) -> FetchOutcome:
-        """The document at the path `url` (of a .jsonl file, with `#L` and the line), or what kept us from it.
+        """Return the document at the path `url` (of a .jsonl file, with `#L` and the line), or the failure.
 
-        Files have no domain: a filter that names domains to include excludes them. Only cancellation passes through.
+        Files have no domain: a filter that names domains to include excludes them. Nothing but cancellation is
+        raised.
         """
         began = time.monotonic()
         if not allows(""):
@@ -115,7 +116,7 @@ def _failed(url: str, kind: FailureKind, detail: str) -> FetchOutcome:
 
 
 def _body(record: _Record) -> bytes | Failure:
-    """The document's bytes. A path that has since become a link, or leads through one, is not followed."""
+    """Return a document's bytes, or the failure. A path that is now a link, or leads through one, is not followed."""
     if os.path.realpath(record.path) != record.path:
         return Failure(FailureKind.NOT_FOUND, "a link stands where the file was")
     most = MOST_BYTES + 1 if record.length is None else record.length

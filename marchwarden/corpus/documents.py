@@ -1,4 +1,4 @@
-"""A file → documents as they are indexed; and the page that a document is, the same whenever it is read.
+"""Turn a file into documents to index; and a document into its page, which is the same whenever it is read.
 
 A file is one document; of a .jsonl file each line is one.
 """
@@ -41,17 +41,19 @@ KINDS = {
     ".ndjson": JSON_LINES,
 }
 
-# Of a file that is one document; of one line of a .jsonl file a tenth of it.
+# Bytes of a file that is one document, at most. A guess.
 MOST_BYTES = 50_000_000
-LONGEST_LINE = MOST_BYTES // 10
+# Bytes of a line of a .jsonl file, at most. A guess.
+LONGEST_LINE_BYTES = MOST_BYTES // 10
 
-# Characters of a long text that are indexed together: the place that answers is found, not only the book.
-PART = 6_000
+# Characters of a long text that are indexed together, so that a search finds the place in a book and not only the
+# book. A guess: about two printed pages.
+PART_CHARS = 6_000
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is indexed as one: a document, or a stretch of a long one."""
+    """A unit of the index: a document, or a part of a long one."""
 
     locator: str
     title: str
@@ -59,25 +61,25 @@ class Part:
     name_terms: str
     language: str
     stored: bytes
-    """What a hit is made of, see `hit_fields`."""
+    """JSON of the fields that a hit is made of (search_index.py reads them)."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What came of reading a file, or some lines of one."""
+    """The outcome of reading a file, or some lines of one."""
 
     parts: tuple[Part, ...] = ()
     documents: int = 0
     lines: tuple[LineRecord, ...] = ()
     failure: str | None = None
     hash: ContentHash | None = None
-    """Of the file's bytes, where all of them were read."""
+    """Hash of the file's bytes; None where not all of them were read."""
     is_known: bool = False
-    """Whether that is the hash which the file had before: there is nothing to do."""
+    """True where the file had this hash before, so that there is nothing to do."""
 
 
 def kind_of(path: str) -> str | None:
-    """The media type of a file that can be indexed; None for others."""
+    """Return the media type of a file that can be indexed; None for other files."""
     return KINDS.get(PurePath(path).suffix.lower())
 
 
@@ -85,7 +87,10 @@ def kind_of(path: str) -> str | None:
 
 
 def page_of(path: str, body: bytes, modified: date | None) -> Page | Failure:
-    """The page that a file is. `modified`: the day of its last change, taken where it names none itself."""
+    """Return the page that a file is, or the failure.
+
+    `modified` is the day of the file's last change; the page has it where the content names none itself.
+    """
     if not body.strip():
         return Failure(FailureKind.NO_TEXT, "the file is empty")
     page = read_page(body, url=path, content_type=kind_of(path))
@@ -97,6 +102,7 @@ def page_of(path: str, body: bytes, modified: date | None) -> Page | Failure:
     return replace(page, title=visible(title), canonical_url=None, modified=page.modified or modified)
 
 
+# Names of fields in a line of JSON, the first that says something counts. A guess from public collections.
 _TEXT_FIELDS = ("text", "content", "body", "abstract", "contents", "passage", "summary", "extract")
 _TITLE_FIELDS = ("title", "headline", "name", "id", "_id", "doc_id", "docid")
 _URL_FIELDS = ("url", "link", "source_url")
@@ -105,7 +111,7 @@ _CHANGE_FIELDS = ("modified", "updated", "updated_at", "last_modified")
 
 
 def page_of_line(locator: str, body: bytes, modified: date | None) -> Page | Failure:
-    """The page that one line of JSON is: its text, below its title; any other object is read field by field."""
+    """Return the page that one line of JSON is, or the failure: its text field, else all of its fields."""
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError):
@@ -134,13 +140,13 @@ def page_of_line(locator: str, body: bytes, modified: date | None) -> Page | Fai
 
 
 def _field(fields: dict[str, Any], names: tuple[str, ...]) -> str:
-    """The first of these fields that says something."""
+    """Return the first of these fields that says something; an empty text where none does."""
     found = (fields.get(name) for name in names)
     return next((str(each) for each in found if isinstance(each, str | int) and str(each).strip()), "")
 
 
 def day_of(timestamp: float) -> date | None:
-    """The day, UTC, of a file's time; None for what is no day."""
+    """Return the day, in UTC, of a file's time; None for a time out of range."""
     try:
         return datetime.fromtimestamp(timestamp, timezone.utc).date()
     except (OverflowError, OSError, ValueError):
@@ -151,7 +157,7 @@ def day_of(timestamp: float) -> date | None:
 
 
 def prepare_file(path: str, body: bytes, modified: date | None) -> Prepared:
-    """A file that is one document."""
+    """Prepare a file that is one document."""
     page = page_of(path, body, modified)
     if isinstance(page, Failure):
         return Prepared(failure=page.detail, hash=content_hash(body))
@@ -159,8 +165,11 @@ def prepare_file(path: str, body: bytes, modified: date | None) -> Prepared:
 
 
 def prepare_lines(path: str, first: int, start: int, body: bytes, modified: date | None) -> Prepared:
-    """Whole lines of a .jsonl file, the first of which has this number and stands at this byte. A line that can't be
-    read is left out; the failure names the first one."""
+    """Prepare whole lines of a .jsonl file; `first` is the number of the first line, `start` the byte where it
+    begins.
+
+    A line that can't be read is left out; the failure names the first such line.
+    """
     parts: list[Part] = []
     records: list[LineRecord] = []
     failure = None
@@ -178,6 +187,8 @@ def prepare_lines(path: str, first: int, start: int, body: bytes, modified: date
 
 
 def _parts(page: Page, path: str) -> Iterator[Part]:
+    """Yield the parts of a page; a long text makes several."""
+    # Two thousand characters are more than enough to tell a language by.
     language = page.language or guess_language(page.text[:2_000])
     title = page.title or PurePath(path).stem
     stretches = list(_stretches(page))
@@ -190,11 +201,11 @@ def _parts(page: Page, path: str) -> Iterator[Part]:
 
 
 def _stretches(page: Page) -> Iterator[tuple[str, list[str]]]:
-    """The text in stretches of about PART characters, each with its sentences; a heading goes with what follows."""
+    """Yield the text in stretches of about PART_CHARS, each with its passages; a heading goes with what follows."""
     begin = 0
     sentences: list[str] = []
     for passage in page.passages:
-        if sentences and passage.end - begin > PART:
+        if sentences and passage.end - begin > PART_CHARS:
             yield page.text[begin : passage.start], sentences
             begin, sentences = passage.start, []
         sentences.append(passage.text)

@@ -1,4 +1,4 @@
-"""Filling a corpus: what is new or changed under its roots is read, what is gone is removed.
+"""Fill a corpus: read the new and changed files under its roots, remove those that are gone.
 
 Index and catalogue are committed together every few seconds, the index first. A run that is killed in between leaves
 documents that the catalogue does not know; their file counts as new in the next run, which removes them before it
@@ -19,45 +19,50 @@ from pathlib import Path
 
 from marchwarden.corpus.catalogue import Catalogue, FileRecord, state_of
 from marchwarden.corpus.corpora import Corpus
-from marchwarden.corpus.documents import JSON_LINES, LONGEST_LINE, Prepared, day_of, kind_of
+from marchwarden.corpus.documents import JSON_LINES, LONGEST_LINE_BYTES, Prepared, day_of, kind_of
 from marchwarden.corpus.readers import Task, prepared
 from marchwarden.corpus.search_index import CorpusWriter
 from marchwarden.corpus.walk import Walk, open_ordinary, walk
 from marchwarden.errors import StorageError
 from marchwarden.observations import ContentHash
 
+# Seconds between commits: as much work as a killed run may lose. A guess.
 COMMIT_SECONDS = 10.0
-# So many lines, or bytes, of a .jsonl file are read together.
-_LINES, _CHUNK = 400, 2_000_000
-# Stands for the hash of what could not be read.
+# Lines, and bytes, of a .jsonl file that are read together: enough to outweigh the hand-over to a process. A guess.
+_LINES, _CHUNK_BYTES = 400, 2_000_000
+# The hash of a file that could not be read.
 _UNREAD = ContentHash("")
 
-# Hears how many files are done, of how many, and how many documents were read.
+# A function that is told the files done, the files in all, and the documents read.
 Tell = Callable[[int, int, int], None]
 
 
 @dataclass
 class IndexReport:
-    """What a run came to."""
+    """The outcome of an indexing run."""
 
     name: str
     added: int = 0
-    """Files, as are the other numbers but `documents`."""
+    """Number of new files."""
     changed: int = 0
+    """Number of files with other content than before."""
     unchanged: int = 0
+    """Number of files that are as before."""
     removed: int = 0
+    """Number of files that are gone."""
     documents: int = 0
-    """In the corpus, now."""
+    """Number of documents in the corpus after the run."""
     files: int = 0
-    """Likewise."""
+    """Number of files in the corpus after the run."""
     failed: dict[str, str] = field(default_factory=dict)
-    """What could not be read, and why: of a file that holds a document a line, maybe some lines only."""
+    """Paths that could not be read, with the reasons; of a .jsonl file it may be some lines only."""
     others: int = 0
-    """Files of kinds that can't be indexed."""
+    """Number of files of kinds that can't be indexed."""
     links: int = 0
+    """Number of links, which are not followed."""
     roots: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    """Roots that are not there now; what was indexed of them stays."""
+    """Roots that are not there now; their files stay indexed."""
     seconds: float = 0.0
 
 
@@ -80,7 +85,10 @@ def index_files(corpus: Corpus, paths: list[Path], *, jobs: int, tell: Tell = la
 
 
 def _writer(corpus: Corpus, catalogue: Catalogue) -> CorpusWriter:
-    """With an index that fits the catalogue: a lost or damaged one is begun anew, as is one of another version."""
+    """Open an index that fits the catalogue: a lost or damaged one is begun anew, as is one of another version.
+
+    Raises StorageError where another process writes it.
+    """
     fits = catalogue.is_current and (corpus.index / "meta.json").is_file()
     try:
         writer = CorpusWriter(corpus.index)
@@ -99,17 +107,18 @@ def _writer(corpus: Corpus, catalogue: Catalogue) -> CorpusWriter:
 
 @dataclass
 class _Lines:
-    """How far a .jsonl file has come, which is read in pieces."""
+    """Progress of a .jsonl file, which is read in pieces."""
 
     path: str
     state: str
     given: int = 0
+    """Number of pieces given to readers."""
     done: int = 0
-    """Pieces."""
+    """Number of pieces that were read."""
     documents: int = 0
     failure: str | None = None
     hash: ContentHash | None = None
-    """Of the whole file; there once all of it was given out."""
+    """Hash of the whole file; None until all pieces were given to readers."""
 
 
 class _Run:
@@ -118,13 +127,13 @@ class _Run:
         self._writer = writer
         self._tell = tell
         self._report = IndexReport(corpus.name)
+        # Documents that were read.
         self._read = 0
-        """Documents."""
         self._committed = time.monotonic()
+        # Files given to readers, and files in all.
         self._count_files = (0, 0)
-        """How many are given out, of how many."""
+        # States of the files that are being read, by their paths.
         self._states: dict[str, str] = {}
-        """Of files that are being read."""
         self._lines: dict[str, _Lines] = {}
 
     def index(self, paths: list[Path], jobs: int) -> IndexReport:
@@ -139,7 +148,12 @@ class _Run:
         self._catalogue.is_unfinished = True
         self._catalogue.commit()
         try:
-            self._remove_gone(found, there)
+            folders = [os.path.realpath(root) for root in there]
+            for path in self._catalogue.paths():
+                below = any(path == folder or path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+                if below and path not in found.files:
+                    self._forget(path)
+                    report.removed += 1
             for number, (task, result) in enumerate(prepared(self._tasks(found), jobs)):
                 self._take(task, result)
                 if number % 50 == 0 and time.monotonic() - self._committed > COMMIT_SECONDS:
@@ -147,7 +161,7 @@ class _Run:
         except KeyboardInterrupt:
             self._commit()
             raise
-        except ValueError as error:  # tantivy's word for all that goes wrong on the disk
+        except ValueError as error:  # tantivy raises it for all that goes wrong on the disk
             raise StorageError(f"the index can't be written: {error}", hint="Is the disk full?") from error
         self._tell(*self._count_files, self._read)
         self._catalogue.is_unfinished = False
@@ -158,7 +172,9 @@ class _Run:
         return report
 
     def _known_roots(self) -> list[Path]:
-        """Without files that are gone: such a one is no root any more. A folder may be on a disk that isn't there."""
+        """Return the roots that the catalogue knows, after forgetting files among them that are gone."""
+        # A missing folder stays a root: it may be on a disk that isn't mounted. So may a file whose folder is
+        # missing.
         for root in map(Path, self._catalogue.roots):
             if self._catalogue.file(str(root)) and not root.exists() and root.parent.is_dir():
                 self._forget(str(root))
@@ -166,18 +182,13 @@ class _Run:
                 self._report.removed += 1
         return [Path(root) for root in self._catalogue.roots]
 
-    def _remove_gone(self, found: Walk, roots: list[Path]) -> None:
-        folders = [os.path.realpath(root) for root in roots]
-        for path in self._catalogue.paths():
-            below = any(path == folder or path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
-            if below and path not in found.files:
-                self._forget(path)
-                self._report.removed += 1
-
-    # What is to be read
+    # Files to read
 
     def _tasks(self, found: Walk) -> Iterator[Task]:
-        """Asked for a few files before they are needed."""
+        """Yield a task for each file that is new or changed, and keep the record of each other one.
+
+        Tasks are taken a few files before their results come.
+        """
         for number, (path, stat) in enumerate(found.files.items()):
             self._count_files = (number, len(found.files))
             self._tell(*self._count_files, self._read)
@@ -196,7 +207,7 @@ class _Run:
     ) -> Iterator[Task]:
         lines = self._lines[path] = _Lines(path, state)
         try:
-            if record and record.hash == _hash_of(path):
+            if record and record.hash == _hash_file(path):
                 del self._lines[path]
                 return self._keep(replace(record, state=state))
             self._count(record)
@@ -204,7 +215,9 @@ class _Run:
             seen = sha256()
             for first, start, body, too_long in _pieces(path, seen):
                 if too_long:
-                    lines.failure = lines.failure or f"line {first} is longer than {LONGEST_LINE // 1_000_000} MB"
+                    lines.failure = (
+                        lines.failure or f"line {first} is longer than {LONGEST_LINE_BYTES // 1_000_000} MB"
+                    )
                 else:
                     lines.given += 1
                     yield Task(path, modified, body=body, first=first, start=start)
@@ -213,11 +226,18 @@ class _Run:
             lines.failure, lines.hash, lines.state = str(error.strerror or error), _UNREAD, ""
         self._end_if_done(lines)
 
-    # What came of it
+    # Results of reading
 
     def _take(self, task: Task, result: Prepared) -> None:
+        """Put the result of a task into index and catalogue."""
         if task.body is not None:
-            return self._take_lines(self._lines[task.path], task, result)
+            lines = self._lines[task.path]
+            self._add(task.path, result)
+            self._catalogue.put_lines(task.path, result.lines)
+            lines.done += 1
+            lines.documents += result.documents
+            lines.failure = lines.failure or result.failure
+            return self._end_if_done(lines)
         record, state = self._catalogue.file(task.path), self._states.pop(task.path)
         if record and result.is_known:
             return self._keep(replace(record, state=state))
@@ -229,15 +249,8 @@ class _Run:
         self._put(FileRecord(task.path, state, result.hash or _UNREAD, result.documents, result.failure))
         return None
 
-    def _take_lines(self, lines: _Lines, task: Task, result: Prepared) -> None:
-        self._add(task.path, result)
-        self._catalogue.put_lines(task.path, result.lines)
-        lines.done += 1
-        lines.documents += result.documents
-        lines.failure = lines.failure or result.failure
-        self._end_if_done(lines)
-
     def _end_if_done(self, lines: _Lines) -> None:
+        """Put the record of a .jsonl file once all of its pieces were given out and read."""
         if lines.hash is not None and lines.done == lines.given:
             del self._lines[lines.path]
             self._put(FileRecord(lines.path, lines.state, lines.hash, lines.documents, lines.failure))
@@ -264,7 +277,8 @@ class _Run:
             self._report.added += 1
 
     def _forget(self, path: str) -> None:
-        """Nothing can be there of a file that the catalogue doesn't know, unless a run broke off."""
+        """Remove a file from index and catalogue."""
+        # The index holds nothing of a file that the catalogue doesn't know, unless a run was broken off.
         if self._broke_off or self._catalogue.file(path):
             self._writer.remove(path)
             self._catalogue.remove_file(path)
@@ -275,32 +289,34 @@ class _Run:
         self._committed = time.monotonic()
 
 
-def _hash_of(path: str) -> ContentHash:
+def _hash_file(path: str) -> ContentHash:
     seen = sha256()
     with open_ordinary(path) as file:
-        while piece := file.read(_CHUNK):
+        while piece := file.read(_CHUNK_BYTES):
             seen.update(piece)
     return ContentHash("sha256:" + seen.hexdigest())
 
 
 def _pieces(path: str, seen: hashlib._Hash) -> Iterator[tuple[int, int, bytes, bool]]:
-    """Whole lines of a file, some at a time: the number of the first, where it stands, and whether it is too long to
-    be read. `seen` is fed with all of it."""
+    """Yield whole lines of a file, some at a time: (number of the first, byte where it begins, lines, is too long).
+
+    A line that is too long comes alone and without its text. `seen` is fed with all of the file.
+    """
     first, start, number, at = 1, 0, 0, 0
     held: list[bytes] = []
     with open_ordinary(path) as file:
-        while line := file.readline(LONGEST_LINE + 1):
+        while line := file.readline(LONGEST_LINE_BYTES + 1):
             seen.update(line)
             number += 1
-            is_too_long = len(line) > LONGEST_LINE
-            if held and (is_too_long or len(held) >= _LINES or at - start > _CHUNK):
+            is_too_long = len(line) > LONGEST_LINE_BYTES
+            if held and (is_too_long or len(held) >= _LINES or at - start > _CHUNK_BYTES):
                 yield first, start, b"".join(held), False
                 held, first, start = [], number, at
             at += len(line)
             if not is_too_long:
                 held.append(line)
                 continue
-            while not line.endswith(b"\n") and (line := file.readline(LONGEST_LINE)):
+            while not line.endswith(b"\n") and (line := file.readline(LONGEST_LINE_BYTES)):
                 seen.update(line)
                 at += len(line)
             yield number, start, b"", True

@@ -1,5 +1,4 @@
-"""Where passages stand in a file as a person opens it: on which page of a PDF, on which line of a text, in which
-chapter of a book.
+"""Places of passages in a file as a person opens it: the page of a PDF, the line of a text, the chapter of a book.
 
 Readers lay texts out anew (wrapped lines are joined, markup goes), so that places are found by aligning words.
 """
@@ -18,15 +17,14 @@ from marchwarden.reading.files.epub import EPUB, chapter_texts
 from marchwarden.reading.files.pdf import page_texts
 
 _WORD = re.compile(r"[^\W_]+")
-# Words at the beginning of a passage that are looked for; fewer where they can't all be found in a row.
-_COMPARED = 8
-_LEAST = 3
-# Places of its first word at which a passage is looked for.
-_LOOKED_AT = 10_000
+# Words at the beginning of a passage that are looked for, and the fewest where not all are found in a row. A guess.
+_MOST_WORDS, _LEAST_WORDS = 8, 3
+# Occurrences of a passage's first word that are tried, which bounds the work in a long book. A guess.
+_MOST_TRIED = 10_000
 
 
 def with_places(page: Page, body: bytes) -> Page:
-    """The page, with the place of each passage that could be found; other kinds of files as they are."""
+    """Return the page with the place of each passage that could be found; other kinds of files stay as they are."""
     if page.media_type == "application/pdf":
         stretches: Iterable[tuple[str, str]] = (
             (f"page={number}", text) for number, text in enumerate(page_texts(body), 1)
@@ -42,6 +40,7 @@ def with_places(page: Page, body: bytes) -> Page:
 
 
 def _placed(passages: Sequence[Passage], stretches: Iterable[tuple[str, str]]) -> Iterator[Passage]:
+    """Yield the passages with their places, from (place, text) pairs in the order of the file."""
     words: list[str] = []
     places: list[str] = []
     where: dict[str, list[int]] = defaultdict(list)
@@ -52,7 +51,7 @@ def _placed(passages: Sequence[Passage], stretches: Iterable[tuple[str, str]]) -
             places.append(place)
     after = 0
     for passage in passages:
-        wanted = _WORD.findall(passage.text)[:_COMPARED]
+        wanted = _WORD.findall(passage.text)[:_MOST_WORDS]
         at = _find(wanted, words, where, after)
         if at is not None:
             after = at + 1
@@ -60,14 +59,14 @@ def _placed(passages: Sequence[Passage], stretches: Iterable[tuple[str, str]]) -
 
 
 def _find(wanted: list[str], words: list[str], where: dict[str, list[int]], after: int) -> int | None:
-    """The first place from `after` on where these words stand in a row, or the longest beginning of them."""
-    for length in range(len(wanted), min(_LEAST, len(wanted)) - 1, -1):
+    """Return the first place from `after` on where these words, or as many as possible of them, stand in a row."""
+    for length in range(len(wanted), min(_LEAST_WORDS, len(wanted)) - 1, -1):
         if not length:
             return None
         head = wanted[:length]
         candidates = where.get(head[0], [])
         start = bisect_left(candidates, after)
-        found = next((at for at in candidates[start : start + _LOOKED_AT] if words[at : at + length] == head), None)
+        found = next((at for at in candidates[start : start + _MOST_TRIED] if words[at : at + length] == head), None)
         if found is not None:
             return found
     return None

@@ -1,5 +1,4 @@
-"""Files read side by side, in processes of their own: a file that crashes or stalls its reader is a failure, and no
-more than that."""
+"""Read files side by side, in processes of their own: a file that crashes or stalls its reader is only a failure."""
 
 from __future__ import annotations
 
@@ -20,11 +19,11 @@ from marchwarden.corpus.documents import MOST_BYTES, Prepared, prepare_file, pre
 from marchwarden.corpus.walk import read_bytes
 from marchwarden.observations import ContentHash, content_hash
 
-# For one file, or some lines of one.
+# Seconds for one file, or some lines of one. A guess.
 SECONDS = 120
-# Bytes of address space of a reader.
-_MEMORY = 4_000_000_000
-# Tasks that wait for each reader.
+# Bytes of address space of a reader. A guess.
+_MEMORY_BYTES = 4_000_000_000
+# Tasks that wait for each reader, so that none is idle. A guess.
 _AHEAD = 4
 
 
@@ -35,16 +34,17 @@ class Task:
     path: str
     modified: date | None
     known: ContentHash | None = None
-    """The hash that the file had before."""
+    """Hash that the file had before; None for a new file."""
     body: bytes | None = None
     first: int = 1
-    """The number of its first line."""
+    """Number of the first line of `body`, from 1."""
     start: int = 0
-    """The byte at which that stands."""
+    """Byte of the file at which `body` begins."""
 
 
 def prepared(tasks: Iterable[Task], jobs: int) -> Iterator[tuple[Task, Prepared]]:
-    """Each task with what came of it, in order. `jobs`: so many processes; 0: this one, without protection."""
+    """Yield each task with its result, in order. `jobs` is the number of processes; 0 reads in this one,
+    unprotected."""
     if jobs < 1:
         for task in tasks:
             yield task, _prepare(task)
@@ -64,7 +64,8 @@ def prepared(tasks: Iterable[Task], jobs: int) -> Iterator[tuple[Task, Prepared]
 def _in_order(
     pool: ProcessPoolExecutor, todo: Iterator[Task], waiting: deque[tuple[Task, Future[Prepared]]], ahead: int
 ) -> Iterator[tuple[Task, Prepared]]:
-    """Raises BrokenProcessPool, with all that is not done left in `waiting`."""
+    """Yield results in the order of the tasks. Raises BrokenProcessPool, with all that is not done left in
+    `waiting`."""
     for task in todo:
         waiting.append((task, Future()))  # should submitting fail, the task is not lost
         waiting[-1] = (task, pool.submit(_prepare_in_time, task))
@@ -82,7 +83,10 @@ def _next(waiting: deque[tuple[Task, Future[Prepared]]]) -> tuple[Task, Prepared
 
 
 def _one_by_one(waiting: deque[tuple[Task, Future[Prepared]]]) -> Iterator[tuple[Task, Prepared]]:
-    """What was under way when a reader died, each in a process of its own: the one that kills it again is it."""
+    """Read the tasks that were under way when a reader died, each in a process of its own.
+
+    The file that kills its reader again is the one to blame.
+    """
     while waiting:
         task, future = waiting.popleft()
         if future.done() and future.exception() is None:
@@ -97,7 +101,7 @@ def _one_by_one(waiting: deque[tuple[Task, Future[Prepared]]]) -> Iterator[tuple
 
 @contextmanager
 def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Readers that are gone at the end, whatever they are at."""
+    """Start readers, and end them, whatever they are doing, where the block is left by an exception."""
     spawned = multiprocessing.get_context("spawn")  # a fork would copy the threads of the index
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin)
@@ -115,28 +119,30 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _begin() -> None:
+    """Set up a reader's process: it ignores Ctrl-C, ends with its parent, and has a limit on its memory."""
+
+    def end_with_parent() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            wait([parent.sentinel])
+            os._exit(1)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     try:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     except (ImportError, OSError, ValueError):  # not on this system: then without a limit
         pass
 
 
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
 def _prepare_in_time(task: Task) -> Prepared:
-    """A signal that nobody catches ends the process, in whatever library it is."""
+    """Prepare a task within SECONDS, or die."""
     alarm = getattr(signal, "alarm", None)
-    if alarm is None:
+    if alarm is None:  # Windows has none
         return _prepare(task)
+    # The signal is not caught, so that it ends the process in whatever library it is.
     alarm(SECONDS)
     try:
         return _prepare(task)
@@ -145,6 +151,7 @@ def _prepare_in_time(task: Task) -> Prepared:
 
 
 def _prepare(task: Task) -> Prepared:
+    """Read the file or the lines of a task; whatever goes wrong is a failure of that file."""
     try:
         if task.body is not None:
             return prepare_lines(task.path, task.first, task.start, task.body, task.modified)

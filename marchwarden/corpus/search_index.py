@@ -1,4 +1,4 @@
-"""The tantivy index of a corpus: BM25 over the text of its documents and, for less, their names.
+"""The tantivy index of a corpus: BM25 over the text of its documents and, with less weight, their names.
 
 Words are stemmed by ranking.py before tantivy sees them, and a query is made of words alone: nothing in it is syntax.
 """
@@ -18,9 +18,11 @@ import tantivy
 from marchwarden.corpus.documents import Part
 from marchwarden.text.ranking import query_terms, terms
 
+# Weights of a word in a document's text and in its name. A guess.
 _BOOSTS = {"text": 1.0, "name": 0.6}
 _TOKENIZER = "terms"
-_HEAP = 60_000_000
+# Bytes of the writer's buffer. A guess, well above the 15 MB that tantivy wants for each thread.
+_HEAP_BYTES = 60_000_000
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,14 @@ class Found:
 
 
 class CorpusWriter:
-    """One at a time: raises ValueError where another process writes, OSError where the folder can't be written."""
+    """A writer of the index; there can be one at a time."""
 
     def __init__(self, folder: Path) -> None:
+        """Raises ValueError where another process writes, OSError where the folder can't be written."""
         folder.mkdir(parents=True, exist_ok=True)
         self._index = tantivy.Index(_schema(), path=str(folder))
         _register(self._index)
-        self._writer = self._index.writer(heap_size=_HEAP, num_threads=1)
+        self._writer = self._index.writer(heap_size=_HEAP_BYTES, num_threads=1)
 
     def clear(self) -> None:
         self._writer.delete_all_documents()
@@ -60,12 +63,12 @@ class CorpusWriter:
         self._writer.commit()
 
     def close(self) -> None:
-        """After the last commit: waits until what was written is merged."""
+        """Wait until the written segments are merged; to be called after the last commit."""
         self._writer.wait_merging_threads()
 
 
 class CorpusIndex:
-    """Open one; safe to search from several threads, and while it is written."""
+    """An open index; it can be searched from several threads, and while it is written."""
 
     def __init__(self, folder: Path, languages: Iterable[str]) -> None:
         """Raises ValueError or OSError where there is none, or a damaged one."""
@@ -76,31 +79,28 @@ class CorpusIndex:
         self._languages = sorted(languages)
 
     def find(self, query: str, most: int) -> Iterator[Found]:
-        """The documents that have a word of `query`, best first, `most` at the most, each once."""
-        asked = self._asked(query)
-        if not asked:
+        """Yield the documents that have a word of `query`, best first, at most `most`, each once."""
+        uses = Counter(terms(query))
+        words = query_terms(query, self._languages)
+        if not words:
             return
-        clauses = [
-            (tantivy.Occur.Should, tantivy.Query.boost_query(self._term(field, word), boost * uses))
-            for word, uses in asked.items()
-            for field, boost in _BOOSTS.items()
-        ]
+        clauses = []
+        for word in words:
+            for field, boost in _BOOSTS.items():
+                term = tantivy.Query.term_query(self._schema, field, word, index_option="freq")
+                # A word counts as often as the query says it: what a long question repeats is what it is about.
+                weighted = tantivy.Query.boost_query(term, boost * uses.get(word, 1))
+                clauses.append((tantivy.Occur.Should, weighted))
         seen: set[str] = set()
         limit = 2 * most  # several stretches of one document may be among the best
         found = self._searcher.search(tantivy.Query.boolean_query(clauses), limit=limit, count=False)
         for score, address in found.hits:
-            hit = _found(score, self._searcher.doc(address).get_first("hit"))
-            if hit.locator not in seen and len(seen) < most:
-                seen.add(hit.locator)
-                yield hit
-
-    def _asked(self, query: str) -> dict[str, int]:
-        """Its words, and how often it says each: what a long question repeats is what it is about."""
-        uses = Counter(terms(query))
-        return {word: uses.get(word, 1) for word in query_terms(query, self._languages)}
-
-    def _term(self, field: str, word: str) -> tantivy.Query:
-        return tantivy.Query.term_query(self._schema, field, word, index_option="freq")
+            stored = json.loads(bytes(self._searcher.doc(address).get_first("hit")))
+            locator, title, sentences, published, language = stored
+            if locator not in seen and len(seen) < most:
+                seen.add(locator)
+                day = date.fromisoformat(published) if published else None
+                yield Found(score, locator, title, tuple(sentences), day, language)
 
 
 def _schema() -> tantivy.Schema:
@@ -118,9 +118,3 @@ def _register(index: tantivy.Index) -> None:
 
 def _key(path: str) -> str:
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _found(score: float, stored: bytes) -> Found:
-    locator, title, sentences, published, language = json.loads(bytes(stored))
-    day = date.fromisoformat(published) if published else None
-    return Found(score, locator, title, tuple(sentences), day, language)

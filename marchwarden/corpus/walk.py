@@ -1,4 +1,4 @@
-"""Which files a corpus is of: those under its roots that can be read, without hidden ones and without links."""
+"""Find the files of a corpus: those under its roots that can be read, without hidden files and without links."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from marchwarden.corpus.documents import kind_of
 
-# Folders that programs fill; so are those whose names begin with a dot.
+# Folders that programs fill; they are passed over, as are those whose names begin with a dot.
 PASSED_OVER = frozenset({"node_modules", "__pycache__", "__MACOSX", "site-packages", "lost+found", "$RECYCLE.BIN"})
 _UNNAMEABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -22,17 +22,20 @@ class Walk:
     """The files below some roots, in order, and what was noticed on the way."""
 
     files: dict[str, os.stat_result] = field(default_factory=dict)
-    """By absolute path without links in it."""
+    """Status of each file, by its absolute path without links in it."""
     refused: dict[str, str] = field(default_factory=dict)
-    """Path and reason."""
+    """Reasons for which a file or folder can't be read, by path."""
     others: int = 0
-    """Files of kinds that can't be indexed."""
+    """Number of files of kinds that can't be indexed."""
     links: int = 0
-    """Links, which are not followed: they can lead out of the roots, and in circles."""
+    """Number of links, which are not followed: they can lead out of the roots, and in circles."""
 
 
 def walk(roots: list[Path]) -> Walk:
-    """Roots that are links are followed; a root that is a file is taken whatever it is called, if its kind can be."""
+    """Find the files below the roots.
+
+    A root that is a link is followed; a root that is a file is taken even where its name is one that is passed over.
+    """
     found = Walk()
     for root in roots:
         where = os.path.realpath(root)
@@ -47,7 +50,7 @@ def walk(roots: list[Path]) -> Walk:
 
 
 def open_ordinary(path: str) -> BinaryIO:
-    """To read. Raises OSError, for links, pipes and devices too."""
+    """Open an ordinary file to read it. Raises OSError, also for links, pipes and devices."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(path, flags), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -57,14 +60,14 @@ def open_ordinary(path: str) -> BinaryIO:
 
 
 def read_bytes(path: str, most: int, start: int = 0) -> bytes:
-    """At most so many bytes of an ordinary file, from `start` on. Raises OSError."""
+    """Read at most `most` bytes of an ordinary file, from byte `start` on. Raises OSError."""
     with open_ordinary(path) as file:
         file.seek(start)
         return file.read(most)
 
 
 def _below(folder: str, found: Walk) -> Iterator[str]:
-    """Paths of files, folder by folder, in the order of their names."""
+    """Yield the paths of files, folder by folder, in the order of their names."""
 
     def unreadable(error: OSError) -> None:
         found.refused[str(error.filename)] = f"the folder can't be read: {error.strerror}"
@@ -78,6 +81,7 @@ def _below(folder: str, found: Walk) -> Iterator[str]:
 
 
 def _take(path: str, found: Walk) -> None:
+    """Put a file where it belongs: among those to read, the refused ones, the links or the others."""
     if kind_of(path) is None:
         found.others += 1
         return

@@ -161,7 +161,7 @@ def test_a_file_that_cannot_be_read_is_told_once_it_is_met_and_left_out(
 def test_lines_that_are_no_documents_are_left_out_and_the_others_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("marchwarden.corpus.indexing.LONGEST_LINE", 300)
+    monkeypatch.setattr("marchwarden.corpus.indexing.LONGEST_LINE_BYTES", 300)
     lines = [
         '{"text": "Peas climb."}',
         "no JSON",
@@ -183,7 +183,7 @@ def test_a_long_file_is_found_by_each_stretch_of_it_and_only_once(tmp_path: Path
         hits = list(CorpusIndex(corpus_at("default").index, catalogue.languages).find("quince grafted rows hoed", 10))
     assert len(hits) == 1
     assert "The quince was grafted in 1954." in hits[0].sentences
-    assert sum(map(len, hits[0].sentences)) <= documents.PART
+    assert sum(map(len, hits[0].sentences)) <= documents.PART_CHARS
 
 
 # Ending early
