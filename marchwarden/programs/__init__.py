@@ -1,7 +1,7 @@
-"""What was fitted and compiled for one model and is used with it: a program's folder, found by the model's id.
+"""Programs: compiled stages and fitted numbers for one model, in a folder that is found by the model's id.
 
-A program is plain JSON; nothing in it is imported, unpickled or run. records.py says what its files hold, loading.py
-finds it and refuses what is damaged or stale, saving.py writes it.
+A program is plain JSON; nothing in it is imported, unpickled or run. records.py has the models of its files,
+loading.py finds it and refuses damaged and stale parts, saving.py writes it.
 """
 
 from __future__ import annotations

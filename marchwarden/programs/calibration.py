@@ -1,4 +1,4 @@
-"""What a confidence score is worth: the share of right answers that it stood for, by a fit to labelled answers."""
+"""Calibration: from a confidence score to the share of right answers that it stood for on labelled questions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 
 from pydantic import BaseModel, ConfigDict, Field
 
-# Scores are kept this far from 0 and 1, whose log-odds are infinite.
+# Least distance of a score from 0 and 1, whose log-odds are infinite. Scores have two decimals.
 _NEAREST = 0.01
 
 
 class Calibration(BaseModel):
-    """From the rubric's score to the chance of a right answer: logistic in the log-odds (Platt 1999)."""
+    """A map from the rubric's score to the chance of a right answer: logistic in the log-odds (Platt 1999)."""
 
     model_config = ConfigDict(frozen=True, protected_namespaces=(), extra="forbid")
 
@@ -20,30 +20,31 @@ class Calibration(BaseModel):
     slope: float = Field(allow_inf_nan=False)
     intercept: float = Field(allow_inf_nan=False)
     questions: int = Field(gt=0)
-    """How many forecasts it was fitted on."""
+    """Number of forecasts that the calibration was fitted on."""
     fitted_on: str
-    """Which questions, in words: `shipped dev`."""
+    """Name of the set and split of those questions: `shipped dev`."""
     labels: str
-    """Hash of their labels."""
+    """Hash of the labels of those questions."""
     source: str = "snapshot"
-    """The kind of source that those answers came from: what they were worth says nothing about another."""
+    """Kind of source that the answers came from; the calibration says nothing about answers from another kind."""
     stages: str | None = None
-    """Hash of the compiled stages that gave those answers (`Program.stages_hash`); None where none was compiled."""
+    """Hash of the compiled stages that gave the answers (`Program.stages_hash`); None where none was compiled."""
     date: str
-    """The day, ISO."""
+    """Day of the fit, in ISO form."""
 
     def apply(self, score: float) -> float:
-        """The calibrated confidence, 0–1, two decimals."""
+        """Return the calibrated confidence for a score of 0–1: 0–1, with two decimals."""
         odds = self.intercept + self.slope * log_odds(score)
         return round(1 / (1 + math.exp(-max(-30.0, min(30.0, odds)))), 2)
 
     @property
     def described(self) -> str:
-        """What a result says of its confidence."""
+        """Phrase with which a result says what its confidence was calibrated on."""
         where = " from the frozen web" if self.source == "snapshot" else ""
         return f"calibrated on {self.questions} answers{where} to the questions of {self.fitted_on}, {self.date}"
 
 
 def log_odds(score: float) -> float:
+    """Return the log-odds of a score of 0–1; scores near 0 and 1 count as 0.01 and 0.99."""
     inside = min(max(score, _NEAREST), 1 - _NEAREST)
     return math.log(inside / (1 - inside))

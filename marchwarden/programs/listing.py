@@ -1,4 +1,4 @@
-"""Every program that there is, the user's own and the shipped ones, with what of each is in force."""
+"""List all programs, the user's own and the shipped ones, each with its state."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Listed:
     program: Program
     where: Where
     shadowed: tuple[str, ...] = ()
-    """Files of it that are not used, since the user's own program has others in their place."""
+    """Names of its files that are not used, since the user's own program has others in their place."""
 
     @property
     def model_id(self) -> str:
-        """What it is for; the folder's name where no file of it can be read."""
+        """Id of the model that the program is for; the folder's name where no file of it can be read."""
         if self.program.info:
             return self.program.info.model_id
         fitted = self.program.calibration
@@ -43,7 +43,10 @@ class Listed:
 
 
 def all_programs() -> list[Listed]:
-    """The user's own, then the shipped ones, by name. Signatures are not looked at: that takes DSPy."""
+    """Return the user's own programs, then the shipped ones, each in the order of their names.
+
+    Stages that are stale by their signature are not found here: that takes DSPy.
+    """
     with_package = shipped("programs")
     own = {folder.name: folder for folder in folders(own_programs())}
     found = [_listed(folder, "own", beside=with_package / name) for name, folder in own.items()]
@@ -54,7 +57,7 @@ def all_programs() -> list[Listed]:
 
 
 def find_program(named: str) -> Listed | None:
-    """The program of a model, by its id or its folder's name, or of a folder; None where there is none."""
+    """Return the program of a model, by its id or its folder's name, or in a folder; None where there is none."""
     for each in all_programs():
         if each.program.folder.name in (named, model_slug(named)):
             return each
@@ -65,27 +68,24 @@ def find_program(named: str) -> Listed | None:
 
 
 def _listed(folder: Path, where: Where, *, beside: Path | None = None, over: Path | None = None) -> Listed | None:
+    """Return the program in a folder; `over` is the user's own folder that takes precedence, where there is one."""
     program = program_in(folder, beside)
     if program is None:
         return None
-    listed = Listed(program, where, _shadowed(_files(folder), _files(over) if over else ()))
-    return listed if where == "elsewhere" or model_slug(listed.model_id) == folder.name else _foreign(listed)
-
-
-def _files(folder: Path) -> tuple[str, ...]:
-    return tuple(name for name in (PROGRAM, CALIBRATION) if (folder / name).exists())
-
-
-def _shadowed(files: tuple[str, ...], by: tuple[str, ...]) -> tuple[str, ...]:
-    """A calibration goes with the compiled stages that it was fitted with."""
-    return files if PROGRAM in files and PROGRAM in by else tuple(name for name in files if name in by)
-
-
-def _foreign(listed: Listed) -> Listed:
-    """One that no model finds: its folder has another model's name."""
-    program = listed.program
+    files, others = _files(folder), _files(over) if over else ()
+    # A calibration goes with the compiled stages that it was fitted with, so that both are shadowed together.
+    both = PROGRAM in files and PROGRAM in others
+    shadowed = files if both else tuple(name for name in files if name in others)
+    listed = Listed(program, where, shadowed)
+    if where == "elsewhere" or model_slug(listed.model_id) == folder.name:
+        return listed
+    # No model finds it, since its folder has another model's name.
     said = Note(
         text=f"{program.folder} is of {listed.model_id}, and no model finds it by that name",
         fix=f"name the folder {model_slug(listed.model_id)}",
     )
     return replace(listed, program=replace(program, stages={}, parameters=None, calibration=None, notes=(said,)))
+
+
+def _files(folder: Path) -> tuple[str, ...]:
+    return tuple(name for name in (PROGRAM, CALIBRATION) if (folder / name).exists())

@@ -1,7 +1,7 @@
-"""Finds the program of a model, and refuses what is damaged, of another model, or made for something else.
+"""Find the program of a model, and refuse parts that are damaged, of another model, or made for something else.
 
-A program that was found never ends a call: what of it can't be used is a note, and goes uncompiled. One that was
-named and can't be used is an error. Whether a stage's signature has changed since is for stages/registry.py to say.
+A program that was found never ends a call: a part that can't be used becomes a note, and its stage runs uncompiled. A
+program that the settings name and that can't be used is an error. stages/registry.py compares the stages' signatures.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class Program:
-    """What is in force of a program, and what is not, with the reasons."""
+    """The parts of a program that are in force, and notes on the others."""
 
     folder: Path
     info: ProgramInfo | None = None
     calibration: Calibration | None = None
     stages: Mapping[str, CompiledStage] = field(default_factory=dict)
     parameters: Parameters | None = None
-    """Of the model-free stages, where they are others than the package's own."""
+    """Parameters of the model-free stages, where they are others than the package's own."""
     notes: tuple[Note, ...] = ()
     relative: str | None = None
-    """The model that it was compiled for, where that is another of the same family."""
+    """Id of the model that the program was compiled for, where that is another of the same family."""
     program_json: bytes = b""
     calibration_json: bytes = b""
 
@@ -57,17 +57,17 @@ class Program:
 
     @property
     def in_force(self) -> list[str]:
-        """The names of the compiled stages, in alphabetical order; `parameters` is one where there are some."""
+        """Names of the compiled stages, in alphabetical order; `parameters` is one where there are some."""
         return sorted([*self.stages, *([PARAMETERS] if self.parameters else [])])
 
     @property
     def without_model(self) -> list[str]:
-        """The names of those that go without the model."""
+        """Names of the compiled stages that run without the model."""
         return sorted(name for name, stage in self.stages.items() if stage.form == "model_free")
 
     @property
     def fingerprint(self) -> str | None:
-        """The folder's name and the start of the hash of what is in force; None where nothing is."""
+        """Name of the folder and start of the hash of the parts in force; None where no part is."""
         content = self.calibration_json if self.calibration else b""
         if self.info and self.in_force:
             refused = [name for name, record in self.info.stages.items() if record.kept and name not in self.in_force]
@@ -75,14 +75,14 @@ class Program:
         return f"{self.folder.name}@{hashlib.sha256(content).hexdigest()[:12]}" if content else None
 
     def without(self, stages: Iterable[str], notes: Iterable[Note]) -> Program:
-        """The same with these stages uncompiled, for the reasons in the notes."""
+        """Return the program with these stages uncompiled, for the reasons in the notes."""
         refused = set(stages)
         left = {name: stage for name, stage in self.stages.items() if name not in refused}
         parameters = None if PARAMETERS in refused else self.parameters
         return replace(self, stages=left, parameters=parameters, notes=(*self.notes, *notes)).calibrated()
 
     def calibrated(self) -> Program:
-        """The same without a calibration that was fitted to answers of other stages than are in force."""
+        """Return the program without a calibration that was fitted to answers of other stages than are in force."""
         if self.calibration is None or self.calibration.stages == self.stages_hash:
             return self
         model_id = self.calibration.model_id
@@ -95,10 +95,10 @@ class Program:
 
 
 def load_program(settings: Settings) -> Program | None:
-    """The program of the model in force: the one that is set, else the user's own, else the shipped one, else that of
-    a model of the same family; None where there is none.
+    """Return the program of the model in force; None where there is none.
 
-    Raises ConfigurationError where the one that is set is missing, damaged or of another family.
+    It is the one that the settings name, else the user's own, else the shipped one, else that of a model of the same
+    family. Raises ConfigurationError where the named one is missing, damaged or of another family.
     """
     if settings.program == NONE:
         return None
@@ -111,14 +111,14 @@ def load_program(settings: Settings) -> Program | None:
 
 
 def own_programs() -> Path:
-    """Where `marchwarden compile` and `marchwarden calibrate` put programs."""
+    """Return the folder into which `marchwarden compile` and `marchwarden calibrate` put programs."""
     return Path("~/.marchwarden/programs").expanduser()
 
 
 def program_in(folder: Path, beside: Path | None = None) -> Program | None:
-    """What a folder holds, as it would be used for the model that it is of; None where it holds nothing.
+    """Return the program in a folder, as it would be used for its own model; None where the folder holds none.
 
-    A calibration without compiled stages goes with those in the folder `beside`: the shipped one of the user's own,
+    A calibration without compiled stages goes with those in the folder `beside`: the shipped one for the user's own,
     or the other way round.
     """
     compiled, fitted = read_compiled(folder), read_calibration(folder)
@@ -137,7 +137,7 @@ def program_in(folder: Path, beside: Path | None = None) -> Program | None:
 
 
 def places() -> tuple[Path, Path]:
-    """Where programs are looked for, the user's own first."""
+    """Return the folders in which programs are looked for, the user's own first."""
     return own_programs(), shipped("programs")
 
 
@@ -147,8 +147,8 @@ def _named(folder: Path, model_id: str) -> Program:
         raise ConfigurationError(
             f"{folder} holds no program", hint=f"A program's folder holds a {PROGRAM} or a calibration.json."
         )
-    for damage in (*(compiled.damage if compiled else ()), *(fitted.damage if fitted else ())):
-        raise ConfigurationError(damage.text, hint=f"Make it again: {damage.fix}. {_WITHOUT}")
+    if damage := [*(compiled.damage if compiled else ()), *(fitted.damage if fitted else ())]:
+        raise ConfigurationError(damage[0].text, hint=f"Make it again: {damage[0].fix}. {_WITHOUT}")
     if compiled and family(_model_of(compiled)) != family(model_id):
         raise _foreign(folder / PROGRAM, _model_of(compiled), model_id)
     if fitted and fitted.calibration and fitted.calibration.model_id != model_id:
@@ -165,15 +165,15 @@ def _foreign(path: Path, its: str, model_id: str) -> ConfigurationError:
 def _found(model_id: str) -> Program | None:
     homes = [place / model_slug(model_id) for place in places()]
     compiled = next((part for folder in homes if (part := read_compiled(folder, model_id))), None)
-    compiled = compiled or _of_a_relative(model_id)
+    compiled = compiled or _find_relative(model_id)
     fitted = next((each for folder in homes if (each := read_calibration(folder, model_id))), None)
     if compiled:
         return _put_together(compiled.folder, model_id, compiled, fitted)
     return _put_together(fitted.path.parent, model_id, None, fitted) if fitted else None
 
 
-def _of_a_relative(model_id: str) -> Compiled | None:
-    """The newest usable program of a model of the same family, the user's own before shipped ones."""
+def _find_relative(model_id: str) -> Compiled | None:
+    """Return the newest usable program of a model of the same family, the user's own before shipped ones."""
     for place in places():
         usable = [
             compiled
@@ -193,7 +193,7 @@ def _of_a_relative(model_id: str) -> Compiled | None:
 
 
 def folders(place: Path) -> Iterator[Path]:
-    """The folders in a place, by name; none where it can't be listed."""
+    """Yield the folders in a folder, in the order of their names; none where it can't be listed."""
     try:
         yield from sorted(path for path in place.iterdir() if path.is_dir())
     except OSError:
@@ -201,6 +201,7 @@ def folders(place: Path) -> Iterator[Path]:
 
 
 def _put_together(folder: Path, model_id: str, compiled: Compiled | None, fitted: Fitted | None) -> Program:
+    """Return the program with the parts that can be used now, and notes on the others."""
     notes = [*(compiled.damage if compiled else ()), *(fitted.damage if fitted else ())]
     program = Program(
         folder,
@@ -212,31 +213,30 @@ def _put_together(folder: Path, model_id: str, compiled: Compiled | None, fitted
         program_json=compiled.body if compiled else b"",
         calibration_json=fitted.body if fitted else b"",
     )
-    return _of_these_parameters(_of_a_model(_of_this_dspy(program, model_id), model_id)).calibrated()
-
-
-def _of_a_model(program: Program, model_id: str) -> Program:
     info = program.info
-    if info is None or info.model_id == model_id or not program.stages:
-        return program
-    said = Note(
-        text=f"there is no program of {model_id}; the compiled stages of {info.model_id} are used meanwhile",
-        fix=compile_again(model_id),
-    )
-    return replace(program, relative=info.model_id, notes=(*program.notes, said))
-
-
-def _of_this_dspy(program: Program, model_id: str) -> Program:
-    """Another major version of DSPy shows a stage to the model in other words."""
-    info = program.info
-    if info is None or not program.stages or _fits_dspy(info):
-        return program
-    said = Note(
-        text=f"the compiled stages of {info.model_id} were made with DSPy {info.dspy}, and {_installed_dspy()} is "
-        "installed",
-        fix=compile_again(model_id),
-    )
-    return program.without(program.stages, [said])
+    if info is None:
+        return program.calibrated()
+    # Another major version of DSPy shows a stage to the model in other words.
+    if program.stages and not _fits_dspy(info):
+        said = Note(
+            text=f"the compiled stages of {info.model_id} were made with DSPy {info.dspy}, "
+            f"and {_installed_dspy()} is installed",
+            fix=compile_again(model_id),
+        )
+        program = program.without(program.stages, [said])
+    if program.stages and info.model_id != model_id:
+        said = Note(
+            text=f"there is no program of {model_id}; the compiled stages of {info.model_id} are used meanwhile",
+            fix=compile_again(model_id),
+        )
+        program = replace(program, relative=info.model_id, notes=(*program.notes, said))
+    if program.parameters and info.stages[PARAMETERS].signature != parameters_signature():
+        said = Note(
+            text=f"the parameters of {info.model_id} were searched among others than there are now",
+            fix=compile_again(info.model_id),
+        )
+        program = program.without([PARAMETERS], [said])
+    return program.calibrated()
 
 
 def _fits_dspy(info: ProgramInfo) -> bool:
@@ -245,20 +245,9 @@ def _fits_dspy(info: ProgramInfo) -> bool:
 
 
 def parameters_signature() -> str:
-    """Of the names of all parameters: what was searched among others says nothing of those that there are now."""
+    """Return the fingerprint of the names of all parameters."""
+    # Values that were searched among other parameters say nothing about those that there are now.
     return hashlib.sha256("\n".join(DEFAULT.values()).encode()).hexdigest()[:16]
-
-
-def _of_these_parameters(program: Program) -> Program:
-    if program.info is None or not program.parameters:
-        return program
-    if program.info.stages[PARAMETERS].signature == parameters_signature():
-        return program
-    said = Note(
-        text=f"the parameters of {program.info.model_id} were searched among others than there are now",
-        fix=compile_again(program.info.model_id),
-    )
-    return program.without([PARAMETERS], [said])
 
 
 def _installed_dspy() -> str | None:

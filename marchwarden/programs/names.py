@@ -8,12 +8,12 @@ _DATE_OR_VERSION = re.compile(r"v?\d+(?:\.\d+)*|latest|preview|exp")
 
 
 def model_slug(model_id: str) -> str:
-    """A model's id as the name of its program's folder."""
+    """Return a model's id as the name of its program's folder."""
     return re.sub(r"[^a-z0-9.]+", "-", model_id.lower()).strip("-.") or "unnamed"
 
 
 def family(model_id: str) -> str:
-    """Provider and name without version and date: equal for models whose programs may stand in for each other.
+    """Return provider and name without version and date: equal for models whose programs can replace each other.
 
     `anthropic/claude-sonnet-5-5` and `anthropic/claude-sonnet-5-6-20270101` are `anthropic/claude-sonnet`. A size
     (`8b`, `1.5b`) and a word (`mini`) make another family.

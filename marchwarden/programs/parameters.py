@@ -1,7 +1,7 @@
-"""The numbers that the model-free stages decide by, as data: what `marchwarden compile --model extractive` searches.
+"""The numbers that the model-free stages decide by, as data. `marchwarden compile --model extractive` searches them.
 
-The defaults were found on the shipped training questions. A program may hold others; what a stage is given carries
-those in force, and nothing is kept in a module. Bounds keep every number where its meaning holds.
+The defaults were found on the shipped training questions. A program may hold others; each stage is given those in
+force, and no module keeps any. Bounds keep every number in the range where its meaning holds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from marchwarden.contract import SourceAuthority
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Weight: TypeAlias = Annotated[float, Field(ge=-30, le=30)]
 Value: TypeAlias = float | int
-# By dotted name: what it was, and what it is.
+# Parameters that changed, by dotted name: the value before and after.
 Changes: TypeAlias = dict[str, tuple[Value, Value]]
 
 
@@ -25,56 +25,62 @@ class _Group(BaseModel):
 
 
 class RelevanceWeights(_Group):
-    """What each feature of a passage adds to the log-odds that it answers an aspect (evidence/relevance.py), where it
-    was not compared in meaning."""
+    """Weights of a passage's features in the log-odds that it answers an aspect (evidence/relevance.py).
+
+    They apply where passage and aspect were compared by words alone.
+    """
 
     words: Weight
-    """The share of the aspect's terms that the passage holds."""
+    """Weight of the share of the aspect's terms that the passage holds."""
     words_around: Weight
-    """The share that only its title, its heading or its page's year holds."""
+    """Weight of the share of terms that only the title, the heading or the page's year holds."""
     pairs: Weight
-    """The share of the aspect's neighbouring terms that stand side by side."""
+    """Weight of the share of the aspect's neighbouring terms that stand side by side in the passage."""
     matters: Weight
-    """The share of what is asked about the names that the passage holds."""
+    """Weight of the share of the aspect's terms beside its names that the passage holds."""
     matters_around: Weight
-    """The same, with title and heading."""
+    """Weight of the share of those terms that the passage with its title and heading holds."""
     nothing_that_matters: Weight
-    """That it holds none of it."""
+    """Added where the passage holds none of those terms."""
     names: Weight
-    """The share of the aspect's names that it holds."""
+    """Weight of the share of the aspect's names that the passage holds."""
     names_around: Weight
-    """The same, with title and heading."""
+    """Weight of the share of the aspect's names that the passage with its title and heading holds."""
     no_names_asked: Weight
-    """That the aspect names nothing."""
+    """Added where the aspect holds no name."""
     short: Weight
-    """Fewer than five terms."""
+    """Added for a passage of fewer than five terms."""
     long: Weight
-    """Its terms, forty and more as one."""
+    """Weight of the number of terms as a share of forty, at most 1."""
     early: Weight
-    """One over its place on the page."""
+    """Weight of one over the passage's number on its page."""
     kind: Weight
-    """It holds the kind of thing that is asked for."""
+    """Added where the passage holds the kind of thing that is asked for."""
     kind_missing: Weight
+    """Added where it holds none of that kind."""
     specific_kind: Weight
-    """The same for kinds such as a date or a distance."""
+    """Added where the passage holds a thing of a specific kind that is asked for, such as a date or a distance."""
     specific_kind_missing: Weight
+    """Added where it holds none of that specific kind."""
     price_missing: Weight
-    """No price where one is asked for."""
+    """Added where a price is asked for and the passage holds none."""
     counted_missing: Weight
-    """Nothing of what "how many …" counts."""
+    """Added where the passage does not name the thing that "how many …" counts."""
     dangling: Weight
-    """It opens with a word that points back."""
+    """Added where the passage opens with a word that points back."""
     table_row: Weight
+    """Added where the passage is a row of a table."""
     bibliography: Weight
-    """It reads like a reference."""
+    """Added where the passage reads like a reference."""
     bias: Weight
+    """Log-odds of a passage without any feature."""
 
 
 class MeaningWeights(RelevanceWeights):
-    """The same where it was compared in meaning; the others then have less to say."""
+    """Weights where passage and aspect were also compared by the embedding model; words then count less."""
 
     likeness: Weight
-    """How alike both are, in spreads above what is usual."""
+    """Weight of their similarity, in standard deviations above the usual similarity."""
 
 
 class Relevance(_Group):
@@ -128,35 +134,35 @@ class Relevance(_Group):
         bias=-3.926,
     )
     headline: Share = 0.6
-    """What is left of a passage's chance where it is a headline; the names below say the same of other faults."""
+    """Factor on a passage's chance where it is a headline."""
     referral: Share = 0.5
-    """Where it sends its reader elsewhere ("for prices, see …")."""
+    """Factor on the chance of a passage that sends its reader elsewhere ("for prices, see …")."""
     nothing_asked: Share = 0.6
-    """Where nothing of what is asked about the names stands there."""
+    """Factor on the chance of a passage that holds none of the aspect's terms beside its names."""
     nothing_asked_in_meaning: Share = 0.85
-    """The same, where both were compared in meaning, which other words may carry."""
+    """Factor in the same case where the embedding model compared them, since other words may carry the meaning."""
     counted_missing: Share = 0.7
-    """Where what "how many …" counts does not stand there: the number is of something else."""
+    """Factor on the chance of a passage that does not name the thing that "how many …" counts."""
     name_missing: Share = 0.85
-    """Where a name that the question holds is missing …"""
+    """Factor on the chance of a passage that lacks a name of the question."""
     most_names_missing: Share = 0.7
-    """… and, once more, where half of them are."""
+    """Factor on top of that where half of the names are missing."""
 
 
 class Extract(_Group):
     relevant: Share = 0.46
-    """A page bears on an aspect where its best passage is at least this likely to answer it."""
+    """Least chance of a page's best passage to answer an aspect, from which on the page bears on the aspect."""
     relevant_too: Share = 0.3
-    """Other passages of such a page are evidence where they are at least this likely to."""
+    """Least chance of another passage of such a page, from which on it is evidence, too."""
     picks_per_aspect: int = Field(3, ge=1, le=8)
-    """Passages of one page, at most."""
+    """Passages taken from one page for one aspect, at most."""
 
 
 class Conflicts(_Group):
     close_to_best: Share = 0.6
-    """What an excerpt must carry of its aspect, as a share of what the best one carries, to count against others."""
+    """Least relevance of an excerpt, as a share of the best one's, from which on it counts against others."""
     answers: Share = 0.5
-    """An excerpt that is this likely to answer an aspect, and holds a value of what it asks for, answers it so."""
+    """Least chance of an excerpt with a value of the kind asked for, from which on that value is its answer."""
 
 
 class _ByAuthority(_Group):
@@ -173,18 +179,18 @@ class AuthorityCounts(_ByAuthority):
 
 class Synthesize(_Group):
     close_to_best: Share = 0.6
-    """What a sentence must carry of its aspect, as a share of what the best one carries, to be said."""
+    """Least relevance of a sentence, as a share of the best one's, from which on it is said."""
     fresh_source: Share = 0.3
-    """How much less relevant a sentence of a source without one in the answer may be than a source's second one."""
+    """Relevance that a sentence of a source new to the answer may lack, compared with a known source's second one."""
     authority: AuthorityCounts = AuthorityCounts()
-    """What the source's authority adds to the relevance of a sentence."""
+    """Added to the relevance of a sentence, by its source's authority."""
 
 
 class Gaps(_Group):
     relevant_closed: Share = 0.5
-    """A closed page whose hit carries this share of its aspect is a gap, even where other pages answered."""
+    """Least share of its aspect in a closed page's hit, from which on the page is a gap although others answered."""
     relevant_lead: Share = 0.4
-    """The same where nothing answered: the closed page may have."""
+    """Least share of its aspect in a closed page's hit, from which on the page is a gap where nothing answered."""
 
 
 class AuthorityTrust(_ByAuthority):
@@ -197,34 +203,39 @@ class Confidence(_Group):
     """The rubric of evidence/confidence.py. Its upper bounds are promises to callers, and no parameters."""
 
     nothing_cited: Share = 0.05
+    """Base of the score where no source is cited."""
     one_source: Share = 0.65
-    """The base, by independent sources that are cited."""
+    """Base of the score where one independent source is cited."""
     two_sources: Share = 0.74
+    """Base of the score where two independent sources are cited."""
     three_sources: Share = 0.82
+    """Base of the score where three independent sources are cited."""
     more_sources: Share = 0.88
+    """Base of the score where more independent sources are cited."""
     authority: AuthorityTrust = AuthorityTrust()
-    """What the median authority of what is cited adds."""
+    """Added to the score, by the median authority of the cited sources."""
     dated: Share = 0.05
-    """Taken off where everything is old …"""
+    """Taken off where all sources are old."""
     unresolved: Share = 0.1
-    """… where sources disagree and nothing settled it …"""
+    """Taken off where sources disagree and nothing settles it."""
     resolved: Share = 0.03
-    """… where something did …"""
+    """Taken off where sources disagree and something settles it."""
     exhausted: Share = 0.15
-    """… and where a limit cut the research short."""
+    """Taken off where a limit cut the research short."""
     fit_floor: Share = 0.3
-    """What is left of the score where the evidence does not fit the question at all."""
+    """Factor on the score where the evidence does not fit the question at all."""
     answered_floor: Share = 0.4
-    """What is left of it where no aspect is answered."""
+    """Factor on the score where no aspect is answered."""
 
     def base(self, sources: int) -> float:
+        """Return the base of the score for this number of independent sources that are cited."""
         return (self.nothing_cited, self.one_source, self.two_sources, self.three_sources, self.more_sources)[
             min(sources, 4)
         ]
 
 
 class Parameters(_Group):
-    """All of them, by the stage that they are of."""
+    """All parameters, by the stage that they belong to."""
 
     relevance: Relevance = Relevance()
     extract: Extract = Extract()
@@ -234,17 +245,19 @@ class Parameters(_Group):
     confidence: Confidence = Confidence()
 
     def values(self) -> dict[str, Value]:
-        """Every number by its dotted name: `extract.relevant`."""
+        """Return every number by its dotted name: `extract.relevant`."""
         return dict(_flat(self))
 
     def changes(self, other: Parameters) -> Changes:
-        """What is another number in `other`: ours, then theirs."""
+        """Return the numbers that are others in `other`: (this value, the other's)."""
         theirs = other.values()
         return {name: (value, theirs[name]) for name, value in self.values().items() if value != theirs[name]}
 
     def with_values(self, values: dict[str, Value]) -> Parameters:
-        """These with some numbers changed, by dotted name. Raises ValueError for a name that there is none of, and
-        for a number out of its bounds."""
+        """Return the parameters with some numbers changed, by dotted name.
+
+        Raises ValueError for an unknown name, and for a number out of its bounds.
+        """
         known = self.values()
         if unknown := [name for name in values if name not in known]:
             raise ValueError(f"there is no parameter {unknown[0]}")
@@ -267,5 +280,5 @@ def _flat(group: BaseModel, prefix: str = "") -> Iterator[tuple[str, Value]]:
             yield f"{prefix}{name}", value
 
 
-# What is used where no program holds others.
+# The parameters in force where no program holds others.
 DEFAULT = Parameters()

@@ -1,4 +1,5 @@
-"""Reads a program's files and says what is wrong with them; nothing in them is trusted, and nothing raises."""
+"""Read a program's files and note what is wrong with them. Nothing in them is trusted; a wrong file raises
+nothing."""
 
 from __future__ import annotations
 
@@ -17,22 +18,24 @@ from marchwarden.programs.parameters import Parameters
 from marchwarden.programs.records import CompiledStage, Note, ProgramInfo, StageRecord
 
 PROGRAM, CALIBRATION = "program.json", "calibration.json"
-# The name under which a program records the parameters of the model-free stages, beside those of stages.
+# The name under which a program records the parameters of the model-free stages, beside the names of stages.
 PARAMETERS = "parameters"
-# Bytes of a file: instructions and demonstrations are a prompt, and no prompt is so long.
-LARGEST = 1_000_000
+# Bytes of a file, at most: instructions and demonstrations are a prompt, and no prompt is so long. A guess.
+MOST_BYTES = 1_000_000
+# Readings of a program that another process replaces meanwhile. A guess: it takes two replacements within one reading
+# to need a third.
 _ATTEMPTS = 3
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
 
 class Unusable(Exception):
-    """What is wrong with a file, as the end of a sentence that begins with its path."""
+    """A fault of a file; its message is the end of a sentence that begins with the path."""
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """What program.json names, as far as it can be used."""
+    """The parts that program.json names, as far as they can be used."""
 
     folder: Path
     info: ProgramInfo | None = None
@@ -44,7 +47,7 @@ class Compiled:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What calibration.json says, as far as it can be used."""
+    """The content of calibration.json, as far as it can be used."""
 
     path: Path
     calibration: Calibration | None = None
@@ -53,13 +56,13 @@ class Fitted:
 
 
 def compile_again(model_id: str | None, stage: str | None = None) -> str:
-    """The command that makes a program, or one stage of it, anew."""
+    """Return the command that makes a program, or one stage of it, anew."""
     part = f" --stage {stage}" if stage and stage != PARAMETERS else ""
     return f"marchwarden compile --model {model_id or 'MODEL'}{part}"
 
 
 def read_compiled(folder: Path, model_id: str | None = None) -> Compiled | None:
-    """The compiled stages in a folder, which must be of the model where one is given; None where there are none.
+    """Return the compiled stages in a folder, which must be of the model where one is given; None without any.
 
     Where another process puts a new program there meanwhile, and removes files of the old one, the new one is read.
     """
@@ -81,25 +84,18 @@ def _read_compiled(folder: Path, model_id: str | None) -> Compiled | None:
     path = folder / PROGRAM
     try:
         body = read_file(path)
+        info = _parsed(ProgramInfo, body, "is no program")
+        if model_id is not None and info.model_id != model_id:
+            raise Unusable(f"is of {info.model_id}, not of {model_id}")
     except FileNotFoundError:
         return None
     except Unusable as problem:
-        return Compiled(folder, damage=(_refused(path, problem, model_id),))
-    try:
-        info = _parsed(ProgramInfo, body, "is no program")
-    except Unusable as problem:
-        return Compiled(folder, damage=(_refused(path, problem, model_id),))
-    if model_id is not None and info.model_id != model_id:
-        foreign = Unusable(f"is of {info.model_id}, not of {model_id}")
-        return Compiled(folder, damage=(_refused(path, foreign, model_id),))
+        return Compiled(folder, damage=(Note(text=f"{path} {problem}", fix=compile_again(model_id)),))
     return _read_stages(folder, info, body)
 
 
-def _refused(path: Path, problem: Unusable, model_id: str | None) -> Note:
-    return Note(text=f"{path} {problem}", fix=compile_again(model_id))
-
-
 def _read_stages(folder: Path, info: ProgramInfo, body: bytes) -> Compiled:
+    """Read the files of the stages that are kept; a file that can't be used becomes a note."""
     stages, parameters, damage = {}, None, []
     for name, record in info.stages.items():
         if not record.kept:
@@ -108,21 +104,17 @@ def _read_stages(folder: Path, info: ProgramInfo, body: bytes) -> Compiled:
             if name == PARAMETERS:
                 parameters = _read_part(Parameters, folder, name, record)
             else:
-                stages[name] = _read_stage(folder, name, record)
+                stage = _read_part(CompiledStage, folder, name, record)
+                if (stage.stage, stage.signature) != (name, record.signature):
+                    raise Unusable(f"{folder / str(record.file)} is not of the {name} that {PROGRAM} names")
+                stages[name] = stage
         except Unusable as problem:
             damage.append(Note(text=str(problem), fix=compile_again(info.model_id, name)))
     return Compiled(folder, info, body, stages, parameters, tuple(damage))
 
 
-def _read_stage(folder: Path, name: str, record: StageRecord) -> CompiledStage:
-    stage = _read_part(CompiledStage, folder, name, record)
-    if (stage.stage, stage.signature) != (name, record.signature):
-        raise Unusable(f"{folder / str(record.file)} is not of the {name} that {PROGRAM} names")
-    return stage
-
-
 def _read_part(kind: type[Kind], folder: Path, name: str, record: StageRecord) -> Kind:
-    """What a record's file holds. Raises Unusable, with the whole sentence."""
+    """Return the content of a record's file. Raises Unusable, with the whole sentence."""
     if record.file is None or record.sha256 is None:
         raise Unusable(f"{folder / PROGRAM} names no file for the compiled {name}")
     path = folder / record.file
@@ -138,7 +130,7 @@ def _read_part(kind: type[Kind], folder: Path, name: str, record: StageRecord) -
 
 
 def read_calibration(folder: Path, model_id: str | None = None) -> Fitted | None:
-    """The calibration in a folder, which must be of the model where one is given; None where there is none."""
+    """Return the calibration in a folder, which must be of the model where one is given; None where there is none."""
     path = folder / CALIBRATION
     try:
         body = read_file(path)
@@ -153,37 +145,33 @@ def read_calibration(folder: Path, model_id: str | None = None) -> Fitted | None
 
 
 def read_file(path: Path, *, links: bool = True) -> bytes:
-    """A regular file's bytes. Raises FileNotFoundError, and Unusable for all else that is wrong with it."""
+    """Return a regular file's bytes. Raises FileNotFoundError, and Unusable for any other fault."""
     try:
         if not stat.S_ISREG((path.stat() if links else path.lstat()).st_mode):
             raise Unusable("is no regular file")
         with path.open("rb") as file:
-            body = file.read(LARGEST + 1)
+            body = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise Unusable(f"can't be read: {error.strerror or error}") from None
-    if len(body) > LARGEST:
-        raise Unusable(f"has over {LARGEST:,} bytes")
+    if len(body) > MOST_BYTES:
+        raise Unusable(f"has over {MOST_BYTES:,} bytes")
     return body
 
 
 def _parsed(kind: type[Kind], body: bytes, what: str) -> Kind:
-    """Raises Unusable, which names the field that is wrong, or the format where that is a newer one."""
+    """Return the content of a file. Raises Unusable, which names the wrong field, or a format that is newer."""
     try:
         return kind.model_validate_json(body)
     except ValidationError as error:
-        if (format := _format(body)) is not None and format > 1:
+        try:
+            found: Any = from_json(body)
+        except ValueError:
+            found = None
+        format = found.get("format") if isinstance(found, dict) else None
+        if isinstance(format, int) and format > 1:
             raise Unusable(f"has format {format}, which is newer than this version of Marchwarden reads") from None
         first = error.errors()[0]
         where = "".join(f"{part}: " for part in [".".join(map(str, first["loc"]))] if part)
         raise Unusable(f"{what}: {where}{first['msg']}") from None
-
-
-def _format(body: bytes) -> int | None:
-    try:
-        found: Any = from_json(body)
-    except ValueError:
-        return None
-    value = found.get("format") if isinstance(found, dict) else None
-    return value if isinstance(value, int) else None

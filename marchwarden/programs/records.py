@@ -1,4 +1,4 @@
-"""What a program's files say, as data: program.json, and one file for each compiled stage."""
+"""Models of a program's files: program.json, and one file for each compiled stage."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class _Record(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _can_be_written(cls, given: Any) -> Any:
+    def _replace_surrogates(cls, given: Any) -> Any:
         return _writable(given)
 
 
 def _writable(value: Any) -> Any:
-    """A value in which halves of surrogate pairs, which a model may write and no file can hold, are replaced."""
+    """Return a value without halves of surrogate pairs, which a model may write and no file can hold."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
@@ -29,41 +29,42 @@ def _writable(value: Any) -> Any:
 
 
 class StageRecord(_Record):
-    """What compiling one stage came to, kept or not."""
+    """The outcome of compiling one stage, kept or not."""
 
     kept: bool
-    """Whether the compiled form is used."""
+    """True where the compiled form is used."""
     form: Form = "model"
-    """`model_free`: what is used is the model-free form, which did better than the model."""
+    """Form that is used; `model_free` where that did better than the model."""
     reason: str
-    """Why it is kept, or not, in words."""
+    """Reason for which the compiled form is kept, or not, in a sentence."""
     optimizer: str
     seed: int
     signature: str
-    """Fingerprint of the signature that it was compiled for."""
+    """Fingerprint of the signature that the stage was compiled for."""
     file: str | None = Field(None, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
-    """The stage's file beside program.json, a plain name; None where it was not kept."""
+    """Name of the stage's file beside program.json, without a folder; None where it was not kept."""
     sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
-    """Of that file's bytes."""
+    """SHA-256 hash of the file's bytes; None where it was not kept."""
     dev_examples: int = Field(ge=0)
     uncompiled: Number
-    """Mean score on the dev examples, 0–1."""
+    """Mean score of the uncompiled stage on the dev examples, 0–1."""
     compiled: Number | None = None
-    """The same of what is kept, or was found."""
+    """Mean score of the compiled stage on the dev examples, 0–1; None where none was found."""
     difference: tuple[Number, Number] | None = None
     """95 % paired bootstrap interval of compiled − uncompiled."""
     model_free: Number | None = None
-    """The same of the model-free form, which costs nothing."""
+    """Mean score of the model-free form on the dev examples, 0–1; None where it has none."""
     valid_uncompiled: Number | None = None
-    """Share of the examples in which the model's own output could be used; None without a model."""
+    """Share of the examples in which the uncompiled stage's own output could be used, 0–1; None without a model."""
     valid_compiled: Number | None = None
+    """Share of the examples in which the compiled stage's own output could be used, 0–1; None without a model."""
     calls: int = Field(0, ge=0)
     tokens: int = Field(0, ge=0)
     seconds: Number = Field(0.0, ge=0)
 
     @property
     def verdict(self) -> str:
-        """What became of it, in a few words."""
+        """Outcome in a few words: `kept`, `not kept`, `goes without the model`."""
         if not self.kept:
             return "not kept"
         return "kept" if self.form == "model" else "goes without the model"
@@ -79,7 +80,7 @@ class FigureRecord(_Record):
 
 
 class WholeRecord(_Record):
-    """What the whole program was worth on questions from end to end."""
+    """Scores of the whole program on questions from end to end."""
 
     questions: int = Field(ge=0)
     split: str
@@ -87,17 +88,17 @@ class WholeRecord(_Record):
 
 
 class CostRecord(_Record):
-    """What compiling took, the reflection model's calls included."""
+    """Cost of compiling, the reflection model's calls included."""
 
     calls: int = Field(0, ge=0)
     tokens: int = Field(0, ge=0)
     seconds: Number = Field(0.0, ge=0)
     dollars: Number | None = None
-    """None where no price is known."""
+    """US dollars for the calls; None where no price is known."""
 
 
 class ProgramInfo(_Record):
-    """program.json: what was compiled, from what, by what, and what it is worth."""
+    """program.json: the compiled stages with their origin, their scores and their cost."""
 
     format: Literal[1] = 1
     model_id: str
@@ -105,9 +106,9 @@ class ProgramInfo(_Record):
     dspy: str
     """Version of DSPy."""
     version: str
-    """Of Marchwarden."""
+    """Version of Marchwarden."""
     date: str
-    """The day, ISO."""
+    """Day of the compile, in ISO form."""
     seed: int
     labels: str
     """Hash of the labelled questions."""
@@ -120,17 +121,17 @@ class ProgramInfo(_Record):
 
 
 class CompiledStage(_Record):
-    """A stage's file: the words and the demonstrations that take the place of the stage's own."""
+    """A stage's file: the instructions and demonstrations that replace the stage's own."""
 
     format: Literal[1] = 1
     stage: str
     signature: str
-    """Fingerprint of the uncompiled signature that it was compiled for."""
+    """Fingerprint of the uncompiled signature that the stage was compiled for."""
     form: Form = "model"
-    """`model_free`: the stage goes without the model, which does worse."""
+    """Form that is used; `model_free` where the stage runs without the model, which does worse."""
     instructions: str
     demos: list[dict[str, JsonValue]] = []
-    """Input and output fields by name."""
+    """Demonstrations, each with its input and output fields by name."""
 
 
 class Note(_Record):
@@ -138,11 +139,11 @@ class Note(_Record):
 
     text: str
     fix: str | None = None
-    """A command or a setting, in words."""
+    """Command or setting that removes the cause, in words; None where there is none."""
 
     @property
     def said(self) -> str:
-        """The text as a sentence."""
+        """Text of the note as a sentence."""
         return f"{self.text[:1].upper()}{self.text[1:]}."
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
-"""Writes a program so that it can be read at every moment: the stages' files first, under names that hold their
-hashes, then program.json in one step; then what it no longer names goes."""
+"""Write a program so that it can be read at every moment: the stages' files first, under names that hold their
+hashes, then program.json in one step; at last, files that it no longer names are removed."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from marchwarden.programs.parameters import Parameters
 from marchwarden.programs.reading import PARAMETERS, PROGRAM
 from marchwarden.programs.records import CompiledStage, ProgramInfo
 
+# Names of stages' files, and of files that a killed writer left (files.py).
 _HASHED = re.compile(r"[a-z_]+\.[0-9a-f]{8}\.json")
 _ASIDE = re.compile(r"\.[a-z_.0-9]+\.json-[0-9a-f]{32}")
 
@@ -42,12 +43,18 @@ def save_program(
             write_whole(folder / str(recorded.stages[name].file), body)
         write_whole(folder / PROGRAM, recorded.model_dump_json(indent=2).encode("utf-8") + b"\n")
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        hint = "Free some space, or name" if full else "Name"
+        raise StorageError(
+            f"the program can't be written into {folder}: {error.strerror or error}",
+            hint=f"{hint} another folder with --out.",
+        ) from None
     _tidy(folder, {record.file for record in recorded.stages.values() if record.file})
     return folder / PROGRAM
 
 
 def _recorded(info: ProgramInfo, bodies: Mapping[str, bytes]) -> ProgramInfo:
+    """Return the records with the file's name and hash of each stage that is kept."""
     kept = {name for name, record in info.stages.items() if record.kept}
     if kept != set(bodies):
         raise ValueError(f"the record keeps {sorted(kept)}, and there are files of {sorted(bodies)}")
@@ -60,7 +67,7 @@ def _recorded(info: ProgramInfo, bodies: Mapping[str, bytes]) -> ProgramInfo:
 
 
 def _tidy(folder: Path, named: Iterable[str]) -> None:
-    """Remove what earlier programs and killed writers left; a file that can't be removed does no harm."""
+    """Remove files that earlier programs and killed writers left; one that can't be removed does no harm."""
     keep = set(named)
     with suppress(OSError):
         for path in folder.iterdir():
@@ -68,12 +75,3 @@ def _tidy(folder: Path, named: Iterable[str]) -> None:
             if left and path.name not in keep:
                 with suppress(OSError):
                     path.unlink()
-
-
-def _unwritable(folder: Path, error: OSError) -> StorageError:
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    hint = "Free some space, or name" if full else "Name"
-    return StorageError(
-        f"the program can't be written into {folder}: {error.strerror or error}",
-        hint=f"{hint} another folder with --out.",
-    )
