@@ -27,9 +27,9 @@ async def research(
 ) -> ResearchResult:
     """Answer `question`; `settings` come from the environment and `.env` where none are given.
 
-    Raises InvalidRequest, naming field and limit, before anything is run or written; ConfigurationError where a key,
-    a model or a folder is missing; StorageError where the trace can't be written; ResearchFailed, with the trace id,
-    for an internal failure. Cancelling the call ends it, and its trace says so.
+    Raises InvalidRequest, which names field and limit, before anything is run or written; ConfigurationError where
+    a key, a model or a folder is missing; StorageError where the trace can't be written; ResearchFailed, with the
+    trace id, for an internal failure. Cancelling the call ends it, and its trace says so.
     """
     request = request_of(question, context, depth, constraints)
     chosen = settings or load_settings()
@@ -46,7 +46,10 @@ def research_sync(
     *,
     settings: Settings | None = None,
 ) -> ResearchResult:
-    """`research` for code without an event loop; raises RuntimeError where one is running."""
+    """Answer `question` as `research` does, for code without an event loop.
+
+    Raises RuntimeError where an event loop is running, else the same errors.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -57,7 +60,7 @@ def research_sync(
 def request_of(
     question: str, context: str | None, depth: Depth | str, constraints: Constraints | dict[str, Any] | None
 ) -> ResearchRequest:
-    """The call's arguments, checked; raises InvalidRequest."""
+    """Return the call's arguments, checked. Raises InvalidRequest."""
     given = constraints.model_dump(exclude_unset=True) if isinstance(constraints, Constraints) else constraints
     try:
         return ResearchRequest.model_validate(

@@ -1,7 +1,7 @@
-"""What is left of one call's tokens, iterations, sources and seconds. Pure: a clock is passed in.
+"""The budget of one call: tokens, iterations, sources and seconds. The clock is passed in.
 
-Tokens are reserved before a model is called and committed after it, so that concurrent calls together can never
-spend what is not there. Safe under threads and tasks.
+Tokens are reserved before a model is called and committed after it, so that concurrent calls together never spend
+more than the budget. Safe under threads and tasks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Budget:
         self.iterations_run = 0
         self.sources_used = 0
         self.exhausted: list[Limit] = []
-        """Which limits cut something short, in the order in which they did."""
+        """Limits that cut something short, in the order in which they did."""
         self._clock = clock
         self._started = clock()
         self._held: dict[int, Reservation] = {}
@@ -45,22 +45,28 @@ class Budget:
     # Tokens
 
     def set_aside(self, stage: str, tokens: int) -> None:
-        """Keep `tokens` for `stage`: no other stage can reserve them. 0 gives them back."""
+        """Keep `tokens` for `stage`, so that no other stage can reserve them; 0 gives them back."""
         with self._lock:
             self._set_aside[stage] = tokens
 
     def tokens_left(self, stage: str) -> int:
-        """What `stage` may still reserve: not used, not held by a running call, not set aside for another stage."""
+        """Return the tokens that `stage` may still reserve.
+
+        Those are tokens not used, not held by a running call, and not set aside for another stage.
+        """
         with self._lock:
             return self._left(stage)
 
     def tokens_held(self) -> int:
-        """What running calls hold; each gives back what it did not need."""
+        """Return the tokens that running calls hold; each call gives back those that it did not need."""
         with self._lock:
             return sum(held.tokens for held in self._held.values())
 
     def reserve(self, stage: str, tokens: int) -> Reservation:
-        """Hold `tokens`; raises BudgetExhausted where they are not there. Commit or release it afterwards."""
+        """Hold `tokens` and return the reservation, to be committed after the call.
+
+        Raises BudgetExhausted where so many are not left.
+        """
         with self._lock:
             if tokens > (left := self._left(stage)):
                 raise BudgetExhausted("tokens", f"{stage} needs {tokens} tokens, {max(left, 0)} are left for it")
@@ -70,12 +76,12 @@ class Budget:
             return reservation
 
     def commit(self, reservation: Reservation, tokens: int) -> int:
-        """Turn the hold into use and return what was charged.
+        """Turn a reservation into use and return the tokens that were charged.
 
-        That is `tokens`, or, where a provider reports more than the hold, as much of it as nobody else holds: the
-        hold was a bound on what the call can have cost, so only a wrong report goes beyond it, and the total stays
-        within the budget whatever is reported.
+        They are `tokens`, or, where a provider reports more than was reserved, as many of them as nobody else holds.
         """
+        # The reservation is a bound on the call's cost, so that only a wrong report goes beyond it. The total stays
+        # within the budget whatever is reported.
         with self._lock:
             self._held.pop(reservation.number)
             others = sum(held.tokens for held in self._held.values())
@@ -98,7 +104,7 @@ class Budget:
         return True
 
     def take_sources(self, wanted: int) -> int:
-        """Count up to `wanted` more pages; returns how many may be fetched."""
+        """Count up to `wanted` more pages, and return how many may be fetched."""
         granted = min(wanted, self.max_sources - self.sources_used)
         self.sources_used += granted
         return granted
@@ -110,6 +116,6 @@ class Budget:
         return self.max_seconds - self.seconds_used()
 
     def ran_out(self, limit: Limit) -> None:
-        """Remember that `limit` cut something short: the result is then `budget_exhausted`."""
+        """Remember that `limit` cut something short, so that the result says `budget_exhausted`."""
         if limit not in self.exhausted:
             self.exhausted.append(limit)

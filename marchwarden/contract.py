@@ -1,6 +1,6 @@
-"""The research contract, v1, as types: what a caller may ask, and what every researcher answers.
+"""The research contract, v1, as types: the request that a caller sends, and the result that every researcher returns.
 
-Every limit of docs/wiki/ResearchContract.md is enforced here and nowhere else. Imports nothing of ours.
+Every limit of docs/wiki/ResearchContract.md is enforced here and nowhere else. This module imports no other of ours.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from typing_extensions import Self, assert_never
 
 CONTRACT_VERSION: Literal["v1"] = "v1"
+# Characters of a raw_excerpt, at most.
 EXCERPT_LIMIT = 500
+# The end of a raw_excerpt that was cut.
 EXCERPT_CUT = "[...]"
+# The raw_excerpt of a source that has no text, such as an image.
 NON_TEXT_SOURCE = "[non-text source]"
 
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 
 
 class Depth(str, Enum):
-    """How far to go: a target for the planner, not a limit."""
+    """Thoroughness of the research: a target for the planner, not a limit."""
 
     SHALLOW = "shallow"
     BALANCED = "balanced"
@@ -31,7 +34,7 @@ class Depth(str, Enum):
 
 
 class GapCategory(str, Enum):
-    """Why something stayed open; each asks something else of the caller."""
+    """Reason for which something stayed open; each calls for another step (see `next_step`)."""
 
     SOURCE_NOT_FOUND = "source_not_found"
     ACCESS_DENIED = "access_denied"
@@ -69,7 +72,7 @@ class Recency(str, Enum):
 
 
 class SourceFilter:
-    """Which hosts may be searched and fetched: `usu.edu, *.gov, -pinterest.com`.
+    """Domains whose hosts may be searched and fetched: `usu.edu, *.gov, -pinterest.com`.
 
     A name covers itself and its subdomains (`*.gov` and `gov` are the same); a leading `-` excludes, and an
     exclusion wins. With no inclusion at all, every host that is not excluded is allowed.
@@ -78,22 +81,22 @@ class SourceFilter:
     _DOMAIN = re.compile(r"^(\*\.)?([a-z0-9_](-*[a-z0-9_])*\.)*[a-z0-9](-*[a-z0-9])*$")
 
     def __init__(self, text: str | None) -> None:
-        """Raises ValueError, naming the entry, where one is not a domain."""
+        """Raises ValueError, which names the entry, where one is not a domain."""
         self.include: list[str] = []
         self.exclude: list[str] = []
         for entry in (part.strip() for part in (text or "").split(",")):
-            if entry:
-                chosen = self.exclude if entry.startswith("-") else self.include
-                chosen.append(self._domain(entry.removeprefix("-").strip()))
-
-    def _domain(self, entry: str) -> str:
-        wildcard, name = ("*.", entry[2:]) if entry.startswith("*.") else ("", entry)
-        name = ascii_host(name)
-        if not self._DOMAIN.match(wildcard + name):
-            raise ValueError(f"{entry!r} is not a domain; write domains such as usu.edu, *.gov, -pinterest.com")
-        return name
+            if not entry:
+                continue
+            chosen = self.exclude if entry.startswith("-") else self.include
+            domain = entry.removeprefix("-").strip()
+            wildcard, name = ("*.", domain[2:]) if domain.startswith("*.") else ("", domain)
+            name = ascii_host(name)
+            if not self._DOMAIN.match(wildcard + name):
+                raise ValueError(f"{domain!r} is not a domain; write domains such as usu.edu, *.gov, -pinterest.com")
+            chosen.append(name)
 
     def allows(self, host: str) -> bool:
+        """Return whether a host may be searched and fetched."""
         host = ascii_host(host)
         if any(_is_within(host, domain) for domain in self.exclude):
             return False
@@ -101,7 +104,7 @@ class SourceFilter:
 
 
 def ascii_host(host: str) -> str:
-    """A host name as it goes over the wire: lower case, IDNA 2008 where it is not ASCII (RFC 5891)."""
+    """Return a host name as it goes over the wire: lower case, IDNA 2008 where it is not ASCII (RFC 5891)."""
     host = host.strip().rstrip(".").lower()
     if host.isascii():
         return host
@@ -123,13 +126,13 @@ def _valid_filter(text: str | None) -> str | None:
 
 
 class _Asked(BaseModel):
-    """What a caller sends: unknown fields are errors."""
+    """Base of what a caller sends: unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class _Answered(BaseModel):
-    """What a researcher sends: a reader tolerates fields that it does not know."""
+    """Base of what a researcher sends: a reader tolerates fields that it does not know."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -163,7 +166,7 @@ class ResearchRequest(_Asked):
     @model_validator(mode="before")
     @classmethod
     def _deep_gets_more(cls, data: Any) -> Any:
-        """The token budget of a deep call is 25000 where none is given; null constraints mean none."""
+        """Set the token budget of a deep call to 25000 where none is given; null constraints mean none."""
         if not isinstance(data, dict):
             return data
         given = data.get("constraints")
@@ -236,10 +239,6 @@ class CostMetadata(_Answered):
     model_id: str = Field(min_length=1)
 
 
-def _valid_uuid(text: str) -> str:
-    return str(UUID(text))
-
-
 class ResearchResult(_Answered):
     answer: str = Field(min_length=1)
     citations: list[Citation]
@@ -249,12 +248,12 @@ class ResearchResult(_Answered):
     confidence: float = Field(ge=0, le=1)
     confidence_factors: ConfidenceFactors
     cost_metadata: CostMetadata
-    trace_id: Annotated[str, AfterValidator(_valid_uuid)]
+    trace_id: Annotated[str, AfterValidator(lambda text: str(UUID(text)))]
     contract_version: str | None = CONTRACT_VERSION
 
     @model_validator(mode="after")
     def _markers_have_citations(self) -> Self:
-        """Every `[n]` of the answer names a citation; an answer with citations carries at least one marker."""
+        """Refuse a marker `[n]` without its citation, and an answer with citations but without a marker."""
         markers = set(markers_of(self.answer))
         if wrong := sorted(n for n in markers if not 1 <= n <= len(self.citations)):
             raise ValueError(f"answer cites {wrong}, but there are {len(self.citations)} citations")
@@ -267,7 +266,7 @@ ConfidenceBand: TypeAlias = Literal["high", "moderate", "low", "very low"]
 
 
 def confidence_band(confidence: float) -> ConfidenceBand:
-    """The contract's words for a score: ≥0.9 high · ≥0.7 moderate · ≥0.5 low · else very low."""
+    """Return the contract's words for a score: ≥0.9 high · ≥0.7 moderate · ≥0.5 low · else very low."""
     if confidence >= 0.9:
         return "high"
     if confidence >= 0.7:
@@ -276,7 +275,7 @@ def confidence_band(confidence: float) -> ConfidenceBand:
 
 
 def next_step(category: GapCategory) -> str:
-    """What a caller does about a gap of this category, as an instruction."""
+    """Return the step that a caller can take about a gap of this category."""
     match category:
         case GapCategory.SOURCE_NOT_FOUND:
             return "ask another researcher, or accept it"
@@ -293,19 +292,19 @@ def next_step(category: GapCategory) -> str:
 
 
 def markers_of(answer: str) -> list[int]:
-    """The citation numbers in an answer, in order of appearance, with repeats."""
+    """Return the citation numbers in an answer, in order of appearance, with repeats."""
     return [int(number) for number in _MARKER.findall(answer)]
 
 
 def cut_excerpt(text: str) -> str:
-    """`text` as a raw_excerpt: whole where it fits, else its start and `[...]`, 500 characters in all."""
+    """Return `text` as a raw_excerpt: whole where it fits, else its start and `[...]`, 500 characters in all."""
     if len(text) <= EXCERPT_LIMIT:
         return text
     return text[: EXCERPT_LIMIT - len(EXCERPT_CUT)] + EXCERPT_CUT
 
 
 def json_schema(which: Literal["request", "result"]) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a call's arguments, or of its result."""
+    """Return the JSON Schema (2020-12) of a call's arguments, or of its result."""
     if which == "request":
         return ResearchRequest.model_json_schema()
     return ResearchResult.model_json_schema(mode="serialization")

@@ -1,4 +1,4 @@
-"""Everything that can go wrong, as one tree; foreign errors are translated here and nowhere else.
+"""All errors of Marchwarden, as one tree; errors of other libraries are translated here and nowhere else.
 
 MarchwardenError
 ├── InvalidRequest            the call's arguments break the contract; nothing was run
@@ -15,7 +15,6 @@ MarchwardenError
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ ModelErrorKind: TypeAlias = Literal[
 
 
 class MarchwardenError(Exception):
-    """Base of all: `str(error)` is one sentence for a person; `hint` says what to do next, if anything."""
+    """Base of all: `str(error)` is one sentence for a person; `hint` says what to do next, or is None."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -46,7 +45,7 @@ class MarchwardenError(Exception):
 
 
 class InvalidRequest(MarchwardenError):
-    """`problems` holds a (field, what is wrong with it) for each broken argument."""
+    """Arguments that break the contract; `problems` holds (field, what is wrong with it) for each of them."""
 
     def __init__(self, problems: list[tuple[str, str]]) -> None:
         super().__init__("\n".join(f"{field}: {problem}" for field, problem in problems))
@@ -54,7 +53,7 @@ class InvalidRequest(MarchwardenError):
 
     @classmethod
     def of(cls, error: ValidationError) -> InvalidRequest:
-        """pydantic's report as lines that name field and limit, without echoing the input."""
+        """Return pydantic's report as lines that name field and limit, without echoing the input."""
         return cls(
             [
                 (".".join(map(str, each["loc"])) or "arguments", each["msg"].removeprefix("Value error, "))
@@ -68,7 +67,7 @@ class ConfigurationError(MarchwardenError):
 
 
 class BudgetExhausted(MarchwardenError):
-    """`limit` names what ran out. No layer retries it."""
+    """A limit that ran out, named by `limit`. No layer retries it."""
 
     def __init__(self, limit: Limit, message: str) -> None:
         super().__init__(message)
@@ -90,7 +89,7 @@ class StorageError(MarchwardenError):
 
 
 class EvaluationError(MarchwardenError):
-    """What was to be scored is not there, or is not of the kind that can be."""
+    """Labels, a run or a data set that is missing, or can't be scored."""
 
 
 class LabelsInvalid(EvaluationError):
@@ -170,11 +169,13 @@ _KEY = re.compile(r"(?i)\b((?:sk|pk|rk|tvly|gsk|xai|key)[-_][\w*.-]{6,}|(?<=bear
 
 
 def model_error(error: BaseException) -> MarchwardenError:
-    """What a failed model call means, in our tree: ours where one stands in the chain of causes, else a ModelError.
-
-    DSPy wraps what an engine raises, so that a refusal of the budget arrives as the cause of something else.
-    """
-    chain = list(_causes(error))
+    """Translate the error of a failed model call: one of ours in the chain of its causes, else a ModelError."""
+    # DSPy wraps what an engine raises, so that a refusal of the budget arrives as the cause of something else.
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and all(cause is not each for each in chain):  # causes can form a circle
+        chain.append(cause)
+        cause = cause.__cause__
     for each in chain:
         if isinstance(each, MarchwardenError):
             return each
@@ -185,16 +186,9 @@ def model_error(error: BaseException) -> MarchwardenError:
     return ModelError(kind, f"{sentence}: {detail}" if detail else sentence, hint=hint)
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__
-
-
 def _model_error_kind(error: BaseException) -> ModelErrorKind | None:
-    """By the class or the nearest parent that is known; None for what no model library raises."""
+    """Return the kind of a model library's error, by its nearest known class; None for any other error."""
+    # 529 is Anthropic's status for an overloaded service.
     if getattr(error, "status", None) == 529 or getattr(error, "provider_code", None) == "overloaded_error":
         return "overloaded"
     for each in type(error).__mro__:

@@ -1,7 +1,8 @@
-"""What is known and what failed, beside the aspect of the question that it was for. Pure: no I/O, no model.
+"""The ledger of a call: excerpts and failures, each beside the aspect of the question that it was for.
 
-Everything that a result says besides its answer's wording is read off this ledger: which aspects are open and why,
-what was met on the way, what disagrees. It is JSON, so that a call can be finished from outside its process.
+Everything that a result says besides its answer's wording is read off the ledger: open aspects with the reasons,
+pointers to other sources, conflicts. It has no I/O and calls no model. It is JSON, so that a call can be finished
+from outside its process.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ class Source(BaseModel):
     language: str | None
     has_text: bool
     copy_of: str | None = None
-    """The locator of the source that this one is a copy of."""
+    """Locator of the source that this one is a copy of; None where it is no copy."""
     shingles: list[int] = Field(repr=False)
     shingle_total: int = Field(repr=False)
     passed_over: int = 0
-    """How many of its passages speak to machines, and are left out."""
+    """Number of passages that are left out because they look like prompt injection."""
 
     @property
     def dated(self) -> date | None:
@@ -74,12 +75,12 @@ class Excerpt(BaseModel):
     end: int
     text: str
     says: str | None = None
-    """What it says, in the words of whoever picked it; None where nobody put it in words."""
+    """Summary by the model that picked the excerpt; None where no model wrote one."""
     stance: Stance = "supports"
     relevance: float = 0.0
-    """0–1: how much of the aspect it carries."""
+    """Chance that the excerpt answers its aspect, 0–1."""
     place: str | None = None
-    """Where a person finds it in a file: `page=3`, `L12`."""
+    """Place of the excerpt in a file, for a person: `page=3`, `L12`; None on a web page."""
 
 
 class Pointer(BaseModel):
@@ -97,13 +98,13 @@ class Attempt(BaseModel):
 
     service: Literal["search", "fetch"]
     target: str
-    """The query, or the URL."""
+    """Query of the search, or URL of the fetch."""
     title: str | None
     kind: FailureKind
     detail: str
     aspect: int
     relevance: float = 0.0
-    """0–1: how much of its aspect the hit's title and snippet carry; 1 for a search."""
+    """Share of its aspect that the hit's title and snippet carry, 0–1; 1 for a search."""
 
 
 class Conflict(BaseModel):
@@ -112,9 +113,9 @@ class Conflict(BaseModel):
     about: str
     sides: tuple[int, int]
     resolved: str | None
-    """Why one side stands, where that could be settled."""
+    """Reason for which one side stands; None where the conflict could not be settled."""
     preferred: int | None = None
-    """The number of the side that stands."""
+    """Number of the excerpt that stands; None where the conflict could not be settled."""
 
 
 class Ledger(BaseModel):
@@ -129,7 +130,7 @@ class Ledger(BaseModel):
     failures: list[Attempt] = []
     conflicts: list[Conflict] = []
 
-    # What a turn of the loop adds
+    # Additions by a turn of the loop
 
     def set_aspects(self, texts: list[str]) -> None:
         """Take the first plan's aspects; later plans may add to them, but not rename them."""
@@ -140,17 +141,18 @@ class Ledger(BaseModel):
                 self.aspects.append(Aspect(number=len(self.aspects) + 1, text=text))
 
     def is_new_query(self, query: str) -> bool:
+        """Return whether no search so far had the same words."""
         return _same_words(query) not in {_same_words(asked) for asked in self.queries}
 
     def add_search(self, outcome: SearchOutcome, aspect: int) -> int:
-        """Keep the hits as leads; returns how many were not known before."""
+        """Keep the hits as leads, and return how many were not known before."""
         self.queries.append(outcome.query)
         if outcome.failure:
             self._failed("search", outcome.query, None, outcome.failure, aspect, 1.0)
         known = {lead.url: lead for lead in self.leads}
         before = len(known)
         for position, hit in enumerate(outcome.hits, start=1):
-            rank = 1 / (60 + position)
+            rank = 1 / (60 + position)  # 60 is the constant of Cormack et al.
             if lead := known.get(hit.url):
                 lead.rank += rank
                 continue
@@ -166,6 +168,7 @@ class Ledger(BaseModel):
         return len(known) - before
 
     def add_failure(self, lead: Lead, failure: Failure, relevance: float) -> None:
+        """Keep a fetch that failed; `relevance` as in Attempt."""
         lead.state = "failed"
         self._failed("fetch", lead.url, lead.title, failure, lead.aspect, relevance)
 
@@ -191,7 +194,8 @@ class Ledger(BaseModel):
         )
 
     def add_page(self, lead: Lead, page: Page, organisation: str, authority: SourceAuthority) -> Source | None:
-        """Keep a page that was read; None where this very text was read before under another address."""
+        """Keep a page that was read, and return its source; None where this very text, or address, was read
+        before."""
         if any(source.text_hash == page.text_hash and page.text for source in self.sources) or any(
             source.locator == page.url for source in self.sources
         ):
@@ -228,7 +232,7 @@ class Ledger(BaseModel):
         return None
 
     def add_excerpt(self, excerpt: Excerpt) -> bool:
-        """Number and keep it; False where this slice is already kept for this aspect."""
+        """Number an excerpt and keep it; return False where this slice is already kept for this aspect."""
         if any(
             (known.locator, known.start, known.aspect) == (excerpt.locator, excerpt.start, excerpt.aspect)
             for known in self.excerpts
@@ -239,10 +243,11 @@ class Ledger(BaseModel):
         return True
 
     def add_pointers(self, pointers: list[Pointer]) -> None:
+        """Keep the pointers that are not known yet."""
         known = {(pointer.kind, pointer.value) for pointer in self.pointers}
         self.pointers += [pointer for pointer in pointers if (pointer.kind, pointer.value) not in known]
 
-    # What is read off it
+    # Readings
 
     def aspect(self, number: int) -> Aspect:
         return self.aspects[number - 1]
@@ -254,8 +259,10 @@ class Ledger(BaseModel):
         return [excerpt for excerpt in self.excerpts if excerpt.aspect == aspect]
 
     def organisations(self, excerpts: list[Excerpt]) -> set[str]:
-        """Who independently says it: copies of one text, and pages of one organisation, count once; what was
-        retracted does not count."""
+        """Return the independent organisations that say these excerpts.
+
+        Copies of one text, and pages of one organisation, count once; a retracted page does not count.
+        """
         found = set()
         for excerpt in excerpts:
             source = self.source(excerpt.locator)
@@ -266,7 +273,7 @@ class Ledger(BaseModel):
         return found
 
     def open_aspects(self, sources_wanted: int) -> list[Aspect]:
-        """Aspects that fewer than `sources_wanted` independent sources speak to."""
+        """Return the aspects that fewer than `sources_wanted` independent sources speak to."""
         return [
             aspect
             for aspect in self.aspects
@@ -274,18 +281,18 @@ class Ledger(BaseModel):
         ]
 
     def unanswered(self) -> list[Aspect]:
-        """Aspects that nothing speaks to."""
+        """Return the aspects that no source speaks to."""
         return self.open_aspects(1)
 
     def unread(self) -> list[Lead]:
-        """Leads not tried yet, most promising first."""
+        """Return the leads not tried yet, most promising first."""
         return sorted((lead for lead in self.leads if lead.state == "unread"), key=lambda lead: -lead.rank)
 
     def lead(self, url: str) -> Lead | None:
         return next((lead for lead in self.leads if lead.url == url), None)
 
     def recency(self, locators: list[str], today: date) -> Recency | None:
-        """How old the newest of these sources is."""
+        """Return the age of the newest of these sources; None where none has a date."""
         days = [(today - dated).days for locator in locators if (dated := self.source(locator).dated)]
         if not days:
             return None

@@ -1,7 +1,7 @@
 """Logging, configured once in a process: everything to stderr where debugging is on, silence otherwise.
 
-What servers and models send can be part of a message or of a traceback: no character of it acts on a terminal, and no
-line of it can be taken for a record.
+Text of servers and models can be part of a message or of a traceback. It is escaped, so that no character acts on a
+terminal and no line can be taken for a record.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import logging
 import sys
 
 _FORMAT = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
+# Libraries whose debug records would drown ours.
 _CHATTY = ("bm25s", "httpcore", "hpack", "asyncio", "markdown_it", "trafilatura", "urllib3")
 
 
 class EscapingFormatter(logging.Formatter):
-    """A record on one line; a traceback on lines that begin with a bar."""
+    """A formatter that writes a record on one line, and a traceback on lines that begin with a bar."""
 
     def format(self, record: logging.LogRecord) -> str:
         told = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None, "stack_info": None})

@@ -1,6 +1,6 @@
-"""What the tools bring back: search hits, fetched pages with their passages, and failures. Plain data, no I/O.
+"""Results of searching and fetching: hits, pages with their passages, and failures. Plain data, no I/O.
 
-A tool never raises for what the world does to it: it returns an outcome, and a failure is part of it.
+A tool does not raise for a failure of a service, a network or a page: it returns an outcome that holds the failure.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ ContentHash = NewType("ContentHash", str)
 
 
 def content_hash(body: bytes) -> ContentHash:
+    """Return the hash under which bytes are stored."""
     return ContentHash("sha256:" + hashlib.sha256(body).hexdigest())
 
 
@@ -24,22 +25,22 @@ _PLACE = re.compile(r"#(?:page=\d+|L\d+|epubcfi\(/\d+/\d+\))$")
 
 
 def is_file(locator: str) -> bool:
-    """Whether it is the path of a file of the user's own, rather than the address of a page."""
+    """Return whether a locator is the path of one of the user's own files, rather than the address of a page."""
     return not locator.startswith(("http://", "https://"))
 
 
 def placed(locator: str, place: str | None) -> str:
-    """The locator of a place in a file: `/notes/report.pdf#page=3`, `/notes/garden.md#L12`."""
+    """Return the locator of a place in a file: `/notes/report.pdf#page=3`, `/notes/garden.md#L12`."""
     return f"{locator}#{place}" if place else locator
 
 
 def without_place(locator: str) -> str:
-    """The locator of the file that a place is in; an address of a page as it is."""
+    """Return the locator of the file that a place is in; an address of a page stays as it is."""
     return _PLACE.sub("", locator) if is_file(locator) else locator
 
 
 class FailureKind(str, Enum):
-    """What went wrong with a search or a fetch."""
+    """Kind of failure of a search or a fetch."""
 
     # the source is there, but closed to us
     FORBIDDEN = "forbidden"  # 401, 403, 407, 451, or a page that says so: other countries, adults, an app only
@@ -65,7 +66,7 @@ class FailureKind(str, Enum):
 
     @property
     def closed(self) -> bool:
-        """Whether the contract calls it `access_denied`."""
+        """True where the contract calls the failure `access_denied`."""
         return self in _CLOSED
 
 
@@ -97,7 +98,7 @@ class SearchHit:
     title: str
     snippet: str = ""
     score: float = 0.0
-    """The provider's own, higher is better; comparable within one outcome only."""
+    """Score by the provider, higher is better; comparable within one outcome only."""
     published: date | None = None
 
 
@@ -115,14 +116,14 @@ class Passage:
     """A numbered slice of a page's text: `page.text[start:end] == text`."""
 
     number: int
-    """1-based, in reading order; what a model points at."""
+    """Number of the passage on its page, from 1, in reading order; a model points at it."""
     start: int
     end: int
     text: str
     heading: str | None = None
     """The nearest heading above it, where the page has one."""
     place: str | None = None
-    """Where a person finds it in a file: `page=3`, `L12`."""
+    """Place of the passage in a file, for a person: `page=3`, `L12`; None on a web page."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Page:
     """A fetched page as it is read, quoted and stored: one text, and passages that are slices of it."""
 
     url: str
-    """Where it was finally read, after redirects."""
+    """Address that the page was read from, after redirects."""
     content_hash: ContentHash
     text: str
     text_hash: ContentHash
@@ -146,11 +147,11 @@ class Page:
     links: tuple[str, ...] = ()
     """Absolute URLs in its main text, in order, without duplicates."""
     standing: Literal["retracted", "superseded"] | None = None
-    """Where the page says of itself that it no longer stands."""
+    """`retracted` or `superseded` where the page says so of itself; else None."""
 
     @property
     def dated(self) -> date | None:
-        """The day that its content is as of: modified, else published."""
+        """Day of the content: the one of its last change, else of its publication; None where neither is known."""
         return self.modified or self.published
 
 
@@ -159,13 +160,13 @@ class FetchOutcome:
     """One fetch. `page` is there exactly if `failure` is None; a page without text has none of either's passages."""
 
     url: str
-    """As asked for, normalised."""
+    """Normalised address that was asked for."""
     final_url: str
     status: int | None = None
-    """None where no answer came."""
+    """HTTP status; None where no answer came, and for a file."""
     content_type: str | None = None
     content_hash: ContentHash | None = None
-    """Of `body`, whenever any body arrived, failures included."""
+    """Hash of `body`; None where no body arrived. A failure can have one."""
     content_length: int | None = None
     body: bytes = field(default=b"", repr=False)
     page: Page | None = None

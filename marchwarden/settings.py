@@ -1,4 +1,4 @@
-"""Every setting: its variable, its default and a sentence. The only reader of the environment and of `.env`."""
+"""Every setting with its default and a sentence. Only this module reads the environment and `.env`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from marchwarden.errors import ConfigurationError, InvalidRequest
 # The model id of the model-free researcher.
 EXTRACTIVE = "extractive"
 
-# Variables of the tests.
+# Variables that only the tests read.
 _NOT_SETTINGS = frozenset({"MARCHWARDEN_TEST_LM"})
 
 # The corpus that is meant where none is named.
 DEFAULT_CORPUS = "default"
-# What a corpus may be called: a folder on any system, and nothing that leads out of one.
+# Names of corpora: each is a folder on any system, and no name leads out of that folder.
 CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
-# Wall clock of one call: desktop clients drop a call at about a minute.
+# Seconds of wall time for one call. Desktop clients drop a call after about a minute, hence 55; the others are
+# guesses.
 SECONDS_BY_DEPTH = {Depth.SHALLOW: 30.0, Depth.BALANCED: 55.0, Depth.DEEP: 180.0}
 
 
@@ -43,7 +44,7 @@ class Settings(BaseSettings):
     )
 
     model: str | None = None
-    """The model: `anthropic/claude-…`, any other id that DSPy knows, or `extractive` for none.
+    """Id of the model: `anthropic/claude-…`, any other id that DSPy knows, or `extractive` for none.
     Default: Claude where ANTHROPIC_API_KEY is set, else `extractive`."""
     api_base: str | None = None
     """Address of an OpenAI-compatible server (`http://127.0.0.1:8101/v1`), or of another Anthropic endpoint."""
@@ -56,31 +57,31 @@ class Settings(BaseSettings):
     tavily_base_url: str | None = None
     """Another address of the search service (a proxy, a recorder)."""
     model_calls: int = Field(4, ge=1)
-    """How many model calls of one research run side by side; a local server with one slot wants 1."""
+    """Number of model calls of one research that run side by side; a local server with one slot wants 1."""
     source: str | None = None
-    """Where to look: `web`, `snapshot` (the frozen web), `corpus:NAME` (files of your own), or several with commas.
-    Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""
+    """Sources to search: `web`, `snapshot` (the frozen web), `corpus:NAME` (files of your own), or several with
+    commas. Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""
     web: Path | None = None
     """Folder of another frozen web to use instead of the shipped one."""
     semantic: bool | None = None
-    """Whether pages are also read by meaning, with the embedding model of the extra `semantic`. Default: where it is
+    """Read pages also by meaning, with the embedding model of the extra `semantic`. Default: true where it is
     installed."""
     program: str | None = None
     """Folder of a program to use instead of the one that is found by the model's id; `none` for none."""
     trace_dir: Path = Path("~/.marchwarden/traces")
-    """Where traces go, and the content store (`store/`) with the pages that they name."""
+    """Folder of the traces, and of the content store (`store/`) with the pages that they name."""
     cache_dir: Path | None = None
-    """Where search indexes are kept; they can be deleted at any time. Default: the system's cache folder."""
+    """Folder of search indexes; they can be deleted at any time. Default: the system's cache folder."""
     max_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
-    """Wall clock of one call. Default by depth: 30, 55, 180."""
+    """Seconds of wall time for one call. Default by depth: 30, 55, 180."""
     allow_private_addresses: bool = False
-    """Whether fetch may read private and loopback addresses."""
+    """Allow fetching from private and loopback addresses."""
     fetch_timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
     """Seconds for one page, redirects included."""
     max_page_bytes: int = Field(10_000_000, gt=0)
-    """A page's size; a longer body is cut while it streams."""
+    """Bytes of a page, at most; a longer body is cut while it streams."""
     http_cache: bool = True
-    """Whether pages of the live web are kept across calls where their servers let them be (RFC 9111)."""
+    """Keep pages of the live web across calls where their servers allow it (RFC 9111)."""
     contact: str | None = None
     """An address or URL that the User-Agent names, so that site owners can reach you."""
     worker_memory_mb: int | None = Field(None, gt=0)
@@ -90,12 +91,13 @@ class Settings(BaseSettings):
 
     @field_validator("source")
     @classmethod
-    def _names_sources(cls, source: str | None) -> str | None:
+    def _normalise_source(cls, source: str | None) -> str | None:
         return None if source is None else ",".join(sources_of(source))
 
     @field_validator("web", "trace_dir", "cache_dir")
     @classmethod
-    def _has_a_home(cls, folder: Path | None) -> Path | None:
+    def _expand_home(cls, folder: Path | None) -> Path | None:
+        # pathlib raises RuntimeError for the home folder of an unknown user.
         try:
             return folder and folder.expanduser()
         except RuntimeError as error:
@@ -103,19 +105,19 @@ class Settings(BaseSettings):
 
     @property
     def model_id(self) -> str:
-        """The model in force, with the default resolved."""
+        """Id of the model in force, with the default resolved."""
         if self.model:
             return self.model
         return "anthropic/claude-sonnet-5-5" if self.anthropic_api_key else EXTRACTIVE
 
     @property
     def source_name(self) -> str:
-        """The sources in force, with the default resolved: `web`, `snapshot`, `corpus:notes`, `web,corpus:notes`."""
+        """Sources in force, with the default resolved: `web`, `snapshot`, `corpus:notes`, `web,corpus:notes`."""
         return self.source or ("web" if self.tavily_api_key else "snapshot")
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The sources in force, one by one."""
+        """Sources in force, one by one."""
         return tuple(self.source_name.split(","))
 
     @property
@@ -136,7 +138,7 @@ class Settings(BaseSettings):
 
     @property
     def frozen_web(self) -> Path:
-        """The folder of the frozen web: the one set, else the shipped one."""
+        """Folder of the frozen web: the one that is set, else the shipped one."""
         return self.web or shipped("web")
 
     def seconds_for(self, depth: Depth) -> float:
@@ -144,9 +146,9 @@ class Settings(BaseSettings):
 
 
 def sources_of(text: str) -> tuple[str, ...]:
-    """The sources that `web,corpus:notes` names, each once, in one spelling: `corpus` is `corpus:default`.
+    """Return the sources that a text such as `web,corpus:notes` names, each once; `corpus` becomes `corpus:default`.
 
-    Raises ValueError with a sentence for what is no source, and for two that can't be searched together.
+    Raises ValueError with a sentence for an unknown source, and for two that can't be searched together.
     """
     named = tuple(dict.fromkeys(_source(each.strip()) for each in text.split(",") if each.strip()))
     if not named:
@@ -171,9 +173,9 @@ def _source(text: str) -> str:
 
 
 def load_settings(**overrides: object) -> Settings:
-    """Settings from the environment and `.env`, with `overrides` (None means: not given) on top.
+    """Return settings from the environment and `.env`, with `overrides` (None means: not given) on top.
 
-    Raises ConfigurationError, naming the variable, where a value is not of its kind, and where `.env` can't be read.
+    Raises ConfigurationError, which names the variable, for a wrong value, and where `.env` can't be read.
     """
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
@@ -188,8 +190,10 @@ def load_settings(**overrides: object) -> Settings:
 
 
 def unknown_variables() -> dict[str, str | None]:
-    """Variables that look like settings, in the environment or in `.env`, and are none: each with the one that was
-    probably meant."""
+    """Return variables in the environment or `.env` that look like settings and are none.
+
+    Each comes with the variable that was probably meant; None where none is alike.
+    """
     from dotenv import dotenv_values
 
     keys = ("ANTHROPIC_API_KEY", "TAVILY_API_KEY")
@@ -205,7 +209,7 @@ def _variable(field: str) -> str:
 
 
 def shipped(name: Literal["web", "programs", "questions"]) -> Path:
-    """A folder that comes with the package: inside an installed wheel, or in a checkout beside the package."""
+    """Return a folder that comes with the package: inside an installed wheel, or in a checkout beside the package."""
     package = Path(__file__).parent
     in_wheel = package / "_data" / name
     if in_wheel.is_dir():
