@@ -1,4 +1,4 @@
-"""Finds, lists and reads traces. Tolerates what a crash leaves: a torn last line, a missing end, unknown actions.
+"""Find, list and read traces. A torn last line, a missing end and unknown actions are tolerated.
 
 The models of events are imported only where events are asked for: they take longer than `traces` and `replay` may.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from marchwarden.errors import TraceError
 from marchwarden.trace.json_view import TolerantJsonView
@@ -24,6 +24,7 @@ Outcome: TypeAlias = Literal["finished", "cancelled", "failed", "unfinished"]
 
 _TRACE_ID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _ENDINGS: dict[str, Outcome] = {"result": "finished", "cancelled": "cancelled", "failed": "failed"}
+# Bytes at the end of a trace that a list reads first: most results fit. A guess.
 _TAIL_BYTES = 65_536
 
 
@@ -40,13 +41,13 @@ class TraceSummary:
     confidence: float | None
     tokens_used: int | None
     seconds: float | None
-    """Wall time of the call."""
+    """Wall time of the call in seconds."""
     size: int
-    """Bytes."""
+    """Size of the file in bytes."""
 
 
 class Trace:
-    """One call's trace. `raw` holds every whole line as it stands; `events` what of them this version understands."""
+    """One call's trace. `raw` holds every whole line as it stands; `events` those that this version understands."""
 
     def __init__(self, path: Path, raw: list[dict[str, Any]]) -> None:
         self.path = path
@@ -55,22 +56,23 @@ class Trace:
 
     @cached_property
     def events(self) -> list[tuple[int, datetime, Event]]:
-        """(step, timestamp, event), in the order in which they were written."""
+        """Tuples of (step, timestamp, event), in the order in which they were written."""
         return [parsed for line in self.raw if (parsed := _parsed(line))]
 
     @property
     def program_notes(self) -> list[str]:
-        """What of the program was not used, as the call's start has it, unchecked."""
+        """Notes on parts of the program that were not used, from the call's first line, unchecked."""
         written = self.raw[0].get("program_notes") if self.raw else None
         return [str(note) for note in written] if isinstance(written, list) else []
 
     @property
     def started(self) -> datetime | None:
+        """Time of the first line, in UTC; None where the line has none."""
         return instant(self.raw[0].get("timestamp")) if self.raw else None
 
     @cached_property
     def result(self) -> ResearchResult | None:
-        """What the call answered; None where it never came to that."""
+        """Result of the call; None where the trace has none, or one that breaks the contract."""
         for line in reversed(self.raw):
             if line.get("action") == "result":
                 parsed = _parsed(line)
@@ -79,8 +81,10 @@ class Trace:
 
     @property
     def written_result(self) -> TolerantJsonView | None:
-        """The result as it stands in the file; None where there is none. It has a ResearchResult's names, but is
-        unchecked, and what the file does not say is None."""
+        """Result as it stands in the file; None where there is none.
+
+        It has a ResearchResult's names, but is unchecked, and a name that the file lacks gives None.
+        """
         written = next((line.get("result") for line in reversed(self.raw) if line.get("action") == "result"), None)
         if written is None:
             return None
@@ -89,27 +93,31 @@ class Trace:
 
     @property
     def fetches(self) -> list[TolerantJsonView]:
-        """The `fetch_url` lines as they stand in the file, unchecked likewise."""
+        """Lines of the action `fetch_url` as they stand in the file, unchecked."""
         return [TolerantJsonView.of(line) for line in self.raw if line.get("action") == "fetch_url"]
 
     @property
     def outcome(self) -> Outcome:
+        """End of the call: `unfinished` where it is still running, or where its process was killed."""
         return _outcome(self.raw)
 
 
 def list_traces(folder: Path) -> list[TraceSummary]:
-    """Every trace of the folder, newest first; none where the folder does not exist."""
+    """Return the traces of a folder, newest first; none where the folder does not exist."""
     summaries = [_summary(path) for path in _trace_files(folder)]
     return sorted(summaries, key=lambda each: each.started.timestamp() if each.started else 0.0, reverse=True)
 
 
 def find_trace(folder: Path, prefix: str | None = None) -> Path:
-    """The trace whose id begins with `prefix`; the latest where none is given.
+    """Return the trace whose id begins with `prefix`; the latest where none is given.
 
     Raises TraceError, with a hint, where there is no such trace or more than one.
     """
     if prefix is None:
-        return _latest(folder)
+        traces = list_traces(folder)
+        if not traces:
+            raise TraceError(f"there are no traces in {folder}", hint='Ask something first: marchwarden ask "…"')
+        return traces[0].path
     wanted = prefix.strip().lower()
     found = [path for path in _trace_files(folder) if wanted and path.stem.startswith(wanted)]
     if not found:
@@ -121,7 +129,7 @@ def find_trace(folder: Path, prefix: str | None = None) -> Path:
 
 
 def read_trace(path: Path) -> Trace:
-    """Raises TraceError where the file can't be read or holds no trace."""
+    """Return the trace in a file. Raises TraceError where the file can't be read or holds no trace."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
@@ -133,7 +141,7 @@ def read_trace(path: Path) -> Trace:
 
 
 def instant(timestamp: object) -> datetime | None:
-    """The time of a trace line, in UTC; None where it is none that a call could have been made at."""
+    """Return the time of a trace line, in UTC; None where it is not a time that a call can have been made at."""
     if not isinstance(timestamp, str):
         return None
     try:
@@ -151,15 +159,8 @@ def _trace_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.jsonl") if _TRACE_ID.match(path.stem))
 
 
-def _latest(folder: Path) -> Path:
-    traces = list_traces(folder)
-    if not traces:
-        raise TraceError(f"there are no traces in {folder}", hint='Ask something first: marchwarden ask "…"')
-    return traces[0].path
-
-
 def _whole(line: bytes) -> dict[str, Any] | None:
-    """A line as it was written; None for one that is torn, empty or damaged."""
+    """Return a line as it was written; None for one that is torn, empty or damaged."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
@@ -191,12 +192,20 @@ def _outcome(raw: list[dict[str, Any]]) -> Outcome:
 
 
 def _summary(path: Path) -> TraceSummary:
-    """Reads the first line and the end of the file only."""
+    """Return a trace's summary from the first line and the end of its file."""
     try:
         with path.open("rb") as file:
             first = _whole(file.readline()) or {}
             size = file.seek(0, 2)
-            ending = _last_lines(file, size)
+            length = _TAIL_BYTES
+            while True:  # further back while the last line is longer than what was read
+                file.seek(max(0, size - length))
+                lines = [line for line in file.read(length).split(b"\n") if line]
+                if len(lines) > 2 or length >= size:
+                    break
+                length *= 4
+            # The last line may be torn: then the one before it counts.
+            ending = [whole for line in lines[-2:] if (whole := _whole(line))]
     except OSError:
         first, ending, size = {}, [], 0
     result: dict[str, Any] = next((line["result"] for line in ending if isinstance(line.get("result"), dict)), {})
@@ -217,17 +226,6 @@ def _summary(path: Path) -> TraceSummary:
 
 
 def _of(data: dict[str, Any], name: str, *kinds: type) -> Any:
-    """A field of a file that can be damaged; None where it is not of its kind."""
+    """Return a field of a line that can be damaged; None where it is not of its kind."""
     value = data.get(name)
     return value if isinstance(value, kinds) and not isinstance(value, bool) else None
-
-
-def _last_lines(file: BinaryIO, size: int) -> list[dict[str, Any]]:
-    """The last two whole lines (one may be torn); reads further back where the last one is long."""
-    length = _TAIL_BYTES
-    while True:
-        file.seek(max(0, size - length))
-        lines = [line for line in file.read(length).split(b"\n") if line]
-        if len(lines) > 2 or length >= size:
-            return [whole for line in lines[-2:] if (whole := _whole(line))]
-        length *= 4

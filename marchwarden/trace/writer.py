@@ -1,4 +1,4 @@
-"""Writes one call's trace: a JSON line for each event, whole and at once, so a killed process leaves it readable.
+"""Write one call's trace: a JSON line for each event, whole and at once, so that a killed process leaves it readable.
 
 Nothing is created before the first event; known secrets are removed from every line.
 """
@@ -21,7 +21,7 @@ from marchwarden.trace.events import Event
 
 
 class TraceWriter:
-    """`{folder}/{trace_id}.jsonl`, appended to. A trace.events.Recorder; safe under threads.
+    """A writer of `{folder}/{trace_id}.jsonl`. It is a trace.events.Recorder, and safe under threads.
 
     `secrets` are values that must never be written (`redaction.secrets_of`). `on_progress` receives what happens now.
     """
@@ -36,21 +36,25 @@ class TraceWriter:
     ) -> None:
         self.path = folder / f"{trace_id}.jsonl"
         self.steps = 0
-        """How many lines have been written."""
+        """Number of lines written so far."""
         self._redactor = Redactor(secrets)
         self._on_progress = on_progress
         self._file: int | None = None
-        self._torn = False  # whether the last line was cut short, by a full disk
+        self._torn = False  # True where a full disk cut the last line short
         self._lock = threading.Lock()
 
     def record(self, event: Event) -> None:
-        """Append the event; raises StorageError where the disk is full or the folder can't be written."""
+        """Append an event. Raises StorageError where the disk is full or the folder can't be written."""
         with self._lock:
             line = self._line(event, self.steps + 1)
             try:
                 self._append(line)
             except OSError as error:
-                raise _unwritable(self.path, error) from error
+                raise StorageError(
+                    f"{self.path} can't be written: {error.strerror or error}",
+                    hint="Free some space or correct the folder's permissions, or set MARCHWARDEN_TRACE_DIR to "
+                    "another folder.",
+                ) from error
             self.steps += 1
 
     def progress(self, message: str) -> None:
@@ -73,7 +77,8 @@ class TraceWriter:
 
     def _line(self, event: Event, step: int) -> bytes:
         fields = event.model_dump(mode="json")
-        head = {"step": step, "action": fields.pop("action"), "timestamp": _now(), "decision": fields.pop("decision")}
+        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        head = {"step": step, "action": fields.pop("action"), "timestamp": now, "decision": fields.pop("decision")}
         line = json.dumps(head | fields, ensure_ascii=False)
         return self._redactor.redact(line).encode("utf-8", "replace") + b"\n"
 
@@ -88,14 +93,3 @@ class TraceWriter:
         while rest:
             rest = rest[os.write(self._file, rest) :]
         self._torn = False
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _unwritable(path: Path, error: OSError) -> StorageError:
-    return StorageError(
-        f"{path} can't be written: {error.strerror or error}",
-        hint="Free some space or correct the folder's permissions, or set MARCHWARDEN_TRACE_DIR to another folder.",
-    )
