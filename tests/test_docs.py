@@ -60,7 +60,10 @@ PAGES = (
     "evals/reports/README.md",
     "evals/reports/compiling.md",
     "evals/reports/reading.md",
+    "evals/questions/README.md",
     "programs/README.md",
+    "tests/cassettes/anthropic/README.md",
+    "tests/cassettes/tavily/README.md",
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 )
 ARCHITECTURE = "docs/wiki/Architecture.md"
