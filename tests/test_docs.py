@@ -11,6 +11,7 @@ import json
 import re
 import runpy
 import shlex
+import textwrap
 import typing
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ from marchwarden.settings import SECONDS_BY_DEPTH, Settings, shipped
 from marchwarden.sources import fetch
 from marchwarden.stages.stage import FAILURES_BORNE
 from marchwarden.trace import events
+from tests.corpora import corpus_of
 from tests.evaluation.made_runs import a_record, a_run
 from tests.runs import run
 from tests.test_layers import LAYERS, layer_of
@@ -277,6 +279,29 @@ def test_the_python_example_of_the_reference_runs() -> None:
     with contextlib.redirect_stdout(printed):
         exec(compile(example, PYTHON, "exec"), {})
     assert "[1]" in printed.getvalue()
+
+
+def test_the_file_of_the_tutorial_is_found_cited_and_verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shell,) = [block for block in blocks(TUTORIAL, "sh") if "marchwarden index" in block]
+    text, file, name, question, source = re.findall(
+        r'echo "(.+)" > ~/notes/(\S+)\nmarchwarden index ~/notes --name (\w+)\nmarchwarden ask "(.+)" --source (\S+)\n',
+        shell,
+    )[0]
+    corpus_of(tmp_path / "notes", {file: text + "\n"}, name)
+    result = marchwarden.research_sync(question, settings=marchwarden.load_settings(source=source))
+    assert [citation.locator for citation in result.citations] == [f"{tmp_path}/notes/{file}#L1"]
+    app(["replay"], standalone_mode=False)
+    assert "1 of 1 excerpt verified" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_example_that_prints_a_page_for_labelling_runs() -> None:
+    (example,) = blocks("evals/README.md", "python")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(textwrap.dedent(example), "evals/README.md", "exec"), {})
+    assert "loaves" in printed.getvalue().casefold()
 
 
 def test_the_reference_of_python_has_every_public_name() -> None:
