@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="each page's verdict as JSON, a line a page")
     given = parser.parse_args()
     if given.path and not given.path.exists():
-        parser.error(f"{given.path} is not there; docs/wiki/Reading.md says what the collections are")
+        parser.error(f"{given.path} is not there; evals/reports/reading.md says what the collections are")
     pages = own_pages()
     if given.path:
         pages += collection_pages(given.path, presumed=given.presumed)

@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="a line of JSON for each encoding")
     given = parser.parse_args()
     if not given.path.exists():
-        parser.error(f"{given.path} is not there; docs/wiki/Reading.md says what the collections are")
+        parser.error(f"{given.path} is not there; evals/reports/reading.md says what the collections are")
     for row in measured(given.path).rows:
         if given.json:
             print(json.dumps(row))

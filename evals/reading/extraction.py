@@ -254,7 +254,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="each page's scores as JSON, a line a page")
     given = parser.parse_args()
     if not given.path.exists():
-        parser.error(f"{given.path} is not there; docs/wiki/Reading.md says what the collections are")
+        parser.error(f"{given.path} is not there; evals/reports/reading.md says what the collections are")
     scores = scores_of(given.collection, given.path, half=given.half, limit=given.limit, jobs=given.jobs)
     if given.json:
         for each in scores:

@@ -400,7 +400,7 @@ def main() -> None:
     given = parser.parse_args()
     for folder in filter(None, [given.bipia, given.giskard, *(given.ordinary or ())]):
         if not folder.exists():
-            parser.error(f"{folder} is not there; docs/wiki/Reading.md says what the collections are")
+            parser.error(f"{folder} is not there; evals/reports/reading.md says what the collections are")
     attacks = [*(bipia(given.bipia) if given.bipia else []), *(giskard(given.giskard) if given.giskard else [])]
     chosen = [attack for attack in attacks if given.half in (None, attack.half)]
     if given.ordinary and chosen:

@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     if not given.path.exists():
-        parser.error(f"{given.path} is not there; docs/wiki/Reading.md says what the collections are")
+        parser.error(f"{given.path} is not there; evals/reports/reading.md says what the collections are")
     logging.disable()
     pages = list(labelled_pages(given.path))[: given.limit]
     read = {"marchwarden": [ours(page) for page in pages], "trafilatura": [trafilaturas(page) for page in pages]}

@@ -242,7 +242,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="a line of JSON for each page")
     given = parser.parse_args()
     if given.only != ["made-up"] and not given.path.exists():
-        parser.error(f"{given.path} is not there; docs/wiki/Reading.md says what the collections are")
+        parser.error(f"{given.path} is not there; evals/reports/reading.md says what the collections are")
     groups = {
         "collections": lambda: collections(given.path),
         "made-up": made_up_cases,

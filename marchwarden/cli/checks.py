@@ -62,7 +62,12 @@ def variables_check() -> Check:
     if not unknown:
         return Check("settings", "ok", "read from the environment and .env")
     advice = " ".join(f"{name}: did you mean {meant}?" for name, meant in unknown.items() if meant)
-    return Check("settings", "note", f"{', '.join(unknown)}: no such setting", advice or "README lists them all.")
+    return Check(
+        "settings",
+        "note",
+        f"{', '.join(unknown)}: no such setting",
+        advice or "docs/reference/settings.md lists all settings.",
+    )
 
 
 def online_checks(settings: Settings) -> Iterator[Check]:

@@ -1,6 +1,6 @@
 """A web in a folder: pages and a manifest, and the httpx transport that serves them in place of the network.
 
-The same folder format can come from anywhere (`--web DIR`); docs/wiki/Architecture.md describes it. What can be found
+The same folder format can come from anywhere (`--web DIR`); data/web/README.md describes it. What can be found
 on such a web is the search's business (search/snapshot.py), what a page says is text.py's.
 """
 
