@@ -204,9 +204,9 @@ def compile_parameters(order: Order, asked: Asked, place: Path, *, resume: bool,
 
     from marchwarden.cli.views import console
     from marchwarden.optimization.model_free.parameter_compilation import compile_model_free
-    from marchwarden.optimization.model_free.parameter_search import check_optuna
+    from marchwarden.optimization.model_free.parameter_search import check_packages
 
-    check_optuna()
+    check_packages()
     if dry_run:
         body = {"trials": order.trials, "train": len(asked.train), "dev": len(asked.dev), "tokens": 0, "dollars": 0.0}
         if json:

@@ -6,20 +6,20 @@ score before any calibration. What is reported as calibrated is what a result wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marchwarden.contract import ConfidenceFactors
 from marchwarden.errors import EvaluationError, StorageError
 from marchwarden.evaluation.runs.run import Run, RunInfo, fingerprint, now
 from marchwarden.evaluation.scoring.aggregates import auroc, brier, calibration_error
 from marchwarden.evaluation.scoring.answer_scorers import forecast
+from marchwarden.evaluation.scoring.logistic import fit_logistic
 from marchwarden.evidence.confidence import calibrated
 from marchwarden.files import write_whole
 from marchwarden.programs import CALIBRATION, Calibration, log_odds
@@ -27,7 +27,6 @@ from marchwarden.programs import CALIBRATION, Calibration, log_odds
 LEAST = 20
 """Fewer forecasts say too little to fit two numbers to them."""
 FOLDS = 5
-_ROUNDS, _HALVINGS, _FLAT = 100, 40, 1e-10
 
 
 @dataclass(frozen=True)
@@ -234,37 +233,10 @@ def fit(scored: Sequence[tuple[float, bool]]) -> tuple[float, float]:
     targets = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
     level = float(np.log(targets.mean() / (1 - targets.mean())))
     middle = float(odds.mean())
-    slope, intercept = _newton(odds - middle, targets, level) if np.ptp(odds) else (0.0, level)
+    slope, intercept = 0.0, level
+    if spread := float(np.ptp(odds)):
+        slopes, intercept = fit_logistic((odds - middle)[:, None] / spread, targets)
+        slope = float(slopes[0]) / spread
     if slope <= 0:
         return 0.0, round(level, 6)
     return round(slope, 6), round(intercept - slope * middle, 6)
-
-
-def _newton(odds: NDArray[np.float64], targets: NDArray[np.float64], level: float) -> tuple[float, float]:
-    """The minimum of a convex loss, which the smoothed targets keep finite; a step that gains nothing is halved."""
-    design = np.stack([odds, np.ones_like(odds)], axis=1)
-    weights = np.array([0.0, level])
-    for _ in range(_ROUNDS):
-        chances = (1 + np.tanh(design @ weights / 2)) / 2
-        gradient = design.T @ (chances - targets)
-        if np.abs(gradient).max() < _FLAT:
-            break
-        curvature = (design * (chances * (1 - chances))[:, None]).T @ design + 1e-12 * np.eye(2)
-        weights = _downhill(weights, np.linalg.solve(curvature, gradient), lambda at: _loss(design, targets, at))
-    return float(weights[0]), float(weights[1])
-
-
-def _downhill(
-    weights: NDArray[np.float64], step: NDArray[np.float64], loss: Callable[[NDArray[np.float64]], float]
-) -> NDArray[np.float64]:
-    start = loss(weights)
-    for halving in range(_HALVINGS):
-        there: NDArray[np.float64] = weights - step / 2**halving
-        if loss(there) < start:
-            return there
-    return weights
-
-
-def _loss(design: NDArray[np.float64], targets: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    logits = design @ weights
-    return float((np.logaddexp(0, logits) - targets * logits).sum())

@@ -28,6 +28,7 @@ from marchwarden.evaluation.runs.run import fingerprint, labels_fingerprint, pag
 from marchwarden.evaluation.runs.runner import check_web
 from marchwarden.evaluation.scoring.aggregates import Cells, has_something
 from marchwarden.evaluation.scoring.bootstrap import Scored, paired_interval
+from marchwarden.evaluation.scoring.logistic import check_installed
 from marchwarden.evaluation.scoring.metrics import BY_NAME, figure
 from marchwarden.evidence.confidence import calibrated, score_of
 from marchwarden.optimization.examples.example_scoring import mean_interval
@@ -146,7 +147,7 @@ async def compile_parameters(
     Raises EvaluationError where optuna is missing, a set is empty, or the questions are about another web;
     ConfigurationError where the frozen web is missing; StorageError. Cancellation passes through.
     """
-    check_optuna()
+    check_packages()
     if not train or not dev:
         raise EvaluationError("there are no questions to search on, or to judge by", hint="Name train and dev.")
     check_web([*train, *dev], settings)
@@ -175,10 +176,11 @@ async def compile_parameters(
     )
 
 
-def check_optuna() -> None:
-    """Raises EvaluationError where optuna is missing."""
+def check_packages() -> None:
+    """Raises EvaluationError where a package of the extra `compile` is missing."""
     if find_spec("optuna") is None:
         raise EvaluationError("the search for parameters needs optuna", hint="pip install 'marchwarden[compile]'")
+    check_installed("compile")
 
 
 def _key(train: Sequence[Question], settings: Settings, reads_by: str, start: Parameters) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marchwarden.contract import SourceFilter
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import address, overlaps, says_one_of
+from marchwarden.evaluation.scoring.logistic import fit_logistic
 from marchwarden.evidence.question import split_question
 from marchwarden.evidence.relevance import Features, Relevance, likeness
 from marchwarden.ledger import Aspect
@@ -33,7 +33,6 @@ POSITIVE = 5.0
 """What a passage counts that answers."""
 UNANSWERABLE = 3.0
 """What a passage counts that must not be taken for an answer, though nothing better is there."""
-_ROUNDS, _FLAT = 50, 1e-8
 
 
 @dataclass
@@ -117,26 +116,11 @@ def fit_by_meaning(rows: Sequence[Row]) -> MeaningWeights | None:
 
 
 def _fit(rows: Sequence[Row], names: Sequence[str]) -> Mapping[str, float] | None:
-    """Weights by Newton's method; features are not standardised, so that they can be read."""
+    """Weights of the features, which are not standardised, so that they can be read."""
     if len({row.gold for row in rows}) < 2:
         return None
-    x = np.array([[row.features[name] for name in names] + [1.0] for row in rows])
-    y = np.array([float(row.gold) for row in rows])
-    weight = np.array([row.weight for row in rows])
-    w = _newton(x, y, weight)
-    return {name: round(float(value), 3) for name, value in zip([*names, "bias"], w, strict=True)}
-
-
-def _newton(x: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    w = np.zeros(x.shape[1])
-    penalty = np.eye(len(w))
-    penalty[-1, -1] = 0
-    for _ in range(_ROUNDS):
-        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
-        gradient = x.T @ (weight * (y - p)) - penalty @ w
-        hessian = (x * (weight * p * (1 - p) + 1e-9)[:, None]).T @ x + penalty
-        step = np.linalg.solve(hessian, gradient)
-        w += step
-        if np.abs(step).max() < _FLAT:
-            break
-    return w
+    features = np.array([[row.features[name] for name in names] for row in rows])
+    gold = np.array([float(row.gold) for row in rows])
+    weights = np.array([row.weight for row in rows])
+    found, bias = fit_logistic(features, gold, weights, penalty=1.0)
+    return {name: round(float(value), 3) for name, value in zip([*names, "bias"], [*found, bias], strict=True)}
