@@ -7,7 +7,14 @@ Q ?= What are ideal crops for a garden in Utah?
 # The question reaches the recipe through the environment, so that neither make nor the shell reads anything into it.
 override export Q := $(value Q)
 
-.PHONY: ask test lint format docs reference bench clean
+# Tests on every core, and one process more, since some of them wait. A worker has neighbouring tests, which share what is
+# made once a module, until it helps another out.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, (os.cpu_count() or 1) + 1))')
+PYTEST := -m pytest -n $(WORKERS) --dist worksteal --durations 10
+# Modules are compiled once, whatever the surroundings say: tests start about 300 processes that import them.
+test coverage nightly: export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: ask test lint coverage nightly mutation format docs reference bench clean
 
 # Installed again whenever the pins or the package's own metadata change.
 $(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
@@ -32,12 +39,28 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# On every core. A worker has neighbouring tests, which share what is made once a module, until it helps another out.
-test: lint
+# Ruff and mypy look at the code while the tests run; what they say is shown when both have ended, and any failure fails.
+test: $(VENV)/dev.stamp
+	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
+	$(MAKE) -k lint >"$$said" 2>&1 & lint=$$!; \
+	$(BIN)/python $(PYTEST); tests=$$?; \
+	wait $$lint; linted=$$?; cat "$$said"; \
+	exit $$((tests ? tests : linted))
+
+# A third of the time of tests is what counting lines costs: it is a job of its own.
+coverage: $(VENV)/dev.stamp
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n auto --maxprocesses 8 --dist worksteal --durations 10
+	$(BIN)/coverage run $(PYTEST)
 	@$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered --fail-under=90
+
+# More examples of each property, more kills, whole public collections, and promised seconds: an hour, on an idle machine.
+nightly: export MARCHWARDEN_TEST_PROFILE := nightly
+nightly: lint coverage mutation
+
+# How many of a fixed sample of changed lines the tests notice, in the modules that rules hang on.
+mutation: $(VENV)/dev.stamp
+	$(BIN)/python evals/mutation.py
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff format .
@@ -55,4 +78,4 @@ bench: $(VENV)/run.stamp
 	@for each in evals/benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each || exit 1; done
 
 clean:
-	rm -rf $(VENV) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build site
+	rm -rf $(VENV) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .test_cache dist build site

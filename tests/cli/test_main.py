@@ -72,8 +72,10 @@ main()
 """
 
 
-@pytest.mark.parametrize("closed", ["0 1 2", "0", "1", "2"])
-@pytest.mark.parametrize("arguments", ["replay", "traces --json", "serve", "ask -"])
+@pytest.mark.parametrize(
+    ("closed", "arguments"),
+    [("0 1 2", "replay"), ("0 1 2", "serve"), ("0", "ask -"), ("1", "traces --json"), ("2", "serve")],
+)
 def test_a_stream_that_the_caller_has_closed_is_an_empty_one(closed: str, arguments: str, a_trace: str) -> None:
     shut = " ".join(f"{each}>&-" if each != "0" else "0<&-" for each in closed.split())
     command = ["sh", "-c", f'exec "$0" -m marchwarden {arguments} {shut}', sys.executable]
@@ -120,7 +122,7 @@ main()
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_a_terminal_without_unicode_gets_what_it_can_show(encoding: str, a_trace: str) -> None:
-    for arguments in (["--help"], ["ask", "--help"], ["replay"], ["traces"]):
+    for arguments in (["--help"], ["replay"]):
         ran = marchwarden(*arguments, PYTHONIOENCODING=encoding)
         assert ran.returncode == 0, ran.stderr
         assert ran.stdout.decode(encoding)

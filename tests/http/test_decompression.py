@@ -14,7 +14,7 @@ from functools import partial
 import brotli
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.http.decompression import MAX_WINDOW_BYTES, Unreadable, unpacking_of
@@ -48,7 +48,6 @@ def unpacked(header: str, pieces: Iterable[bytes], limit: int = 1_000_000) -> by
 
 
 @pytest.mark.parametrize("name", PACKED)
-@settings(max_examples=40)
 @given(body=st.binary(max_size=3000), sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5))
 def test_what_was_packed_comes_out_in_whatever_pieces_it_came(name: str, body: bytes, sizes: list[int]) -> None:
     header, pack = PACKED[name]
@@ -121,7 +120,6 @@ def test_a_broken_body_is_told_apart_from_a_short_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PACKED)
-@settings(max_examples=40)
 @given(at=st.integers(0, 400), noise=st.binary(min_size=1, max_size=20))
 def test_whatever_is_wrong_with_a_body_it_is_unpacked_or_broken(name: str, at: int, noise: bytes) -> None:
     header, pack = PACKED[name]

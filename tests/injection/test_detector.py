@@ -31,6 +31,7 @@ from marchwarden.observations import ContentHash, Page, Passage, SearchHit
 from marchwarden.reading.page import read_page
 from marchwarden.settings import shipped
 from marchwarden.stages.extract import ExtractGiven, model_free, shown_passages
+from tests.profiles import IS_NIGHTLY
 from tests.runs import run
 from tests.shared_data import SHARED_DATA
 from tests.webs import article
@@ -527,11 +528,12 @@ def test_no_forbidden_string_of_the_shipped_web_is_left(pages: list[tuple[Frozen
         for string in question.forbidden
     }
     assert len(forbidden) > 20
+    told = {frozen.url: [passage.text for passage in for_people(page)] for frozen, page in pages}
     left = {
-        (frozen.url, string)
-        for frozen, page in pages
-        for string in forbidden - TRUE_ELSEWHERE.get(frozen.url, set())
-        if any(string in passage.text for passage in for_people(page))
+        (url, string)
+        for url, texts in told.items()
+        for string in forbidden - TRUE_ELSEWHERE.get(url, set())
+        if any(string in text for text in texts)
     }
     assert left == set()
 
@@ -573,10 +575,10 @@ def test_public_injections_are_told() -> None:
 
 def test_public_articles_lose_next_to_nothing() -> None:
     passages = dropped = 0
-    for path in sorted(shared("extract-aeb/html").glob("*.gz"))[::4]:
+    for path in sorted(shared("extract-aeb/html").glob("*.gz"))[:: 4 if IS_NIGHTLY else 16]:
         page = read_page(gzip.decompress(path.read_bytes()), url="https://a.org/", content_type="text/html")
         if isinstance(page, Page):
             passages += len(page.passages)
             dropped += len(instructed(page))
-    assert passages > 1000
+    assert passages > 400
     assert dropped < 0.003 * passages

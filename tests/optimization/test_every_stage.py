@@ -7,16 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from pydantic import TypeAdapter
 
 from marchwarden.lm.prompt import prompt_texts
-from marchwarden.optimization.compilation import compile_program, examples_of
+from marchwarden.optimization.compilation import compile_program
 from marchwarden.optimization.examples import STAGE_SETS
 from marchwarden.optimization.optimizers import Effort
 from marchwarden.programs import load_program
-from tests.optimization.compiled import fields_of, has_demonstrations, order, purse, questions, settings
+from tests.optimization.compiled import examples, fields_of, has_demonstrations, order, purse, questions, settings
 
 
 def right_answers(name: str, examples: Any) -> Any:
@@ -41,8 +40,9 @@ def right_answers(name: str, examples: Any) -> Any:
 
 @pytest.mark.parametrize("name", [*STAGE_SETS])
 def test_a_stage_is_compiled_with_demonstrations_that_are_json(tmp_path: Path, name: str) -> None:
-    of = order("random-search", stages=(name,), effort=Effort(candidates=1, demos=2, train=6, choose=4, dev=6))
-    found = anyio.run(examples_of, of, questions("train"), questions("dev"))
+    effort = Effort(candidates=1, demos=2, train=6, choose=4, dev=6)
+    of = order("random-search", stages=(name,), effort=effort)
+    found = examples(order(stages=tuple(STAGE_SETS), effort=effort))
     paid = purse(tmp_path / "work", right_answers(name, found[name]))
     outcome = compile_program(of, found, questions("dev"), folder=tmp_path / "work", out=tmp_path / "out", purse=paid)
     assert outcome.stopped is None

@@ -21,6 +21,7 @@ from marchwarden.optimization.checkpoint import alone, attempt_of, begin, latest
 from marchwarden.programs import load_program, save_program
 from tests.cli.running import ROOT
 from tests.optimization.compiled import EVERY, answering, is_the_stages, order, questions, run, settings, writing
+from tests.profiles import KILLS
 
 
 def after(calls: int, error: BaseException, answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -351,10 +352,10 @@ def test_a_compile_that_is_killed_at_any_moment_leaves_the_old_program_or_the_ne
 
         length = life(tmp_path / "timed", -1)
         assert program(tmp_path / "timed" / "out").in_force == ["gaps"]
-        for number in range(12):
+        for number in range(KILLS // 4):  # each is gone on with, which is half a CPU second
             folder = tmp_path / f"killed-{number}"
             save_program(folder / "out", old_info, list(old.stages.values()))
-            life(folder, length * (number + 0.5) / 11)
+            life(folder, length * number / (KILLS // 4 - 1))
             left = program(folder / "out")
             assert not left.notes
             assert left.in_force == ["gaps"]

@@ -325,7 +325,7 @@ _JSON = st.recursive(
 
 
 @pytest.mark.parametrize("part", [PROGRAM, "plan", "parameters", "calibration.json"])
-@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_what_stands_in_a_file_never_raises(part: str, data: st.DataObject) -> None:
     folder = a_program(None, compiled(), parameters=Parameters())

@@ -13,9 +13,9 @@ from marchwarden import files
 from marchwarden.errors import StorageError
 from marchwarden.programs import PROGRAM, Program, load_program, save_program
 from tests.cli.running import python
+from tests.profiles import KILLS
 from tests.programs.made import a_calibration, a_program, compiled, info, record, settings, stage_file
 
-KILLS = 40
 KEPT = ["extract", "gaps", "plan"]
 
 

@@ -11,7 +11,7 @@ from datetime import date
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.observations import Failure, FailureKind, Page, content_hash
@@ -192,7 +192,6 @@ def test_deep_and_broken_markup_is_read() -> None:
     assert quotes(read(b"<p>Unclosed <b>tags<p>Second & last < paragraph"))[-1].startswith("Second & last")
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(st.sampled_from("<>/=\"'abp &;!-\n\u00a0é{}"), max_size=300))
 def test_any_markup_gives_a_page_or_a_failure(markup: str) -> None:
     found = read_page(markup.encode(), url=URL, content_type="text/html")
@@ -200,7 +199,6 @@ def test_any_markup_gives_a_page_or_a_failure(markup: str) -> None:
         assert all(found.text[p.start : p.end] == p.text for p in found.passages)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.binary(max_size=300), st.sampled_from([None, "text/html", "text/plain", "application/json", "application/pdf"])
 )

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.reading.passages import MOST_PASSAGES, Block, lay_out, visible
@@ -28,7 +28,6 @@ def test_a_passage_is_a_trimmed_slice_of_at_most_500_characters(blocks: list[Blo
     assert all(earlier.end <= later.start for earlier, later in pairwise(passages))
 
 
-@settings(max_examples=25)
 @given(
     st.lists(st.text(st.characters(categories=["Ll"], max_codepoint=0x17F), min_size=1, max_size=60), min_size=150)
 )
@@ -125,7 +124,6 @@ _CLUSTERS = ["👩\u200d👩\u200d👧", "👍🏽", "🇩🇪", "q\u0323\u0307"
 _MIXED = st.lists(st.sampled_from([*_SPACED, *_CLUSTERS]), min_size=1, max_size=4)
 
 
-@settings(max_examples=40)
 @given(st.lists(_MIXED, min_size=30, max_size=120), st.sampled_from(["", ". ", "。", "! ", ", "]))
 def test_no_passage_begins_or_ends_inside_a_character_or_word_of_any_script(runs: list[list[str]], sign: str) -> None:
     pieces = [piece for run in runs for piece in (*_parted(run), sign or " ")]
@@ -158,7 +156,6 @@ _OF_SPACED_SCRIPTS = "aéÜb\u0301Яцкиك\u064eبतकि्षा가힣ά0�
 _BETWEEN = ".．․։,!?…‼„“”»«()[]'’-—:;|।॥؟۔。 \n"
 
 
-@settings(max_examples=50)
 @given(st.text(_OF_SPACED_SCRIPTS + _BETWEEN, min_size=300, max_size=1500), st.sampled_from([None, "de", "hi", "ko"]))
 def test_no_edge_of_a_passage_stands_between_two_letters(text: str, language: str | None) -> None:
     laid_out, passages = lay_out([Block("paragraph", " ".join(text.split()) or "x")], language)

@@ -28,6 +28,7 @@ from marchwarden.server.worker_process import Frame, FrameError, FrameReader, Jo
 from marchwarden.settings import Settings
 from marchwarden.trace.events import Finished
 from marchwarden.trace.reader import Trace, read_trace
+from tests.profiles import within
 from tests.standins import a_result
 
 pytestmark = pytest.mark.anyio
@@ -80,14 +81,14 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def dies(pid: int, seconds: float = 3.0) -> bool:
+def dies(pid: int, seconds: float = 30.0) -> bool:
     end = time.monotonic() + seconds
     while is_alive(pid) and time.monotonic() < end:
         time.sleep(0.02)
     return not is_alive(pid)
 
 
-async def _until(holds: Callable[[], bool], seconds: float = 10) -> None:
+async def _until(holds: Callable[[], bool], seconds: float = 30) -> None:
     with anyio.fail_after(seconds):
         while not holds():  # noqa: ASYNC110  another process makes it so, and can't set an event
             await anyio.sleep(0.02)
@@ -203,8 +204,8 @@ async def test_a_cancelled_call_is_dead_within_a_second_and_its_trace_says_so(ca
         await _until(lambda: note.exists() and bool(note.read_text()))
         begun = time.monotonic()
         group.cancel_scope.cancel()
-    assert time.monotonic() - begun < 1
-    assert dies(int(note.read_text()), 1)
+    assert time.monotonic() - begun < within(1)
+    assert dies(int(note.read_text()), within(1))
     assert caller.actions == ["start", "cancelled"]
 
 
@@ -323,7 +324,7 @@ def test_warming_up_returns_at_once_and_can_be_done_twice() -> None:
     begun = time.monotonic()
     warm_up(Settings())
     warm_up(Settings())
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < within(1)
 
 
 # Inside the worker

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import DiscoveryType, GapCategory, ResearchResult
@@ -43,7 +43,6 @@ def is_not_raised(before: float | None, after: float | None) -> bool:
 # Padding
 
 
-@settings(max_examples=40)
 @given(cases(), st.sampled_from(GapCategory))
 def test_a_spurious_gap_raises_nothing(scored: Case, category: GapCategory) -> None:
     if scored.result is None:
@@ -54,7 +53,6 @@ def test_a_spurious_gap_raises_nothing(scored: Case, category: GapCategory) -> N
         assert is_not_raised(before[name], after[name]), name
 
 
-@settings(max_examples=40)
 @given(questions(at_least=1))
 def test_spurious_reports_cost_precision(question: Question) -> None:
     result = padded(perfect(question), "gaps", a_gap("xylograph"))
@@ -66,7 +64,6 @@ def test_spurious_reports_cost_precision(question: Question) -> None:
         assert 0.5 < (found[f"{name}_f1"] or 0) < 1
 
 
-@settings(max_examples=40)
 @given(questions(at_least=1), st.integers(1, 4))
 def test_saying_a_thing_again_does_not_water_down_what_is_wrong(question: Question, times: int) -> None:
     wrong = padded(
@@ -78,7 +75,6 @@ def test_saying_a_thing_again_does_not_water_down_what_is_wrong(question: Questi
         assert after[name] == before[name]
 
 
-@settings(max_examples=40)
 @given(questions(at_least=1))
 def test_a_spurious_citation_costs_precision_and_gains_nothing(question: Question) -> None:
     said = [(quote.quote, a_quotation(quote.url, quote.quote)) for quote in question.quotes]
@@ -92,7 +88,6 @@ def test_a_spurious_citation_costs_precision_and_gains_nothing(question: Questio
 # Hedging
 
 
-@settings(max_examples=40)
 @given(questions(at_least=1))
 def test_a_gap_reported_under_all_five_categories_is_told_for_none(question: Question) -> None:
     result = perfect(question)
@@ -150,7 +145,6 @@ def test_an_excerpt_that_is_the_whole_page_can_only_be_of_a_short_one() -> None:
     assert found["evidence_precision"] == 1 / len(everything)
 
 
-@settings(max_examples=40)
 @given(questions(at_least=1), st.integers(1, 9))
 def test_a_few_characters_of_a_labelled_page_are_no_evidence(question: Question, length: int) -> None:
     crumbs = [("It is so", a_quotation(quote.url, quote.quote[4 : 4 + length])) for quote in question.quotes[:1]]

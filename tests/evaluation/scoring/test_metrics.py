@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import CostMetadata
@@ -38,7 +38,6 @@ def of(scored: Case) -> dict[str, float | None]:
 # All of them
 
 
-@settings(max_examples=40)
 @given(st.lists(cases(), max_size=4))
 def test_a_share_lies_between_0_and_1_whatever_was_answered(scored: list[Case]) -> None:
     found = figures([score(each) for each in scored])
@@ -84,7 +83,6 @@ def _sorted(cells: object) -> object:
     return sorted(map(str, cells["pairs"])) if isinstance(cells, dict) and "pairs" in cells else cells
 
 
-@settings(max_examples=40)
 @given(cases(), st.randoms(use_true_random=False))
 def test_the_order_of_labels_and_reports_does_not_matter(scored: Case, random: Any) -> None:
     question = scored.question
@@ -103,7 +101,6 @@ def test_the_order_of_labels_and_reports_does_not_matter(scored: Case, random: A
     }
 
 
-@settings(max_examples=40)
 @given(st.lists(cases(), min_size=2, max_size=5), st.randoms(use_true_random=False))
 def test_the_order_of_questions_does_not_matter(scored: list[Case], random: Any) -> None:
     cells = [score(each) for each in scored]

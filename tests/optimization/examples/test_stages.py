@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -168,12 +167,12 @@ async def test_a_page_is_fetched_once_and_a_query_asked_once(settings: Settings)
 
 
 async def test_a_page_that_would_come_too_late_is_not_waited_for(settings: Settings) -> None:
-    began = time.monotonic()
-    async with labelled_web(settings) as web:
-        outcome = await web.read(SLOW)
+    patient = settings.model_copy(update={"fetch_timeout": 60.0})
+    async with labelled_web(patient) as web:
+        with anyio.fail_after(30):
+            outcome = await web.read(SLOW)
     assert outcome.failure is not None
     assert outcome.failure.kind.value == "timeout"
-    assert time.monotonic() - began < settings.fetch_timeout / 2
 
 
 def test_a_closed_page_stands_in_the_ledger_as_fetch_failed_at_it(settings: Settings) -> None:
@@ -267,7 +266,7 @@ def test_a_page_that_answers_is_no_example_of_one_that_does_not(settings: Settin
 
 
 @given(chosen=st.sets(st.integers(0, 2)))
-@hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8, deadline=None)
+@hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_picked_is_worth_between_nothing_and_one(chosen: set[int], settings: Settings) -> None:
     example = only(settings, "extract", WHEN, "evidence")
     texts = [passage.text for passage in example.given.page.passages]

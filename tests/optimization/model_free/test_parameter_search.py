@@ -6,10 +6,12 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import anyio
 import numpy as np
 import pytest
 
@@ -99,11 +101,15 @@ DEV = [how_long(number, split="dev") for number in range(8, 16)]
 
 @pytest.fixture
 def settings() -> Settings:
+    return settings_in(Path.cwd())
+
+
+def settings_in(folder: Path) -> Settings:
     pages = {
         address(number): article(f"{name} Bridge", says(number), "It was painted green by Berg and his sons.")
         for number, name in enumerate(BRIDGES)
     }
-    return load_settings(source="snapshot", web=make_web(Path.cwd() / "web", pages))
+    return load_settings(source="snapshot", web=make_web(folder / "web", pages), semantic=False, program="none")
 
 
 async def compiled(settings: Settings, **given: Any) -> ParametersReport:
@@ -112,9 +118,18 @@ async def compiled(settings: Settings, **given: Any) -> ParametersReport:
     return await compile_parameters(train, dev, settings, **{"trials": 12, "start": STRICT, **given})
 
 
-async def test_a_threshold_that_lets_nothing_through_is_lowered_and_kept(settings: Settings) -> None:
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> tuple[ParametersReport, list[Trial]]:
+    """A search, and what it told: three CPU seconds, once."""
     told: list[Trial] = []
-    report = await compiled(settings, on_trial=told.append)
+    own = settings_in(tmp_path_factory.mktemp("searched")).model_copy(update={"cache_dir": cache_dir})
+    return anyio.run(partial(compiled, own, on_trial=told.append)), told
+
+
+def test_a_threshold_that_lets_nothing_through_is_lowered_and_kept(
+    searched: tuple[ParametersReport, list[Trial]],
+) -> None:
+    report, told = searched
     before, after = report.changes["extract.relevant"]
     assert before == 1.0
     assert after < 1.0
@@ -129,8 +144,8 @@ async def test_a_threshold_that_lets_nothing_through_is_lowered_and_kept(setting
     assert told[-1].number == told[-1].of
 
 
-async def test_only_what_brings_something_is_changed(settings: Settings) -> None:
-    report = await compiled(settings)
+def test_only_what_brings_something_is_changed(searched: tuple[ParametersReport, list[Trial]]) -> None:
+    report, _ = searched
     assert set(report.changes) == {"extract.relevant"}
 
 
@@ -154,15 +169,15 @@ async def test_what_helps_on_train_and_not_on_dev_is_not_kept(settings: Settings
 
 
 async def test_a_seed_finds_the_same_again(settings: Settings) -> None:
-    first, again = await compiled(settings, seed=5), await compiled(settings, seed=5)
+    first, again = await compiled(settings, seed=5, trials=6), await compiled(settings, seed=5, trials=6)
     assert replace(first, seconds=0.0) == replace(again, seconds=0.0)
 
 
 @pytest.mark.parametrize("torn", [False, True])
 async def test_a_search_that_was_ended_goes_on_as_though_it_had_not_been(
-    settings: Settings, torn: bool, tmp_path: Path
+    settings: Settings, torn: bool, tmp_path: Path, searched: tuple[ParametersReport, list[Trial]]
 ) -> None:
-    whole = await compiled(settings)
+    whole, _ = searched
     file = tmp_path / "runs" / "trials.jsonl"
     told: list[Trial] = []
     part = await compiled(settings, resume=file, on_trial=told.append, stop=lambda: len(told) >= 5)
