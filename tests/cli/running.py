@@ -17,7 +17,7 @@ def marchwarden(*arguments: str, stdin: bytes = b"", **variables: str) -> subpro
         input=stdin,
         capture_output=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
-        timeout=60,
+        timeout=120,
     )
 
 
@@ -26,5 +26,5 @@ def python(script: str, *arguments: str, **variables: str) -> subprocess.Complet
         [sys.executable, "-c", script, *arguments],
         capture_output=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
-        timeout=60,
+        timeout=120,
     )

@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -191,35 +190,43 @@ def test_a_long_file_is_found_by_each_stretch_of_it_and_only_once(tmp_path: Path
 
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
-    lines = "".join(json.dumps({"text": f"Plot number {n} grows variety v{n}."}) + "\n" for n in range(3_000))
+    lines = "".join(json.dumps({"text": f"Plot number {n} grows variety v{n}."}) + "\n" for n in range(1_200))
     return write(tmp_path / "many", {f"{each}.jsonl": lines for each in "abc"})
 
 
-def started(many: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "marchwarden", "index", str(many), "--jobs", "1"]
-    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE)
+HELD_AT_THE_LAST_FILE = """
+import runpy, sys, time
+
+def hold(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("c.jsonl"):
+        print("held", flush=True)
+        time.sleep(60)
+
+if __name__ == "__main__":  # and not in the readers, which are spawned
+    sys.addaudithook(hold)
+    runpy.run_module("marchwarden", run_name="__main__")
+"""
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_is_ended_is_gone_on_with(many: Path, how: signal.Signals) -> None:
-    process = started(many)
-    wait_until_it_writes()
-    process.send_signal(how)
-    _, said = process.communicate(timeout=30)
+def test_a_run_that_is_ended_is_gone_on_with(many: Path, tmp_path: Path, how: signal.Signals) -> None:
+    """It is ended as it opens the third of three files: nothing hangs on who is faster."""
+    (tmp_path / "held.py").write_text(HELD_AT_THE_LAST_FILE)
+    command = [sys.executable, str(tmp_path / "held.py"), "index", str(many), "--jobs", "1"]
+    with subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        process.send_signal(how)
+        _, said = process.communicate(timeout=60)
     assert process.returncode == (130 if how == signal.SIGINT else -how)
     assert how != signal.SIGINT or b"goes on from there" in said
+    with sqlite3.connect(corpus_at("default").catalogue) as catalogue:
+        assert catalogue.execute("SELECT count(*) FROM facts WHERE name = 'unfinished'").fetchone() == (1,)
     report = index(many)
-    assert (report.files, report.documents, report.failed) == (3, 9_000, {})
-    assert sorted(found("v2999")) == ["a.jsonl#L3000", "b.jsonl#L3000", "c.jsonl#L3000"]
-
-
-def wait_until_it_writes() -> None:
-    """A run that is through sooner leaves nothing to go on with, but is no failure."""
-    corpus = corpus_at("default")
-    end = time.monotonic() + 20
-    while time.monotonic() < end and not list(corpus.index.glob("*.store")):
-        time.sleep(0.02)
-    assert corpus.catalogue.is_file()
+    assert (report.files, report.documents, report.failed) == (3, 3_600, {})
+    assert sorted(found("v1199")) == ["a.jsonl#L1200", "b.jsonl#L1200", "c.jsonl#L1200"]
 
 
 def test_what_a_killed_run_had_put_into_the_index_is_not_found_twice(folder: Path) -> None:

@@ -326,11 +326,11 @@ def test_an_interrupted_run_shows_what_it_has_says_how_to_go_on_and_does(
     command = [sys.executable, "-m", "marchwarden", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "300"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while not (out / RESULTS).exists() and process.poll() is None and time.monotonic() < end:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=30)
+        stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 130
     assert json.loads(stdout)["questions"] == 1
     assert b"Interrupted after 1 of 2 questions." in stderr
