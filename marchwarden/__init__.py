@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marchwarden.agent.program import Researcher
     from marchwarden.api import research, research_sync
     from marchwarden.contract import (
         Citation,
@@ -54,6 +55,7 @@ __all__ = [
     "ResearchFailed",
     "ResearchRequest",
     "ResearchResult",
+    "Researcher",
     "Settings",
     "SourceAuthority",
     "StorageError",
@@ -63,6 +65,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "agent.program": {"Researcher"},
     "api": {"research", "research_sync"},
     "errors": {"ConfigurationError", "InvalidRequest", "MarchwardenError", "ResearchFailed", "StorageError"},
     "settings": {"Settings", "load_settings"},

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from pydantic import ValidationError
-
-from marchwarden.contract import Constraints, Depth, ResearchRequest, ResearchResult
-from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed, StorageError
+from marchwarden.agent.arguments import request_of
+from marchwarden.contract import Constraints, Depth, ResearchResult
 from marchwarden.redaction import secrets_of
 from marchwarden.settings import Settings, load_settings
-from marchwarden.trace.events import Failed, WasCancelled
 from marchwarden.trace.writer import TraceWriter
 
 
@@ -31,11 +27,17 @@ async def research(
     a key, a model or a folder is missing; StorageError where the trace can't be written; ResearchFailed, with the
     trace id, for an internal failure. Cancelling the call ends it, and its trace says so.
     """
+    from marchwarden.agent.recording import recorded_end
+    from marchwarden.agent.research import research as answer
+
     request = request_of(question, context, depth, constraints)
     chosen = settings or load_settings()
     trace_id = str(uuid4())
-    with TraceWriter(chosen.traces, trace_id, secrets=secrets_of(chosen)) as writer:
-        return await _recorded(request, chosen, trace_id, writer)
+    with (
+        TraceWriter(chosen.traces, trace_id, secrets=secrets_of(chosen)) as writer,
+        recorded_end(writer, trace_id),
+    ):
+        return await answer(request, settings=chosen, recorder=writer, trace_id=trace_id)
 
 
 def research_sync(
@@ -55,43 +57,3 @@ def research_sync(
     except RuntimeError:
         return asyncio.run(research(question, context, depth, constraints, settings=settings))
     raise RuntimeError("an event loop is running here: use `await research(…)` instead of research_sync")
-
-
-def request_of(
-    question: str, context: str | None, depth: Depth | str, constraints: Constraints | dict[str, Any] | None
-) -> ResearchRequest:
-    """Return the call's arguments, checked. Raises InvalidRequest."""
-    given = constraints.model_dump(exclude_unset=True) if isinstance(constraints, Constraints) else constraints
-    try:
-        return ResearchRequest.model_validate(
-            {"question": question, "context": context, "depth": depth, "constraints": given}
-        )
-    except ValidationError as error:
-        raise InvalidRequest.of(error) from None
-
-
-async def _recorded(
-    request: ResearchRequest, settings: Settings, trace_id: str, writer: TraceWriter
-) -> ResearchResult:
-    from marchwarden.agent import loop as researcher
-
-    try:
-        return await researcher.research(request, settings=settings, recorder=writer, trace_id=trace_id)
-    except asyncio.CancelledError:
-        with suppress(StorageError):
-            writer.record(WasCancelled(decision="the caller took the call back"))
-        raise
-    except MarchwardenError as error:
-        if writer.steps:
-            with suppress(StorageError):
-                writer.record(Failed(decision=str(error), error=type(error).__name__))
-        raise
-    except Exception as error:
-        name = type(error).__name__
-        with suppress(StorageError):
-            writer.record(Failed(decision="the call ended in an internal failure", error=name))
-        raise ResearchFailed(
-            f"the research ended in an internal failure: {name}",
-            trace_id=trace_id,
-            hint=f"`marchwarden replay {trace_id}` shows how far it came.",
-        ) from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from marchwarden.agent.loop import research
+from marchwarden.agent.research import research
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.settings import Settings, load_settings
 from marchwarden.store.content_store import Store

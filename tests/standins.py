@@ -1,4 +1,4 @@
-"""Research functions that misbehave in one way each, run by real workers in place of marchwarden.agent.loop:research."""
+"""Research functions that misbehave in one way each, run by real workers in place of marchwarden.agent.research:research."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from marchwarden import (
     research,
     research_sync,
 )
-from marchwarden.api import request_of
+from marchwarden.agent.arguments import request_of
 from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import Trace, list_traces, read_trace
 from marchwarden.trace.verify import verify

@@ -23,7 +23,7 @@ from pydantic import BaseModel
 import marchwarden
 from marchwarden import contract
 from marchwarden.agent import loop as researcher
-from marchwarden.api import request_of
+from marchwarden.agent.arguments import request_of
 from marchwarden.cli import app
 from marchwarden.contract import Constraints, Depth, GapCategory, ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidRequest

@@ -20,7 +20,7 @@ import anyio
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from marchwarden.agent.loop import research
+from marchwarden.agent.research import research
 from marchwarden.contract import ResearchRequest
 from marchwarden.settings import Settings, load_settings
 from marchwarden.store.content_store import Store

@@ -40,7 +40,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from evals.reading.injection_pages import BESIDE, TOPICS, VARIANTS, WAYS, Body, Topic, Variant, honest_page
-from marchwarden.agent.loop import research
+from marchwarden.agent.research import research
 from marchwarden.contract import Constraints, ResearchRequest, ResearchResult
 from marchwarden.frozen_web.pages import MANIFEST, FrozenWeb
 from marchwarden.injection.detector import instructed

@@ -7,7 +7,7 @@ result says is read off the ledger; what a turn may spend is the budget's to say
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -27,18 +27,18 @@ from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
 from marchwarden.programs import Program
 from marchwarden.programs.parameters import DEFAULT, Parameters
-from marchwarden.settings import EXTRACTIVE, Settings
-from marchwarden.sources.source_registry import open_tools
+from marchwarden.settings import Settings
 from marchwarden.sources.tools import Tools
 from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.extract import EXTRACT, ExtractGiven
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven
-from marchwarden.stages.registry import program_in_force
 from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Recorder
 
 if TYPE_CHECKING:
+    import dspy
+
     from marchwarden.lm import Model
 
 T = TypeVar("T")
@@ -59,40 +59,6 @@ FINISH_SECONDS = 2.0
 """What is kept to end a call within its time, at most a tenth of it: the model-free finish takes milliseconds."""
 
 
-async def research(
-    request: ResearchRequest,
-    *,
-    settings: Settings,
-    recorder: Recorder,
-    trace_id: str,
-    checkpoint: Callable[[Checkpoint], None] | None = None,
-) -> ResearchResult:
-    """Answer one question, recording each step.
-
-    What the world does (a search that is down, pages that are closed, a model that fails) ends in the result. Raises
-    ConfigurationError before anything is recorded where a key, a model or a folder is missing, or a program that is
-    named can't be used; StorageError where the trace or the store can't be written. Cancellation passes through.
-    """
-    budget = Budget(request.constraints, settings.seconds_for(request.depth))
-    program = program_in_force(settings)
-    tools = open_tools(settings)
-    model = None
-    try:
-        if settings.model_id != EXTRACTIVE:
-            from marchwarden.lm import connect
-
-            model = connect(settings, budget, recorder)
-        parameters = (program.parameters if program else None) or DEFAULT
-        call = ResearchCall(
-            request, settings, budget, tools, model, recorder, trace_id, checkpoint, program, parameters
-        )
-        return await call.result()
-    finally:
-        await tools.aclose()
-        if model is not None:
-            await model.aclose()
-
-
 class ResearchCall:
     """One call from its first plan to its result."""
 
@@ -108,7 +74,9 @@ class ResearchCall:
         checkpoint: Callable[[Checkpoint], None] | None = None,
         program: Program | None = None,
         parameters: Parameters = DEFAULT,
+        predictors: Mapping[str, dspy.Predict] | None = None,
     ) -> None:
+        """`predictors`: what asks the model, by the stage's name; a stage that has none there asks with its own."""
         self.request = request
         self.settings = settings
         self.budget = budget
@@ -119,7 +87,14 @@ class ResearchCall:
         fitted = program.calibration if program else None
         self.calibration = fitted if fitted and fitted.source == tools.kind else None
         self.parameters = parameters
-        self.stages = StageRunner(model, budget, recorder, at_once=settings.model_calls, program=program)
+        self.stages = StageRunner(
+            model,
+            budget,
+            recorder,
+            at_once=settings.model_calls,
+            predictors=predictors,
+            without_model=program.without_model if program else (),
+        )
         self.store = Store(settings.store)
         self.ledger = Ledger(question=request.question, context=request.context)
         self.tell = Narrator(recorder, self.ledger, budget)

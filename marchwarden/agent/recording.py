@@ -1,13 +1,19 @@
-"""What a running call tells its trace: each step of the loop as an event, with the reason in words."""
+"""What a running call tells its trace: each step of the loop as an event, with the reason in words; also an end
+without a result."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Literal
 
 from marchwarden import __version__
-from marchwarden.agent.conclusion import Conclusion
+from marchwarden.agent.conclusion import Checkpoint, Conclusion
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
 from marchwarden.ledger import Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FetchOutcome, Page, SearchOutcome
 from marchwarden.programs import Program
@@ -16,6 +22,44 @@ from marchwarden.stages.plan import Plan
 from marchwarden.stages.stage import Form
 from marchwarden.trace import events
 from marchwarden.trace.events import Recorder
+from marchwarden.trace.writer import TraceWriter
+
+
+@dataclass(frozen=True)
+class CallContext:
+    """The budget of one call, whose clock runs, and where the call is recorded."""
+
+    budget: Budget
+    recorder: Recorder
+    trace_id: str
+    checkpoint: Callable[[Checkpoint], None] | None = None
+    """Told of every state that the call could be ended from."""
+
+
+@contextmanager
+def recorded_end(writer: TraceWriter, trace_id: str) -> Iterator[None]:
+    """Write into the trace that the call inside was cancelled or failed. An error that is not ours is raised as
+    ResearchFailed, which names the trace."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        with suppress(StorageError):
+            writer.record(events.WasCancelled(decision="the caller took the call back"))
+        raise
+    except MarchwardenError as error:
+        if writer.steps:
+            with suppress(StorageError):
+                writer.record(events.Failed(decision=str(error), error=type(error).__name__))
+        raise
+    except Exception as error:
+        name = type(error).__name__
+        with suppress(StorageError):
+            writer.record(events.Failed(decision="the call ended in an internal failure", error=name))
+        raise ResearchFailed(
+            f"the research ended in an internal failure: {name}",
+            trace_id=trace_id,
+            hint=f"`marchwarden replay {trace_id}` shows how far it came.",
+        ) from error
 
 
 class Narrator:

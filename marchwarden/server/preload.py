@@ -12,7 +12,7 @@ from tqdm import tqdm  # type: ignore[import-untyped]
 from marchwarden.http.addresses import organisation_of
 
 _NEEDED_SOON = (
-    "marchwarden.agent.loop",
+    "marchwarden.agent.research",
     "marchwarden.server.worker_process",
     "marchwarden.sources.source_registry",
     "marchwarden.sources.tools",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
 HOST, PORT, PATH = "127.0.0.1", 8111, "/mcp"
-RESEARCH = "marchwarden.agent.loop:research"
+RESEARCH = "marchwarden.agent.research:research"
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][\da-fA-F]{2})|\\."
 )

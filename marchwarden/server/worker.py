@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext
     from multiprocessing.process import BaseProcess
 
-RESEARCH = "marchwarden.agent.loop:research"
+RESEARCH = "marchwarden.agent.research:research"
 GRACE_SECONDS = 2.0
 """How long after its own limit a call may still be finishing."""
 START_SECONDS = 60.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marchwarden.programs import Note, Program, compile_again, load_program
 from marchwarden.settings import Settings
@@ -13,6 +13,9 @@ from marchwarden.stages.open_questions import OPEN_QUESTIONS
 from marchwarden.stages.plan import PLAN
 from marchwarden.stages.stage import Stage
 from marchwarden.stages.synthesize import SYNTHESIZE
+
+if TYPE_CHECKING:
+    import dspy
 
 STAGES: dict[str, Stage[Any, Any]] = {
     stage.name: stage for stage in (PLAN, EXTRACT, SYNTHESIZE, GAPS, DISCOVERIES, OPEN_QUESTIONS)
@@ -44,3 +47,14 @@ def _note(program: Program, name: str, model_id: str) -> Note:
         )
     said = f"the compiled {name} of {its} was made for other words or fields than {name} has now"
     return Note(text=said, fix=compile_again(model_id, name))
+
+
+def predictors_in_force(program: Program | None) -> dict[str, dspy.Predict]:
+    """New predictors, one for every stage, by name: with the words and demonstrations of the program's compiled form
+    where it has one for this very signature, else with the stage's own."""
+    return {name: _form(stage, program).new_predictor() for name, stage in STAGES.items()}
+
+
+def _form(stage: Stage[Any, Any], program: Program | None) -> Stage[Any, Any]:
+    by = program.stages.get(stage.name) if program else None
+    return stage.compiled(by) if by and by.signature == stage.fingerprint else stage

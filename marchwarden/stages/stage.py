@@ -1,7 +1,7 @@
 """What the stages share: a stage is a typed DSPy signature, a check of what the model gave, and a model-free form.
 
 A stage whose output does not pass its check is asked once more, with what was wrong; then its model-free form runs.
-Where the model's program has a compiled form of a stage, that one is asked.
+In a research call the predictors of agent/program.py ask, which may be compiled; else each stage's own does.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
@@ -19,7 +19,7 @@ from pydantic import PydanticUserError, TypeAdapter
 
 from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, Limit, ModelError
-from marchwarden.programs import CompiledStage, Program
+from marchwarden.programs import CompiledStage
 from marchwarden.trace.events import Dropped, FellBack, Recorder
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Stage(Generic[Given, Output]):
     """Whether it goes without the model, where there is one: its program says that the model does worse."""
 
     @cached_property
-    def predictor(self) -> dspy.Module:
-        return self._predictor(self.signature())
+    def predictor(self) -> dspy.Predict:
+        return self.new_predictor()
 
     @cached_property
     def fingerprint(self) -> str:
@@ -88,18 +88,24 @@ class Stage(Generic[Given, Output]):
             demos=tuple(by.demos),
         )
 
-    def told(self, problem: str) -> dspy.Module:
-        """A predictor that says what was wrong with the answer before."""
-        signature = self.signature()
-        again = f"{signature.instructions}\n\nYour previous answer could not be used: {problem}"
-        return self._predictor(signature.with_instructions(again))
-
-    def _predictor(self, signature: type[dspy.Signature]) -> dspy.Module:
+    def new_predictor(self) -> dspy.Predict:
+        """Ask with the stage's words and demonstrations; what is done to one predictor changes no other."""
         import dspy
 
-        predictor = dspy.Predict(signature)
+        predictor = dspy.Predict(self.signature())
         predictor.demos = [dspy.Example(**demo) for demo in self.demos]
         return predictor
+
+
+def _asking_again(predictor: dspy.Predict, problem: str) -> dspy.Predict:
+    """A predictor that says, after its own words, what was wrong with the answer before."""
+    import dspy
+
+    signature = predictor.signature
+    words = f"{signature.instructions}\n\nYour previous answer could not be used: {problem}"
+    again = dspy.Predict(signature.with_instructions(words))
+    again.demos = predictor.demos
+    return again
 
 
 def _type(annotation: Any) -> Any:
@@ -149,10 +155,11 @@ class StageRunner:
         recorder: Recorder,
         *,
         at_once: int = 1,
-        program: Program | None = None,
+        predictors: Mapping[str, dspy.Predict] | None = None,
+        without_model: Collection[str] = (),
     ) -> None:
-        """`at_once`: how many model calls may run side by side; more wait their turn. `program`: its compiled stages
-        run in place of those that they were compiled for."""
+        """`at_once`: how many model calls may run side by side; more wait their turn. `predictors`: what asks the
+        model in place of the stages' own, by name. `without_model`: names of stages that go without it."""
         self.model = model
         self.trouble: str | None = None
         """What went wrong with the model's service at last; None where it did its work, or answered badly only."""
@@ -160,9 +167,8 @@ class StageRunner:
         self._turns = asyncio.Semaphore(at_once)
         self._budget = budget
         self._recorder = recorder
-        self._program = program
-        self._forms: dict[str, Stage[Any, Any]] = {}
-        """The form that is asked, of each stage that was."""
+        self._predictors = predictors or {}
+        self._without_model = frozenset(without_model)
 
     @property
     def exhausted(self) -> Sequence[Limit]:
@@ -172,7 +178,7 @@ class StageRunner:
         self, stage: Stage[Given, Output], given: Given, *, seconds: float | None = None
     ) -> tuple[Output, Form]:
         """The stage's output, and which form gave it; the model has `seconds` for it, where they are given."""
-        if self.model is None or self._form(stage).without_model:
+        if self.model is None or stage.without_model or stage.name in self._without_model:
             return stage.model_free(given), "model_free"
         reason = f"the model took longer than {seconds or 0:.0f} s"
         try:
@@ -203,29 +209,22 @@ class StageRunner:
             self._recorder.record(drop)
         return kept
 
-    def _form(self, stage: Stage[Given, Output]) -> Stage[Given, Output]:
-        """The compiled form where there is one for this very signature, else the stage itself."""
-        by = self._program.stages.get(stage.name) if self._program else None
-        if by is None or by.signature != stage.fingerprint:
-            return stage
-        return self._forms.setdefault(stage.name, stage.compiled(by))
-
     async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
-        stage = self._form(stage)
+        predictor = self._predictors.get(stage.name) or stage.predictor
         shown = stage.show(given)
         async with self._turns:
             if self.model is None:
                 raise ModelError("network", "The model failed again and again and is not asked any more.")
             try:
-                return await self._predict(model, stage, stage.predictor, given, shown)
+                return await self._predict(model, stage, predictor, given, shown)
             except ModelError as error:
                 if error.kind not in _ASK_AGAIN:
                     raise
-                again = stage.told(str(error))
+                again = _asking_again(predictor, str(error))
             return await self._predict(model, stage, again, given, shown)
 
     async def _predict(
-        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Module, given: Given, shown: dict[str, Any]
+        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, shown: dict[str, Any]
     ) -> Output:
         prediction = await model.predict(stage.name, predictor, max_tokens=stage.max_tokens, **shown)
         try:

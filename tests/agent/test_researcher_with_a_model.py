@@ -14,17 +14,17 @@ from dspy import lm15
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from marchwarden.agent.loop import ResearchCall
+from marchwarden.agent.program import Researcher
+from marchwarden.agent.recording import CallContext
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, markers_of
-from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import Reply, ScriptedEngine
 from marchwarden.settings import load_settings
-from marchwarden.sources.source_registry import open_tools
 from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.writer import TraceWriter
+from tests.models import connected
 from tests.runs import Run
 from tests.webs import article, make_web
 
@@ -97,20 +97,14 @@ async def run(
     web = make_web(Path.cwd() / f"web{uuid.uuid4().hex[:6]}", pages)
     configured = load_settings(model="scripted/model", source="snapshot", web=web)
     request = ResearchRequest.model_validate({"question": question, "context": context, "constraints": constraints})
-    budget = Budget(request.constraints, seconds)
     trace_id = str(uuid.uuid4())
     progress: list[str] = []
-    engine = ScriptedEngine(script, count=count)
+    connect = connected(ScriptedEngine(script, count=count))
     with TraceWriter(configured.traces, trace_id, on_progress=progress.append) as writer:
-        model = Model("scripted/model", engine, budget, writer, retries=0)
-        tools = open_tools(configured)
-        call = ResearchCall(request, configured, budget, tools, model, writer, trace_id, None)
-        try:
-            result = await call.result()
-        finally:
-            await tools.aclose()
-            await model.aclose()
-    return Run(result, read_trace(writer.path), Store(configured.store), progress)
+        call = CallContext(Budget(request.constraints, seconds), writer, trace_id)
+        researcher = Researcher(configured, connect=connect, call=call)
+        asked = await researcher.acall(question=question, context=context, constraints=constraints)
+    return Run(asked.result, read_trace(writer.path), Store(configured.store), progress)
 
 
 async def test_a_model_plans_reads_and_writes() -> None:

@@ -64,7 +64,8 @@ def test_the_stage_runs_without_a_call_and_without_a_fallback(tmp_path: Path) ->
     run(tmp_path, order(always_model=False), always(right=False))
     engine, heard = ScriptedEngine(always(right=False)), Heard()
     budget = Budget(Constraints(token_budget=100_000), 60)
-    runner = StageRunner(model(engine, budget, heard), budget, heard, program=in_force(tmp_path / "out"))
+    without = in_force(tmp_path / "out").without_model
+    runner = StageRunner(model(engine, budget, heard), budget, heard, without_model=without)
     given = examples(order())["gaps"].dev[0].given
     output, form = anyio.run(runner.run, GAPS, given)
     assert (output, form) == (GAPS.model_free(given), "model_free")

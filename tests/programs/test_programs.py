@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from marchwarden.agent.conclusion import Checkpoint, finish
-from marchwarden.agent.loop import research
+from marchwarden.agent.research import research
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ConfigurationError
 from marchwarden.programs import CALIBRATION, Calibration, load_program, log_odds, model_slug, own_programs

@@ -307,7 +307,7 @@ def test_the_real_researcher_answers_and_leaves_nothing_to_complain_of(tmp_path:
     web = make_web(tmp_path / "web", {"https://garden.example/tomatoes": page})
     variables = {"MARCHWARDEN_WEB": str(web), "MARCHWARDEN_SOURCE": "snapshot", "HOME": str(tmp_path)}
     with a_raw_server(
-        tmp_path, SERVE.replace("sys.argv[2]", "'marchwarden.agent.loop:research'"), **variables
+        tmp_path, SERVE.replace("sys.argv[2]", "'marchwarden.agent.research:research'"), **variables
     ) as server:
         server.initialize()
         server.call("When do tomatoes ripen in Utah?")

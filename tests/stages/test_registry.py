@@ -13,7 +13,7 @@ import dspy
 import pytest
 from pydantic import BaseModel, Field
 
-from marchwarden.agent.loop import ResearchCall
+from marchwarden.agent.program import Researcher
 from marchwarden.budget import Budget
 from marchwarden.contract import Depth, ResearchRequest
 from marchwarden.ledger import Ledger
@@ -22,13 +22,13 @@ from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import ScriptedEngine
 from marchwarden.programs import CompiledStage, Program
 from marchwarden.settings import load_settings
-from marchwarden.sources.source_registry import open_tools
 from marchwarden.stages.plan import PLAN, PlanGiven
-from marchwarden.stages.registry import STAGES, program_in_force
+from marchwarden.stages.registry import STAGES, predictors_in_force, program_in_force
 from marchwarden.stages.stage import Stage, StageRunner
 from marchwarden.trace.reader import Trace, read_trace
 from marchwarden.trace.writer import TraceWriter
 from tests.cli.running import python
+from tests.models import connected
 from tests.programs.made import DEMO, MODEL, WORDS, a_program, compiled, settings
 from tests.webs import article, make_web
 
@@ -106,9 +106,7 @@ def test_a_compiled_stage_has_other_words_and_demonstrations_and_the_same_fields
     assert PLAN.signature().instructions != WORDS
 
 
-async def asked(
-    program: Program | None, script: Callable[[Any], str] | list[str], stage: Stage[Any, Any] = PLAN
-) -> list[str]:
+async def asked(program: Program | None, script: Callable[[Any], str] | list[str]) -> list[str]:
     """The prompts that the model got for one plan."""
     engine = ScriptedEngine(script)
     configured = load_settings(model=MODEL)
@@ -116,8 +114,8 @@ async def asked(
     budget = Budget(ResearchRequest(question=QUESTION).constraints, 30.0)
     with TraceWriter(configured.traces, str(uuid.uuid4())) as writer:
         model = Model(MODEL, engine, budget, writer, retries=0)
-        runner = StageRunner(model, budget, writer, program=program)
-        _, form = await runner.run(stage, PlanGiven(ledger, Depth.BALANCED, []))
+        runner = StageRunner(model, budget, writer, predictors=predictors_in_force(program))
+        _, form = await runner.run(PLAN, PlanGiven(ledger, Depth.BALANCED, []))
         await model.aclose()
     assert form == "model"
     return ["\n".join(prompt_texts(request)) for request in engine.requests]
@@ -157,16 +155,6 @@ async def test_a_second_attempt_keeps_words_and_demonstrations() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.usefixtures("_with_programs")
-async def test_another_form_that_is_given_is_asked_as_it_is() -> None:
-    a_program()
-    given = PLAN.compiled(compiled(instructions="Given."))
-    (prompt,) = await asked(in_force(), [ANSWER], given)
-    assert "Given." in prompt
-    assert WORDS not in prompt
-
-
-@pytest.mark.anyio
-@pytest.mark.usefixtures("_with_programs")
 async def test_a_demonstration_with_fields_that_there_are_not_does_no_harm() -> None:
     a_program(None, compiled(demos=[{"weather": "fine", "question": {"deep": [None]}}, {}]))
     (prompt,) = await asked(in_force(), [ANSWER])
@@ -176,29 +164,20 @@ async def test_a_demonstration_with_fields_that_there_are_not_does_no_harm() -> 
 # In a call
 
 
-async def research(program: Program | None) -> Trace:
+async def research() -> Trace:
+    """A call with the program in force."""
     web = make_web(
         Path.cwd() / f"web{uuid.uuid4().hex[:6]}",
         {"https://farm.example/crops": article("Crops of Utah", "Alfalfa and wheat grow in Utah.")},
     )
     configured = load_settings(model=MODEL, source="snapshot", web=web)
-    request = ResearchRequest(question=QUESTION)
-    budget = Budget(request.constraints, 30.0)
-    trace_id = str(uuid.uuid4())
+    program = in_force()
     engine = ScriptedEngine(lambda request: ANSWER)
-    with TraceWriter(configured.traces, trace_id) as writer:
-        model = Model(MODEL, engine, budget, writer, retries=0)
-        tools = open_tools(configured)
-        call = ResearchCall(request, configured, budget, tools, model, writer, trace_id, None, program)
-        try:
-            await call.result()
-        finally:
-            await tools.aclose()
-            await model.aclose()
+    asked = await Researcher(configured, connect=connected(engine, MODEL)).acall(question=QUESTION)
     assert any(WORDS in "\n".join(prompt_texts(request)) for request in engine.requests) is bool(
         program and "plan" in program.stages
     )
-    return read_trace(writer.path)
+    return read_trace(configured.traces / f"{asked.result.trace_id}.jsonl")
 
 
 @pytest.mark.anyio
@@ -206,7 +185,7 @@ async def research(program: Program | None) -> Trace:
 async def test_a_trace_says_which_program_and_which_stages_of_it_were_in_force() -> None:
     a_program()
     program = in_force()
-    start = (await research(program)).events[0][2]
+    start = (await research()).events[0][2]
     assert start.action == "start"
     assert program is not None
     assert (start.program, start.compiled, start.program_of) == (program.fingerprint, ["plan"], None)
@@ -217,7 +196,7 @@ async def test_a_trace_says_which_program_and_which_stages_of_it_were_in_force()
 @pytest.mark.usefixtures("_with_programs")
 async def test_a_trace_says_what_of_a_program_was_not_used_and_what_to_do() -> None:
     a_program(None, compiled(signature="0123456789abcdef"))
-    trace = await research(in_force())
+    trace = await research()
     start = trace.events[0][2]
     assert start.action == "start"
     assert (start.program, start.compiled) == (None, [])
@@ -232,7 +211,7 @@ async def test_a_trace_says_what_of_a_program_was_not_used_and_what_to_do() -> N
 @pytest.mark.usefixtures("_with_programs")
 async def test_a_trace_names_the_relative_whose_program_it_was() -> None:
     a_program(model_id="openai/some-model-1")
-    start = (await research(in_force())).events[0][2]
+    start = (await research()).events[0][2]
     assert start.action == "start"
     assert (start.program_of, start.compiled) == ("openai/some-model-1", ["plan"])
     assert "used meanwhile" in start.program_notes[0]

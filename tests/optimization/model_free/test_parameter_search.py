@@ -15,7 +15,7 @@ import anyio
 import numpy as np
 import pytest
 
-from marchwarden.agent.loop import research
+from marchwarden.agent.research import research
 from marchwarden.errors import ConfigurationError, EvaluationError, StorageError
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.optimization.examples import labelled_web

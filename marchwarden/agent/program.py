@@ -1,0 +1,224 @@
+"""The researcher as a DSPy program: the predictors of one module ask what the loop has to ask its model.
+
+So what an optimizer changes, what is saved and loaded, and what callbacks and tracing see is what runs. Nothing here
+is imported for research without a model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import dspy
+
+from marchwarden.agent.arguments import request_of
+from marchwarden.agent.loop import ResearchCall
+from marchwarden.agent.recording import CallContext, recorded_end
+from marchwarden.budget import Budget
+from marchwarden.contract import Constraints, Depth, ResearchRequest
+from marchwarden.errors import ConfigurationError
+from marchwarden.lm import Model, connect
+from marchwarden.observations import FetchOutcome, SearchOutcome
+from marchwarden.programs import Note, Program
+from marchwarden.programs.parameters import DEFAULT
+from marchwarden.redaction import secrets_of
+from marchwarden.settings import Settings, load_settings
+from marchwarden.sources.search_provider import SearchProvider
+from marchwarden.sources.source_registry import open_tools
+from marchwarden.sources.tools import Reader, Tools
+from marchwarden.stages.registry import STAGES, predictors_in_force, program_in_force
+from marchwarden.trace.events import Recorder
+from marchwarden.trace.writer import TraceWriter
+
+FINGERPRINTS = "signatures"
+"""The key of a saved state under which each stage's signature is told."""
+
+Connect = Callable[[Settings, Budget, Recorder], "Model | None"]
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """Shared by the copies of a researcher: optimizers make many, and there is one meter and one folder of traces."""
+
+    settings: Settings
+    connect: Connect
+    program: Program | None
+    call: CallContext | None
+    words: dict[str, Any]
+    """Each predictor's words and demonstrations as the program in force has them."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Shared:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Researcher holds keys: save its state, to a .json file, rather than the whole program")
+
+
+class Researcher(dspy.Module):  # type: ignore[misc]
+    """Research with evidence, as a DSPy module: one predictor a stage, and search and fetch as `dspy.Tool`s.
+
+    The model is that of the settings, behind the budget of each call; `dspy.configure(lm=…)` is not needed and not
+    asked. The predictors begin as the compiled program in force (programs/), or as the stages' own words.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        connect: Connect = connect,
+        call: CallContext | None = None,
+    ) -> None:
+        """`settings` come from the environment and `.env` where none are given. `connect` opens the model of one
+        call, which the call closes. `call`: budget and trace of the one call that is to be made; without it each has
+        its own. Raises ConfigurationError where a program is named that can't be used."""
+        super().__init__()
+        settings = settings or load_settings()
+        program = program_in_force(settings)
+        for name, predictor in predictors_in_force(program).items():
+            setattr(self, name, predictor)
+        self.shared = _Shared(settings, connect, program, call, {n: _words(p) for n, p in self.named_predictors()})
+
+    def forward(
+        self,
+        question: str,
+        context: str | None = None,
+        depth: Depth | str = Depth.BALANCED,
+        constraints: Constraints | dict[str, Any] | None = None,
+    ) -> dspy.Prediction:
+        """`aforward` for code without an event loop; raises RuntimeError where one is running."""
+        return asyncio.run(self.aforward(question, context, depth, constraints))
+
+    async def aforward(
+        self,
+        question: str,
+        context: str | None = None,
+        depth: Depth | str = Depth.BALANCED,
+        constraints: Constraints | dict[str, Any] | None = None,
+    ) -> dspy.Prediction:
+        """Answer `question`: a Prediction with answer, citations, gaps and confidence, the whole `result` that they
+        are part of, and the `ledger` of what was found and what failed.
+
+        Raises as `marchwarden.research` does. Its token budget is as hard.
+        """
+        request = request_of(question, context, depth, constraints)
+        shared = self.shared
+        if shared.call is not None:
+            return await self._answer(request, shared.call)
+        budget = Budget(request.constraints, shared.settings.seconds_for(request.depth))
+        trace_id = str(uuid4())
+        with (
+            TraceWriter(shared.settings.traces, trace_id, secrets=secrets_of(shared.settings)) as writer,
+            recorded_end(writer, trace_id),
+        ):
+            return await self._answer(request, CallContext(budget, writer, trace_id))
+
+    async def _answer(self, request: ResearchRequest, context: CallContext) -> dspy.Prediction:
+        settings, program = self.shared.settings, self._program()
+        tools = open_tools(settings)
+        model = None
+        try:
+            model = self.shared.connect(settings, context.budget, context.recorder)
+            call = ResearchCall(
+                request,
+                settings,
+                context.budget,
+                _called_by_dspy(tools),
+                model,
+                context.recorder,
+                context.trace_id,
+                context.checkpoint,
+                program,
+                (program.parameters if program else None) or DEFAULT,
+                dict(self.named_predictors()),
+            )
+            result = await call.result()
+        finally:
+            await tools.aclose()
+            if model is not None:
+                await model.aclose()
+        return dspy.Prediction(
+            answer=result.answer,
+            citations=result.citations,
+            gaps=result.gaps,
+            confidence=result.confidence,
+            result=result,
+            ledger=call.ledger,
+        )
+
+    def _program(self) -> Program | None:
+        """The program in force, less what this module's predictors have in its place: other words than a confidence
+        was calibrated for, and than a trace should name."""
+        program = self.shared.program
+        changed = [name for name, each in self.named_predictors() if _words(each) != self.shared.words[name]]
+        if not changed:
+            return program
+        said = Note(text=f"the prompts of {', '.join(changed)} were changed in the Researcher that was called")
+        return replace((program or Program(Path())).without(changed, [said]), calibration=None)
+
+    # Its state
+
+    def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
+        """Instructions and demonstrations of every predictor, and which signatures they were made for."""
+        state: dict[str, Any] = super().dump_state(json_mode=json_mode)
+        return {**state, FINGERPRINTS: {name: stage.fingerprint for name, stage in STAGES.items()}}
+
+    def load_state(self, state: dict[str, Any], **options: Any) -> None:
+        """Raises ConfigurationError where a stage has other words or fields now: DSPy would put the old descriptions
+        to the new fields, by their places."""
+        saved = state.get(FINGERPRINTS, {})
+        other = [name for name, stage in STAGES.items() if saved.get(name) != stage.fingerprint]
+        if other:
+            raise ConfigurationError(
+                f"this state was saved for other words or fields of {', '.join(other)} than there are now",
+                hint="Compile the researcher again, and save that.",
+            )
+        super().load_state(state, **options)
+
+
+def _words(predictor: dspy.Predict) -> Any:
+    return predictor.signature.instructions, [dict(demo) for demo in predictor.demos]
+
+
+# Search and fetch as tools
+
+
+def _called_by_dspy(tools: Tools) -> Tools:
+    """The same search and fetch, each called through a `dspy.Tool`, so that callbacks see it."""
+    return replace(tools, search=_SearchTool(tools.search), fetcher=_FetchTool(tools.fetcher))
+
+
+class _SearchTool:
+    def __init__(self, provider: SearchProvider) -> None:
+        self.name = provider.name
+
+        async def search(query: str, max_results: int, source_filter: Any) -> Any:
+            """Search the sources, and return hits."""
+            return await provider.search(query, max_results=max_results, source_filter=source_filter)
+
+        # arguments are passed on as they are: DSPy would refuse half of a surrogate pair in a query
+        self._tool = dspy.Tool(search, arg_types={})
+        self.aclose = provider.aclose
+
+    async def search(self, query: str, *, max_results: int, source_filter: Any) -> SearchOutcome:
+        found: SearchOutcome = await self._tool.acall(
+            query=query, max_results=max_results, source_filter=source_filter
+        )
+        return found
+
+
+class _FetchTool:
+    def __init__(self, reader: Reader) -> None:
+        async def fetch(url: str, timeout: Any, allows: Any) -> Any:
+            """Fetch a page, and return its text as numbered passages, or what kept us from it."""
+            return await reader.fetch(url, timeout=timeout, allows=allows)
+
+        self._tool = dspy.Tool(fetch, arg_types={})
+        self.aclose = reader.aclose
+
+    async def fetch(self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool]) -> FetchOutcome:
+        fetched: FetchOutcome = await self._tool.acall(url=url, timeout=timeout, allows=allows)
+        return fetched
