@@ -173,7 +173,7 @@ def _joined(
     """The program with what was found now, and what was there of other stages. A stage that is there stays where
     nothing was found now, or nothing better."""
     stages: dict[str, CompiledStage] = dict(before.stages) if before else {}
-    records, stayed = _records_of(before), {}
+    records, stayed = records_of(before), {}
     for name, outcome in outcomes.items():
         if outcome.compiled is None:
             if name not in stages:
@@ -183,11 +183,11 @@ def _joined(
         else:
             stages[name] = outcome.compiled
             records[name] = outcome.record
-    info = info_of_program(order, records, dev, _cost(purse))
+    info = info_of_program(order, records, dev, cost_of(purse))
     return Outcome(info, stages, stayed=stayed)
 
 
-def _records_of(before: Program | None) -> dict[str, StageRecord]:
+def records_of(before: Program | None) -> dict[str, StageRecord]:
     """Of what is in force, and of what was tried and not kept. What is stale or damaged goes."""
     if before is None or before.info is None:
         return {}
@@ -205,7 +205,7 @@ def _better_before(
     same = (labels_fingerprint(dev), pages_fingerprint(order.settings.frozen_web), reads_by)
     if (info.labels, info.pages, info.reads_by) != same:
         return None
-    if (old.seed, old.dev_examples, old.signature) != (new.seed, new.dev_examples, new.signature):
+    if old.whole or (old.seed, old.dev_examples, old.signature) != (new.seed, new.dev_examples, new.signature):
         return None
     return old.compiled, new.compiled
 
@@ -231,7 +231,7 @@ def info_of_program(
     )
 
 
-def _cost(purse: Purse) -> CostRecord:
+def cost_of(purse: Purse) -> CostRecord:
     spent = purse.spent
     dollars = None if spent.dollars is None else round(spent.dollars, 4)
     seconds = round(spent.seconds + purse.recording.replayed_seconds, 1)
@@ -262,8 +262,8 @@ def _whole(
             return
         runs.append(run)
     found = _differences(*runs)
-    whole = WholeRecord(questions=len(questions), split="dev", figures=_figures(found))
-    outcome.info = outcome.info.model_copy(update={"whole": whole, "cost": _with_runs(_cost(purse), runs)})
+    whole = WholeRecord(questions=len(questions), split="dev", figures=figures_told(found))
+    outcome.info = outcome.info.model_copy(update={"whole": whole, "cost": _with_runs(cost_of(purse), runs)})
     outcome.worse = [each.metric.name for each in found if each.metric.name in DECIDING and each.is_better is False]
 
 
@@ -298,7 +298,7 @@ def _affordable(questions: Sequence[Question], purse: Purse) -> list[Question]:
     return chosen
 
 
-def _figures(found: Sequence[Difference]) -> dict[str, FigureRecord]:
+def figures_told(found: Sequence[Difference]) -> dict[str, FigureRecord]:
     return {
         each.metric.name: FigureRecord(uncompiled=each.a, compiled=each.b, low=each.low, high=each.high)
         for each in found

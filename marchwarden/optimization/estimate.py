@@ -25,6 +25,18 @@ EFFORTS: dict[str, Effort] = {
     "medium": Effort(candidates=6, demos=6, train=40, choose=24, dev=60),
     "heavy": Effort(candidates=12, demos=8, demo_tokens=4000, train=120, choose=60, dev=None),
 }
+WHOLE_EFFORTS: dict[str, Effort] = {
+    "light": Effort(candidates=3, demos=2, train=4, choose=4, dev=None),
+    "medium": Effort(candidates=6, demos=2, train=10, choose=8, dev=None),
+    "heavy": Effort(candidates=12, demos=3, train=30, choose=20, dev=None),
+}
+"""For the whole program at once: few examples, since each is a question from end to end, which takes about ten calls;
+and few demonstrations, since all stages have theirs in one question's budget."""
+WHOLE_OPTIMIZERS = ("bootstrap", "mipro", "gepa")
+"""Those that were tried on the whole program."""
+WHOLE_OPTIMIZER_OF: dict[Size, str] = {"small": "bootstrap", "large": "gepa"}
+CALLS_A_QUESTION = 12
+"""Model calls of a question from end to end, about: a plan, eight pages and three closing stages."""
 SMALL_BILLIONS = 15.0
 """Parameters up to which a model is small: it follows examples better than it writes instructions for itself."""
 OPTIMIZER_OF: dict[Size, str] = {"small": "random-search", "large": "gepa"}
@@ -147,6 +159,29 @@ class Order:
     """Of a search for the model-free stages' parameters."""
     always_model: bool = False
     """Whether every stage asks the model, however much better it does without."""
+
+
+def estimate_whole(order: Order, budgets: Sequence[int], dev: int) -> Estimate:
+    """Of the whole program at once. `budgets`: token budgets of the train questions. Tokens are those of the budgets,
+    which no question exceeds; mostly it takes a third of them or less."""
+    learn, choose = (len(budgets) + 1) // 2, len(budgets) // 2
+    calls = order.optimizer.calls(order.effort, learn, choose)
+    questions = calls.task + 2 * dev
+    reflected = calls.reflection * (6 * REFLECTION_TOKENS)
+    tokens = int(questions * fmean(budgets)) + reflected
+    written = questions * CALLS_A_QUESTION * REFLECTION_TOKENS // 10
+    writer = order.reflection.model_id if order.reflection else order.settings.model_id
+    return Estimate(
+        "whole",
+        order.optimizer.name,
+        learn,
+        choose,
+        dev,
+        questions * CALLS_A_QUESTION,
+        calls.reflection,
+        tokens,
+        _dollars(order.settings.model_id, tokens - reflected - written, written, writer, reflected),
+    )
 
 
 def whole_tokens(order: Order) -> int:

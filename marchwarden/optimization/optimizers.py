@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -21,7 +21,7 @@ import dspy
 from marchwarden.errors import EvaluationError, ModelError, model_error
 from marchwarden.optimization.examples.stage_example import RIGHT
 from marchwarden.optimization.spending import SERVICE, service_gone
-from marchwarden.optimization.student import ID, Student, Watch
+from marchwarden.optimization.student import ID, Watch
 
 _MANY = 10**6
 """Of errors that an optimizer bears: a model's unreadable answers are what it is to mend."""
@@ -62,7 +62,11 @@ class Calls:
 class Search:
     """What an optimizer is given."""
 
-    watch: Watch
+    watch: Watch[Any]
+    student: dspy.Module
+    """The module whose predictors it turns."""
+    outputs: Collection[str]
+    """The fields that an example has if it can be a demonstration as it is."""
     learn: list[dspy.Example]
     choose: list[dspy.Example]
     effort: Effort
@@ -70,6 +74,8 @@ class Search:
     jobs: int
     reflection: Any = None
     """The `dspy.LM` that writes instructions; the task's own where there is no other."""
+    right: float = RIGHT
+    """The least score of an answer that is shown as a demonstration."""
 
     def metric(self, example: Any, prediction: Any, trace: Any = None) -> float:
         return 0.0 if prediction is None else self.watch.judge(example[ID], prediction).score
@@ -84,8 +90,7 @@ class Search:
     @property
     def labelled(self) -> list[dspy.Example]:
         """Examples to learn from that have a right answer: demonstrations are drawn from these."""
-        outputs = self.watch.stage.signature().output_fields
-        return [each for each in self.learn if all(name in each for name in outputs)]
+        return [each for each in self.learn if all(name in each for name in self.outputs)]
 
     @property
     def teaching(self) -> list[dspy.Example]:
@@ -143,7 +148,7 @@ def _failed(optimizer: Optimizer, search: Search, error: Exception) -> Evaluatio
     )
     if isinstance(told, ModelError) and told.kind != "unknown":
         what, hint = str(told), "Name another --reflection-model to write instructions, or another --optimizer."
-    return EvaluationError(f"the optimizer {optimizer.name} failed on {search.watch.stage.name}: {what}", hint=hint)
+    return EvaluationError(f"the optimizer {optimizer.name} failed on {search.watch.name}: {what}", hint=hint)
 
 
 # Each of them
@@ -155,7 +160,7 @@ def _bootstrap_calls(effort: Effort, learn: int, choose: int) -> Calls:
 
 def _bootstrap(search: Search) -> Any:
     program = dspy.BootstrapFewShot(**_demonstrations(search), max_errors=_MANY).compile(
-        Student(search.watch), trainset=search.teaching
+        search.student, trainset=search.teaching
     )
     _try_on(program, search)
     return program
@@ -176,9 +181,7 @@ def _random_search(search: Search) -> Any:
         stop_at_score=100,
     )
     # labelled demonstrations in their order, in which kinds take turns
-    return optimizer.compile(
-        Student(search.watch), trainset=search.teaching, valset=search.choose, labeled_sample=False
-    )
+    return optimizer.compile(search.student, trainset=search.teaching, valset=search.choose, labeled_sample=False)
 
 
 def _trials(candidates: int) -> int:
@@ -203,7 +206,7 @@ def _mipro(search: Search) -> Any:
         seed=search.seed,
     )
     return optimizer.compile(
-        Student(search.watch),
+        search.student,
         trainset=search.teaching,
         valset=search.choose,
         num_trials=_trials(search.effort.candidates),
@@ -239,7 +242,7 @@ def _gepa(search: Search) -> Any:
         num_threads=search.jobs,
         seed=search.seed,
     )
-    return optimizer.compile(Student(search.watch), trainset=search.learn, valset=search.choose)
+    return optimizer.compile(search.student, trainset=search.learn, valset=search.choose)
 
 
 _STEPS = 2
@@ -268,7 +271,7 @@ def _simba(search: Search) -> Any:
         prompt_model=search.reflection,
         num_threads=search.jobs,
     )
-    return optimizer.compile(Student(search.watch), trainset=examples, seed=search.seed)
+    return optimizer.compile(search.student, trainset=examples, seed=search.seed)
 
 
 def _demonstrations(search: Search) -> dict[str, Any]:
@@ -276,7 +279,7 @@ def _demonstrations(search: Search) -> dict[str, Any]:
     mostly right about what it says anyway, and would be taught to say that of everything."""
     return {
         "metric": search.metric,
-        "metric_threshold": RIGHT,
+        "metric_threshold": search.right,
         "max_bootstrapped_demos": max(1, search.effort.demos // 3) if search.labelled else search.effort.demos,
         "max_labeled_demos": search.effort.demos if search.labelled else 0,
     }

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from marchwarden.budget import Budget
+from marchwarden.budget import Budget, Reservation
 from marchwarden.contract import Constraints
 from marchwarden.errors import BudgetExhausted, MarchwardenError, ModelError
 from marchwarden.evaluation.runs.prices import price_of
@@ -169,6 +169,25 @@ class Purse:
             self._writers = [model]
             self._writers_trouble = 0
         return model
+
+    def open_within(self, settings: Settings, budget: Budget, recorder: Recorder) -> Model:
+        """A model for one research call, whose own budget bounds it. `reserve` keeps that within the purse."""
+        return Model(
+            settings.model_id,
+            RecordedEngine(self._engine_for(settings), self.recording),
+            budget,
+            _Both(self, recorder, writes=False),
+            secrets=secrets_of(settings),
+        )
+
+    def reserve(self, name: str, tokens: int) -> Reservation:
+        """Hold the whole budget of a research call; commit to `budget` what it used. Raises Stopped where that many
+        tokens are not there."""
+        self.check(name, tokens)
+        try:
+            return self.budget.reserve(name, tokens)
+        except BudgetExhausted:  # another thread was quicker
+            raise self._short_of_tokens(name, str(tokens)) from None
 
     def hold(self, stage: str) -> int:
         """The most tokens that a call of the stage was held for by now: prompt and answer at their longest."""

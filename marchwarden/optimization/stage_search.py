@@ -20,7 +20,7 @@ from marchwarden.lm import Model
 from marchwarden.optimization.examples import AnyStageSet, Example
 from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Effort, Optimizer, Search, run
 from marchwarden.optimization.spending import Clock, Purse, Spent, Stopped, interrupted
-from marchwarden.optimization.student import Prompt, Watch, as_dspy, spread
+from marchwarden.optimization.student import Prompt, Student, Watch, as_dspy, judge_of, spread
 from marchwarden.optimization.validation import Proof, gain, mean, model_free_scores, score_on, valid_rate
 from marchwarden.programs import CompiledStage, StageRecord
 from marchwarden.settings import Settings
@@ -220,9 +220,9 @@ def _search(
         share.keep_for(prompt)
         progress.best(score)
 
-    watch = Watch(
-        task.stage_set,
-        examples.learn + examples.choose,
+    watch = Watch[Prompt](
+        task.name,
+        judge_of(task.stage_set, examples.learn + examples.choose),
         [each.id for each in examples.choose],
         purse,
         on_best=better,
@@ -236,6 +236,8 @@ def _search(
         with model.asking(stage.name, max_tokens=stage.max_tokens):
             search = Search(
                 watch,
+                Student(stage, watch),
+                list(stage.signature().output_fields),
                 as_dspy(task.stage_set, examples.learn),
                 as_dspy(task.stage_set, examples.choose),
                 task.effort,

@@ -1,4 +1,5 @@
 """What an optimizer turns: a stage as a DSPy module, watched, so that whatever ends the search the best is known.
+whole_search.py has the same of the whole program.
 
 Every optimizer keeps its candidates to itself until it is done. The watch sees each prediction with the prompt that
 made it, and so can name the best prompt at any time, the same way for all of them.
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
@@ -25,6 +26,21 @@ from marchwarden.optimization.spending import GONE, Purse, Stopped
 from marchwarden.stages.stage import Stage
 
 ID = "example_id"
+
+
+class Candidate(Protocol):
+    """What a search tries: the prompt of one stage, or those of all."""
+
+    @property
+    def key(self) -> str:
+        """Equal for equal ones only."""
+        ...
+
+    @property
+    def is_sound(self) -> bool: ...
+
+
+Tried = TypeVar("Tried", bound=Candidate)
 
 
 @dataclass(frozen=True)
@@ -67,25 +83,25 @@ def plain(value: Any) -> Any:
     return value
 
 
-class Watch:
-    """Judges predictions, and remembers which prompt earned what. Copies of a student share it."""
+class Watch(Generic[Tried]):
+    """Judges predictions, and remembers which candidate earned what. Copies of a student share it."""
 
     def __init__(
         self,
-        stage_set: AnyStageSet,
-        examples: Sequence[Example[Any, Any]],
+        name: str,
+        judge: Callable[[str, Any], Feedback],
         chosen_by: Sequence[str],
         purse: Purse,
-        on_best: Callable[[float, Prompt], None] = lambda score, prompt: None,
+        on_best: Callable[[float, Tried], None] = lambda score, candidate: None,
     ) -> None:
-        """`chosen_by`: ids of the examples that a prompt must have been tried on, all of them, to count."""
+        """`name`: of what is compiled. `judge`: from an example's id and a prediction to its score. `chosen_by`: ids
+        of the examples that a candidate must have been tried on, all of them, to count."""
+        self.name = name
+        self.judge = judge
         self.purse = purse
-        self.stage: Stage[Any, Any] = stage_set.stage
-        self._set = stage_set
-        self._examples = {example.id: example for example in examples}
         self._chosen_by = frozenset(chosen_by)
         self._on_best = on_best
-        self._prompts: dict[str, Prompt] = {}
+        self._prompts: dict[str, Tried] = {}
         self._scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         self._told: float | None = None
         self._lock = threading.Lock()
@@ -93,7 +109,7 @@ class Watch:
         self._running = 0
         self._closed = False
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Watch:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Watch[Tried]:
         return self
 
     @contextmanager
@@ -117,10 +133,7 @@ class Watch:
             self._closed = True
             self._calls.wait_for(lambda: not self._running)
 
-    def judge(self, example_id: str, prediction: Any) -> Feedback:
-        return self._set.judge(self._examples[example_id], prediction)
-
-    def note(self, example_id: str, prompt: Prompt, score: float) -> None:
+    def note(self, example_id: str, prompt: Tried, score: float) -> None:
         with self._lock:
             self._prompts.setdefault(prompt.key, prompt)
             self._scores[prompt.key][example_id].append(score)
@@ -130,12 +143,12 @@ class Watch:
             self._on_best(*best)
 
     @property
-    def best(self) -> tuple[float, Prompt] | None:
+    def best(self) -> tuple[float, Tried] | None:
         """The best prompt of those that were tried on all that decides, the first of equals, with its score."""
         tried = [(score, prompt) for prompt in self._prompts.values() if (score := self.score_of(prompt)) is not None]
         return max(tried, key=lambda each: each[0], default=None)
 
-    def score_of(self, prompt: Prompt) -> float | None:
+    def score_of(self, prompt: Tried) -> float | None:
         """What a prompt earned on all that decides; None where it was not tried on all."""
         scores = self._scores.get(prompt.key)
         if scores is None or not self._chosen_by <= scores.keys():
@@ -146,10 +159,11 @@ class Watch:
 class Student(dspy.Module):  # type: ignore[misc]
     """One stage. Its demonstrations and instructions are the optimizer's to change."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, stage: Stage[Any, Any], watch: Watch[Prompt]) -> None:
         super().__init__()
         self.watch = watch
-        self.answer = dspy.Predict(watch.stage.signature())
+        self.max_tokens = stage.max_tokens
+        self.answer = dspy.Predict(stage.signature())
 
     def forward(self, **inputs: Any) -> Any:
         """Raises AdapterParseError for an answer that can't be read, which optimizers count as 0 and GEPA learns
@@ -159,7 +173,7 @@ class Student(dspy.Module):  # type: ignore[misc]
 
     def _answer(self, example_id: str | None, inputs: Mapping[str, Any]) -> Any:
         watch = self.watch
-        watch.purse.check(watch.stage.name, watch.stage.max_tokens)
+        watch.purse.check(watch.name, self.max_tokens)
         prompt = Prompt.of(self.answer)
         try:
             prediction = self.answer(**inputs)
@@ -180,6 +194,12 @@ class Student(dspy.Module):  # type: ignore[misc]
         """Without the fields that could be read: DSPy 3.4 stumbles over them."""
         said = error.lm_response if isinstance(error, AdapterParseError) else str(told)
         return AdapterParseError("JSONAnswers", self.answer.signature, said, str(told))
+
+
+def judge_of(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> Callable[[str, Any], Feedback]:
+    """A watch's judge of one stage's predictions."""
+    by_id = {example.id: example for example in examples}
+    return lambda example_id, prediction: stage_set.judge(by_id[example_id], prediction)
 
 
 def as_dspy(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> list[dspy.Example]:

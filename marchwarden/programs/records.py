@@ -45,6 +45,9 @@ class StageRecord(_Record):
     """Name of the stage's file beside program.json, without a folder; None where it was not kept."""
     sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
     """SHA-256 hash of the file's bytes; None where it was not kept."""
+    whole: bool = False
+    """True where the stage was compiled, and scored, with all the others on whole questions. The dev examples are
+    questions then, and `uncompiled` is the score of the program that was there."""
     dev_examples: int = Field(ge=0)
     uncompiled: Number
     """Mean score of the uncompiled stage on the dev examples, 0–1."""

@@ -20,7 +20,7 @@ from marchwarden.contract import Constraints
 from marchwarden.errors import ConfigurationError, InvalidRequest
 from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
-from marchwarden.lm.scripted import AsyncScriptedEngine, Reply, ScriptedEngine
+from marchwarden.lm.scripted import Reply, ScriptedEngine
 from marchwarden.settings import Settings
 from marchwarden.stages.registry import STAGES
 from marchwarden.store.content_store import Store
@@ -193,7 +193,7 @@ def test_copies_in_threads_never_spend_more_than_one_budget_together() -> None:
     shared = Budget(Constraints(token_budget=6_000), 60.0)
 
     def connect(settings: Settings, budget: Budget, recorder: Recorder) -> Model:
-        return Model("scripted/model", engine, AsyncScriptedEngine(engine), shared, recorder, retries=0)
+        return Model("scripted/model", engine, shared, recorder, retries=0)
 
     program = Researcher(settings(), connect=connect)
     threads = [

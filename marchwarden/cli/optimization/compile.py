@@ -24,6 +24,8 @@ marchwarden compile --model openai/NAME --dry-run
     what it would do and about what it would cost, before anything is spent
 marchwarden compile --model openai/NAME --stage gaps
     one stage; the others of its program stay as they are
+marchwarden compile --model openai/NAME --stage whole --whole 12 --token-budget 3000000
+    after that, all prompts at once: by whole questions, and 12 dev questions decide
 marchwarden compile --token-budget 2000000 --reflection-model anthropic/NAME
     every stage of the model in force, within so many tokens, with another model that writes instructions
 marchwarden compile --resume
@@ -45,7 +47,11 @@ def command(
         typer.Option(metavar="ID", help="Model id; extractive for the model-free stages. Default: the one in force."),
     ] = None,
     stage: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this stage; can be given again. Default: all.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this stage; can be given again. Default: all, one by one. whole: all at once, by questions.",
+        ),
     ] = None,
     optimizer: Annotated[
         Literal["bootstrap", "random-search", "mipro", "gepa", "simba"] | None,
@@ -66,7 +72,11 @@ def command(
     ] = None,
     whole: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Dev questions to ask from end to end, with and without. 0 for none."),
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Dev questions to ask from end to end, with and without; 0 for none. They decide on --stage whole.",
+        ),
     ] = None,
     trials: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Parameters to try, for extractive. Default: 100.")
@@ -101,7 +111,12 @@ def command(
     scores go into its program.json.
     """
     from marchwarden.cli.evaluation.eval_run import has_model
-    from marchwarden.cli.optimization.compile_run import compile_parameters, compile_stages, own_folder
+    from marchwarden.cli.optimization.compile_run import (
+        compile_at_once,
+        compile_parameters,
+        compile_stages,
+        own_folder,
+    )
     from marchwarden.settings import EXTRACTIVE, load_settings
 
     settings = load_settings(source="snapshot", web=web and web.absolute(), model=model, program="none")
@@ -122,6 +137,7 @@ def command(
         },
         {"--trials": trials},
     )
+    at_once = _is_whole(stage, optimizer, {"--max-calls": max_calls, "--always-model": always_model}, whole)
     order = _order(settings, stage, optimizer, reflection_model, effort, whole, trials, seed, jobs)
     order = replace(order, tokens=token_budget, calls=max_calls, always_model=always_model)
     if not dry_run:
@@ -129,7 +145,7 @@ def command(
         has_model(order.settings)
         if order.reflection:
             has_model(order.reflection)
-    compile_these = compile_parameters if model_free else compile_stages
+    compile_these = compile_parameters if model_free else compile_at_once if at_once else compile_stages
     compile_these(order, asked, out or own_folder(settings), resume=resume, dry_run=dry_run, json=json)
 
 
@@ -166,6 +182,25 @@ def _refuse_together(model_free: bool, of_models: Mapping[str, object], of_none:
         raise typer.BadParameter(f"{other} says nothing about {what}")
 
 
+def _is_whole(
+    stages: list[str] | None, optimizer: str | None, without_effect: Mapping[str, object], whole: int | None
+) -> bool:
+    """Whether all prompts are to be compiled at once. Raises BadParameter for options that say nothing about that."""
+    from marchwarden.optimization.estimate import WHOLE_OPTIMIZERS
+
+    if "whole" not in (stages or ()):
+        return False
+    if stages != ["whole"]:
+        raise typer.BadParameter("--stage whole stands alone: it is all stages at once")
+    if optimizer is not None and optimizer not in WHOLE_OPTIMIZERS:
+        raise typer.BadParameter(f"--stage whole takes the optimizers {', '.join(WHOLE_OPTIMIZERS)}")
+    if other := next((option for option, value in without_effect.items() if value), None):
+        raise typer.BadParameter(f"{other} says nothing about the whole; --token-budget bounds it")
+    if whole == 0:
+        raise typer.BadParameter("--whole 0: dev questions decide on the whole, so there must be some")
+    return True
+
+
 def _order(
     settings: Settings,
     stages: list[str] | None,
@@ -178,11 +213,22 @@ def _order(
     jobs: int | None,
 ) -> Order:
     """Return what is to be compiled, and how. Raises EvaluationError for an optimizer whose package is missing."""
-    from marchwarden.optimization.estimate import EFFORT_OF, EFFORTS, QUESTIONS_OF, Order, optimizer_for, size_of
+    from marchwarden.optimization.estimate import (
+        EFFORT_OF,
+        EFFORTS,
+        QUESTIONS_OF,
+        WHOLE_EFFORTS,
+        WHOLE_OPTIMIZER_OF,
+        Order,
+        optimizer_for,
+        size_of,
+    )
     from marchwarden.optimization.model_free.parameter_search import TRIALS
     from marchwarden.settings import EXTRACTIVE
 
-    chosen = optimizer_for(settings.model_id, optimizer)
+    size = size_of(settings.model_id)
+    at_once = stages == ["whole"]
+    chosen = optimizer_for(settings.model_id, optimizer or (WHOLE_OPTIMIZER_OF[size] if at_once else None))
     reflection = settings.model_copy(update={"model": reflection_model}) if reflection_model else None
     if settings.model_id != EXTRACTIVE:
         chosen.check()
@@ -190,12 +236,11 @@ def _order(
         raise typer.BadParameter(f"--reflection-model {reflection_model}: that is no model")
     if reflection is not None and not chosen.reflects:
         raise typer.BadParameter(f"--reflection-model says nothing about {chosen.name}, which writes no instructions")
-    size = size_of(settings.model_id)
     return Order(
         settings,
-        _stages(stages),
+        ("whole",) if at_once else _stages(stages),
         chosen,
-        EFFORTS[effort or EFFORT_OF[size]],
+        (WHOLE_EFFORTS if at_once else EFFORTS)[effort or EFFORT_OF[size]],
         reflection,
         seed,
         jobs or settings.model_calls,
@@ -213,6 +258,6 @@ def _stages(named: list[str] | None) -> tuple[str, ...]:
     for name in named:
         if name not in STAGE_SETS:
             raise typer.BadParameter(
-                f"--stage {name}: there is no such stage; there are {', '.join(STAGE_SETS)}, all"
+                f"--stage {name}: there is no such stage; there are {', '.join(STAGE_SETS)}, all, whole"
             )
     return tuple(dict.fromkeys(named))

@@ -9,7 +9,7 @@ import os
 import shlex
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,6 +90,30 @@ def compile_stages(order: Order, asked: Asked, place: Path, *, resume: bool, dry
         before = _there(order.settings, place)
         outcome = compile_program(
             order, examples, asked.dev, folder=folder, out=place, before=before, progress=progress
+        )
+    _show(outcome, json=json)
+    end(outcome, place)
+
+
+def compile_at_once(order: Order, asked: Asked, place: Path, *, resume: bool, dry_run: bool, json: bool) -> None:
+    """The whole program, all prompts at once."""
+    from marchwarden.cli.optimization.compile_progress import shown_progress
+    from marchwarden.optimization.estimate import estimate_whole
+    from marchwarden.optimization.whole_compilation import WholeQuestions, compile_whole
+
+    questions = WholeQuestions.of(order, asked.train, asked.dev)
+    budgets = [each.request.constraints.token_budget for each in questions.learn + questions.choose]
+    estimates = [estimate_whole(order, budgets, len(questions.dev))]
+    if dry_run:
+        _show_estimates(replace(order, questions=0), estimates, json=json)
+        return
+    with (
+        _folder(order, asked, place, resume=resume) as folder,
+        shown_progress(estimates) as progress,
+    ):
+        before = _there(order.settings, place)
+        outcome = compile_whole(
+            order, questions, asked.dev, folder=folder, out=place, before=before, progress=progress
         )
     _show(outcome, json=json)
     end(outcome, place)

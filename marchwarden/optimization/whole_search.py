@@ -1,0 +1,173 @@
+"""The whole researcher as what an optimizer turns: a labelled question is asked from end to end, and scored.
+
+Every question has the token budget that it has anyway, which is reserved in the compile's own before it is asked. So
+the sum is as hard as stage by stage, in threads too.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import dspy
+
+from marchwarden.agent.program import Researcher
+from marchwarden.errors import MarchwardenError, TraceError
+from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.runs.matches import as_words, matches_of
+from marchwarden.evaluation.runs.run import Record
+from marchwarden.evaluation.runs.runner import scored
+from marchwarden.optimization.examples.stage_example import Feedback
+from marchwarden.optimization.model_free.parameter_search import objective
+from marchwarden.optimization.spending import SERVICE, Purse, Stopped, service_gone
+from marchwarden.optimization.student import ID, Prompt, Watch
+from marchwarden.settings import Settings
+from marchwarden.trace.reader import read_trace
+
+WHOLE = "whole"
+"""Names the whole program where a stage's name could stand."""
+RIGHT_WHOLE = 0.75
+"""The least score of a question whose calls are shown as demonstrations: a guess. A whole answer earns 0.9 rarely."""
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """The prompts of every stage, by its name."""
+
+    by_stage: Mapping[str, Prompt]
+
+    @classmethod
+    def of(cls, researcher: Researcher) -> Prompts:
+        return cls({name: Prompt.of(predictor) for name, predictor in researcher.named_predictors()})
+
+    @property
+    def key(self) -> str:
+        return json.dumps({name: prompt.key for name, prompt in self.by_stage.items()}, sort_keys=True)
+
+    @property
+    def is_sound(self) -> bool:
+        return all(prompt.is_sound for prompt in self.by_stage.values())
+
+    def changed(self, before: Prompts) -> dict[str, Prompt]:
+        """Those that are others than before."""
+        return {name: prompt for name, prompt in self.by_stage.items() if prompt.key != before.by_stage[name].key}
+
+    def put_into(self, researcher: Researcher) -> None:
+        for name, predictor in researcher.named_predictors():
+            prompt = self.by_stage[name]
+            predictor.signature = predictor.signature.with_instructions(prompt.instructions)
+            predictor.demos = [dspy.Example(**demo) for demo in prompt.demos]
+
+
+class Exam:
+    """Asks labelled questions of a researcher, paid from the purse. Copies of a student share it."""
+
+    def __init__(self, questions: Sequence[Question], settings: Settings, purse: Purse) -> None:
+        """`settings` name the folder of the traces, from which is read what a question came to."""
+        self._questions = {question.id: question for question in questions}
+        self._settings = settings
+        self._purse = purse
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Exam:
+        return self
+
+    def researcher(self) -> Researcher:
+        """With the program that the settings name."""
+        return Researcher(self._settings, connect=self._purse.open_within)
+
+    def ask(self, researcher: Researcher, question_id: str) -> dspy.Prediction:
+        """The researcher's prediction, with the `record` of how good it is. A question in which the service failed is
+        asked once more. Raises Stopped where the purse does not reach, the service is gone or nothing can be kept."""
+        question = self._questions[question_id]
+        prediction, trouble = self._asked(researcher, question)
+        if trouble:
+            prediction, trouble = self._asked(researcher, question)
+        if trouble:
+            raise service_gone(trouble)
+        return prediction
+
+    def _asked(self, researcher: Researcher, question: Question) -> tuple[dspy.Prediction, str | None]:
+        """The prediction, and what the model's service did not do."""
+        used = question.request.constraints.token_budget
+        reservation = self._purse.reserve(WHOLE, used)
+        began = time.monotonic()
+        try:
+            found = researcher(
+                question=question.question,
+                context=question.context,
+                depth=question.depth,
+                constraints=question.constraints or None,
+            )
+            used = found.result.cost_metadata.tokens_used
+        except MarchwardenError as error:
+            raise Stopped(str(error), error.hint, by=error) from None
+        finally:
+            self._purse.budget.commit(reservation, used)
+        trace_id = found.result.trace_id
+        seconds = time.monotonic() - began
+        found["record"] = scored(question, found.result, None, trace_id, seconds, self._settings)
+        return found, self._trouble(trace_id)
+
+    def _trouble(self, trace_id: str) -> str | None:
+        with suppress(TraceError):
+            for line in read_trace(self._settings.traces / f"{trace_id}.jsonl").raw:
+                reason = str(line.get("reason", "")) if line.get("action") == "fallback" else ""
+                if reason.partition(":")[0] in SERVICE:
+                    return reason
+        return None
+
+    def judge(self, question_id: str, prediction: Any) -> Feedback:
+        """The score of what `ask` gave: the weighted mean of the metrics that the question has labels for; with what
+        was not met, in words."""
+        record: Record = prediction["record"]
+        wanted = matches_of(record, self._settings.traces).wanted
+        missed = as_words([each for each in wanted if not each.met])
+        text = "Missed: " + "; ".join(missed) + "." if missed else "Everything that was wanted was found."
+        return Feedback(objective([record.cells]), text)
+
+    def ask_all(self, researcher: Researcher, questions: Sequence[Question], jobs: int) -> Iterator[Record]:
+        """The records of the questions, in their order, `jobs` of them asked side by side. Raises Stopped."""
+        if jobs == 1:  # in this thread, where Ctrl-C ends a question at once
+            yield from (self.ask(researcher, question.id)["record"] for question in questions)
+            return
+        with ThreadPoolExecutor(jobs) as pool:
+            asked = [pool.submit(self.ask, researcher.deepcopy(), question.id) for question in questions]
+            try:
+                for each in asked:
+                    yield each.result()["record"]
+            finally:
+                for each in asked:
+                    each.cancel()
+
+
+class WholeStudent(dspy.Module):  # type: ignore[misc]
+    """The researcher, asked questions by their ids. Its prompts are the optimizer's to change."""
+
+    def __init__(self, researcher: Researcher, exam: Exam, watch: Watch[Prompts]) -> None:
+        super().__init__()
+        self.researcher = researcher
+        self.exam = exam
+        self.watch = watch
+
+    def forward(self, **inputs: Any) -> Any:
+        """Raises Stopped where nothing more may be spent, or the service is gone."""
+        traced = dspy.settings.trace if dspy.settings.trace is not None else []
+        begun = len(traced)
+        with self.watch.calling():
+            prompts = Prompts.of(self.researcher)
+            prediction = self.exam.ask(self.researcher, inputs[ID])
+            # pages are picked from side by side: in the order of who was done first, demonstrations would be drawn
+            # by chance, and a compile that goes on would not take the same road
+            traced[begun:] = sorted(traced[begun:], key=lambda step: json.dumps(step[1], sort_keys=True, default=str))
+            self.watch.note(inputs[ID], prompts, self.watch.judge(inputs[ID], prediction).score)
+            return prediction
+
+
+def as_examples(questions: Sequence[Question]) -> list[dspy.Example]:
+    """The questions as optimizers take them: without an answer, since an answer is no demonstration of any stage."""
+    return [dspy.Example(**{ID: each.id}, question=each.question).with_inputs(ID, "question") for each in questions]
