@@ -43,7 +43,7 @@ from evals.reading.injection_pages import BESIDE, TOPICS, VARIANTS, WAYS, Body, 
 from marchwarden.agent.research import research
 from marchwarden.contract import Constraints, ResearchRequest, ResearchResult
 from marchwarden.frozen_web.pages import MANIFEST, FrozenWeb
-from marchwarden.injection.detector import instructed
+from marchwarden.injection.detector import find_injections
 from marchwarden.observations import Page, Passage
 from marchwarden.reading.page import read_page
 from marchwarden.reading.passages import visible
@@ -302,7 +302,7 @@ def report_ordinary(folders: Sequence[Path], every: int) -> None:
     passages: dict[str, int] = {}
     dropped: dict[str, int] = {}
     for name, page in islice(ordinary_pages(folders), 0, None, every):
-        numbers = instructed(page)
+        numbers = find_injections(page)
         passages[name] = passages.get(name, 0) + len(page.passages)
         dropped[name] = dropped.get(name, 0) + len(numbers)
         for passage in page.passages:
@@ -315,7 +315,7 @@ def report_ordinary(folders: Sequence[Path], every: int) -> None:
 def report_told(attacks: Sequence[Attack], folders: Sequence[Path], every: int) -> None:
     pages = [page for _, page in islice(ordinary_pages(folders), 0, None, every)]
     for attack in attacks:
-        count = sum(bool(instructed(with_attack(page, attack))) for page in pages)
+        count = sum(bool(find_injections(with_attack(page, attack))) for page in pages)
         print(f"{count} of {len(pages)}\t{attack.half}\t{attack.kind}\t{attack.text[:90]!r}")
 
 

@@ -22,7 +22,7 @@ from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceA
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import likeness, promise
 from marchwarden.http.addresses import publisher_of
-from marchwarden.injection.detector import hit_for_people, instructed, page_for_people
+from marchwarden.injection.detector import clean_hit, clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
 from marchwarden.programs import Program
@@ -162,7 +162,7 @@ class ResearchCall:
     async def _search_one(self, query: str) -> SearchOutcome:
         self.tell.now(f"searching “{query}”")
         outcome = await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
-        hits = (hit_for_people(replace(hit, url=url)) for hit in outcome.hits if (url := self.tools.address(hit.url)))
+        hits = (clean_hit(replace(hit, url=url)) for hit in outcome.hits if (url := self.tools.address(hit.url)))
         return replace(outcome, hits=tuple(hits))
 
     async def _read(self, leads: list[Lead]) -> None:
@@ -185,7 +185,7 @@ class ResearchCall:
             await asyncio.to_thread(self.store.put, outcome.body)
         if outcome.page:
             await asyncio.to_thread(self.store.put, outcome.page.text.encode())
-            outcome = replace(outcome, page=await asyncio.to_thread(page_for_people, outcome.page))
+            outcome = replace(outcome, page=await asyncio.to_thread(clean_title, outcome.page))
         return outcome
 
     def _keep(self, lead: Lead, outcome: FetchOutcome) -> None:
@@ -196,7 +196,7 @@ class ResearchCall:
             failure = outcome.failure or Failure(FailureKind.NO_TEXT, "There is nothing to read.")
             self.ledger.add_failure(lead, failure, promise(lead, self.ledger.aspects))
         elif source := self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page.url)):
-            left_out = instructed(page)
+            left_out = find_injections(page)
             source.passed_over = len(left_out)
             self.tell.passed_over(page, left_out)
             self.ledger.add_pointers(find_pointers(page, self.ledger.question))

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from marchwarden.evidence.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
 from marchwarden.evidence.question import VAGUE_TERMS, names_in
-from marchwarden.injection.detector import for_people
+from marchwarden.injection.detector import drop_injections
 from marchwarden.ledger import Aspect, Lead
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -236,7 +236,7 @@ CANDIDATES_OF_ANOTHER_LANGUAGE = 24
 
 def candidates(page: Page, aspects: Sequence[Aspect], parameters: Parameters = DEFAULT) -> list[Passage]:
     """The passages of a page that may answer an aspect, in page order."""
-    passages = for_people(page)
+    passages = drop_injections(page)
     relevance = Relevance(page, aspects, parameters=parameters)
     language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
     if language[:2] != guess_language(" ".join(aspect.text for aspect in aspects)):

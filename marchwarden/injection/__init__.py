@@ -1,1 +1,1 @@
-"""Prompt injection: passages of a page that speak to a model."""
+"""Prompt injection: passages of a page that give orders to a model."""

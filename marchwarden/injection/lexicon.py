@@ -1,7 +1,7 @@
-"""The words that instructions to a machine are made of, by what they do there. Data: phrase_language.py reads it.
+"""Words of orders to a model, by their function. Data: phrase_language.py reads it.
 
-A language is added by its words, each to the classes that it has; phrases.py has the phrases, which are the
-same for all. Nouns and verbs are told apart by where they stand, so a word may be of several classes.
+A language is added by its words, each to its classes; phrases.py has the phrases, which are the same for all
+languages. Nouns and verbs are told apart by their place, so a word may be of several classes.
 """
 
 from __future__ import annotations
@@ -326,8 +326,8 @@ LEXICON: dict[str, str] = {
     "CAREER": "job hired salary career settings tap android phone airplane iphone hiring",
 }
 
+# The classes that any text has words of, the commonest last.
 COMMON = (
     "EARLIER RULE ONLY NOW PERSON USER SOURCES PAGE BEST READING TELL GIVE MAKE SAY HUSH SET TRUST WHEN EVERYTHING "
     "ALL OTHER THIS YOUR WHAT ARE AS MUST NOT THAT YOU THEY TO THE AND OF"
 )
-"""The classes that any text has words of, the commonest last."""

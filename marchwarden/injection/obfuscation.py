@@ -1,4 +1,7 @@
-"""What a text says beneath a disguise: letters of other alphabets, spaced or swapped ones, encodings, reversal."""
+"""The plain text beneath a disguise: letters of other alphabets, spaced or swapped letters, encodings, reversal.
+
+Own code beside confusable-homoglyphs and ftfy: they know letters of other alphabets, and none of the other disguises.
+"""
 
 from __future__ import annotations
 
@@ -15,29 +18,30 @@ _ACCENTS = re.compile("[\u0300-\u036f\u0489]+")
 
 
 def folded(text: str) -> str:
-    """In lower case, without accents, in plain letters (fullwidth, mathematical and enclosed ones are such)."""
+    """Return the text in lower case, without accents, in plain letters (also for fullwidth and mathematical ones)."""
     if text.isascii():
         return text.casefold()
     return _ACCENTS.sub("", unicodedata.normalize("NFKD", text)).casefold()
 
 
 def undisguised(text: str, plain: str) -> Iterator[str]:
-    """Other readings of a text, folded; `plain` is its plain one. Nothing where it wears no disguise."""
+    """Yield other readings of a text, folded; `plain` is its plain one. None for a text without disguise."""
     if not plain.isascii() and _MIXED.search(plain):
         yield plain.translate(_LOOKALIKES)
     if _DIGIT_IN_WORD.search(plain):
         yield from (plain.translate(letters) for letters in _LETTERS_OF_DIGITS)
     if "%" in plain or "&" in plain or "\\" in plain:
-        yield folded(_unescaped(text))
+        unescaped = html.unescape(unquote(text))
+        yield folded(re.sub(r"\\(?:u00|x)([0-9a-fA-F]{2})", lambda code: chr(int(code[1], 16)), unescaped))
     if _SINGLE_LETTERS.search(plain):
-        yield _GLUED.sub(r"\1 \2 \3", _SPACED.sub(_closed_up, plain))
-    if max(map(len, text.split()), default=0) >= _LONG:
+        yield _GLUED.sub(r"\1 \2 \3", _SPACED.sub(lambda spaced: re.sub(r"[\W_]", "", spaced[0]), plain))
+    if max(map(len, text.split()), default=0) >= _MIN_ENCODED_CHARS:
         for encoded in _ENCODED.findall(text):
             yield from map(folded, _decoded(encoded))
 
 
 def mirrored(plain: str) -> Iterator[str]:
-    """A text read backwards, and with its letters rotated by thirteen."""
+    """Yield a text read backwards, and with its letters rotated by thirteen."""
     yield plain[::-1]
     yield codecs.decode(plain, "rot13")
 
@@ -48,24 +52,17 @@ _LOOKALIKES = str.maketrans(
 _MIXED = re.compile("[a-z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-z]|[ɢɴʀʜʟʙ]")
 _DIGIT_IN_WORD = re.compile(r"[013457@$](?<=[a-z].)(?=[a-z])|[1734](?=[a-z]{4})")
 _LETTERS_OF_DIGITS = (str.maketrans("013457@$", "oieastas"), str.maketrans("013457@$", "oleastas"))
-_LONG = 24
-"""Letters of the shortest word that may be an encoded text."""
+# Characters of the shortest word that may be an encoded text: 18 bytes in Base64. A guess.
+_MIN_ENCODED_CHARS = 24
+# Share of letters and blanks from which on decoded bytes are a text. A guess.
+_MIN_LETTERS = 0.8
+# Letters with a mark between them, all of one kind.
 _SPACED = re.compile(r"(?<![^\W_])[^\W_](?:([.*_-])[^\W_](?:\1[^\W_])+|(?: [^\W_]){2,})(?![^\W_])")
-"""Letters with a mark between them, all of one kind."""
 _SINGLE_LETTERS = re.compile(r"[ .*_-][^\W_][ .*_-][^\W_](?![^\W_])")
 _GLUED = re.compile(
     r"(ignore|disregard|forget)((?:all|any|the|your|previous|prior|earlier|above|of|these)+)(instructions?|prompts?|rules)"
 )
-_ENCODED = re.compile(rf"[A-Za-z0-9+/_-]{{{_LONG},}}")
-
-
-def _closed_up(spaced: re.Match[str]) -> str:
-    return re.sub(r"[\W_]", "", spaced[0])
-
-
-def _unescaped(text: str) -> str:
-    text = html.unescape(unquote(text))
-    return re.sub(r"\\(?:u00|x)([0-9a-fA-F]{2})", lambda code: chr(int(code[1], 16)), text)
+_ENCODED = re.compile(rf"[A-Za-z0-9+/_-]{{{_MIN_ENCODED_CHARS},}}")
 
 
 def _decoded(encoded: str) -> Iterator[str]:
@@ -75,5 +72,5 @@ def _decoded(encoded: str) -> Iterator[str]:
             text = decode(encoded if decode is bytes.fromhex else with_padding).decode("utf-8", "replace")
         except (binascii.Error, ValueError):
             continue
-        if sum(letter.isalpha() or letter.isspace() for letter in text) > 0.8 * len(text):
+        if sum(letter.isalpha() or letter.isspace() for letter in text) > _MIN_LETTERS * len(text):
             yield text

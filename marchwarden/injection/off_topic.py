@@ -1,7 +1,7 @@
-"""Where a page asks its reader for something that has nothing to do with the page, as a planted text does.
+"""Requests to the reader that have nothing to do with the page, as planted texts make them.
 
-"Write a poem about the sea" is an exercise on a page about poems; on one about a bridge it is for somebody else than
-the bridge's readers. Words alone don't tell the two apart: what is asked for is compared with the rest of the page.
+"Write a poem about the sea" is an exercise on a page about poems. On a page about a bridge it is meant for a model.
+Words alone don't tell the two apart, so the request is compared with the rest of the page.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from dataclasses import dataclass
 
 from marchwarden.text.ranking import guess_language, terms_of
 
-REACH = 300
-"""Characters that go with an errand, from its beginning: what is planted beside one is short."""
-LEAST_AROUND = 20
-"""Terms of the rest of a page, below which nothing can be said about its subject."""
-LEAST_ASKED = 2
-"""Terms that what is asked for must have, to be compared."""
-SHARED = 0.25
-"""The share of those that the rest of the page may hold by chance."""
-BY_CHANCE = 1500
-"""One mention of a term in so many terms of a page is chance as well."""
-_SAMPLE = 20_000
-"""Characters that tell a page's language."""
+# evals/reading/injections.py measures the effect of these numbers on attacks and on ordinary pages.
+# Characters that are left out with a request, from its beginning: the text planted with it is short.
+REACH_CHARS = 300
+# Terms of the rest of a page; fewer say nothing about its subject.
+MIN_TERMS_AROUND = 20
+# Terms of a request; fewer can't be compared.
+MIN_TERMS_ASKED = 2
+# Share of a request's terms that the rest of the page may hold by chance.
+MAX_SHARED = 0.25
+# Terms of a page in which one mention of a term is chance as well.
+TERMS_PER_CHANCE = 1500
+# Characters by which the language of a page is recognised.
+_SAMPLE_CHARS = 20_000
 
 _VERBS = """
     write draft compose generate create produce provide give[ ](?:me|us|an?) show[ ](?:me|us|how) list explain
@@ -66,10 +67,10 @@ def _any_of(words: str) -> str:
 
 
 _SENTENCE = re.compile(r"[^.!?…。！？؟।|\n]+[.!?…。！？؟।]*")
+# The start of a sentence, or of a part of it.
 _OPENING = re.compile(r"(?:^|[:;(\[“\"„«—–-]\s*|\d\s+)(?=[^\W\d_])")
-"""Where a sentence begins, or something within it does."""
+# In a row of cells, which often end without a mark, a capital letter may begin something too.
 _OPENING_IN_CELL = re.compile(rf"{_OPENING.pattern}|(?<=[a-zß-ÿ)])\s(?=[A-ZÀ-ÞА-Я])")
-"""In a row of cells, which often end without a mark, a capital letter may begin something too."""
 _SOFT = r"(?:please|now|then|also|and|bitte|s[’']il te plaît|veuillez|por favor|per favore|пожалуйста|من فضلك)"
 _REQUEST = re.compile(
     rf"(?:{_SOFT},?\s+){{0,3}}(?:{_any_of(_VERBS)})\b(?![’'])"
@@ -79,6 +80,7 @@ _REQUEST = re.compile(
 _REQUEST_AT_END = re.compile(
     r"(?:ください|下さい|なさい|せよ|しろ|하세요|하십시오|해 ?줘|써 ?줘|लिखें|लिखो|बताएं|बताओ|समझाएं|करें|करो)\W*$"
 )
+# Words that are said only to somebody who is to write something.
 _ASKED_OF_A_WRITER = re.compile(
     r"\b(?:your|deine[rnm]?|ihre[rnm]?|eure[rnm]?|votre|vos|tes|ta|tus?|sus?|sua|tua|vostr[aeo]|jouw|uw|tw[oó]j\w*)\s"
     r"(?:\w+\s)?(?:answer|repl(?:y|ie)|response|message|output|summar(?:y|ie)|wording|antwort(?:en)?|ausgabe"
@@ -87,61 +89,63 @@ _ASKED_OF_A_WRITER = re.compile(
     r"|\bво?\s(?:сво[её]м|ваш\w*|тво\w*)\sответ\w*|(?:你|您)的(?:回答|回复|答案|总结)|(?:回答|返答|返信|要約)(?:に|を|で)",
     re.IGNORECASE,
 )
-"""What only somebody is told who is to write something."""
 _QUESTION = re.compile(rf"(?:{_any_of(_ASKING)})\b", re.IGNORECASE)
-_LEANS_BACK = re.compile(
+# Words that refer to the text before a question; a question for a model stands alone.
+_REFERS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|her|we|us|our|this|these|those"
     r"|es|sie|ihr|diese[rsn]?|elle|ils|elles|cela|él|ella|ellos|esto)\b",
     re.IGNORECASE,
 )
-"""What a question that goes on from the text before it says; one for somebody else stands alone."""
 _QUESTION_END = re.compile(r"[?？؟]\W*$")
+# Scripts of languages that mark requests and questions at the end of a sentence.
 _BY_ITS_END = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0900-\u097f]")
-"""Scripts of languages that say at a sentence's end what it is."""
 
 
 @dataclass(frozen=True)
 class Request:
+    """A request in a paragraph; all places are offsets in characters."""
+
     start: int
     about: int
-    """Where what is asked for begins."""
+    """Start of the words for the thing that is asked for."""
     end: int
 
 
-def errands(paragraphs: Sequence[str], *, only: int | None = None) -> dict[int, tuple[int, int]]:
-    """The span in each paragraph that has an errand: from the first one's beginning, with what stands after it.
-    `only`: the place of the one paragraph to look at."""
+def find_off_topic_requests(paragraphs: Sequence[str], *, only: int | None = None) -> dict[int, tuple[int, int]]:
+    """Return start and end of the first request off the topic in each paragraph that has one, with the text after it.
+
+    `only` is the place of the one paragraph to look at; None for all.
+    """
     looked_at = range(len(paragraphs)) if only is None else (only,)
     requests = [(place, request) for place in looked_at for request in _requests(paragraphs[place])]
     if not requests:
         return {}
     asked = [paragraphs[place][request.about : request.end] for place, request in requests]
-    beside = [paragraphs[place][request.start : request.start + REACH] for place, request in requests]
-    language = guess_language(" ".join(paragraphs)[:_SAMPLE])
+    beside = [paragraphs[place][request.start : request.start + REACH_CHARS] for place, request in requests]
+    language = guess_language(" ".join(paragraphs)[:_SAMPLE_CHARS])
     words = terms_of([*asked, *beside, *paragraphs], language)
     everywhere = Counter(term for paragraph in words[2 * len(requests) :] for term in paragraph)
     total = everywhere.total()
     found: dict[int, tuple[int, int]] = {}
     for number, (place, request) in enumerate(requests):
-        if place not in found and _is_foreign(words[number], words[len(requests) + number], everywhere, total):
+        if place in found:
+            continue
+        # The rest of the page is the page without the request and the text beside it.
+        own_terms, own = set(words[number]), Counter(words[len(requests) + number])
+        around = total - own.total()
+        if len(own_terms) < MIN_TERMS_ASKED or around < MIN_TERMS_AROUND:
+            continue
+        shared = sum(everywhere[term] - own[term] > around // TERMS_PER_CHANCE for term in own_terms)
+        if shared <= MAX_SHARED * len(own_terms):
             found[place] = (request.start, request.start + len(beside[number]))
     return found
 
 
-def _is_foreign(asked: Sequence[str], beside: Sequence[str], everywhere: Counter[str], total: int) -> bool:
-    """Whether the rest of the page, without what is asked for and what stands beside it, is about something else."""
-    about, around = set(asked), total - len(beside)
-    if len(about) < LEAST_ASKED or around < LEAST_AROUND:
-        return False
-    own = Counter(beside)
-    return sum(everywhere[term] - own[term] > around // BY_CHANCE for term in about) <= SHARED * len(about)
-
-
 def _requests(text: str) -> Iterator[Request]:
-    """Where a paragraph asks for something."""
+    """Yield the requests of a paragraph, one at most for each sentence."""
     for sentence in _SENTENCE.finditer(text):
         start, end = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip()), sentence.end()
-        asks = bool(_QUESTION_END.search(sentence[0])) and not _LEANS_BACK.search(sentence[0])
+        asks = bool(_QUESTION_END.search(sentence[0])) and not _REFERS_BACK.search(sentence[0])
         if _BY_ITS_END.search(sentence[0]) and (asks or _REQUEST_AT_END.search(sentence[0])):
             yield Request(start, start, end)
         elif request := _request_within(text, start, end, asks):
@@ -154,8 +158,9 @@ def _request_within(text: str, start: int, end: int, asks: bool) -> Request | No
     openings = _OPENING_IN_CELL if " | " in text else _OPENING
     for opening in openings.finditer(text[start:end]):
         begin = start + opening.end()
+        # A small letter begins a clause, or the rest of a sentence that an abbreviation cut off.
         if text[begin].islower() and begin > 0 and ":" not in opening[0]:
-            continue  # a clause, or what an abbreviation cut off
+            continue
         if verb := _REQUEST.match(text, begin, end):
             return Request(begin, verb.end(), end)
         if asks and _QUESTION.match(text, begin, end):

@@ -1,6 +1,8 @@
 """Text as a string of word classes, one character a word, and phrases over it.
 
-A lexicon says of which classes a word is ("ignore" is a DROP). A phrase is a row of classes that follow each other:
+Own code beside spaCy's matcher: it needs a pipeline for each language.
+
+A lexicon lists the words of each class ("ignore" is a DROP). A phrase is a row of classes that follow each other:
 
     > DROP ..9 EARLIER|YOUR ..2 ORDER
 
@@ -20,10 +22,11 @@ from marchwarden.injection.obfuscation import folded
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-.][^\W_]+)*|\d+(?:[.,:/]\d+)*|[^\s\w]")
 _MARKS = dict.fromkeys(".!?…。！？", ".") | dict.fromkeys(":;：", ":") | {",": ",", "，": ",", "'": "", "’": ""}
-_MARKS |= dict.fromkeys("/\\_&+=%$@^~<)", "/")  # nothing begins after these
+# No sentence or clause begins after these.
+_MARKS |= dict.fromkeys("/\\_&+=%$@^~<)", "/")
 _OTHER_WORD, _OTHER_MARK, _SENTENCE_END = "x", "-", "."
+# Each character from here on (the start of the Han block) stands for the words of one and the same set of classes.
 _FIRST_CODE = 0x4E00
-"""From here on, a character stands for the words that are of one and the same set of classes."""
 _IN_PHRASES = {".": ".", ":": ":", ",": ",", "*": "\\-"}
 _START = r"(?:^|[.:\-]){SOFT}{,4}"
 _CLAUSE = r"(?:(?:^|[.:\-,]|{AND}){SOFT}{,4}|{YOU}{MUST}{,3}{TO}?{SOFT}?|{SOFT})"
@@ -34,10 +37,10 @@ _GAP = re.compile(r"(\.\.|~)(\d+)")
 class Phrase:
     pattern: re.Pattern[str]
     needs: tuple[frozenset[str], ...]
-    """It can only be found where there is one of each of these characters; the rarest first."""
+    """Sets of characters of which an encoded text must have one each; the rarest set first."""
 
     def find(self, codes: str, present: frozenset[str]) -> list[int]:
-        """Where in an encoded text it ends; `present` are the text's characters."""
+        """Return the places in an encoded text where the phrase ends; `present` are the text's characters."""
         for need in self.needs:
             if present.isdisjoint(need):
                 return []
@@ -46,9 +49,12 @@ class Phrase:
 
 class WordClasses:
     def __init__(self, lexicon: Mapping[str, str], groups: Mapping[str, tuple[str, ...]], common: str = "") -> None:
-        """`lexicon`: the words of each class, `ignor{e,ez}` for two that begin alike; another class's name is its
-        words. `groups`: names for short phrases that may stand in for each other. `common`: classes that any text has
-        words of, the commonest last."""
+        """Compile the classes of words.
+
+        `lexicon` has the words of each class: `ignor{e,ez}` are two words that begin alike, and the name of another
+        class stands for its words. `groups` are names for short phrases that mean the same. `common` are the classes
+        that any text has words of, the commonest last.
+        """
         classes: dict[str, set[str]] = {}
         for name in lexicon:
             for word in _words(lexicon, name):
@@ -61,33 +67,35 @@ class WordClasses:
         self._commonness = {name: place for place, name in enumerate(common.split(), start=1)}
 
     def encode(self, text: str) -> str:
-        """A character for each word and mark of a text in lower case; its line ends count as blanks."""
+        """Return a character for each word and mark of a text in lower case; its line ends count as blanks."""
         known = self._codes
-        return "".join([known[chunk] if chunk in known else self._unknown(chunk) for chunk in text.split()])
+        return "".join([known[chunk] if chunk in known else self._encode_chunk(chunk) for chunk in text.split()])
 
-    def _unknown(self, chunk: str) -> str:
-        """The characters of what stands between two blanks and is no word of the lexicon."""
+    def _encode_chunk(self, chunk: str) -> str:
+        """Encode a text between two blanks that is no word of the lexicon."""
         if chunk.isalpha():
             return _OTHER_WORD
         word, mark = chunk[:-1], chunk[-1]
         if mark in _MARKS and word.isalpha():
             return self._codes.get(word, _OTHER_WORD) + _MARKS[mark]
-        return "".join([self._part(part) for part in _TOKEN.findall(chunk)])
-
-    def _part(self, token: str) -> str:
-        if token in self._codes:
-            return self._codes[token]
-        if not token[0].isalnum():
-            return _OTHER_MARK
-        if "." in token:
-            return self._members["DOMAIN"] if token.rpartition(".")[2].isalpha() else _OTHER_WORD
-        return "".join(self._codes.get(part, _OTHER_WORD) for part in token.split("-"))
+        found = ""
+        for token in _TOKEN.findall(chunk):
+            if token in self._codes:
+                found += self._codes[token]
+            elif not token[0].isalnum():
+                found += _OTHER_MARK
+            elif "." in token:
+                found += self._members["DOMAIN"] if token.rpartition(".")[2].isalpha() else _OTHER_WORD
+            else:
+                found += "".join(self._codes.get(part, _OTHER_WORD) for part in token.split("-"))
+        return found
 
     def members(self, names: str) -> frozenset[str]:
-        """The characters of classes, `|` between them."""
+        """Return the characters of classes, given with `|` between them."""
         return frozenset("".join(self._members[name] for name in names.split("|")))
 
     def phrase(self, text: str) -> Phrase:
+        """Compile a phrase over the classes."""
         needs: list[tuple[int, frozenset[str]]] = []
         pattern = ""
         for part in text.split():
@@ -116,7 +124,7 @@ class WordClasses:
 
 
 def sentence_around(codes: str, place: int) -> str:
-    """The sentence of an encoded text that a place is in."""
+    """Return the sentence of an encoded text that holds `place`."""
     end = codes.find(_SENTENCE_END, place)
     return codes[codes.rfind(_SENTENCE_END, 0, place) + 1 : len(codes) if end < 0 else end]
 

@@ -1,7 +1,7 @@
-"""The phrases that give away an order to a machine, over the classes of lexicon.py.
+"""Phrases by which an order to a model is recognised, over the classes of lexicon.py.
 
-How they are read is said in phrase_language.py. What words don't tell (the marks of a prompt's parts, languages
-without blanks) is in the patterns at the end.
+phrase_language.py explains how they are read. The patterns at the end find signs that are no words of the lexicon:
+the marks of a prompt's parts, and languages without blanks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Cue(NamedTuple):
     kind: str
     phrase: str
     unless: str = ""
-    """Classes that make it ordinary, where a word of theirs is in the same sentence."""
+    """Classes of words that make the phrase an ordinary one in the same sentence."""
 
 
 STRONG: tuple[Cue, ...] = (
@@ -86,6 +86,7 @@ STRONG: tuple[Cue, ...] = (
     Cue("persona", "FROM NOW ON ,? SPEAK|BECOME ..3 AS"),
 )
 
+# Two kinds of these in one paragraph are enough, and one on a page that has a strong one somewhere.
 WEAK: tuple[Cue, ...] = (
     Cue("override", "> DROP ..4 RULE|ORDER|EVERYTHING"),
     Cue("override", "^ STOP EVERYTHING|WHAT"),
@@ -106,12 +107,12 @@ WEAK: tuple[Cue, ...] = (
     Cue("freed", "JAIL"),
     Cue("freed", "DO ANYTHING NOW"),
 )
-"""Two kinds of these in one paragraph are enough, and one on a page that has a strong one somewhere."""
 
+# Weak signs of these kinds count with each other, and not beside other kinds.
 ROLE_KINDS = frozenset({"persona", "freed"})
-"""Weak signs of these kinds tell something together, and nothing beside the others."""
 
 _PART = r"(?:system|user|assistant|developer|human|model)"
+# Marks of a prompt's parts, in folded text.
 ROLE_MARK = re.compile(
     rf"""
     <\|?(?:im_start|start_header_id|start_of_turn)\|?>\s*{_PART}\b
@@ -125,13 +126,14 @@ ROLE_MARK = re.compile(
     """,
     re.VERBOSE,
 )
-"""How a prompt's parts are set off, in folded text."""
 _MACHINES_ELSEWHERE = (
     r"(?:(?<![a-z])ai(?![a-z])|人工智能|人工智慧|语言模型|語言模型|大模型|聊天机器人|智能助手|人工知能|言語モデル|チャットボット"
     r"|인공지능|언어\ ?모델|챗봇|الذكاء\ الاصطناعي|نماذج\ اللغة|النماذج\ اللغوية|روبوتات\ الدردشة"
     r"|एआई|कृत्रिम\ बुद्धि\w*|भाषा\ मॉडल\w*|चैटबॉट\w*|\bии\b|нейросет\w+|языков\w+\ модел\w+|чат-?бот\w*"
     r"|yapay\ zeka\w*)"
 )
+# Orders to ignore the text before, and words to all machines, in languages without blanks between words, or with many
+# prefixes and endings.
 ELSEWHERE = re.compile(
     rf"""
     (?:^|[。！？，、：；\s“「(（请請])(?:忽略|无视|無視|忘记|忘記|不要理会)
@@ -148,8 +150,6 @@ ELSEWHERE = re.compile(
     """,
     re.VERBOSE,
 )
-"""Orders to ignore what came before, and words to all machines, in languages that put no blanks between words, or
-many endings and beginnings to them."""
 QUOTED = re.compile(
     r"""["“”„«»‹›「」`][^"“”„«»‹›「」`\n]{3,600}["“”„«»‹›「」`]|(?<!\w)['‘‚][^'‘’\n]{8,300}['’](?!\w)"""
 )

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import DiscoveryEvent, DiscoveryType
 from marchwarden.evidence.grounding import invented
-from marchwarden.injection.detector import for_people
+from marchwarden.injection.detector import drop_injections
 from marchwarden.ledger import Ledger, Pointer, PointerKind
 from marchwarden.observations import Page
 from marchwarden.stages.bounded_lists import keep_valid
@@ -141,7 +141,7 @@ def find_pointers(page: Page, question: str) -> list[Pointer]:
     asked = set(terms(question))
     title = set(terms(page.title or ""))
     found: dict[str, Pointer] = {}
-    for passage in for_people(page):
+    for passage in drop_injections(page):
         relevance = coverage(asked, title | set(terms(passage.text)), {})
         for kind, value in _identifiers(passage.text):
             pointer = Pointer(kind=kind, value=value, sentence=passage.text, locator=page.url, relevance=relevance)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.evidence.grounding import repeats, support
 from marchwarden.evidence.relevance import Alike, Relevance
-from marchwarden.injection.detector import for_people
+from marchwarden.injection.detector import drop_injections
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -39,7 +39,7 @@ class ExtractGiven:
     @cached_property
     def passages(self) -> list[Passage]:
         """Those that may be shown and picked: what speaks to a machine that reads it is no evidence."""
-        return for_people(self.page)
+        return drop_injections(self.page)
 
     @property
     def relevance(self) -> Relevance:
