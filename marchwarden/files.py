@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
+
+_ASIDE = re.compile(r"\..+-[0-9a-f]{32}")
 
 
 def write_whole(path: Path, body: bytes, *, synced: bool = True) -> None:
@@ -24,6 +27,11 @@ def write_whole(path: Path, body: bytes, *, synced: bool = True) -> None:
         raise
     if synced:
         _sync_folder(path.parent)
+
+
+def is_left_behind(path: Path) -> bool:
+    """True of a file that `write_whole` had not put in its place yet when its process was killed."""
+    return _ASIDE.fullmatch(path.name) is not None
 
 
 def write_output(path: Path, body: bytes) -> None:

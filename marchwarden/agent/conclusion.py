@@ -155,10 +155,15 @@ async def finish(state: Checkpoint, *, limit: Limit, trace_id: str, seconds: flo
     """A valid result from what had been found, for a call whose process had to be stopped because `limit` ran out."""
     if limit not in state.exhausted:
         state.exhausted.append(limit)
-    today = datetime.now(timezone.utc).date()
+    day = today()
     stages = WithoutModel(state.exhausted, state.model_trouble)
-    conclusion = await conclude(state.request, state.ledger, stages, today, state.parameters)
-    return conclusion.result(state, seconds=seconds, trace_id=trace_id, today=today)
+    conclusion = await conclude(state.request, state.ledger, stages, day, state.parameters)
+    return conclusion.result(state, seconds=seconds, trace_id=trace_id, today=day)
+
+
+def today() -> date:
+    """The date that the age of a source is counted to: the same everywhere, so in UTC."""
+    return datetime.now(timezone.utc).date()
 
 
 def new_sources(ledger: Ledger) -> list[DiscoveryEvent]:

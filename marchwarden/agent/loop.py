@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import anyio
 
-from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude
+from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude, today
 from marchwarden.agent.frontier import aspect_of, choose, promising
 from marchwarden.agent.recording import Narrator
 from marchwarden.budget import Budget
@@ -250,12 +249,12 @@ class ResearchCall:
         self.conclusion = conclusion
         self.tell.concluded(conclusion)
         seconds = self.budget.seconds_used()
-        result = conclusion.result(self._save(), seconds=seconds, trace_id=self.trace_id, today=_today())
+        result = conclusion.result(self._save(), seconds=seconds, trace_id=self.trace_id, today=today())
         self.tell.finished(result)
         return result
 
     async def _conclude(self, stages: Stages) -> Conclusion:
-        return await conclude(self.request, self.ledger, stages, _today(), self.parameters)
+        return await conclude(self.request, self.ledger, stages, today(), self.parameters)
 
     # What the loop asks itself
 
@@ -314,7 +313,3 @@ async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 def _authority(locator: str) -> SourceAuthority:
     """A path says nothing of who wrote a file."""
     return SourceAuthority.MEDIUM if is_file(locator) else authority_of(locator)
-
-
-def _today() -> date:
-    return datetime.now(timezone.utc).date()

@@ -13,14 +13,13 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from marchwarden.errors import StorageError
-from marchwarden.files import write_whole
+from marchwarden.files import is_left_behind, write_whole
 from marchwarden.programs.parameters import Parameters
 from marchwarden.programs.reading import PARAMETERS, PROGRAM
 from marchwarden.programs.records import CompiledStage, ProgramInfo
 
 # Names of stages' files, and of files that a killed writer left (files.py).
 _HASHED = re.compile(r"[a-z_]+\.[0-9a-f]{8}\.json")
-_ASIDE = re.compile(r"\.[a-z_.0-9]+\.json-[0-9a-f]{32}")
 
 
 def save_program(
@@ -71,7 +70,7 @@ def _tidy(folder: Path, named: Iterable[str]) -> None:
     keep = set(named)
     with suppress(OSError):
         for path in folder.iterdir():
-            left = _HASHED.fullmatch(path.name) or _ASIDE.fullmatch(path.name)
+            left = _HASHED.fullmatch(path.name) or is_left_behind(path)
             if left and path.name not in keep:
                 with suppress(OSError):
                     path.unlink()

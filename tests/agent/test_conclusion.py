@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timezone
 from typing import Any, NoReturn
 
 import pytest
 
-from marchwarden.agent.conclusion import Checkpoint, conclude, finish
+from marchwarden.agent.conclusion import Checkpoint, conclude, finish, today
 from marchwarden.budget import Budget
 from marchwarden.contract import DiscoveryType, GapCategory, ResearchRequest, ResearchResult, SourceAuthority
 from marchwarden.errors import ModelError
@@ -73,10 +72,8 @@ async def by_a_runner(found: Ledger, model: Any) -> ResearchResult:
     state = checkpoint(found)
     budget = Budget(state.request.constraints, 60.0)
     budget.ran_out("seconds")
-    conclusion = await conclude(
-        state.request, state.ledger, StageRunner(model, budget, MemoryRecorder()), datetime.now(timezone.utc).date()
-    )
-    return conclusion.result(state, seconds=1.0, trace_id=TRACE_ID, today=datetime.now(timezone.utc).date())
+    conclusion = await conclude(state.request, state.ledger, StageRunner(model, budget, MemoryRecorder()), today())
+    return conclusion.result(state, seconds=1.0, trace_id=TRACE_ID, today=today())
 
 
 async def without_a_model(found: Ledger) -> ResearchResult:
@@ -88,9 +85,9 @@ async def with_a_model_that_is_no_use(found: Ledger) -> ResearchResult:
 
 
 async def out_of_time(found: Ledger) -> ResearchResult:
-    state, today = checkpoint(found), datetime.now(timezone.utc).date()
-    conclusion = await conclude(state.request, state.ledger, WithoutModel(state.exhausted), today)
-    return conclusion.result(state, seconds=1.0, trace_id=TRACE_ID, today=today)
+    state = checkpoint(found)
+    conclusion = await conclude(state.request, state.ledger, WithoutModel(state.exhausted), today())
+    return conclusion.result(state, seconds=1.0, trace_id=TRACE_ID, today=today())
 
 
 async def outside_of_its_process(found: Ledger) -> ResearchResult:

@@ -99,15 +99,11 @@ def is_named_as_boilerplate(element: etree._Element) -> bool:
 
 def _weigh_elements(region: HtmlElement) -> dict[etree._Element, _Weight]:
     """Return the characters of text in each element, and those of its links."""
-
-    def length(text: str | None) -> int:
-        return len(" ".join(text.split())) if text else 0
-
     weights: dict[etree._Element, _Weight] = {}
     for _, element in etree.iterwalk(region, events=("end",)):
-        weight = _Weight(length(element.text), has_h1=element.tag == "h1")
+        weight = _Weight(text_length(element.text), has_h1=element.tag == "h1")
         for child in element:
-            weight.text += length(child.tail)
+            weight.text += text_length(child.tail)
             if inner := weights.get(child):
                 weight.text += inner.text
                 weight.linked += inner.linked
@@ -116,6 +112,11 @@ def _weigh_elements(region: HtmlElement) -> dict[etree._Element, _Weight]:
             weight.linked = weight.text
         weights[element] = weight
     return weights
+
+
+def text_length(text: str | None) -> int:
+    """Return the characters of a text as a browser shows it, where blanks and line ends in a row are one blank."""
+    return len(" ".join(text.split())) if text else 0
 
 
 def _fits(weight: _Weight, most: float) -> bool:

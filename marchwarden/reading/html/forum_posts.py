@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from lxml import etree
 from lxml.html import HtmlElement
 
+from marchwarden.reading.html.boilerplate import text_length
 from marchwarden.reading.html.page_type import PageKind
 
 _POST = re.compile(r"(?:^|[-_])(?:c|ips|js-)?(?:post|msg|message)(?!s)", re.IGNORECASE)
@@ -88,14 +89,11 @@ def find_quotes(content: etree._Element, said: str) -> set[etree._Element]:
 def _count_characters(region: HtmlElement) -> dict[etree._Element, int]:
     """Return the number of characters in each element under `region`, itself included, blanks collapsed."""
 
-    def length(text: str | None) -> int:
-        return len(" ".join(text.split())) if text else 0
-
     lengths: dict[etree._Element, int] = {}
     for _, element in etree.iterwalk(region, events=("end",)):
         if isinstance(element.tag, str):
-            inner = sum(lengths.get(child, 0) + length(child.tail) for child in element)
-            lengths[element] = inner + length(element.text)
+            inner = sum(lengths.get(child, 0) + text_length(child.tail) for child in element)
+            lengths[element] = inner + text_length(element.text)
     return lengths
 
 

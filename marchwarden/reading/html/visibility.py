@@ -15,7 +15,7 @@ from typing import TypeAlias
 from lxml import etree
 from lxml.html import HtmlElement
 
-from marchwarden.reading.html.boilerplate import is_named_as_boilerplate
+from marchwarden.reading.html.boilerplate import is_named_as_boilerplate, text_length
 from marchwarden.reading.html.style_sheets import rules_of
 from marchwarden.reading.passages import visible
 
@@ -199,7 +199,7 @@ def _show(element: etree._Element, style: _Style) -> None:
 
 
 def _length(element: etree._Element) -> int:
-    return sum(len(" ".join(text.split())) for text in element.itertext())
+    return sum(map(text_length, element.itertext()))
 
 
 # What a control opens

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,14 @@ def test_help_shows_examples_and_exit_codes(run: Run) -> None:
     out = " ".join(run("calibrate", "--help").out.split())
     assert "marchwarden calibrate runs/extractive-dev --test" in out
     assert "Exit codes: 0 fitted and kept" in out
+
+
+def test_without_scikit_learn_it_says_what_to_install_and_writes_nothing(
+    run: Run, dev: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    ran = run("calibrate", str(dev), "--out", str(tmp_path / "kept"))
+    assert ran.code == 1
+    assert "fitting needs scikit-learn" in ran.said
+    assert "pip install 'marchwarden[evaluate]'" in ran.said
+    assert not (tmp_path / "kept").exists()
