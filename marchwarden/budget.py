@@ -42,6 +42,10 @@ class Budget:
         self._count = 0
         self._lock = threading.Lock()
 
+    def start_clock(self) -> None:
+        """Count seconds from now: what was made ready before, for all calls, is on no call's time."""
+        self._started = self._clock()
+
     # Tokens
 
     def set_aside(self, stage: str, tokens: int) -> None:

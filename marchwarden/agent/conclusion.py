@@ -133,7 +133,7 @@ async def conclude(
     if not claims and form == "model":
         form = "model_free"
         claims, _ = check_grounding(ledger, SYNTHESIZE.model_free(given))
-    answer, cited = render_answer(ledger, claims)
+    answer, cited = render_answer(ledger, claims, stages.exhausted)
     stands_on = evidence(ledger, claims)
     claimed = frozenset(excerpt.aspect for excerpt in stands_on)
     gaps_given = GapsGiven(ledger, list(stages.exhausted), claimed, stages.trouble, parameters)

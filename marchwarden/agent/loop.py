@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import anyio
+import anyio.to_thread
 
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude, today
 from marchwarden.agent.frontier import aspect_of, choose, promising
@@ -106,6 +107,9 @@ class ResearchCall:
         """What the result was read off; None until the call has ended."""
 
     async def result(self) -> ResearchResult:
+        """Answer the question. Time is counted from when the sources are ready."""
+        await anyio.to_thread.run_sync(self.tools.prepare, self.tell.now, abandon_on_cancel=True)
+        self.budget.start_clock()
         self.tell.started(self.request, self.settings, self.program)
         if self.stages.model is not None:
             self.budget.set_aside(

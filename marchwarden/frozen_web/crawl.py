@@ -1,4 +1,4 @@
-"""What a search engine knows of a frozen web's pages: the listings that the index is made of.
+"""Listings that the index of a frozen web is made of: what a search engine knows of its pages.
 
 As on the real web that is more than can be read (paywalled, forbidden, slow, gone since), and less than there is.
 """
@@ -6,6 +6,7 @@ As on the real web that is more than can be read (paywalled, forbidden, slow, go
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
@@ -51,16 +52,18 @@ class _Reading:
     canonical_url: str | None = None
 
 
-def crawl(web: FrozenWeb) -> list[Listing]:
-    """One listing for each page that can be found; of near-identical addresses the canonical one."""
+def crawl(web: FrozenWeb, on_page: Callable[[int], None] = lambda number: None) -> list[Listing]:
+    """One listing for each page that can be found; of near-identical addresses the canonical one. `on_page` hears
+    the number of pages that were looked at, after each."""
     chosen: dict[str, tuple[int, Listing]] = {}
-    for entry in web.pages.values():
+    for number, entry in enumerate(web.pages.values(), start=1):
         reading = _read(entry)
         if _is_listed(entry, reading):
             declared = _declared(entry.url, reading)
             key, claim = _key(declared or entry.url), _claim(entry.url, declared)
             if key not in chosen or claim > chosen[key][0]:
                 chosen[key] = claim, _listing(entry, reading or _Reading())
+        on_page(number)
     return [listing for _, listing in chosen.values()]
 
 

@@ -73,9 +73,10 @@ def _run(
     warn: Callable[[str], None],
     serve_on: Callable[[Server[Any], anyio.Event], Any],
 ) -> None:
-    from marchwarden.server.worker import research_in_worker, warm_up
+    from marchwarden.server.worker import prepare_sources, research_in_worker, warm_up
 
     warm_up(settings)  # its imports run beside ours
+    prepare_sources(settings)
     _look_at_program(settings, warn)
     import anyio
 

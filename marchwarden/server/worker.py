@@ -25,6 +25,7 @@ import anyio.to_thread
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
 from marchwarden.redaction import secrets_of
+from marchwarden.server import worker_process
 from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job, run
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.text import embedding
@@ -49,7 +50,7 @@ RESEARCH = "marchwarden.agent.research:research"
 GRACE_SECONDS = 2.0
 """How long after its own limit a call may still be finishing."""
 START_SECONDS = 60.0
-"""How long a process may take to import what it needs; the first one is the slowest."""
+"""Longest silence of a process before its call begins: it imports what it needs, and the frozen web is indexed."""
 HEARTBEAT_SECONDS = 8.0
 """After so long without news, the last is told again: callers want to hear something every 10 seconds."""
 DRAIN_SECONDS = 1.0
@@ -95,6 +96,18 @@ def warm_up(settings: Settings) -> None:
             from multiprocessing.forkserver import ensure_running
 
             ensure_running()
+
+
+def prepare_sources(settings: Settings) -> None:
+    """Begin making the sources ready in a process of its own: the frozen web is indexed before the first call, or
+    while it waits. Returns at once."""
+
+    def start() -> None:
+        with _starting, _without_main():
+            _context(settings).Process(target=worker_process.prepare_sources, args=(settings,), daemon=True).start()
+
+    if "snapshot" in settings.sources:
+        threading.Thread(target=start, daemon=True).start()
 
 
 def _context(settings: Settings) -> ForkServerContext | SpawnContext:
@@ -188,6 +201,8 @@ class _Call:
         self._worker = _Worker(job, theirs)
         self._reader = FrameReader()
         self._started = self._told = time.monotonic()
+        self._began: float | None = None
+        """When its clock began to run: with its first event, once its sources are ready."""
         self._message = "starting"
         self._deadline = self._started + START_SECONDS
         self._drained = False
@@ -262,14 +277,13 @@ class _Call:
         self._writer.progress(message)
 
     def _take(self, frame: Frame) -> None:
-        if frame.kind == "ready":
-            limit = self._job.settings.seconds_for(self._job.request.depth)
-            self._deadline = time.monotonic() + limit + GRACE_SECONDS
-        elif frame.kind == "event":
+        if frame.kind == "event":
             self._record(parse_event(frame.json()))
         elif frame.kind == "progress":
             self._message = frame.json()
             self._tell(self._message)
+            if self._began is None and self._killed is None:
+                self._deadline = time.monotonic() + START_SECONDS
         elif frame.kind == "checkpoint":
             self._checkpoint = frame
         elif frame.kind == "result":
@@ -282,6 +296,10 @@ class _Call:
             return  # its result is not the one that is given
         self._writer.record(event)
         if isinstance(event, Started):
+            if self._began is None and self._killed is None:
+                limit = self._job.settings.seconds_for(self._job.request.depth)
+                self._began = time.monotonic()
+                self._deadline = self._began + limit + GRACE_SECONDS
             for note in event.program_notes:
                 self._on_program_note(note)
         elif isinstance(event, ModelCalled):
@@ -326,7 +344,7 @@ class _Call:
                 kind="web",
             )
         checkpoint.tokens_used = max(checkpoint.tokens_used, self._tokens_used)
-        seconds = time.monotonic() - self._started
+        seconds = time.monotonic() - (self._began or self._started)
         return asyncio.run(finish(checkpoint, limit=limit, trace_id=self._job.trace_id, seconds=seconds))
 
     def _passed_on(self, told: dict[str, Any]) -> MarchwardenError:

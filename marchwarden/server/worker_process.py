@@ -16,6 +16,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import connection, parent_process
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FrameKind: TypeAlias = Literal["ready", "event", "progress", "checkpoint", "result", "error"]
+FrameKind: TypeAlias = Literal["event", "progress", "checkpoint", "result", "error"]
 _HEADER = re.compile(rb"^(%s) (\d{1,9})\n" % "|".join(get_args(FrameKind)).encode())
 _LONGEST_HEADER = 32
 
@@ -120,6 +121,17 @@ def run(job: Job, channel: socket.socket) -> None:
         work(job, Reporter(channel))
 
 
+def prepare_sources(settings: Settings) -> None:
+    """Make the sources ready before the first call, in a process of its own; calls report what is wrong."""
+    from marchwarden.sources.source_registry import open_tools
+
+    _die_with_the_parent()
+    _leave_the_terminal()
+    logs.configure(debug=settings.debug)
+    with suppress(MarchwardenError):
+        open_tools(settings).prepare(logger.info)
+
+
 def work(job: Job, reporter: Reporter) -> None:
     """Research, and report the result or the error. Nothing is raised but what ends the process."""
     try:
@@ -133,7 +145,6 @@ def work(job: Job, reporter: Reporter) -> None:
 
 async def _research(job: Job, reporter: Reporter) -> None:
     research = pkgutil.resolve_name(job.research)
-    reporter.send("ready", "{}")
     result = await research(
         job.request,
         settings=job.settings,

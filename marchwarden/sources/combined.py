@@ -17,7 +17,14 @@ def together(each: Sequence[Tools]) -> Tools:
     """Files come last in the kind, and each kind once."""
     kinds = sorted({tools.kind for tools in each}, key=lambda kind: (kind == "file", kind))
     reader = _ReaderOfEach(each)
-    return Tools(kind=",".join(kinds), search=_SearchOfEach(each), fetcher=reader, address=reader.address)
+
+    def prepare(tell: Callable[[str], None]) -> None:
+        for tools in each:
+            tools.prepare(tell)
+
+    return Tools(
+        kind=",".join(kinds), search=_SearchOfEach(each), fetcher=reader, address=reader.address, prepare=prepare
+    )
 
 
 class _SearchOfEach:

@@ -40,7 +40,8 @@ def open_snapshot(settings: Settings, name: str = "") -> Tools:
 
     web = FrozenWeb.load(settings.frozen_web)
     fetcher = Fetcher(settings, transport=FrozenWebTransport(web))
-    return Tools(kind="snapshot", search=SnapshotSearch(settings, web), fetcher=fetcher)
+    search = SnapshotSearch(settings, web)
+    return Tools(kind="snapshot", search=search, fetcher=fetcher, prepare=search.prepare)
 
 
 def open_files(settings: Settings, name: str) -> Tools:

@@ -36,6 +36,8 @@ class Tools:
     """Compares texts in meaning, where that is installed."""
     address: Callable[[str], str | None] = web_address
     """The one spelling of a hit's address; None for what this fetcher can't go to."""
+    prepare: Callable[[Callable[[str], None]], None] = lambda tell: None
+    """Make ready what the first search needs, before a call's clock runs. Blocks; `tell` hears how far it is."""
 
     async def aclose(self) -> None:
         await self.search.aclose()

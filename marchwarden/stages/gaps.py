@@ -1,5 +1,6 @@
 """What stayed open, and why. Facts settle most of it; a model is asked only about aspects that they leave open."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -79,10 +80,14 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     if down := [each for each in searches if each.kind is not FailureKind.BAD_REQUEST]:  # which is the query's fault
         return Gap(topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=f"Search: {down[-1].detail}")
     if given.exhausted and (ledger.unread() or not ledger.queries or ledger.excerpts_for(aspect.number)):
+        searched = bool(ledger.queries or ledger.sources)
+        unread = (
+            f"; {_pages(len(ledger.unread()))} found but not read." if searched else " before a search had ended."
+        )
         return Gap(
             topic=aspect.text,
             category=GapCategory.BUDGET_EXHAUSTED,
-            detail=f"{_what_ran_out(given.exhausted)} ran out; {_pages(len(ledger.unread()))} found but not read.",
+            detail=f"{what_ran_out(given.exhausted)} ran out{unread}",
         )
     closed = [each for each in ledger.failures if each.service == "fetch" and each.kind.closed]
     if closed := [each for each in closed if _promised(ledger, each, aspect) >= given.parameters.gaps.relevant_lead]:
@@ -154,11 +159,12 @@ def _cut_short(given: GapsGiven) -> Gap:
     return Gap(
         topic=given.ledger.question,
         category=GapCategory.BUDGET_EXHAUSTED,
-        detail=f"{_what_ran_out(given.exhausted)} ran out before the research was done.",
+        detail=f"{what_ran_out(given.exhausted)} ran out before the research was done.",
     )
 
 
-def _what_ran_out(exhausted: list[Limit]) -> str:
+def what_ran_out(exhausted: Sequence[Limit]) -> str:
+    """The limits as the subject of a sentence: "The time and the number of pages"."""
     names = " and ".join(LIMIT_NAMES[limit] for limit in exhausted)
     return names[:1].upper() + names[1:]
 

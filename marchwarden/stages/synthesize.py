@@ -1,16 +1,19 @@
 """Claims that point at excerpts, and the answer that is rendered from those which their excerpts carry."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import Depth
+from marchwarden.errors import Limit
 from marchwarden.evidence.grounding import repeats, speaks_for, support
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.programs.parameters import DEFAULT, Parameters, Synthesize
 from marchwarden.stages.bounded_lists import keep_valid
+from marchwarden.stages.gaps import what_ran_out
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import near_duplicate, terms
 from marchwarden.text.sentences import sentences
@@ -238,11 +241,15 @@ def evidence(ledger: Ledger, claims: list[Claim]) -> list[Excerpt]:
     return [ledger.excerpts[number - 1] for number in numbers]
 
 
-def render_answer(ledger: Ledger, claims: list[Claim]) -> tuple[str, list[Excerpt]]:
+def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit] = ()) -> tuple[str, list[Excerpt]]:
     """The answer's text with its markers, and the excerpts that they number: marker [n] is the n-th, from 1.
 
-    A slice that was picked for two aspects is one citation.
+    A slice that was picked for two aspects is one citation. `exhausted`: the limits that cut the call short; where
+    they did before a page was read, the answer claims no reading.
     """
+    cut_off = [limit for limit in exhausted if limit in ("seconds", "tokens")]
+    if not claims and cut_off and not ledger.sources:
+        return f"{what_ran_out(cut_off)} ran out before anything could be read.", []
     if not claims:
         return NOTHING_NEW if ledger.context else NOTHING_FOUND, []
     cited: dict[tuple[str, int], Excerpt] = {}

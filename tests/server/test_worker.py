@@ -39,8 +39,9 @@ STANDIN = "tests.standins:research"
 class Caller:
     """Somebody who calls a worker and keeps what it hears."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, research: str = STANDIN) -> None:
         self.settings = settings
+        self.research = research
         self.trace_id = str(uuid4())
         self.heard: list[str] = []
 
@@ -51,7 +52,7 @@ class Caller:
             settings=self.settings,
             trace_id=self.trace_id,
             on_progress=self.heard.append,
-            research=STANDIN,
+            research=self.research,
         )
 
     @property
@@ -240,6 +241,8 @@ async def test_a_call_that_waits_for_its_process_tells_so_and_ends_in_time(monke
     finally:
         os.kill(server, signal.SIGCONT)
     assert caller.heard[0].startswith("starting (")
+    assert result.answer == "The time ran out before anything could be read."
+    assert result.gaps[0].detail == "The time ran out before a search had ended."
     assert [gap.category for gap in result.gaps] == [GapCategory.BUDGET_EXHAUSTED]
     await _until(lambda: multiprocessing.active_children() == [])
     assert (await Caller(Settings()).ask("answer me")).answer
@@ -358,9 +361,9 @@ def reported(question: str) -> dict[str, Any]:
     return frames
 
 
-def test_a_worker_reports_that_it_is_ready_then_events_progress_and_the_result() -> None:
+def test_a_worker_reports_events_progress_and_the_result() -> None:
     frames = reported("answer me")
-    assert list(frames) == ["ready", "event", "progress", "result"]
+    assert list(frames) == ["event", "progress", "result"]
     assert frames["progress"] == "doing: answer me"
 
 
