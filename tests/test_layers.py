@@ -140,7 +140,7 @@ def test_only_settings_reads_the_environment() -> None:
     }
     assert readers - {"settings.py"} <= {
         "cli/early.py",
-        "cli/client/child_server.py",
+        "server/worker.py",
         "cli/__init__.py",
         "lm/resolve.py",
     }

@@ -1,4 +1,5 @@
 """The index of a frozen web, built once and kept in the cache folder: by one process, while others wait for it.
+`python -m marchwarden.frozen_web.kept_index` builds it at set-up, so that the first question need not wait.
 
 The lock is filelock's: the kernel lets go of it when its holder dies, so a killed build blocks nobody. Where nothing
 can be kept (a read-only or full folder), the index lives in the memory of the process that asks.
@@ -7,6 +8,7 @@ can be kept (a read-only or full folder), the index lives in the memory of the p
 from __future__ import annotations
 
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from marchwarden import __version__
 from marchwarden.frozen_web.crawl import LISTING_VERSION, Listing, crawl
 from marchwarden.frozen_web.page_index import PageIndex
 from marchwarden.frozen_web.pages import FrozenWeb
+from marchwarden.settings import load_settings
 
 KEPT = 6
 """Indexes in the cache folder, of other frozen webs or older states of them; the oldest go. A guess: each is about
@@ -110,3 +113,22 @@ def _drop_oldest(shelf: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         # Whoever waits for it on the old lock file builds beside whoever made a new one; both end whole.
         shelf.joinpath(f"{folder.name}.lock").unlink(missing_ok=True)
+
+
+def main() -> None:
+    """Build the index of the frozen web in force, where there is none yet; on a terminal, say how far it is."""
+    settings = load_settings()
+    shown = sys.stderr.isatty()
+
+    def tell(message: str) -> None:
+        if shown:
+            sys.stderr.write(f"\r\x1b[K{message}")
+            sys.stderr.flush()
+
+    open_or_build(FrozenWeb.load(settings.frozen_web), settings.caches, tell)
+    if shown:
+        sys.stderr.write("\r\x1b[K")
+
+
+if __name__ == "__main__":
+    main()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import os
 import signal
 import socket
 import sys
@@ -17,6 +18,7 @@ import time
 import types
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import anyio
@@ -61,6 +63,7 @@ _KILLS = {
     "tokens": "it used more tokens than it was given",
 }
 _starting = threading.Lock()
+_CHECKOUT = Path(__file__).parents[2]
 
 logger = logging.getLogger(__name__)
 
@@ -89,9 +92,10 @@ async def research_in_worker(
         return await _Call(job, writer, on_program_note).run()
 
 
-def warm_up(settings: Settings) -> None:
-    """Begin importing what calls will need, in the process that theirs are forked from. Returns at once."""
-    with _starting, _without_main():
+def warm_up(settings: Settings, *, quiet: bool = False) -> None:
+    """Begin importing what calls will need, in the process that theirs are forked from. Returns at once. Where it is
+    `quiet`, what libraries write to stderr there is lost."""
+    with _starting, _without_main(), _apart(quiet):
         if _context(settings).get_start_method() == "forkserver":
             from multiprocessing.forkserver import ensure_running
 
@@ -142,6 +146,28 @@ def _without_main() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
+
+
+@contextmanager
+def _apart(quiet: bool) -> Iterator[None]:
+    """What a process that is started now does not inherit: this one's stdout, nor, where `quiet`, its stderr; nor the
+    working directory as a place to import from (`python -c`, by which it is started, looks there first)."""
+    nothing, kept = os.open(os.devnull, os.O_WRONLY), (os.dup(1), os.dup(2))
+    safe = "PYTHONSAFEPATH" not in os.environ and Path.cwd() != _CHECKOUT  # which is run from where it lies
+    if safe:
+        os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        if quiet:
+            os.dup2(nothing, 2)
+        os.dup2(2, 1)
+        yield
+    finally:
+        for descriptor, own in enumerate(kept, start=1):
+            os.dup2(own, descriptor)
+        for descriptor in (nothing, *kept):
+            os.close(descriptor)
+        if safe:
+            del os.environ["PYTHONSAFEPATH"]
 
 
 class _Worker:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from marchwarden.frozen_web import __main__ as at_set_up
 from marchwarden.frozen_web import kept_index
 from marchwarden.frozen_web.kept_index import WAITING, open_or_build
 from marchwarden.frozen_web.page_index import PageIndex
@@ -137,6 +136,6 @@ def test_the_set_up_builds_what_the_settings_name(
 ) -> None:
     monkeypatch.setenv("MARCHWARDEN_WEB", str(web.folder))
     monkeypatch.setenv("MARCHWARDEN_CACHE_DIR", str(caches))
-    at_set_up.main()
+    kept_index.main()
     assert len(folders(caches)) == 1
     assert capsys.readouterr() == ("", "")

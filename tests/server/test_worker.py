@@ -330,6 +330,27 @@ def test_warming_up_returns_at_once_and_can_be_done_twice() -> None:
     assert time.monotonic() - begun < within(1)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="PYTHONSAFEPATH came with 3.11")
+def test_what_calls_are_forked_from_imports_nothing_from_the_working_directory_and_prints_nothing(
+    tmp_path: Path,
+) -> None:
+    """A module in the user's folder that is named as one of ours or of a library is not run."""
+    for name in ("chardet", "email", "httpx"):
+        Path(f"{name}.py").write_text("print('imported from where the user stands'); raise SystemExit")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import anyio\n"
+        "from tests.server.test_worker import Caller\n"
+        "from marchwarden.server.worker import warm_up\n"
+        "from marchwarden.settings import Settings\n"
+        "warm_up(Settings(), quiet=True)\n"
+        "print(anyio.run(Caller(Settings()).ask, 'print').answer)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run([sys.executable, script], env=environment, capture_output=True, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"stdin holds ''\n", b"")
+
+
 # Inside the worker
 
 
