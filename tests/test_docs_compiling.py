@@ -5,9 +5,20 @@ from __future__ import annotations
 import re
 
 from marchwarden.optimization.compilation import DECIDING
-from marchwarden.optimization.estimate import EFFORT_OF, EFFORTS, OPTIMIZER_OF, QUESTIONS_OF, SMALL_BILLIONS, size_of
+from marchwarden.optimization.estimate import (
+    EFFORT_OF,
+    EFFORTS,
+    OPTIMIZER_OF,
+    QUESTIONS_OF,
+    SMALL_BILLIONS,
+    WHOLE_EFFORTS,
+    WHOLE_OPTIMIZER_OF,
+    WHOLE_OPTIMIZERS,
+    size_of,
+)
 from marchwarden.optimization.model_free.parameter_search import OBJECTIVE, TRIALS
 from marchwarden.optimization.optimizers import OPTIMIZERS
+from marchwarden.optimization.whole_search import RIGHT_WHOLE
 from tests.test_docs import COMMAND_LINE, options, page, rows, section
 
 COMPILING = "docs/wiki/Compiling.md"
@@ -55,6 +66,19 @@ def test_every_effort_has_a_row_with_its_numbers() -> None:
     }
     for size, name in EFFORT_OF.items():
         assert f"| `{name}` ({size} models)" in page(COMPILING)
+
+
+def test_the_whole_program_has_its_own_efforts_optimizers_and_threshold() -> None:
+    text = section(COMPILING, "## The whole program")
+    table = {named(row[0]): row[1:] for row in rows(text)}
+    assert table == {
+        name: [str(each.candidates), str(each.demos), str(each.train + each.choose)]
+        for name, each in WHOLE_EFFORTS.items()
+    }
+    assert all(f"`{name}`" in text for name in WHOLE_OPTIMIZERS)
+    assert f"`{WHOLE_OPTIMIZER_OF['small']}` (the default for a small model)" in text
+    assert f"`{WHOLE_OPTIMIZER_OF['large']}` (for a" in text
+    assert f"scores {RIGHT_WHOLE} become demonstrations" in " ".join(text.split())
 
 
 def test_what_keeps_a_program_out_is_listed() -> None:

@@ -179,6 +179,29 @@ def test_a_dry_run_needs_no_key_and_asks_nobody(run: Run, file: Path) -> None:
     assert not Path("~/.marchwarden").expanduser().exists()
 
 
+def test_a_dry_run_of_the_whole_says_what_it_may_take(run: Run, file: Path) -> None:
+    ran = run(
+        "compile",
+        "--model",
+        MODEL,
+        "--stage",
+        "whole",
+        "--whole",
+        "4",
+        "--questions",
+        str(file),
+        "--dry-run",
+        "--json",
+    )
+    assert ran.code == 0, ran.err
+    body = json.loads(ran.out)
+    assert body["optimizer"] == "bootstrap"
+    (whole,) = body["stages"]
+    assert (whole["stage"], whole["learn"], whole["choose"], whole["dev"]) == ("whole", 4, 4, 4)
+    assert whole["calls"] == 12 * (8 + 2 * 4)
+    assert body["whole"]["questions"] == 0, "they are counted above"
+
+
 def test_a_missing_key_is_told_before_anything_is_done(run: Run) -> None:
     ran = run("compile", "--model", "anthropic/claude-x")
     assert ran.code == 1
@@ -196,6 +219,13 @@ def test_a_missing_key_is_told_before_anything_is_done(run: Run) -> None:
         (("--model", MODEL, "--trials", "5"), "--trials says nothing about a model's stages"),
         (("--model", MODEL, "--optimizer", "bootstrap", "--reflection-model", MODEL), "writes no instructions"),
         (("--model", MODEL, "--optimizer", "gepa", "--reflection-model", "extractive"), "that is no model"),
+        (("--model", MODEL, "--stage", "whole", "--stage", "gaps"), "--stage whole stands alone"),
+        (
+            ("--model", MODEL, "--stage", "whole", "--optimizer", "simba"),
+            "takes the optimizers bootstrap, mipro, gepa",
+        ),
+        (("--model", MODEL, "--stage", "whole", "--max-calls", "9"), "--max-calls says nothing about the whole"),
+        (("--model", MODEL, "--stage", "whole", "--whole", "0"), "there must be some"),
         (("--model", "extractive", "--stage", "gaps"), "--stage says nothing about the model-free stages"),
         (("--model", "extractive", "--optimizer", "gepa"), "--optimizer says nothing about"),
         (("--model", "extractive", "--token-budget", "5000"), "--token-budget says nothing about"),
