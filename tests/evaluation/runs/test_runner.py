@@ -33,7 +33,7 @@ PAGES: dict[str, Any] = {
     CROPS: article("Tomatoes in a garden", FACT, "Peas and lettuce are sown in early spring, before the last frost."),
     SLOW: {
         "body": article("The river Zambezi", "The river Zambezi is 2,574 kilometres long, from source to mouth."),
-        "delay_s": 1.5,
+        "delay_s": 3,
     },
 }
 TOMATOES = a_question(
@@ -57,7 +57,7 @@ def small_web(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(small_web: Path) -> Settings:
-    return load_settings(model="extractive", source="snapshot", web=small_web, max_seconds=20)
+    return load_settings(model="extractive", source="snapshot", web=small_web, max_seconds=120)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ async def test_each_question_is_asked_scored_told_and_kept_with_its_trace(run: R
         trace = read_trace(run.traces / f"{record.trace_id}.jsonl")
         assert trace.result == record.result
         assert record.pages == len(trace.fetches)
-        assert 0 < record.seconds < 20
+        assert 0 < record.seconds < 120
     assert not settings.traces.exists()
 
 
@@ -97,7 +97,7 @@ async def test_a_model_that_cannot_be_reached_is_scored_by_what_was_answered_wit
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         base = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
-    dead = settings.model_copy(update={"model": "openai/nobody", "api_base": base, "max_seconds": 4.0})
+    dead = settings.model_copy(update={"model": "openai/nobody", "api_base": base, "max_seconds": 120.0})
     await ask(run, TOMATOES, settings=dead)
     (record,) = run.records
     assert record.result is not None
@@ -131,7 +131,7 @@ def _workers() -> list[int]:
 
 
 async def _kill_the_next_worker(is_right_moment: Callable[[], bool]) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while not (is_right_moment() and _workers()):  # noqa: ASYNC110  other processes make it so
             await anyio.sleep(0.02)
     for pid in _workers():
@@ -182,7 +182,7 @@ async def test_an_interrupted_run_keeps_what_was_done_stops_what_runs_and_goes_o
         await ask(run, TOMATOES, RIVER, settings=settings, jobs=1, on_record=lambda record: scope.cancel())
     assert scope.cancelled_caught
     assert [record.id for record in open_run(run.folder).records] == ["tomatoes"]
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         while _workers():  # noqa: ASYNC110  other processes make it so
             await anyio.sleep(0.02)
     again = open_run(run.folder)
