@@ -22,6 +22,7 @@ EXCERPT_CUT = "[...]"
 # The raw_excerpt of a source that has no text, such as an image.
 NON_TEXT_SOURCE = "[non-text source]"
 
+# A citation's number in an answer.
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 
 
@@ -108,6 +109,7 @@ def ascii_host(host: str) -> str:
     host = host.strip().rstrip(".").lower()
     if host.isascii():
         return host
+    # Few hosts need it, and it takes time to import.
     import idna
 
     try:

@@ -165,6 +165,9 @@ _SENTENCES: dict[ModelErrorKind, tuple[str, str | None]] = {
     "unknown": ("the model call failed", "Check MARCHWARDEN_MODEL."),
 }
 
+# Characters of another library's message in ours. A guess.
+DETAIL_CHARS = 300
+# Keys as services shape them; the text after "Bearer" in a header.
 _KEY = re.compile(r"(?i)\b((?:sk|pk|rk|tvly|gsk|xai|key)[-_][\w*.-]{6,}|(?<=bearer )\S+)")
 
 
@@ -182,7 +185,9 @@ def model_error(error: BaseException) -> MarchwardenError:
     kinds = [(kind, each) for each in chain if (kind := _model_error_kind(each)) is not None]
     kind, source = next(((k, e) for k, e in kinds if k != "unknown"), kinds[0] if kinds else ("unknown", error))
     sentence, hint = _SENTENCES[kind]
-    detail = _first_line(source)
+    # The first line only, since the others are often JSON or a traceback; and without a key that it may quote.
+    text = str(getattr(source, "message", None) or source).strip()
+    detail = _KEY.sub("[key]", text.split("\n", 1)[0].strip()[:DETAIL_CHARS])
     return ModelError(kind, f"{sentence}: {detail}" if detail else sentence, hint=hint)
 
 
@@ -195,9 +200,3 @@ def _model_error_kind(error: BaseException) -> ModelErrorKind | None:
         if each.__module__.partition(".")[0] in ("dspy", "pydantic", "pydantic_core") and each.__name__ in _KINDS:
             return _KINDS[each.__name__]
     return None
-
-
-def _first_line(error: BaseException, limit: int = 300) -> str:
-    text = str(getattr(error, "message", None) or error).strip()
-    line = text.split("\n", 1)[0].strip()
-    return _KEY.sub("[key]", line[:limit])

@@ -196,6 +196,7 @@ class Ledger(BaseModel):
     def add_page(self, lead: Lead, page: Page, organisation: str, authority: SourceAuthority) -> Source | None:
         """Keep a page that was read, and return its source; None where this very text, or address, was read
         before."""
+        # Two pages without text are no duplicates of each other.
         if any(source.text_hash == page.text_hash and page.text for source in self.sources) or any(
             source.locator == page.url for source in self.sources
         ):
@@ -268,6 +269,7 @@ class Ledger(BaseModel):
             source = self.source(excerpt.locator)
             if source.standing == "retracted":
                 continue
+            # A copy says no more than its original, whoever publishes it.
             original = self.source(source.copy_of) if source.copy_of else source
             found.add(original.organisation)
         return found
@@ -296,6 +298,7 @@ class Ledger(BaseModel):
         days = [(today - dated).days for locator in locators if (dated := self.source(locator).dated)]
         if not days:
             return None
+        # Bounds as the contract has them (Recency).
         years = min(days) / 365.25
         if years < 1:
             return Recency.CURRENT

@@ -58,6 +58,7 @@ def prepared(tasks: Iterable[Task], jobs: int) -> Iterator[tuple[Task, Prepared]
                 return
             except BrokenProcessPool:
                 pass
+        # A reader died, and took the pool with it: which file it was shows when each is read alone.
         yield from _one_by_one(waiting)
 
 

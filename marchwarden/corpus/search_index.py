@@ -43,7 +43,12 @@ class CorpusWriter:
     def __init__(self, folder: Path) -> None:
         """Raises ValueError where another process writes, OSError where the folder can't be written."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._index = tantivy.Index(_schema(), path=str(folder))
+        builder = tantivy.SchemaBuilder()
+        builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
+        for field in _BOOSTS:
+            builder.add_text_field(field, tokenizer_name=_TOKENIZER, index_option="freq")
+        builder.add_bytes_field("hit", stored=True)
+        self._index = tantivy.Index(builder.build(), path=str(folder))
         _register(self._index)
         self._writer = self._index.writer(heap_size=_HEAP_BYTES, num_threads=1)
 
@@ -103,18 +108,11 @@ class CorpusIndex:
                 yield Found(score, locator, title, tuple(sentences), day, language)
 
 
-def _schema() -> tantivy.Schema:
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
-    for field in _BOOSTS:
-        builder.add_text_field(field, tokenizer_name=_TOKENIZER, index_option="freq")
-    builder.add_bytes_field("hit", stored=True)
-    return builder.build()
-
-
 def _register(index: tantivy.Index) -> None:
+    # tantivy does not store tokenizers with an index: each one that is opened needs them again.
     index.register_tokenizer(_TOKENIZER, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
 
 
 def _key(path: str) -> str:
+    # A hash, so that any path, also one that is no UTF-8, makes a plain term.
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -35,6 +35,7 @@ class Calibration(BaseModel):
     def apply(self, score: float) -> float:
         """Return the calibrated confidence for a score of 0–1: 0–1, with two decimals."""
         odds = self.intercept + self.slope * log_odds(score)
+        # Beyond ±30 the chance is 0 or 1 to twelve decimals, and exp() would overflow far beyond.
         return round(1 / (1 + math.exp(-max(-30.0, min(30.0, odds)))), 2)
 
     @property

@@ -47,6 +47,7 @@ def all_programs() -> list[Listed]:
 
     Stages that are stale by their signature are not found here: that takes DSPy.
     """
+    # A user's own program shadows the shipped one in a folder of the same name.
     with_package = shipped("programs")
     own = {folder.name: folder for folder in folders(own_programs())}
     found = [_listed(folder, "own", beside=with_package / name) for name, folder in own.items()]

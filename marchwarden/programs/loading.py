@@ -28,6 +28,7 @@ from marchwarden.programs.reading import (
 from marchwarden.programs.records import CompiledStage, Note, ProgramInfo
 from marchwarden.settings import Settings, shipped
 
+# The value of the setting `program` that uses none.
 NONE = "none"
 
 

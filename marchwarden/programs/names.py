@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+# Parts of a model's name that do not tell one family from another.
 _DATE_OR_VERSION = re.compile(r"v?\d+(?:\.\d+)*|latest|preview|exp")
 
 

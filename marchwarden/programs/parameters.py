@@ -84,6 +84,7 @@ class MeaningWeights(RelevanceWeights):
 
 
 class Relevance(_Group):
+    # Both sets of weights were fitted on the shipped train questions: `python evals/fit_relevance.py`.
     by_meaning: MeaningWeights = MeaningWeights(
         words=1.998,
         words_around=0.523,
@@ -172,6 +173,7 @@ class _ByAuthority(_Group):
 
 
 class AuthorityCounts(_ByAuthority):
+    # Added to a sentence's relevance: a guess.
     high: float = Field(0.1, ge=-1, le=1)
     medium: float = Field(0.0, ge=-1, le=1)
     low: float = Field(-0.15, ge=-1, le=1)
@@ -194,6 +196,7 @@ class Gaps(_Group):
 
 
 class AuthorityTrust(_ByAuthority):
+    # Added to the confidence: a guess.
     high: float = Field(0.05, ge=-1, le=1)
     medium: float = Field(0.0, ge=-1, le=1)
     low: float = Field(-0.12, ge=-1, le=1)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -68,16 +69,14 @@ def read_compiled(folder: Path, model_id: str | None = None) -> Compiled | None:
     """
     for _ in range(_ATTEMPTS):
         found = _read_compiled(folder, model_id)
-        if found is None or not found.damage or found.body == _body(folder / PROGRAM):
+        if found is None or not found.damage:
+            break
+        body = b""
+        with suppress(OSError, Unusable):
+            body = read_file(folder / PROGRAM)
+        if found.body == body:  # nobody replaced it: the damage is real
             break
     return found
-
-
-def _body(path: Path) -> bytes:
-    try:
-        return read_file(path)
-    except (OSError, Unusable):
-        return b""
 
 
 def _read_compiled(folder: Path, model_id: str | None) -> Compiled | None:

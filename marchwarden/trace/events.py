@@ -221,6 +221,7 @@ Event: TypeAlias = (
     | Finished
 )
 
+# Built once: it takes longer than reading a trace.
 _ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="action")])
 
 

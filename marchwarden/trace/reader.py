@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Outcome: TypeAlias = Literal["finished", "cancelled", "failed", "unfinished"]
 
+# A UUID, which a trace's file is named after.
 _TRACE_ID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _ENDINGS: dict[str, Outcome] = {"result": "finished", "cancelled": "cancelled", "failed": "failed"}
 # Bytes at the end of a trace that a list reads first: most results fit. A guess.
@@ -185,6 +186,7 @@ def _parsed(line: dict[str, Any]) -> tuple[int, datetime, Event] | None:
 
 
 def _outcome(raw: list[dict[str, Any]]) -> Outcome:
+    # A call that was killed late may have both a result and another ending: the result counts.
     endings = [_ENDINGS[line["action"]] for line in raw if line.get("action") in _ENDINGS]
     if "finished" in endings:
         return "finished"

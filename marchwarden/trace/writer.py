@@ -46,7 +46,15 @@ class TraceWriter:
     def record(self, event: Event) -> None:
         """Append an event. Raises StorageError where the disk is full or the folder can't be written."""
         with self._lock:
-            line = self._line(event, self.steps + 1)
+            fields = event.model_dump(mode="json")
+            head = {
+                "step": self.steps + 1,
+                "action": fields.pop("action"),
+                "timestamp": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+                "decision": fields.pop("decision"),
+            }
+            written = self._redactor.redact(json.dumps(head | fields, ensure_ascii=False))
+            line = written.encode("utf-8", "replace") + b"\n"
             try:
                 self._append(line)
             except OSError as error:
@@ -75,19 +83,14 @@ class TraceWriter:
     ) -> None:
         self.close()
 
-    def _line(self, event: Event, step: int) -> bytes:
-        fields = event.model_dump(mode="json")
-        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        head = {"step": step, "action": fields.pop("action"), "timestamp": now, "decision": fields.pop("decision")}
-        line = json.dumps(head | fields, ensure_ascii=False)
-        return self._redactor.redact(line).encode("utf-8", "replace") + b"\n"
-
     def _append(self, line: bytes) -> None:
         if self._file is None:
+            # Only the user may read it: a question or a page can be private.
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(
                 self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600
             )
+        # A line that a full disk cut short is ended first, so that this one is whole. os.write may write a part only.
         rest = b"\n" + line if self._torn else line
         self._torn = True
         while rest:

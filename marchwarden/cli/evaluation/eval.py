@@ -117,6 +117,7 @@ def command(
     """Score a researcher on labelled questions, compare runs, report them."""
     if context.invoked_subcommand:
         return
+    # Here and below, modules are imported where they are needed: `--help` must import none of the heavy ones.
     given = {f"--{name.replace('_', '-')}": value for name, value in context.params.items()}
     _refuse_together(given)
     public = None

@@ -15,6 +15,7 @@ def command(
 ) -> None:
     """Show how RUN_B differs from RUN_A: every metric with the 95 % interval of its difference, then the questions
     that moved."""
+    # Imported here: `--help` must import none of the heavy modules.
     from marchwarden.cli.views import console
     from marchwarden.evaluation.runs.compare import compare
     from marchwarden.evaluation.runs.run import open_run

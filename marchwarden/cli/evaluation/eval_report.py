@@ -22,6 +22,7 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="What the report says as JSON on stdout, too.")] = False,
 ) -> None:
     """Write report.md and report.html, which shows every question beside its labels."""
+    # Imported here: `--help` must import none of the heavy modules.
     from marchwarden.cli.views import console
     from marchwarden.errors import StorageError
     from marchwarden.evaluation.reports.report import report_of

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.runs.run import Record, Run, RunInfo
     from marchwarden.settings import Settings
 
+# Exit codes: a failure, and 128 + SIGINT as shells have it.
 FAILURE, INTERRUPTED = 1, 130
 
 
@@ -73,6 +74,7 @@ def has_model(settings: Settings) -> bool:
     from marchwarden.evaluation.scoring.judge import Tally
     from marchwarden.lm import connect
 
+    # Connecting checks the id and the key; the budget and the recorder are there because it takes them.
     model = connect(settings, Budget(Constraints(), 1.0), Tally())
     if model is None:
         return False
@@ -156,6 +158,7 @@ def _finishes(work: Callable[[], Coroutine[Any, Any, None]]) -> bool:
 
     try:
         anyio.run(work)
+    # Ctrl-C comes as KeyboardInterrupt, or as a cancellation where asyncio handled the signal.
     except (KeyboardInterrupt, asyncio.CancelledError):
         return False
     return True
@@ -168,6 +171,7 @@ def _show(run: Run, *, json: bool, judge: str | None) -> None:
     from marchwarden.evaluation.runs.scores import scores_of
     from marchwarden.evaluation.scoring.judge import agreement_of
 
+    # scores.json is written before anything is printed, so that an output that is cut off loses no score.
     scores = scores_of(run)
     agreement = agreement_of(run, judge) if judge else None
     body = {**scores.as_json(), **({"judge": agreement.as_json()} if agreement else {})}

@@ -29,6 +29,7 @@ def score(stage: str, questions: Sequence[Question], settings: Settings, jobs: i
     from marchwarden.cli.views import console
     from marchwarden.optimization.examples.example_scoring import score_stage
 
+    # A stage is scored by model calls, and the settings bound how many run side by side.
     own = settings.model_copy(update={"model_calls": jobs}) if jobs else settings
     scored: list[float] = []
     with console.counting(None) as bar:

@@ -53,6 +53,7 @@ def command(
         console.json({**report.as_json(), "file": str(file)})
     else:
         console.calibration(report)
+    # The fit never gives a better score a worse chance: where it would, the slope is 0.
     if not calibration.slope:
         console.notice(
             "The score does not tell right answers from wrong ones here.",

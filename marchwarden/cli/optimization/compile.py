@@ -119,6 +119,7 @@ def command(
     )
     from marchwarden.settings import EXTRACTIVE, load_settings
 
+    # Compiling starts from the uncompiled stages, and on the frozen web that the labels are about.
     settings = load_settings(source="snapshot", web=web and web.absolute(), model=model, program="none")
     asked = _asked(questions)
     model_free = settings.model_id == EXTRACTIVE

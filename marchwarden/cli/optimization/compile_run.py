@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from marchwarden.programs import Program
     from marchwarden.settings import Settings
 
+# Exit codes: a failure, and 128 + SIGINT as shells have it.
 FAILURE, INTERRUPTED = 1, 130
 # Trials for each line that is printed where no terminal shows a bar. A guess.
 TRIALS_PER_LINE = 10
@@ -243,6 +244,7 @@ def compile_parameters(order: Order, asked: Asked, place: Path, *, resume: bool,
         return
     asked_to_stop = False
 
+    # The first Ctrl-C ends the search after its trial, so that the best parameters so far can still be kept.
     def stop(*_: object) -> None:
         nonlocal asked_to_stop
         asked_to_stop = True

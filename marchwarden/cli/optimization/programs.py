@@ -55,6 +55,7 @@ class Shown:
     def difference(self, name: str) -> list[str]:
         """Return a unified diff of a stage's instructions against the uncompiled ones, without the names of files."""
         before, after = self.uncompiled.get(name, ""), self.stages[name].instructions
+        # The first two lines of a unified diff name files.
         return list(unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm=""))[2:]
 
 

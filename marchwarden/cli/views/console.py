@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from marchwarden.trace.verify import Problem
 
 
+# Views are imported inside the functions below: each takes time, and a command needs one of them.
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return a console that takes text as it is: no markup, no emoji codes, no guessing at what to colour."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
@@ -196,6 +199,7 @@ def line(text: str) -> None:
 
 def data(body: bytes) -> None:
     """Write bytes to stdout exactly as they are, whatever the terminal's encoding."""
+    # What was printed as text must come out before the bytes, which bypass the text layer.
     sys.stdout.flush()
     sys.stdout.buffer.write(body)
     sys.stdout.buffer.flush()
@@ -217,6 +221,7 @@ def progress() -> Iterator[Callable[[str], None]]:
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+    # The usual spinner is of Braille characters, which only UTF terminals can show.
     spinner = SpinnerColumn("dots" if out.encoding.startswith("utf") else "line")
     columns = (spinner, TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=out, transient=True) as shown:

@@ -102,7 +102,13 @@ def comparison_view(comparison: Comparison) -> View:
 def _differences(found: Sequence[Difference]) -> Figures:
     rows, styles = [], []
     for each in found:
-        word, style = _judged(each)
+        # A word only for a difference that is certain, and of more than a few questions.
+        if not each.is_certain or each.questions < FEW:
+            word, style = "", "dim"
+        elif each.is_better is None:
+            word, style = "changed", ""
+        else:
+            word, style = ("better", "green") if each.is_better else ("worse", "red")
         if each.low is None:
             interval = ""
         elif each.questions < FEW:
@@ -127,15 +133,6 @@ def _signed(difference: Difference, value: float | None) -> str:
     if difference.metric.is_share:
         return f"{value:+.3f}"
     return f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+.2g}"
-
-
-def _judged(difference: Difference) -> tuple[str, str]:
-    """Return a word for a difference that is certain and of more than a few questions, and its style."""
-    if not difference.is_certain or difference.questions < FEW:
-        return "", "dim"
-    if difference.is_better is None:
-        return "changed", ""
-    return ("better", "green") if difference.is_better else ("worse", "red")
 
 
 # Scores whose calibrated value is shown: the bounds of the contract's bands, and some between. A guess.

@@ -29,7 +29,13 @@ _INTERVAL = f"95{NO_BREAK}% interval"
 def programs_view(found: Sequence[Listed]) -> View:
     """Show a row for each program, the scores of its stages, and notes on parts that are not used."""
     head = ("program of", "where", "compiled", "calibrated", "date", "state")
-    rows = [_row(each) for each in found]
+    rows = []
+    for each in found:
+        info, fitted = each.program.info, each.program.calibration
+        compiled = f"{len(each.program.in_force)} of {len(info.stages)}" if info else "–"
+        date = info.date if info else fitted.date if fitted else "–"
+        calibrated = "yes" if fitted else "no"
+        rows.append((one_line(each.model_id), each.where, compiled, calibrated, one_line(date), each.state))
     yield Figures(head, rows, spare=("calibrated", "date"), styles=[_STATES[each.state] for each in found])
     for each in found:
         if each.program.info and (stages := each.program.info.stages):
@@ -44,14 +50,6 @@ def programs_view(found: Sequence[Listed]) -> View:
                 styles=["" if stage.kept else "dim" for stage in stages.values()],
             )
         yield from _notes(each.program.notes)
-
-
-def _row(listed: Listed) -> tuple[str, ...]:
-    program, info = listed.program, listed.program.info
-    compiled = f"{len(program.in_force)} of {len(info.stages)}" if info else "–"
-    date = info.date if info else program.calibration.date if program.calibration else "–"
-    calibrated = "yes" if program.calibration else "no"
-    return one_line(listed.model_id), listed.where, compiled, calibrated, one_line(date), listed.state
 
 
 def _notes(notes: Iterable[Note]) -> View:

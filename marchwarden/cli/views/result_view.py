@@ -85,6 +85,7 @@ def _answer(answer: str) -> Group:
     lines: list[RenderableType] = []
     for line in visible(answer).split("\n"):
         is_item = line.startswith(("- ", "* "))
+        # Text() takes the line as it is: rich's markup in an answer is not interpreted.
         text = Text(line[2:] if is_item else line)
         text.highlight_regex(r"\[\d{1,3}\]", "cyan")
         lines.append(_hanging("•", text) if is_item else text)

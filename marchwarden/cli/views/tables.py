@@ -66,6 +66,7 @@ class Figures:
 
     def _table(self, columns: Sequence[int], width: int) -> Table:
         longest_name = max((cell_len(row[0]) for row in (self.head, *self.rows)), default=0)
+        # Heads stand on one line where there is room for that, else each of their words on a line of its own.
         whole = longest_name + self._figures_width(columns, whole=True) <= width
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
         table.add_column(self.head[0], overflow="fold")

@@ -68,10 +68,16 @@ class _Steps:
         digits = max((len(str(entry.step)) for entry in self.entries), default=1)
         dim = console.get_style("dim")
         for entry in self.entries:
+            # Step and time stand in a margin; further lines of the step are indented below them.
             head = f"{entry.step:>{digits}} {entry.offset:>5.1f}s "
             margin, below = head, " " * (len(head) + 2)
             for text, style in _lines(entry):
-                for piece in _pieces(text, options.max_width - len(below), console):
+                width = options.max_width - len(below)
+                pieces = [text]
+                if cell_len(text) > width:  # wrapping takes time, and most lines fit
+                    lines = Text(text).wrap(console, max(width, 20), overflow="fold")
+                    pieces = [line.plain.rstrip() for line in lines]
+                for piece in pieces:
                     yield Segment(margin, dim)
                     yield Segment(f"{piece}\n", console.get_style(style))
                     margin = below
@@ -84,13 +90,6 @@ def _lines(entry: Entry) -> Iterator[tuple[str, str]]:
         yield f"why: {one_line(entry.decision, _DETAIL_CHARS)}", "italic"
     for label, value in entry.details:
         yield f"{label}: {short_hash(value) if label == 'hash' else one_line(value, _DETAIL_CHARS)}", "dim"
-
-
-def _pieces(text: str, width: int, console: Console) -> list[str]:
-    """Return `text` in lines of at most `width` cells."""
-    if cell_len(text) <= width:
-        return [text]
-    return [line.plain.rstrip() for line in Text(text).wrap(console, max(width, 20), overflow="fold")]
 
 
 def short_hash(value: str) -> str:

@@ -28,6 +28,7 @@ WHAT = "the search of frozen webs (tools/search) on judged queries"
 WHAT_OF_FILES = "the search of your own files (tools/corpus) on judged queries"
 # Ranks that the mean average precision looks at where files are searched, as TREC has it.
 MOST = 1_000
+# A query in TREC's markup: its number, then its text.
 _TOPIC = re.compile(r"<DOC>\s*<DOCNO>\s*(\S+)\s*</DOCNO>(.*?)</DOC>", re.DOTALL)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -13,9 +12,11 @@ from marchwarden.evaluation.datasets.dataset_files import rows_of, sampled
 from marchwarden.evaluation.datasets.shapes import DatasetReport, ScoredSet
 
 FILE = "rand_val.jsonl.gz"
+# Judgements by experts that are about the evidence; claims with others are left out.
 _SUPPORTED, _UNSUPPORTED = ("Complete",), ("Partial", "Incomplete")
 # The number and address that precede the text of a piece of evidence.
 _SOURCE = re.compile(r"^\[\d+\]\s*\S+\s*")
+# Numbers of citations and bold type in the text of a claim.
 _MARKUP = re.compile(r"\s*\[\d+\]|\*\*")
 
 
@@ -35,16 +36,15 @@ class _Row(BaseModel):
 
 def score(path: Path, limit: int | None = None) -> DatasetReport:
     """Score the grounding checker (see ScoredSet) on judged claims that come with the text of their evidence."""
-    claims = [claim for row in rows_of(path, FILE, _Row) for claim in _judged(row)]
-    return report("expertqa", sampled(claims, limit, lambda each: each.claim), _NOTES)
-
-
-def _judged(row: _Row) -> Iterator[JudgedClaim]:
-    for system, answer in row.answers.items():
-        for claim in answer.claims:
+    claims = []
+    for row in rows_of(path, FILE, _Row):
+        answered = [(system, claim) for system, answer in row.answers.items() for claim in answer.claims]
+        for system, claim in answered:
             evidence = tuple(part for text in claim.evidence for part in in_sentences(_SOURCE.sub("", text)))
             if evidence and claim.support in (*_SUPPORTED, *_UNSUPPORTED):
-                yield JudgedClaim(_MARKUP.sub("", claim.claim_string), evidence, claim.support in _SUPPORTED, system)
+                text = _MARKUP.sub("", claim.claim_string)
+                claims.append(JudgedClaim(text, evidence, claim.support in _SUPPORTED, system))
+    return report("expertqa", sampled(claims, limit, lambda each: each.claim), _NOTES)
 
 
 _NOTES = (

@@ -140,7 +140,8 @@ def load_questions(path: Path) -> list[Question]:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise LabelsInvalid(f"{path} can't be read: {error}", hint="Give a file of labelled questions.") from None
-    lines = enumerate(text.split("\n"), start=1)  # a quote may hold other line ends, such as U+2028
+    # Not splitlines(): a quote may hold other line ends, such as U+2028.
+    lines = enumerate(text.split("\n"), start=1)
     questions = [_parsed(path, number, line) for number, line in lines if line.strip()]
     seen: set[str] = set()
     for question in questions:
@@ -162,7 +163,8 @@ def evenly_spaced(questions: Sequence[Question], most: int) -> list[Question]:
 def _parsed(path: Path, number: int, line: str) -> Question:
     try:
         question = Question.model_validate(json.loads(line))
-        question.request  # noqa: B018  # its limits are the contract's
+        # Building the request checks the question against the contract's limits.
+        question.request  # noqa: B018
     except (json.JSONDecodeError, RecursionError) as error:
         raise LabelsInvalid(f"{path}, line {number}: no JSON ({error})", hint=_HINT) from None
     except ValidationError as error:

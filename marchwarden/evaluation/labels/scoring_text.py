@@ -15,10 +15,13 @@ from marchwarden.text.ranking import terms
 from marchwarden.text.sentences import sentences
 
 _SPACES = re.compile(r"\s+")
+# Typographic dashes and quotes, which pages and labels use in different ways.
 _DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-", "’": "'", "‘": "'"})
+# Numbers with grouped digits: `2,102,650`, `2 102 650`, `2'102'650`.
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?!\d)")
 
 
+# Scoring compares the same labels and excerpts again and again. The size is a guess.
 @lru_cache(maxsize=8192)
 def normalised(text: str) -> str:
     """Return `text` in the form that is compared.
@@ -36,6 +39,7 @@ def says(text: str, accepted: str) -> bool:
     wanted = normalised(accepted)
     if not wanted:
         return False
+    # `4` is not said by `2.4`, nor by `4.5`, but by `4.` at the end of a sentence.
     before = r"(?<![\w.,])" if wanted[0].isdigit() else r"(?<!\w)"
     after = r"(?!\w|[.,]\d)" if wanted[-1].isdigit() else r"(?!\w)"
     return re.search(before + re.escape(wanted) + after, normalised(text)) is not None

@@ -157,4 +157,5 @@ def meaning(metric: Metric) -> str:
     return " ".join([first, *islice(named, 1)])
 
 
+# A full stop before a capital, a formula (Σ), or the meaning of a value ("0: …").
 _SENTENCE_END = re.compile(r"(?<=\.)\s+(?=[A-ZΣ]|[01]: )")

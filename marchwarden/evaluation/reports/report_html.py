@@ -120,6 +120,7 @@ def kinds(report: Report) -> list[Kind]:
 
 # Texts
 
+# With a group: re.split then gives texts and citation numbers in turn.
 _MARKER = re.compile(r"\s*\[(\d{1,3})\]")
 
 
@@ -205,6 +206,7 @@ def logarithmic(values: Sequence[float], start: float, end: float) -> Axis:
     low = max(step for step in steps if step <= min(above) * 1.0001)
     high = min(step for step in steps if step >= max(above) * 0.9999 and step > low)
     inside = [step for step in steps if low <= step <= high]
+    # More than seven labels would touch each other: then only powers of ten stay.
     if len(inside) > 7:
         inside = [step for step in inside if log10(step).is_integer()]
     return Axis(low, high, start, end, tuple(inside), logarithmic=True)
@@ -307,6 +309,7 @@ def _took(asked: Asked, unit: str) -> float:
 
 def _apart(marks: Sequence[Mark]) -> list[Mark]:
     """Move marks that would hide each other up and down a little: shares of few nuggets are the same few numbers."""
+    # Lanes above and below a mark's own place, the nearest first.
     lanes = (0, -1, 1, -2, 2, -3, 3)
     last: dict[tuple[float, int], float] = {}
     moved = []

@@ -112,6 +112,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *rows])
 
 
+# Characters that could make markup, HTML or a column of a table.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
 
 

@@ -254,6 +254,7 @@ def _matched(
     def fits(label: tuple[Any, Said, bool], report: tuple[Any, Said]) -> bool:
         return is_one(label[0], report[0])
 
+    # Required labels come first, so that a report which fits both kinds meets the one that counts.
     required = [label for label in labels if label[2]]
     pairs = paired(required, reported, fits)
     left = [report for report in reported if not any(report is other for _, other in pairs)]

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+# The list's file in the package litellm.
 _LIST = "model_prices_and_context_window_backup.json"
 
 
@@ -30,6 +31,7 @@ class Price:
 def price_of(model_id: str) -> Price | None:
     """Return the price of a model; None where the list does not know it."""
     prices = _prices()
+    # Some models are listed with their provider, others without.
     entry = prices.get(model_id) or prices.get(model_id.partition("/")[2])
     if not entry or "input_cost_per_token" not in entry or "output_cost_per_token" not in entry:
         return None

@@ -25,6 +25,7 @@ from marchwarden.evaluation.scoring.aggregates import Cells
 from marchwarden.evaluation.scoring.metrics import figures
 from marchwarden.files import write_whole
 
+# Names in a run's folder.
 RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces"
 Grade = Literal["supported", "partly", "not"]
 
@@ -246,7 +247,8 @@ def _read_records(path: Path) -> list[Record]:
         try:
             records.append(Record.model_validate_json(line))
         except ValidationError as error:
-            if error.errors()[0]["type"] != "json_invalid":  # which a torn line is, wherever it was cut
+            # A torn line is no JSON, wherever it was cut; anything else is a file of something else.
+            if error.errors()[0]["type"] != "json_invalid":
                 raise EvaluationError(f"{path}, line {number}: {_first(error)}") from None
     return records
 
@@ -288,6 +290,7 @@ def labels_fingerprint(questions: Sequence[Question]) -> str:
 def pages_fingerprint(folder: Path) -> str:
     """Return the fingerprint of a frozen web's content: the manifest and every file beside it."""
     found = hashlib.sha256()
+    # Read-me files beside the pages are no part of the web.
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
         found.update(str(path.relative_to(folder)).encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()[:16]

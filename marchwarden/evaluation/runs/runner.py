@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from uuid import uuid4
 
 import anyio
@@ -21,6 +20,7 @@ from marchwarden.errors import ConfigurationError, EvaluationError, MarchwardenE
 from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import address
+from marchwarden.evaluation.runs.matches import texts_of
 from marchwarden.evaluation.runs.prices import price_of
 from marchwarden.evaluation.runs.run import TRACES, Record, Run, RunInfo, labels_fingerprint, now, pages_fingerprint
 from marchwarden.evaluation.scoring.metrics import score
@@ -38,7 +38,7 @@ from marchwarden.trace.verify import verify
 def info_of(
     questions: Sequence[Question], settings: Settings, *, name: str, split: str | None = None, jobs: int = 1
 ) -> RunInfo:
-    """What a run of these questions with these settings would be. Raises ConfigurationError where it can't be."""
+    """Return the set-up of a run of these questions with these settings. Raises ConfigurationError."""
     program = program_in_force(settings)
     return RunInfo(
         version=__version__,
@@ -57,8 +57,8 @@ def info_of(
 
 
 def check_web(questions: Sequence[Question], settings: Settings) -> None:
-    """Raises EvaluationError where most of the pages that the labels name are not in the frozen web: then the
-    questions are about another one, and every figure would say so."""
+    """Raise EvaluationError where most of the pages that the labels name are not in the frozen web."""
+    # Then the questions are about another web, and every figure would be at its worst.
     web = FrozenWeb.load(settings.frozen_web)
     named = {address(url) for question in questions for url in question.pages}
     unknown = named - set(web.pages)
@@ -84,6 +84,7 @@ async def ask_all(
     """
     done = {record.id for record in run.records if record.result is not None}
     own = settings.model_copy(update={"trace_dir": (run.folder / TRACES).absolute()})
+    # Each question runs in a process of its own; more of them at once would only slow each other.
     places = anyio.Semaphore(jobs)
     fatal: list[Exception] = []
     warm_up(own)
@@ -115,7 +116,7 @@ def _index_pages(settings: Settings) -> None:
 
 
 async def ask_one(question: Question, settings: Settings) -> Record:
-    """One question in a process of its own, scored. Raises ConfigurationError and StorageError."""
+    """Ask one question in a process of its own, and score it. Raises ConfigurationError and StorageError."""
     trace_id = str(uuid4())
     began = time.monotonic()
     result, failure = None, None
@@ -139,19 +140,29 @@ def scored(
     seconds: float,
     settings: Settings,
 ) -> Record:
-    """The record of a call that has ended, from what it returned and what its trace and store hold."""
-    trace = _trace(settings.traces / f"{trace_id}.jsonl")
+    """Return the record of a call that has ended, from its result, its trace and its stored pages."""
+    trace: Trace | None = None
+    with suppress(TraceError):
+        trace = read_trace(settings.traces / f"{trace_id}.jsonl")
     store = Store(settings.store)
+    unverified = len(result.citations) if result else 0  # without a trace, none of them can be verified
+    if result and trace:
+        unverified = len({problem.citation for problem in verify(result, trace, store) if problem.citation})
+    by_model: bool | None = None
+    if settings.model_id != EXTRACTIVE and trace:
+        # A call that was ended before it could word its answer has no such line.
+        steps = [line for line in trace.raw if line.get("action") == "synthesize"]
+        by_model = any(line.get("stage_form") == "model" for line in steps)
     case = Case(
         question=question,
         result=result,
-        texts=_texts(trace, store) if trace else {},
-        unverified=_unverified(result, trace, store),
+        texts=texts_of(trace, store) if trace else {},
+        unverified=unverified,
         pages=len(trace.fetches) if trace else 0,
         seconds=round(seconds, 3),
         max_seconds=settings.seconds_for(question.depth),
         dollars=_dollars(trace, settings.model_id),
-        by_model=_by_model(trace, settings.model_id),
+        by_model=by_model,
     )
     return Record(
         id=question.id,
@@ -167,40 +178,8 @@ def scored(
     )
 
 
-def _trace(path: Path) -> Trace | None:
-    try:
-        return read_trace(path)
-    except TraceError:
-        return None
-
-
-def _texts(trace: Trace, store: Store) -> dict[str, str]:
-    """The texts that were read, by the addresses that citations can name; what the store has lost is left out."""
-    texts = {}
-    for fetch in trace.fetches:
-        with suppress(TraceError):
-            text = store.get(fetch.text_hash or "").decode("utf-8")
-            texts.update({address(url): text for url in (fetch.url, fetch.final_url) if url})
-    return texts
-
-
-def _unverified(result: ResearchResult | None, trace: Trace | None, store: Store) -> int:
-    if result is None:
-        return 0
-    if trace is None:
-        return len(result.citations)
-    return len({problem.citation for problem in verify(result, trace, store) if problem.citation})
-
-
-def _by_model(trace: Trace | None, model_id: str) -> bool | None:
-    """Whether the model worded the answer; it did not where the call was ended before it could."""
-    if model_id == EXTRACTIVE or trace is None:
-        return None
-    return any(line.get("action") == "synthesize" and line.get("stage_form") == "model" for line in trace.raw)
-
-
 def _dollars(trace: Trace | None, model_id: str) -> float | None:
-    """What the model calls of a trace cost by the price list; None where it does not know the model."""
+    """Return the price of a trace's model calls; None where the price list does not know the model."""
     price = price_of(model_id) if model_id != EXTRACTIVE else None
     if price is None or trace is None:
         return None

@@ -71,20 +71,20 @@ class Scores:
 def scores_of(run: Run) -> Scores:
     """Return the figures of a run, scored from the cells of its records."""
     records = run.records
+    cells = [record.cells for record in records]
+    overall = []
+    for metric in METRICS:
+        with_labels = sum(has_something(each.get(metric.cells)) for each in cells)
+        # Only shares get an interval.
+        low, high = (interval(metric, cells) if metric.is_share else None) or (None, None)
+        overall.append(Score(metric, figure(metric, cells), low, high, with_labels))
     return Scores(
         info=run.info,
         questions=len(records),
         failed=sum(record.result is None for record in records),
-        overall=[_score(metric, run) for metric in METRICS],
+        overall=overall,
         by_kind=run.figures_by_kind(),
     )
-
-
-def _score(metric: Metric, run: Run) -> Score:
-    cells = [record.cells for record in run.records]
-    with_labels = sum(has_something(each.get(metric.cells)) for each in cells)
-    low, high = (interval(metric, cells) if metric.is_share else None) or (None, None)
-    return Score(metric, figure(metric, cells), low, high, with_labels)
 
 
 # Answers that the model had no part in

@@ -92,6 +92,7 @@ def paired_interval(
     return _interval(changes)
 
 
+# The seed is fixed, so that a run always has the same intervals.
 def _resamples(size: int, seed: int) -> list[list[int]]:
     if not size:
         return []

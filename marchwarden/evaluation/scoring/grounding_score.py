@@ -36,7 +36,10 @@ def grounding_score(
     found = found or support(claim, excerpts, around=around, language=language)
     parts = [excerpt[start:end] for excerpt in excerpts for start, end in sentences(excerpt, language)]
     said, *read = terms_of([claim, *parts], language)
-    near = pairs = _near(said, read)
+    content = set(said)
+    windows = [read[start : start + NEAR] for start in range(max(1, len(read) - NEAR + 1))]
+    held = [len(content & {term for sentence in window for term in sentence}) for window in windows]
+    near = pairs = max(held) / len(content) if content else 0.0
     if wanted := set(pairwise(said)):  # a claim of one word has no pair
         pairs = len(wanted & {pair for sentence in read for pair in pairwise(sentence)}) / len(wanted)
     lacking = (*found.missing_numbers, *found.missing_names, *found.missing_locators)
@@ -50,14 +53,6 @@ def token_overlap(claim: str, excerpts: Sequence[str]) -> float:
     """
     said = _tokens(claim)
     return len(said & _tokens("\n".join(excerpts))) / len(said) if said else 0.0
-
-
-def _near(said: Sequence[str], read: Sequence[Sequence[str]]) -> float:
-    """Return the share of the claim's content words that the best `NEAR` sentences in a row hold, 0–1."""
-    content = set(said)
-    windows = [read[start : start + NEAR] for start in range(max(1, len(read) - NEAR + 1))]
-    held = (len(content & {term for sentence in window for term in sentence}) for window in windows)
-    return max(held) / len(content) if content else 0.0
 
 
 def _tokens(text: str) -> set[str]:

@@ -227,25 +227,25 @@ def agreement_of(run: Run, model_id: str) -> Agreement:
     """Return the agreement of this model's marks of a run's answers with the labels."""
     asked = [(record, record.judged) for record in run.records if _is_by(record.judged, model_id)]
     marked = [(record, judged.marks) for record, judged in asked if judged and judged.marks is not None]
+    grades: Counter[tuple[bool, Grade]] = Counter()
+    for record, marks in marked:
+        answer = Case(record.question, record.result).answer
+        accepted = {nugget.id: nugget.answers for nugget in record.question.vital}
+        for mark in marks:
+            if mark.nugget in accepted:
+                grades[says_one_of(answer, accepted[mark.nugget]), mark.grade] += 1
     return Agreement(
         model_id=model_id,
         answers=len(marked),
         unreadable=len(asked) - len(marked),
         unasked=len(unjudged(run, model_id)),
-        grades=Counter(pair for record, marks in marked for pair in _compared(record, marks)),
+        grades=grades,
         tokens=sum(judged.tokens for _, judged in asked if judged),
     )
 
 
 def _is_by(judged: Judged | None, model_id: str) -> bool:
     return judged is not None and judged.model_id == model_id
-
-
-def _compared(record: Record, marks: Sequence[Mark]) -> list[tuple[bool, Grade]]:
-    """Return (said by the labels, grade) for each mark of a fact that is required."""
-    answer = Case(record.question, record.result).answer
-    accepted = {nugget.id: nugget.answers for nugget in record.question.vital}
-    return [(says_one_of(answer, accepted[mark.nugget]), mark.grade) for mark in marks if mark.nugget in accepted]
 
 
 def cohens_kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:
