@@ -51,7 +51,15 @@ class Robots:
         why it could not be reached, and the next call asks again.
         """
         origin = origin_of(url)
-        rules = await self._rules(origin, allows)
+        async with self._asking.setdefault(origin, asyncio.Lock()):
+            # A failure is no answer: it isn't kept, and the next call asks again.
+            since, rules = self._known.get(origin, (0.0, None))
+            if rules is None or self._clock() - since >= SECONDS_KEPT:
+                answer = await self._read(f"{origin}/robots.txt", allows)
+                if isinstance(answer, Failure):
+                    return answer
+                rules = rules_of(answer)
+                self._known[origin] = self._clock(), rules
         if isinstance(rules, Failure):
             return rules
         if rules.allows(url):
@@ -62,19 +70,6 @@ class Robots:
         """Return the seconds that the origin of `url` wants between two requests; 0 where none are known."""
         _, rules = self._known.get(origin_of(url), (0.0, None))
         return rules.crawl_delay if isinstance(rules, RobotsRules) else 0.0
-
-    async def _rules(self, origin: str, allows: AllowsHost) -> RobotsRules | Failure:
-        async with self._asking.setdefault(origin, asyncio.Lock()):
-            # A failure is no answer: it isn't kept, and the next call asks again.
-            since, rules = self._known.get(origin, (0.0, None))
-            if rules is not None and self._clock() - since < SECONDS_KEPT:
-                return rules
-            answer = await self._read(f"{origin}/robots.txt", allows)
-            if isinstance(answer, Failure):
-                return answer
-            rules = rules_of(answer)
-            self._known[origin] = self._clock(), rules
-            return rules
 
 
 def rules_of(answer: RobotsFile) -> RobotsRules | Failure:

@@ -63,7 +63,13 @@ def media_type(body: bytes, content_type: str | None, url: str) -> str:
         return "text/html"
     if b"%PDF-" in body[:1024]:
         return "application/pdf"
-    if signed := _find_signature(body):
+    if body[:4] == b"RIFF":
+        signed = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(body[8:12])
+    elif body[4:8] == b"ftyp":
+        signed = "image/avif" if body[8:12] == b"avif" else "video/mp4"
+    else:
+        signed = next((kind for signature, kind in _SIGNATURES if body.startswith(signature)), None)
+    if signed:
         # A zip is told by the names in it: that of each member stands before it, and is not packed.
         if signed == "application/zip" and b"mimetypeapplication/epub+zip" in body[:100]:
             return "application/epub+zip"
@@ -93,14 +99,6 @@ def _text_type(body: bytes, start: bytes, declared: str, url: str) -> str:
             return "text/html"
         return "application/json" if _is_json(body) else "text/plain"
     return declared
-
-
-def _find_signature(body: bytes) -> str | None:
-    if body[:4] == b"RIFF":
-        return {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(body[8:12])
-    if body[4:8] == b"ftyp":
-        return "image/avif" if body[8:12] == b"avif" else "video/mp4"
-    return next((kind for signature, kind in _SIGNATURES if body.startswith(signature)), None)
 
 
 def _is_json(body: bytes) -> bool:

@@ -137,10 +137,14 @@ def _spans(block: Block, language: str) -> Iterator[Span]:
     text = block.text
     whole = block.kind in ("item", "row") and len(text) <= _MAX_WHOLE_CHARS
     for sentence in [(0, len(text))] if whole else sentences(text, language):
-        for start, end in _split_to_limit(text, *sentence):
-            start, end = _trim(text, start, end)
-            if end - start <= EXCERPT_LIMIT and any(map(str.isalpha, text[start:end])):
-                yield start, end
+        start, end = _trim(text, *sentence)
+        # A sentence beyond the limit is cut; a single word beyond it can't be quoted.
+        while start < end:
+            cut = end if end - start <= EXCERPT_LIMIT else _find_cut(text, start, end)
+            first, last = _trim(text, start, cut)
+            if last - first <= EXCERPT_LIMIT and any(map(str.isalpha, text[first:last])):
+                yield first, last
+            start, end = _trim(text, cut, end)
 
 
 def _trim(text: str, start: int, end: int) -> Span:
@@ -159,15 +163,6 @@ _SENTENCE_END = regex.compile(
 )
 _CLAUSE_END = regex.compile(r"(?<=[;:,،؛–—)\]])(?=\s)|(?=\s[–—]\s)|(?<=[，；、：])")
 _BLANK = regex.compile(r"(?=\s)")
-
-
-def _split_to_limit(text: str, start: int, end: int) -> Iterator[Span]:
-    start, end = _trim(text, start, end)
-    while end - start > EXCERPT_LIMIT:
-        cut = _find_cut(text, start, end)
-        yield start, cut
-        start, end = _trim(text, cut, end)
-    yield start, end
 
 
 def _find_cut(text: str, start: int, end: int) -> int:

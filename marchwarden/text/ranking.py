@@ -238,29 +238,21 @@ def _words(text: str, code: str) -> list[str]:
     for word in _WORD.findall(text.casefold().replace("_", " ")):
         if word.isalpha() and word.isascii():
             words.append(word)
+        elif word[0].isdigit() and _THOUSANDS.fullmatch(word):
+            words.append(word.replace(",", ""))
+        elif "'" in word and code != "en":  # in other languages it joins words: l'eau, dell'acqua
+            words.extend(word.split("'"))
+        elif word.isascii():
+            words.append(word)
         else:
-            words.extend(_split_word(word, code))
+            # A run of a script without blanks gives overlapping pairs; the rest stays as it is.
+            end = 0
+            for run in _UNSPACED.finditer(word):
+                if run.start() > end:
+                    words.append(word[end : run.start()])
+                characters = run.group()
+                words.extend(characters[i : i + 2] for i in range(max(1, len(characters) - 1)))
+                end = run.end()
+            if end < len(word):
+                words.append(word[end:])
     return words
-
-
-def _split_word(word: str, code: str) -> Iterable[str]:
-    """Yield the parts of a word: numbers without commas, words joined by an apostrophe, pairs of characters."""
-    if word[0].isdigit() and _THOUSANDS.fullmatch(word):
-        yield word.replace(",", "")
-        return
-    if "'" in word and code != "en":  # in other languages it joins words: l'eau, dell'acqua
-        yield from word.split("'")
-        return
-    if word.isascii():
-        yield word
-        return
-    # A run of a script without blanks gives overlapping pairs; the rest stays as it is.
-    end = 0
-    for run in _UNSPACED.finditer(word):
-        if run.start() > end:
-            yield word[end : run.start()]
-        characters = run.group()
-        yield from (characters[i : i + 2] for i in range(max(1, len(characters) - 1)))
-        end = run.end()
-    if end < len(word):
-        yield word[end:]

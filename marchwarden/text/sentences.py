@@ -125,7 +125,16 @@ def _ends_sentence(mark: Mark) -> bool:
     if mark.signs != "." and _FINAL.search(mark.signs):
         return mark.spaced or between_words(mark.text, mark.end)
     if not mark.spaced:
-        return mark.signs[0] in ".!?" and (bool(_UNSPACED.match(mark.before[-1:])) or _is_blank_missing(mark))
+        if mark.signs[0] not in ".!?":
+            return False
+        if _UNSPACED.match(mark.before[-1:]):
+            return True
+        # A missing blank, between a plain word and the first word of a sentence: "so.Then", not "config.Load".
+        if not mark.next_word[:1].isupper() or not mark.after.startswith(f"{mark.next_word} "):
+            return False
+        return bool(_PLAIN_WORD.search(mark.before)) and (
+            mark.signs != "." or is_stop_word(mark.next_word, mark.language)
+        )
     if "!" in mark.signs or "?" in mark.signs:
         if not mark.lower_follows:
             return True
@@ -136,15 +145,6 @@ def _ends_sentence(mark: Mark) -> bool:
     if mark.signs == ".":
         return full_stop_ends(mark)
     return not mark.lower_follows and not mark.before.endswith(("[", "("))
-
-
-def _is_blank_missing(mark: Mark) -> bool:
-    """True between a plain word and the first word of a sentence: "so.Then", not "config.Load"."""
-    if not mark.next_word[:1].isupper() or not mark.after.startswith(f"{mark.next_word} "):
-        return False
-    return bool(_PLAIN_WORD.search(mark.before)) and (
-        mark.signs != "." or is_stop_word(mark.next_word, mark.language)
-    )
 
 
 def _quotation_goes_on(mark: Mark) -> bool:

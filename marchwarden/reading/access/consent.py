@@ -121,15 +121,13 @@ def is_consent_page(page: Impression) -> bool:
     share = about_consent / (sum(map(len, sentences)) or 1)
     parts = urlsplit(page.url)
     was_redirected = page.asked and _CONSENT_ADDRESS.search(f"{parts.hostname}{parts.path}")
-    if was_redirected or leads_back(page.url, page.asked) or any(map(_is_choice, page.calls)):
-        return share >= _MIN_SHARE_WITH_CHOICE
-    return share >= _MIN_SHARE and page.calls_for(CONSENT_BANNERS)
-
-
-def _is_choice(call: str) -> bool:
-    """True where the sentence offers the page for consent, or for money without consent."""
-    return bool(
+    # A sentence may offer the page for consent, or for money without consent.
+    has_choice = any(
         CONSENT_CONDITIONS.search(call)
         or (WITHOUT_TRACKING.search(call) and (PRICE.search(call) or SUBSCRIBING.search(call)))
         or (TO_REFUSE.search(call) and SUBSCRIBING.search(call))
+        for call in page.calls
     )
+    if was_redirected or has_choice or leads_back(page.url, page.asked):
+        return share >= _MIN_SHARE_WITH_CHOICE
+    return share >= _MIN_SHARE and page.calls_for(CONSENT_BANNERS)

@@ -127,8 +127,14 @@ def is_paywalled(page: Impression) -> bool:
     Most pages that declare that they cost send their whole text. So the declaration counts only where the part that
     it names is missing or empty, or, where it names none, where the text is short.
     """
-    if page.declared_closed and _is_declared_teaser(page):
-        return True
+    if page.declared_closed:
+        part = page.paid_part or ""
+        # The part that costs may be the offer itself: then it doesn't count as shown.
+        is_offer = any(part in gate and _demand(gate) for gate in page.gates)
+        lacks_part = page.paid_part is not None and any(_demand(call) == 2 for call in page.calls)
+        longest = _MAX_TEASER_OF_PART_CHARS if lacks_part else _MAX_DECLARED_TEASER_CHARS
+        if (len(part) < _MIN_PART_CHARS or is_offer) and len(page.content) < longest:
+            return True
     if (
         len(page.content) >= _MAX_TEASER_CHARS
         or len(page.shown) >= _MAX_SHOWN_CHARS
@@ -158,15 +164,6 @@ def _has_offer_below(page: Impression) -> bool:
     short = [block for block in after if len(block) <= _MAX_OFFER_CHARS]
     priced = any(PRICE.search(block) and PERIOD.search(block) for block in short)
     return priced and any(_demand(block) or says(block, "paying") for block in short)
-
-
-def _is_declared_teaser(page: Impression) -> bool:
-    part = page.paid_part or ""
-    # The part that costs may be the offer itself: then it doesn't count as shown.
-    if len(part) >= _MIN_PART_CHARS and not any(part in gate and _demand(gate) for gate in page.gates):
-        return False
-    named = page.paid_part is not None and any(_demand(call) == 2 for call in page.calls)
-    return len(page.content) < (_MAX_TEASER_OF_PART_CHARS if named else _MAX_DECLARED_TEASER_CHARS)
 
 
 def _demand(call: str) -> int:

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
+    pass
 
 # Seconds of processor time, as many as the parent waits.
 SECONDS = 60
@@ -29,7 +29,15 @@ def main(most_characters: int, most_pages: int) -> None:
         pages: list[str] = []
         left = most_characters
         for number in range(min(len(document), most_pages)):
-            pages.append(_text_of_page(document, number)[:left])
+            try:
+                page = document[number]
+                text_page = page.get_textpage()
+                text: str = text_page.get_text_range(errors="ignore")
+                text_page.close()
+                page.close()
+            except PdfiumError:
+                text = ""  # the page is broken; the others can still be read
+            pages.append(text[:left])
             left -= len(pages[-1])
             if left <= 0:
                 break
@@ -37,21 +45,6 @@ def main(most_characters: int, most_pages: int) -> None:
     except PdfiumError as error:
         told = {"error": str(error)}
     json.dump(told, sys.stdout)
-
-
-def _text_of_page(document: PdfDocument, number: int) -> str:
-    """Return the text of a page; "" where it is broken, since the other pages can still be read."""
-    from pypdfium2 import PdfiumError
-
-    try:
-        page = document[number]
-        text_page = page.get_textpage()
-        text: str = text_page.get_text_range(errors="ignore")
-    except PdfiumError:
-        return ""
-    text_page.close()
-    page.close()
-    return text
 
 
 def _set_limits() -> None:

@@ -79,7 +79,12 @@ class _Reader:
             self._text.clear()
         elif tag in _BLOCKS:
             yield from self.flush()
-            self._kinds.append(_kind_of(tag, self._kinds[-1]))
+            kind: BlockKind = "paragraph"
+            if tag in _HEADINGS:
+                kind = "heading"
+            elif tag in _ITEMS or (self._kinds[-1] == "item" and tag in ("p", "div")):
+                kind = "item"
+            self._kinds.append(kind)
             self._in_pre += tag == "pre"
         if element.text:
             self._add(element.text)
@@ -147,14 +152,6 @@ class _Reader:
             kind = "line"
         for each in lines:
             yield Block(kind, "\n".join(each))
-
-
-def _kind_of(tag: str, around: BlockKind) -> BlockKind:
-    if tag in _HEADINGS:
-        return "heading"
-    if tag in _ITEMS:
-        return "item"
-    return around if around == "item" and tag in ("p", "div") else "paragraph"
 
 
 class _Table:

@@ -142,25 +142,23 @@ def _words_of(element: etree._Element) -> set[str]:
     return {word.lower() for part in parts for word in _WORDS.findall(part)}
 
 
+def _holds_text(element: etree._Element) -> bool:
+    return bool("".join(element.itertext()).strip() or (element.tail or "").strip())
+
+
 def _titled_parts(region: HtmlElement, titles: tuple[re.Pattern[str], ...]) -> Iterator[etree._Element]:
     """Yield the parts that begin with a heading such as "You may also like", and hold more than that heading."""
     for heading in region.iter("h2", "h3", "h4", "h5", "h6"):
         title = " ".join("".join(heading.itertext()).split())
         if len(title) <= _MAX_TITLE_CHARS and any(each.match(title) for each in titles):
             part = heading
-            while (above := part.getparent()) is not None and above is not region and _begins_with(above, part):
+            while (above := part.getparent()) is not None and above is not region:
+                if (above.text or "").strip():
+                    break
+                # The part has to be the first in `above` that holds text.
+                inner = (each for each in above if each is part or _holds_text(each))
+                if next(inner) is not part:
+                    break
                 part = above
             if part is not heading:
                 yield part
-
-
-def _begins_with(element: etree._Element, child: etree._Element) -> bool:
-    """True where `child` is the first in `element` that holds text."""
-    if (element.text or "").strip():
-        return False
-    for each in element:
-        if each is child:
-            return True
-        if "".join(each.itertext()).strip() or (each.tail or "").strip():
-            return False
-    return False

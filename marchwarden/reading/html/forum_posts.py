@@ -109,9 +109,16 @@ def _candidates(
     they may stand below an article.
     """
     dated = _with_all_above(dates)
+    patterns = (_POST, _REPLY) if with_replies else (_POST,)
     groups: dict[tuple[str, str], list[etree._Element]] = defaultdict(list)
     for element in lengths:
-        for name in _post_names(element, with_replies=with_replies):
+        tokens = (element.get("class") or "").split()
+        names = {re.sub(r"\d+", "", token) for token in tokens if any(each.search(token) for each in patterns)}
+        if any(each.match(element.get("id") or "") for each in patterns):
+            names.add("#")
+        if with_replies and (typed := _POST_TYPE.search(element.get("itemtype") or "")):
+            names.add("@Comment" if typed[0] == "/Comment" else "@")
+        for name in names:
             if name[0] == "@" or element in dated:
                 groups[element.tag, name].append(element)
     for group in groups.values():
@@ -124,17 +131,6 @@ def _candidates(
 def _length_together(group: list[etree._Element], lengths: Lengths) -> int:
     members = set(group)
     return sum(lengths[each] for each in group if members.isdisjoint(each.iterancestors()))
-
-
-def _post_names(element: etree._Element, *, with_replies: bool) -> set[str]:
-    patterns = (_POST, _REPLY) if with_replies else (_POST,)
-    tokens = (element.get("class") or "").split()
-    names = {re.sub(r"\d+", "", token) for token in tokens if any(each.search(token) for each in patterns)}
-    if any(each.match(element.get("id") or "") for each in patterns):
-        names.add("#")
-    if with_replies and (typed := _POST_TYPE.search(element.get("itemtype") or "")):
-        names.add("@Comment" if typed[0] == "/Comment" else "@")
-    return names
 
 
 def _is_date(element: etree._Element) -> bool:

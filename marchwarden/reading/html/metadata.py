@@ -67,7 +67,10 @@ _MAX_TITLE_CHARS = 300
 def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     """Read the metadata of a parsed tree, before anything is removed from it. Dates come from markup only."""
     meta = _read_meta(tree)
-    about = _main_entity(_structured_data(tree))
+    about = _read_structured_data(tree)
+    named = [name for each in _as_list(about.get("author")) if (name := _name(each))]
+    authors = named or [name for name in _all(meta, _AUTHORS) if not name.startswith("http")]
+    author = ", ".join(dict.fromkeys(name.strip(" ,;") for name in authors)).strip(" ,;")
     statuses = [str(each) for each in _as_list(about.get("creativeWorkStatus"))]
     standing: Standing | None
     if "citation_retraction" in meta:
@@ -81,7 +84,7 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     return Metadata(
         title=_title(tree, meta, about, site, url),
         site=site or None,
-        author=_author(tree, meta, about),
+        author=author or byline_of(tree),
         published=_first_date(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _date_of_time_tag(tree),
         modified=_first_date(about.get("dateModified"), *_all(meta, _MODIFIED)),
         language=_language(tree, meta),
@@ -89,7 +92,13 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
         standing=standing,
         is_article=_first(meta, ("og:type",)) == "article" or bool(_ARTICLES.search(str(about.get("@type")))),
         closed=any(map(_is_false, is_free)) or _first(meta, ("article:content_tier",)) == "locked",
-        paid_parts=tuple(_paid_parts(about)),
+        paid_parts=tuple(
+            selector.strip()
+            for part in _as_list(about.get("hasPart"))
+            if isinstance(part, dict) and _is_false(part.get("isAccessibleForFree"))
+            for selectors in _as_list(part.get("cssSelector"))
+            for selector in str(selectors).split(",")
+        ),
     )
 
 
@@ -168,28 +177,27 @@ def _title(
     return without_site(title[:_MAX_TITLE_CHARS], heading=heading, site=site, url=url) if title else None
 
 
-def _author(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> str | None:
-    named = [_name(each) for each in _as_list(about.get("author"))]
-    names = [name for name in named if name] or [n for n in _all(meta, _AUTHORS) if not n.startswith("http")]
-    together = ", ".join(dict.fromkeys(name.strip(" ,;") for name in names))
-    return together.strip(" ,;") or byline_of(tree)
-
-
 # schema.org
 
 _ARTICLES = re.compile(r"Article|Report|Posting|Review|ScholarlyWork|Recipe|HowTo|Dataset|Guide|Legislation|Book")
 _PAGES = re.compile(r"WebPage|QAPage|FAQPage|AboutPage|ItemPage|CreativeWork")
 
 
-def _structured_data(tree: HtmlElement) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _read_structured_data(tree: HtmlElement) -> dict[str, Any]:
+    """Return the article that JSON-LD describes, else the page; fields that only the page has are added."""
+    entities: list[dict[str, Any]] = []
     for script in tree.iter("script"):
         if "ld+json" in (script.get("type") or "").lower():
             try:
-                found += _entities(json.loads(script.text or "", strict=False))
+                entities += _entities(json.loads(script.text or "", strict=False))
             except (ValueError, RecursionError):
                 continue
-    return found
+    articles = [each for each in entities if _ARTICLES.search(str(each.get("@type")))]
+    pages = [each for each in entities if _PAGES.search(str(each.get("@type")))]
+    merged: dict[str, Any] = {}
+    for entity in [*articles[:1], *pages[:1]]:
+        merged = {**entity, **merged}
+    return merged
 
 
 def _entities(value: object) -> list[dict[str, Any]]:
@@ -198,16 +206,6 @@ def _entities(value: object) -> list[dict[str, Any]]:
     if isinstance(value, dict):
         return [value, *_entities(value.get("@graph"))]
     return []
-
-
-def _main_entity(entities: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the article among the entities, else the page; fields that only the page has are added."""
-    articles = [each for each in entities if _ARTICLES.search(str(each.get("@type")))]
-    pages = [each for each in entities if _PAGES.search(str(each.get("@type")))]
-    merged: dict[str, Any] = {}
-    for entity in [*articles[:1], *pages[:1]]:
-        merged = {**entity, **merged}
-    return merged
 
 
 def _as_list(value: object) -> list[object]:
@@ -237,13 +235,6 @@ def _is_false(value: object) -> bool:
     return value is False or (
         isinstance(value, str) and value.rstrip("/").rpartition("/")[2].lower() in ("false", "no")
     )
-
-
-def _paid_parts(about: Mapping[str, Any]) -> Iterator[str]:
-    for part in _as_list(about.get("hasPart")):
-        if isinstance(part, dict) and _is_false(part.get("isAccessibleForFree")):
-            for selectors in _as_list(part.get("cssSelector")):
-                yield from (selector.strip() for selector in str(selectors).split(","))
 
 
 def base_of(tree: HtmlElement, url: str) -> str:

@@ -13,8 +13,7 @@ _MIN_NAME_CHARS = 3
 
 
 def without_site(title: str, *, heading: str, site: str | None, url: str) -> str:
-    """Return the part of a title that the page's main heading repeats; else the title without the site's name at its
-    end.
+    """Return the part of a title that the main heading repeats; else the title without the site's name at its end.
 
     The page (`site`) or its address gives that name. A name at the beginning stays: the rest is often a motto.
     """
@@ -24,20 +23,16 @@ def without_site(title: str, *, heading: str, site: str | None, url: str) -> str
         for part in (title[: bar.start()], title[bar.end() :]):
             if part and _squeeze(part) == headed:
                 return part
-    if bars and _is_site(title[bars[-1].end() :], site, url):
-        return title[: bars[-1].start()] or title
-    return title
-
-
-def _is_site(part: str, site: str | None, url: str) -> bool:
-    name = _squeeze(part)
-    if not name or len(part.split()) > _MAX_SITE_WORDS:
-        return False
-    if site and name == _squeeze(site):
-        return True
+    last = title[bars[-1].end() :] if bars else ""
+    name = _squeeze(last)
+    if not name or len(last.split()) > _MAX_SITE_WORDS:
+        return title
     labels = (urlsplit(url).hostname or "").split(".")[:-1]
     host = _squeeze(max(labels, key=len, default=""))
-    return len(host) >= _MIN_NAME_CHARS and (host in name or (len(name) >= _MIN_NAME_CHARS and name in host))
+    is_of_host = len(host) >= _MIN_NAME_CHARS and (host in name or (len(name) >= _MIN_NAME_CHARS and name in host))
+    if is_of_host or (site and name == _squeeze(site)):
+        return title[: bars[-1].start()] or title
+    return title
 
 
 def _squeeze(text: str) -> str:

@@ -48,7 +48,15 @@ _AROUND = frozenset({"a", "nav", "header", "footer"})
 
 def drop_hidden(tree: HtmlElement) -> None:
     """Remove hidden elements, note marks and invisible characters. Changes `tree`."""
-    style = _hidden_by_style(tree)
+    classes: set[str] = set()
+    ids: set[str] = set()
+    for sheet in tree.iter("style"):
+        for selectors, declarations in rules_of(sheet.text or ""):
+            if _HIDDEN_STYLE.search(declarations):
+                for selector in selectors.split(","):
+                    if simple := _SIMPLE_SELECTOR.fullmatch(selector.strip()):
+                        (classes if simple[1] == "." else ids).add(simple[2])
+    style = _Style(frozenset(classes), frozenset(ids))
     _show_opened(tree, style)
     hidden = list(_hidden_in(tree, style))
     waiting = _waiting_for_scripts(tree, hidden)
@@ -96,18 +104,6 @@ class _Style:
 
     classes: frozenset[str]
     ids: frozenset[str]
-
-
-def _hidden_by_style(tree: HtmlElement) -> _Style:
-    classes: set[str] = set()
-    ids: set[str] = set()
-    for sheet in tree.iter("style"):
-        for selectors, declarations in rules_of(sheet.text or ""):
-            if _HIDDEN_STYLE.search(declarations):
-                for selector in selectors.split(","):
-                    if simple := _SIMPLE_SELECTOR.fullmatch(selector.strip()):
-                        (classes if simple[1] == "." else ids).add(simple[2])
-    return _Style(frozenset(classes), frozenset(ids))
 
 
 def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = None) -> Iterator[HtmlElement]:
@@ -163,29 +159,25 @@ def _waiting_for_scripts(tree: HtmlElement, hidden: list[HtmlElement]) -> HtmlEl
     if region is None or not hidden:
         return None
     around = {region, *region.iterancestors()}
-    is_wrapped = not around.isdisjoint(hidden)
-    if not is_wrapped and _shown_length(region, set(hidden)) >= _MIN_SHOWN_CHARS:
-        return None
+    if around.isdisjoint(hidden):
+        # Characters that are neither hidden nor in a link, a menu, a header or a footer.
+        shown, skipped = 0, set(hidden)
+        walk = etree.iterwalk(region, events=("start", "end"))
+        for event, element in walk:
+            if event == "end":
+                shown += 0 if element is region else len((element.tail or "").strip())
+            elif element in skipped or element.tag in _AROUND:
+                walk.skip_subtree()
+            else:
+                shown += len((element.text or "").strip())
+        if shown >= _MIN_SHOWN_CHARS:
+            return None
     texts = [element for element in hidden if element.tag == "noscript" or not _is_unseen(element)]
     lengths = {element: _length(element) for element in texts}
     longest = max(lengths, key=lambda element: lengths[element], default=None)
     if longest is None or lengths[longest] < max(_MIN_HIDDEN_CHARS, _MIN_HIDDEN_SHARE * sum(lengths.values())):
         return None
     return longest if longest in around or region in longest.iterancestors() or region.tag == "body" else None
-
-
-def _shown_length(body: HtmlElement, hidden: set[etree._Element]) -> int:
-    """Return the number of characters that are neither hidden nor in a link, a menu, a header or a footer."""
-    length = 0
-    walk = etree.iterwalk(body, events=("start", "end"))
-    for event, element in walk:
-        if event == "end":
-            length += 0 if element is body else len((element.tail or "").strip())
-        elif element in hidden or element.tag in _AROUND:
-            walk.skip_subtree()
-        else:
-            length += len((element.text or "").strip())
-    return length
 
 
 def _show(element: etree._Element, style: _Style) -> None:
@@ -219,14 +211,7 @@ def _show_opened(tree: HtmlElement, style: _Style) -> None:
     """Show the panels that a control before them opens, and the words of buttons that open them."""
     if not _HAS_CONTROLS(tree):
         return
-    for control, panel in list(_opened_in(tree, style)):
-        if control.tag == "button":
-            control.tag = "div"
-        if _is_hidden(panel, style):
-            _show(panel, style)
-
-
-def _opened_in(tree: HtmlElement, style: _Style) -> Iterator[tuple[etree._Element, etree._Element]]:
+    opened: list[tuple[etree._Element, etree._Element]] = []
     controls: dict[str, etree._Element] = {}
     walk = etree.iterwalk(tree, events=("start",))
     for _, element in walk:
@@ -234,13 +219,18 @@ def _opened_in(tree: HtmlElement, style: _Style) -> Iterator[tuple[etree._Elemen
             continue
         control = controls.get(element.get("id", ""))
         if control is not None and _opens_panel(control, element):
-            yield control, element
+            opened.append((control, element))
         elif element.tag in _MENUS or _is_hidden(element, style):
             walk.skip_subtree()
         elif targets := _controlled_ids(element):
             controls.update(dict.fromkeys(targets, element))
         elif _is_unseen(element):
             walk.skip_subtree()
+    for control, panel in opened:
+        if control.tag == "button":
+            control.tag = "div"
+        if _is_hidden(panel, style):
+            _show(panel, style)
 
 
 def _controlled_ids(element: etree._Element) -> list[str]:
