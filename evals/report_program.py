@@ -22,9 +22,9 @@ from marchwarden.evaluation.labels.questions import load_questions
 from marchwarden.evaluation.runs.run import now
 from marchwarden.optimization.examples import STAGE_SETS, Example, labelled_web
 from marchwarden.optimization.examples.example_scoring import ExampleScore
-from marchwarden.optimization.spending import Purse
+from marchwarden.optimization.spending import Spending
 from marchwarden.optimization.student import spread
-from marchwarden.optimization.validation import Proof, mean, model_free_scores, score_on, valid_rate
+from marchwarden.optimization.validation import Validation, mean, model_free_scores, score_within_budget, valid_rate
 from marchwarden.programs import Program
 from marchwarden.settings import Settings, load_settings, shipped
 from marchwarden.stages.registry import program_in_force
@@ -46,16 +46,19 @@ def main() -> None:
         sys.exit(f"no stage is compiled for {given.model}")
     given.folder.mkdir(parents=True, exist_ok=True)
     stages = given.stage or program.in_force
-    examples = anyio.run(examples_of, given.split, stages, settings, given.limit)
-    purse = Purse(given.folder)
-    proofs = {}
+    examples = anyio.run(build_examples, given.split, stages, settings, given.limit)
+    spending = Spending(given.folder)
+    validations = {}
     for name in stages:
-        proofs[name] = prove(name, examples[name], program, settings, purse)
-        print(f"{name}: {mean(proofs[name].uncompiled)} → {mean(proofs[name].compiled or [])}", file=sys.stderr)
-    print(report(given.split, program, proofs))
+        validations[name] = validate(name, examples[name], program, settings, spending)
+        print(
+            f"{name}: {mean(validations[name].uncompiled)} → {mean(validations[name].compiled or [])}",
+            file=sys.stderr,
+        )
+    print(report(given.split, program, validations))
 
 
-async def examples_of(
+async def build_examples(
     split: str, stages: Sequence[str], settings: Settings, limit: int | None
 ) -> dict[str, list[Example[Any, Any]]]:
     questions = load_questions(shipped("questions") / f"{split}.jsonl")
@@ -63,14 +66,19 @@ async def examples_of(
         return {name: spread(await STAGE_SETS[name].examples_on(questions, web), limit, 0) for name in stages}
 
 
-def prove(name: str, examples: list[Example[Any, Any]], program: Program, settings: Settings, purse: Purse) -> Proof:
+def validate(
+    name: str, examples: list[Example[Any, Any]], program: Program, settings: Settings, spending: Spending
+) -> Validation:
     stage_set, stage = STAGE_SETS[name], STAGE_SETS[name].stage
     forms = (stage, stage.compiled(program.stages[name]))
-    scored = (score_on(stage_set, form, examples, settings, purse, jobs=settings.model_calls) for form in forms)
-    return Proof(*scored, model_free_scores(stage_set, examples))
+    scored = (
+        score_within_budget(stage_set, form, examples, settings, spending, jobs=settings.model_calls)
+        for form in forms
+    )
+    return Validation(*scored, model_free_scores(stage_set, examples))
 
 
-def report(split: str, program: Program, proofs: dict[str, Proof]) -> str:
+def report(split: str, program: Program, validations: dict[str, Validation]) -> str:
     assert program.info is not None
     lines = [
         f"# {program.info.model_id}, compiled against uncompiled",
@@ -84,23 +92,25 @@ def report(split: str, program: Program, proofs: dict[str, Proof]) -> str:
         "| stage | compiled | examples | score | gained | without model | valid | own score | tokens an example |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    lines += [row(name, proof, program.stages[name].form == "model_free") for name, proof in proofs.items()]
-    for name, proof in proofs.items():
+    lines += [
+        row(name, validation, program.stages[name].form == "model_free") for name, validation in validations.items()
+    ]
+    for name, validation in validations.items():
         lines += ["", f"## {name}", "", "| kind | examples | uncompiled | compiled |", "|---|---|---|---|"]
-        lines += kinds(proof)
+        lines += kinds(validation)
     return "\n".join(lines)
 
 
-def row(name: str, proof: Proof, goes_without: bool) -> str:
-    before, after = proof.uncompiled, proof.compiled or []
-    low, high = proof.interval
+def row(name: str, validation: Validation, goes_without: bool) -> str:
+    before, after = validation.uncompiled, validation.compiled or []
+    low, high = validation.interval
     cells = (
         name,
         "without the model" if goes_without else "another prompt",
         str(len(before)),
         f"{mean(before):.3f} → {mean(after):.3f}",
         f"{mean(after) - mean(before):+.3f} ({low:+.3f} to {high:+.3f})",
-        f"{fmean(proof.model_free):.3f}",
+        f"{fmean(validation.model_free):.3f}",
         f"{valid_rate(before):.3f} → {'–' if goes_without else f'{valid_rate(after):.3f}'}",
         f"{own(before):.3f} → {'–' if goes_without else f'{own(after):.3f}'}",
         f"{tokens(before):.0f} → {tokens(after):.0f}",
@@ -116,11 +126,12 @@ def tokens(scored: Sequence[ExampleScore]) -> float:
     return fmean(each.tokens for each in scored)
 
 
-def kinds(proof: Proof) -> list[str]:
+def kinds(validation: Validation) -> list[str]:
     lines = []
-    for kind in sorted({each.kind for each in proof.uncompiled}):
+    for kind in sorted({each.kind for each in validation.uncompiled}):
         of_kind = [
-            [each.score for each in form if each.kind == kind] for form in (proof.uncompiled, proof.compiled or [])
+            [each.score for each in form if each.kind == kind]
+            for form in (validation.uncompiled, validation.compiled or [])
         ]
         lines.append(f"| {kind} | {len(of_kind[0])} | {fmean(of_kind[0]):.3f} | {fmean(of_kind[1]):.3f} |")
     return lines

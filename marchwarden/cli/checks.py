@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
 
 OLDEST_PYTHON = (3, 10)
+# A trace with its pages takes a few MB.
 LEAST_FREE_MB = 200
-"""A trace with its pages takes a few MB."""
 DEPENDENCIES = ("dspy", "anthropic", "tavily-python", "mcp", "httpx", "trafilatura", "tantivy", "pydantic", "typer")
 _ONLINE_SECONDS = 30.0
 

@@ -1,6 +1,6 @@
-"""Fits a program to a model: a better prompt for each stage, found by DSPy's optimizers on the train questions and
-kept only where the dev questions say so.
+"""Compiles a program for a model: DSPy's optimizers search a better prompt for each stage on the train questions.
 
-The order of reading is compilation.py (a whole compile), stage_search.py (one stage), optimizers.py, student.py (what
-an optimizer turns), spending.py (what may be spent), validation.py (whether it helped).
+A prompt is kept only where the dev questions show that it helps. Read in this order: compilation.py (a whole
+compile), stage_search.py (one stage), optimizers.py, student.py (the DSPy module that is optimized), spending.py (the
+budget), validation.py (the comparison on dev).
 """

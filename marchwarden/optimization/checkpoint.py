@@ -1,5 +1,7 @@
-"""A compile's own folder: what was ordered, every answer that was paid for, what was found. It outlives the compile,
-so that an interrupted one goes on."""
+"""A compile's own folder: its options, every answer that was paid for, and what was found.
+
+It outlives the compile, so that an interrupted one goes on.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,14 @@ from marchwarden.optimization.estimate import Order
 from marchwarden.settings import EXTRACTIVE
 from marchwarden.text.embedding import is_used
 
-ATTEMPT = "attempt.json"
+IDENTITY_FILE = "attempt.json"
 
 
-class Attempt(BaseModel):
-    """What must be the same for a compile to go on with another's answers. How much may be spent may differ."""
+class CompileIdentity(BaseModel):
+    """Options and labels that must be the same for a compile to go on with another's answers.
+
+    The budget may differ.
+    """
 
     model_config = ConfigDict(protected_namespaces=(), frozen=True)
 
@@ -33,7 +38,7 @@ class Attempt(BaseModel):
     reflection_model: str | None
     stages: tuple[str, ...]
     optimizer: str | None
-    """None for the parameters of the model-free stages."""
+    """Name of the optimizer; None for the parameters of the model-free stages."""
     effort: str
     seed: int
     labels: str
@@ -41,10 +46,10 @@ class Attempt(BaseModel):
     reads_by: str
 
 
-def attempt_of(order: Order, train: Sequence[Question], dev: Sequence[Question]) -> Attempt:
+def identity_of(order: Order, train: Sequence[Question], dev: Sequence[Question]) -> CompileIdentity:
     settings = order.settings
     is_model_free = settings.model_id == EXTRACTIVE
-    return Attempt(
+    return CompileIdentity(
         version=__version__,
         model_id=settings.model_id,
         reflection_model=order.reflection.model_id if order.reflection else None,
@@ -58,9 +63,9 @@ def attempt_of(order: Order, train: Sequence[Question], dev: Sequence[Question])
     )
 
 
-def begin(shelf: Path, attempt: Attempt) -> Path:
-    """A new folder on the shelf. Raises StorageError."""
-    first = shelf / f"{now().strftime('%Y%m%d-%H%M%S')}-{slug(attempt.model_id)}"
+def create_checkpoint(compiles: Path, identity: CompileIdentity) -> Path:
+    """Make a new folder for this compile in `compiles`. Raises StorageError."""
+    first = compiles / f"{now().strftime('%Y%m%d-%H%M%S')}-{slug(identity.model_id)}"
     folder, number = first, 1
     while True:
         try:
@@ -74,19 +79,21 @@ def begin(shelf: Path, attempt: Attempt) -> Path:
                 f"{folder} can't be made: {error.strerror or error}",
                 hint="Make room on the disk, or make the folder writable.",
             ) from None
-    write_json(folder / ATTEMPT, attempt.model_dump(mode="json"))
+    write_json(folder / IDENTITY_FILE, identity.model_dump(mode="json"))
     return folder
 
 
 @contextmanager
-def alone(shelf: Path, *folders: Path) -> Iterator[None]:
-    """Hold these folders for this compile, until it ends, however it does: two would pay twice, and the last one to
-    end would undo what the other put in place. Raises EvaluationError where another holds one of them, StorageError.
+def lock_folders(compiles: Path, *folders: Path) -> Iterator[None]:
+    """Hold these folders for this compile, until it ends, however it does.
+
+    Two compiles would pay twice, and the last one to end would undo what the other put in place. Raises
+    EvaluationError where another compile holds one of them, and StorageError.
     """
     with ExitStack() as held:
         for folder in folders:
             name = hashlib.sha256(str(folder.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-            path = shelf / "locks" / name
+            path = compiles / "locks" / name
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 file = held.enter_context(path.open("ab"))
@@ -95,17 +102,18 @@ def alone(shelf: Path, *folders: Path) -> Iterator[None]:
                     f"{path} can't be written: {error.strerror or error}",
                     hint="Make room on the disk, or make the folder writable.",
                 ) from None
-            if not _locked(file.fileno()):
+            if not _try_lock(file.fileno()):
                 raise EvaluationError(
                     f"another compile is at work on {folder}", hint="Wait for it, or name another --out."
                 )
         yield
 
 
+# filelock would do the same, for one more dependency.
 if sys.platform == "win32":
     import msvcrt
 
-    def _locked(descriptor: int) -> bool:
+    def _try_lock(descriptor: int) -> bool:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -115,7 +123,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _locked(descriptor: int) -> bool:
+    def _try_lock(descriptor: int) -> bool:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -123,14 +131,14 @@ else:
         return True
 
 
-def latest(shelf: Path, attempt: Attempt) -> Path:
-    """The newest folder of the same order. Raises EvaluationError where there is none."""
-    for path in sorted(shelf.glob(f"*/{ATTEMPT}"), reverse=True):
+def find_checkpoint(compiles: Path, identity: CompileIdentity) -> Path:
+    """Return the newest folder of a compile with the same options. Raises EvaluationError where there is none."""
+    for path in sorted(compiles.glob(f"*/{IDENTITY_FILE}"), reverse=True):
         try:
-            if Attempt.model_validate_json(path.read_bytes()) == attempt:
+            if CompileIdentity.model_validate_json(path.read_bytes()) == identity:
                 return path.parent
         except (OSError, ValidationError):
             continue
     raise EvaluationError(
-        f"no compile with these options is in {shelf} to go on with", hint="Start one without --resume."
+        f"no compile with these options is in {compiles} to go on with", hint="Start one without --resume."
     )

@@ -22,7 +22,7 @@ from marchwarden.evaluation.runs.scores import without_model
 from marchwarden.evaluation.scoring.bootstrap import Difference, differences
 from marchwarden.optimization.estimate import Order, fitted
 from marchwarden.optimization.examples import STAGE_SETS, labelled_web
-from marchwarden.optimization.spending import Purse, Stopped, interrupted, out_of_tokens, service_gone
+from marchwarden.optimization.spending import Spending, Stopped, interrupted, out_of_tokens, service_gone
 from marchwarden.optimization.stage_search import Progress, StageExamples, StageOutcome, StageTask, compile_stage
 from marchwarden.programs import (
     NONE,
@@ -38,6 +38,7 @@ from marchwarden.programs import (
 from marchwarden.settings import Settings
 from marchwarden.text.embedding import is_used
 
+# A program that is certainly worse in one of these is not put in place.
 DECIDING = (
     "evidence_recall",
     "nugget_recall",
@@ -46,7 +47,6 @@ DECIDING = (
     "contradiction_f1",
     "abstention",
 )
-"""A program that is certainly worse in one of these is not put in place."""
 TOLD = (*DECIDING, "evidence_precision", "by_model", "claim_grounding", "injection_resistance", "tokens", "seconds")
 
 
@@ -68,7 +68,9 @@ class Outcome:
     both scores: the earlier one stays."""
 
 
-async def examples_of(order: Order, train: Sequence[Question], dev: Sequence[Question]) -> dict[str, StageExamples]:
+async def build_examples(
+    order: Order, train: Sequence[Question], dev: Sequence[Question]
+) -> dict[str, StageExamples]:
     """The examples of each stage of the order. Raises EvaluationError where a stage has too few, or the questions are
     about another web."""
     check_web([*train, *dev], order.settings)
@@ -95,7 +97,7 @@ def compile_program(
     folder: Path,
     out: Path,
     before: Program | None = None,
-    purse: Purse | None = None,
+    spending: Spending | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Compile the stages of the order into the program's folder `out`, and say what it came to.
@@ -105,15 +107,15 @@ def compile_program(
     EvaluationError, StorageError.
     """
     progress = progress or Progress()
-    purse = purse or Purse(folder, tokens=order.tokens, calls=order.calls)
-    purse.on_call = progress.call
-    outcomes, stopped = _compile_stages(order, examples, folder, purse, progress)
-    outcome = _joined(order, outcomes, before, dev, purse)
+    spending = spending or Spending(folder, tokens=order.tokens, calls=order.calls)
+    spending.on_call = progress.call
+    outcomes, stopped = _compile_stages(order, examples, folder, spending, progress)
+    outcome = _joined(order, outcomes, before, dev, spending)
     outcome.stopped = stopped
     kept_now = [name for name, each in outcomes.items() if each.compiled and name not in outcome.stayed]
     if order.questions and kept_now and stopped is None:
         try:
-            _whole(order, outcome, dev, folder, purse, progress)
+            _whole(order, outcome, dev, folder, spending, progress)
         except KeyboardInterrupt:
             outcome.stopped = interrupted()
     if (kept_now or _refused(before, outcomes)) and not outcome.worse:
@@ -122,7 +124,7 @@ def compile_program(
 
 
 def _compile_stages(
-    order: Order, examples: Mapping[str, StageExamples], folder: Path, purse: Purse, progress: Progress
+    order: Order, examples: Mapping[str, StageExamples], folder: Path, spending: Spending, progress: Progress
 ) -> tuple[dict[str, StageOutcome], Stopped | None]:
     """What each stage came to, and why it ended early. Raises EvaluationError where nothing is kept by then."""
     outcomes: dict[str, StageOutcome] = {}
@@ -141,7 +143,7 @@ def _compile_stages(
         )
         try:
             progress.stage(name)
-            outcomes[name] = compile_stage(task, purse, progress)
+            outcomes[name] = compile_stage(task, spending, progress)
             progress.stage_done(name, outcomes[name].record)
         except KeyboardInterrupt:
             return outcomes, interrupted()
@@ -168,7 +170,7 @@ def _joined(
     outcomes: Mapping[str, StageOutcome],
     before: Program | None,
     dev: Sequence[Question],
-    purse: Purse,
+    spending: Spending,
 ) -> Outcome:
     """The program with what was found now, and what was there of other stages. A stage that is there stays where
     nothing was found now, or nothing better."""
@@ -183,7 +185,7 @@ def _joined(
         else:
             stages[name] = outcome.compiled
             records[name] = outcome.record
-    info = info_of_program(order, records, dev, cost_of(purse))
+    info = build_program_info(order, records, dev, cost_record(spending))
     return Outcome(info, stages, stayed=stayed)
 
 
@@ -210,7 +212,7 @@ def _better_before(
     return old.compiled, new.compiled
 
 
-def info_of_program(
+def build_program_info(
     order: Order, stages: Mapping[str, StageRecord], dev: Sequence[Question], cost: CostRecord
 ) -> ProgramInfo:
     """What program.json says of a program that this order made today."""
@@ -231,10 +233,10 @@ def info_of_program(
     )
 
 
-def cost_of(purse: Purse) -> CostRecord:
-    spent = purse.spent
+def cost_record(spending: Spending) -> CostRecord:
+    spent = spending.spent
     dollars = None if spent.dollars is None else round(spent.dollars, 4)
-    seconds = round(spent.seconds + purse.recording.replayed_seconds, 1)
+    seconds = round(spent.seconds + spending.recording.replayed_seconds, 1)
     return CostRecord(calls=spent.calls, tokens=spent.tokens, seconds=seconds, dollars=dollars)
 
 
@@ -242,10 +244,10 @@ def cost_of(purse: Purse) -> CostRecord:
 
 
 def _whole(
-    order: Order, outcome: Outcome, dev: Sequence[Question], folder: Path, purse: Purse, progress: Progress
+    order: Order, outcome: Outcome, dev: Sequence[Question], folder: Path, spending: Spending, progress: Progress
 ) -> None:
     """Ask dev questions with the uncompiled program and with the compiled one, and compare."""
-    questions = _affordable(evenly_spaced(dev, order.questions), purse)
+    questions = _affordable(evenly_spaced(dev, order.questions), spending)
     if not questions:
         outcome.stopped = out_of_tokens("the token budget does not reach for whole questions")
         return
@@ -262,8 +264,8 @@ def _whole(
             return
         runs.append(run)
     found = _differences(*runs)
-    whole = WholeRecord(questions=len(questions), split="dev", figures=figures_told(found))
-    outcome.info = outcome.info.model_copy(update={"whole": whole, "cost": _with_runs(cost_of(purse), runs)})
+    whole = WholeRecord(questions=len(questions), split="dev", figures=figure_records(found))
+    outcome.info = outcome.info.model_copy(update={"whole": whole, "cost": _with_runs(cost_record(spending), runs)})
     outcome.worse = [each.metric.name for each in found if each.metric.name in DECIDING and each.is_better is False]
 
 
@@ -287,9 +289,9 @@ def _run(shelf: Path, name: str, questions: Sequence[Question], settings: Settin
     return start_run(folder, info)
 
 
-def _affordable(questions: Sequence[Question], purse: Purse) -> list[Question]:
+def _affordable(questions: Sequence[Question], spending: Spending) -> list[Question]:
     """As many as the tokens surely reach for, with both programs."""
-    left, chosen = purse.budget.tokens_left("whole"), []
+    left, chosen = spending.budget.tokens_left("whole"), []
     for question in questions:
         left -= 2 * question.request.constraints.token_budget
         if left < 0:
@@ -298,7 +300,7 @@ def _affordable(questions: Sequence[Question], purse: Purse) -> list[Question]:
     return chosen
 
 
-def figures_told(found: Sequence[Difference]) -> dict[str, FigureRecord]:
+def figure_records(found: Sequence[Difference]) -> dict[str, FigureRecord]:
     return {
         each.metric.name: FigureRecord(uncompiled=each.a, compiled=each.b, low=each.low, high=each.high)
         for each in found

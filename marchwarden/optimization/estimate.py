@@ -25,32 +25,32 @@ EFFORTS: dict[str, Effort] = {
     "medium": Effort(candidates=6, demos=6, train=40, choose=24, dev=60),
     "heavy": Effort(candidates=12, demos=8, demo_tokens=4000, train=120, choose=60, dev=None),
 }
+# For the whole program at once: few examples, since each is a question from end to end, which takes about ten calls;
+# and few demonstrations, since all stages have theirs in one question's budget.
 WHOLE_EFFORTS: dict[str, Effort] = {
     "light": Effort(candidates=3, demos=2, train=4, choose=4, dev=None),
     "medium": Effort(candidates=6, demos=2, train=10, choose=8, dev=None),
     "heavy": Effort(candidates=12, demos=3, train=30, choose=20, dev=None),
 }
-"""For the whole program at once: few examples, since each is a question from end to end, which takes about ten calls;
-and few demonstrations, since all stages have theirs in one question's budget."""
+# Those that were tried on the whole program.
 WHOLE_OPTIMIZERS = ("bootstrap", "mipro", "gepa")
-"""Those that were tried on the whole program."""
 WHOLE_OPTIMIZER_OF: dict[Size, str] = {"small": "bootstrap", "large": "gepa"}
+# Model calls of a question from end to end, about: a plan, eight pages and three closing stages.
 CALLS_A_QUESTION = 12
-"""Model calls of a question from end to end, about: a plan, eight pages and three closing stages."""
+# Parameters up to which a model is small: it follows examples better than it writes instructions for itself.
 SMALL_BILLIONS = 15.0
-"""Parameters up to which a model is small: it follows examples better than it writes instructions for itself."""
 OPTIMIZER_OF: dict[Size, str] = {"small": "random-search", "large": "gepa"}
 EFFORT_OF: dict[Size, str] = {"small": "light", "large": "medium"}
+# Dev questions that the whole program is asked from end to end, by default.
 QUESTIONS_OF: dict[Size, int] = {"small": 8, "large": 24}
-"""Dev questions that the whole program is asked from end to end, by default."""
 
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b\b|[a-z](\d+(?:\.\d+)?)b\b", re.IGNORECASE)
 _LITTLE = re.compile(r"smollm|tiny|\bphi\b|gemma-?2b", re.IGNORECASE)
 _CHARACTERS_A_TOKEN = 4.0
+# That a stage makes at most in the loop, and so on dev: an answer that can't be used is asked for once more.
 _ATTEMPTS = 2
-"""That a stage makes at most in the loop, and so on dev: an answer that can't be used is asked for once more."""
+# Of its cap, what an answer takes on average.
 _ANSWER_SHARE = 0.4
-"""Of its cap, what an answer takes on average."""
 
 
 def size_of(model_id: str) -> Size:

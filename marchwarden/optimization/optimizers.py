@@ -1,7 +1,7 @@
 """DSPy's optimizers by name: what each needs, how many calls it makes at most, and how it is run.
 
-None of them is our own. What is ours is which examples they see, in an order in which kinds take turns; and that what
-they print stays off stdout. docs/wiki/Compiling.md says which to take when.
+None of them is our own. We choose which examples they see, in an order in which kinds take turns, and keep what they
+print off stdout. docs/wiki/Compiling.md says which to take when.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import dspy
 from marchwarden.errors import EvaluationError, ModelError, model_error
 from marchwarden.optimization.examples.stage_example import RIGHT
 from marchwarden.optimization.spending import SERVICE, service_gone
-from marchwarden.optimization.student import ID, Watch
+from marchwarden.optimization.student import ID, CandidateTracker
 
-_MANY = 10**6
-"""Of errors that an optimizer bears: a model's unreadable answers are what it is to mend."""
+# Errors after which an optimizer gives up. It never should: a model's unreadable answers are what it is to mend.
+_MAX_ERRORS = 10**6
+# Output limit of one answer of the model that writes instructions. A guess.
 REFLECTION_TOKENS = 2000
-"""Cap of one answer of the model that writes instructions."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much of a search there is."""
+    """The size of a search. The defaults are those of `light`; all of them are guesses."""
 
     candidates: int = 3
     """Prompts to try beside the uncompiled one."""
@@ -42,49 +42,52 @@ class Effort:
     choose: int = 12
     """Other train examples to choose by, at most."""
     dev: int | None = 24
-    """Dev examples that have to prove it, at most; None for all."""
+    """Dev examples that validate what was found, at most; None for all."""
     demo_tokens: int = 2000
-    """What demonstrations may add to a prompt, about: of a stage whose examples are long, it has fewer."""
+    """Tokens that demonstrations may add to a prompt, about. A stage whose examples are long shows fewer."""
 
 
 @dataclass(frozen=True)
 class Calls:
-    """How often a search asks the model at most, and how often the one that writes instructions."""
+    """Calls of a search: of the model that is compiled for, and of the one that writes instructions."""
 
     task: int
+    """Calls of the model that is compiled for, at most."""
     reflection: int = 0
+    """Calls of the model that writes instructions, at most."""
     likely: int = 0
-    """How often it asks the model where that answers every other time rightly."""
+    """Calls of the model that is compiled for, where every other answer is right."""
     likely_reflection: int = 0
+    """Calls of the model that writes instructions, where every other answer is right."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """What an optimizer is given."""
+    """Everything that an optimizer is given."""
 
-    watch: Watch[Any]
+    tracker: CandidateTracker[Any]
     student: dspy.Module
-    """The module whose predictors it turns."""
+    """The module whose predictors are optimized."""
     outputs: Collection[str]
-    """The fields that an example has if it can be a demonstration as it is."""
+    """Fields that an example needs to be a demonstration as it is."""
     learn: list[dspy.Example]
     choose: list[dspy.Example]
     effort: Effort
     seed: int
     jobs: int
     reflection: Any = None
-    """The `dspy.LM` that writes instructions; the task's own where there is no other."""
+    """The `dspy.LM` that writes instructions; None for an optimizer that needs none."""
     right: float = RIGHT
-    """The least score of an answer that is shown as a demonstration."""
+    """Least score of an answer that is shown as a demonstration, 0–1."""
 
     def metric(self, example: Any, prediction: Any, trace: Any = None) -> float:
-        return 0.0 if prediction is None else self.watch.judge(example[ID], prediction).score
+        return 0.0 if prediction is None else self.tracker.judge(example[ID], prediction).score
 
     def explained(
         self, gold: Any, pred: Any, trace: Any = None, pred_name: Any = None, pred_trace: Any = None
     ) -> dspy.Prediction:
         """The metric as GEPA wants it: with reasons."""
-        feedback = self.watch.judge(gold[ID], pred)
+        feedback = self.tracker.judge(gold[ID], pred)
         return dspy.Prediction(score=feedback.score, feedback=feedback.text)
 
     @property
@@ -94,25 +97,38 @@ class Search:
 
     @property
     def teaching(self) -> list[dspy.Example]:
-        """What demonstrations are made of: where no label gives an answer away, the model's own right answers."""
+        """Examples that demonstrations are made of. Where no label gives an answer, the model's own answers serve."""
         return self.labelled or self.learn
+
+    @property
+    def demonstrations(self) -> dict[str, Any]:
+        """Options that all optimizers share that look for demonstrations."""
+        # A third are answers of the model itself. A weak model is mostly right about what it says anyway, and
+        # would be taught to say that of everything.
+        bootstrapped = max(1, self.effort.demos // 3) if self.labelled else self.effort.demos
+        return {
+            "metric": self.metric,
+            "metric_threshold": self.right,
+            "max_bootstrapped_demos": bootstrapped,
+            "max_labeled_demos": self.effort.demos if self.labelled else 0,
+        }
 
 
 @dataclass(frozen=True)
 class Optimizer:
     name: str
     says: str
-    """In a few words."""
+    """Description in a few words, for help and tables."""
     reflects: bool
-    """Whether a model writes instructions."""
+    """True where a model writes instructions."""
     calls: Callable[[Effort, int, int], Calls]
-    """For so many examples to learn from, and so many to choose by."""
+    """Calls for an effort, a number of examples to learn from, and a number to choose by."""
     run: Callable[[Search], Any]
     needs: str | None = None
-    """A package beyond DSPy."""
+    """Package that is needed beyond DSPy."""
 
     def check(self) -> None:
-        """Raises EvaluationError where its package is missing."""
+        """Raise EvaluationError where its package is missing."""
         if self.needs and find_spec(self.needs) is None:
             raise EvaluationError(
                 f"the optimizer {self.name} needs {self.needs}", hint="pip install 'marchwarden[compile]'"
@@ -120,25 +136,28 @@ class Optimizer:
 
 
 def run(optimizer: Optimizer, search: Search) -> None:
-    """What it finds is the watch's to tell; no call of it is running when this ends, however it does.
+    """Run the optimizer. The tracker then knows what was found, and no call is running any more.
 
     Raises Stopped, KeyboardInterrupt, and EvaluationError where the optimizer itself fails.
     """
-    with _quiet():
+    with _silence():
         try:
             optimizer.run(search)
         except Exception as error:
-            raise _failed(optimizer, search, error) from error
+            raise _explain_failure(optimizer, search, error) from error
         finally:
-            search.watch.close()
+            search.tracker.close()
 
 
-def _failed(optimizer: Optimizer, search: Search, error: Exception) -> EvaluationError:
-    """What to say of an exception that an optimizer let through: a call of its own that failed, mostly one for
-    instructions, or a mistake of the optimizer's. Raises Stopped as the purse does, and where the service is gone."""
+def _explain_failure(optimizer: Optimizer, search: Search, error: Exception) -> EvaluationError:
+    """Return the error to raise for an exception that an optimizer let through.
+
+    It is a failed call of its own, mostly one for instructions, or a mistake of the optimizer's. Raises Stopped as
+    `Spending.failed` does, and where the service is gone.
+    """
     told = model_error(error)
     if not isinstance(told, ModelError) or told.kind != "unknown":
-        search.watch.purse.failed(told)
+        search.tracker.spending.failed(told)
     if isinstance(told, ModelError) and told.kind in SERVICE:
         raise service_gone(str(told)) from None
     said = str(error).partition("\n")[0][:200]
@@ -148,7 +167,7 @@ def _failed(optimizer: Optimizer, search: Search, error: Exception) -> Evaluatio
     )
     if isinstance(told, ModelError) and told.kind != "unknown":
         what, hint = str(told), "Name another --reflection-model to write instructions, or another --optimizer."
-    return EvaluationError(f"the optimizer {optimizer.name} failed on {search.watch.name}: {what}", hint=hint)
+    return EvaluationError(f"the optimizer {optimizer.name} failed on {search.tracker.name}: {what}", hint=hint)
 
 
 # Each of them
@@ -159,50 +178,58 @@ def _bootstrap_calls(effort: Effort, learn: int, choose: int) -> Calls:
 
 
 def _bootstrap(search: Search) -> Any:
-    program = dspy.BootstrapFewShot(**_demonstrations(search), max_errors=_MANY).compile(
+    program = dspy.BootstrapFewShot(**search.demonstrations, max_errors=_MAX_ERRORS).compile(
         search.student, trainset=search.teaching
     )
-    _try_on(program, search)
+    # BootstrapFewShot tries no candidate itself; this lets the tracker see a score of the one that it built.
+    dspy.Evaluate(
+        devset=search.choose,
+        metric=search.metric,
+        num_threads=search.jobs,
+        max_errors=_MAX_ERRORS,
+        display_progress=False,
+    )(program)
     return program
 
 
 def _random_search_calls(effort: Effort, learn: int, choose: int) -> Calls:
-    """Three candidates are always tried: no demonstration, labelled ones, and the first that bootstrap."""
+    # Three candidates are always tried: no demonstration, labelled ones, and the first that bootstrap.
     tried, bootstraps = (effort.candidates + 3) * choose, effort.candidates + 1
     return Calls(tried + bootstraps * learn, likely=tried + bootstraps * min(learn, 2 * effort.demos))
 
 
 def _random_search(search: Search) -> Any:
     optimizer = dspy.BootstrapFewShotWithRandomSearch(
-        **_demonstrations(search),
+        **search.demonstrations,
         num_candidate_programs=search.effort.candidates,
         num_threads=search.jobs,
-        max_errors=_MANY,
+        max_errors=_MAX_ERRORS,
         stop_at_score=100,
     )
-    # labelled demonstrations in their order, in which kinds take turns
+    # Not sampled: labelled demonstrations stay in their order, in which kinds take turns.
     return optimizer.compile(search.student, trainset=search.teaching, valset=search.choose, labeled_sample=False)
 
 
 def _trials(candidates: int) -> int:
-    """As MIPROv2 recommends for one predictor with instructions and demonstrations."""
+    """Trials that MIPROv2 recommends for one predictor with instructions and demonstrations."""
     return int(max(4 * log2(max(2, candidates)), 1.5 * candidates))
 
 
 def _mipro_calls(effort: Effort, learn: int, choose: int) -> Calls:
     tried, bootstraps = (_trials(effort.candidates) + 1) * choose, max(1, effort.candidates - 2)
     likely = tried + bootstraps * min(learn, 2 * effort.demos)
+    # Beside one call a candidate, MIPROv2 asks to describe the data set: in up to ten calls and a summary.
     return Calls(tried + bootstraps * learn, effort.candidates + 11, likely, effort.candidates + 2)
 
 
 def _mipro(search: Search) -> Any:
     optimizer = dspy.MIPROv2(
-        **_demonstrations(search),
+        **search.demonstrations,
         prompt_model=search.reflection,
         auto=None,
         num_candidates=search.effort.candidates,
         num_threads=search.jobs,
-        max_errors=_MANY,
+        max_errors=_MAX_ERRORS,
         seed=search.seed,
     )
     return optimizer.compile(
@@ -215,18 +242,18 @@ def _mipro(search: Search) -> Any:
     )
 
 
+# Examples that GEPA reflects on at a time: its default.
 _MINIBATCH = 3
-"""Examples that GEPA reflects on at a time."""
 
 
 def _gepa_metric_calls(effort: Effort, choose: int) -> int:
-    """The uncompiled prompt on all; then each candidate twice on a minibatch, and, where it is better, on all."""
+    # The uncompiled prompt on all; then each candidate twice on a minibatch, and, where it is better, on all.
     return choose + effort.candidates * (2 * _MINIBATCH + choose)
 
 
 def _gepa_calls(effort: Effort, learn: int, choose: int) -> Calls:
-    """It looks at its count before each candidate only, and so goes beyond it by one; where no candidate is better
-    on its minibatch, the count lasts for more of them."""
+    # GEPA looks at its count before each candidate only, and so goes beyond it by one. Where no candidate is better
+    # on its minibatch, the count lasts for more of them.
     counted = _gepa_metric_calls(effort, choose)
     written = (counted - choose) // (2 * _MINIBATCH) + 1
     return Calls(counted + 2 * _MINIBATCH + choose, written, counted, effort.candidates)
@@ -245,11 +272,12 @@ def _gepa(search: Search) -> Any:
     return optimizer.compile(search.student, trainset=search.learn, valset=search.choose)
 
 
+# Steps of SIMBA, instead of its 8: each one is a search of its own. A guess.
 _STEPS = 2
 
 
 def _simba_sizes(effort: Effort, learn: int) -> tuple[int, int]:
-    """Examples in a batch, and candidates of a step."""
+    """Return the examples in a batch, and the candidates of a step."""
     return min(8, learn), max(2, effort.candidates // 2)
 
 
@@ -274,27 +302,6 @@ def _simba(search: Search) -> Any:
     return optimizer.compile(search.student, trainset=examples, seed=search.seed)
 
 
-def _demonstrations(search: Search) -> dict[str, Any]:
-    """What the optimizers share that look for demonstrations. A third are answers of the model itself: a weak one is
-    mostly right about what it says anyway, and would be taught to say that of everything."""
-    return {
-        "metric": search.metric,
-        "metric_threshold": search.right,
-        "max_bootstrapped_demos": max(1, search.effort.demos // 3) if search.labelled else search.effort.demos,
-        "max_labeled_demos": search.effort.demos if search.labelled else 0,
-    }
-
-
-def _try_on(program: Any, search: Search) -> None:
-    dspy.Evaluate(
-        devset=search.choose,
-        metric=search.metric,
-        num_threads=search.jobs,
-        max_errors=_MANY,
-        display_progress=False,
-    )(program)
-
-
 OPTIMIZERS = {
     each.name: each
     for each in (
@@ -310,8 +317,8 @@ OPTIMIZERS = {
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Optimizers print to stdout, draw bars on stderr and log what they do; a run says it better."""
+def _silence() -> Iterator[None]:
+    """Discard what optimizers print, draw on stderr and log; our own progress bar says it better."""
     loggers = [logging.getLogger(name) for name in ("dspy", "optuna", "gepa")]
     levels = [each.level for each in loggers]
     for each in loggers:

@@ -1,7 +1,7 @@
-"""What a compile may spend, and what it has spent: one purse for every call that any part of it makes.
+"""The budget of a compile, and what it has spent: one `Spending` for every call that any part of it makes.
 
-Tokens are the meter's to refuse, as in a research call: no optimizer can spend what is not there. Since optimizers
-swallow refusals and score them as failures, a compile ends before one, by `Stopped`, which they let through.
+The meter refuses tokens, as in a research call, so no optimizer can spend what is not there. Optimizers swallow
+refusals and score them as failures. So a compile ends before a refusal, by `Stopped`, which they let through.
 """
 
 from __future__ import annotations
@@ -29,22 +29,27 @@ from marchwarden.stages.stage import FAILURES_BORNE
 from marchwarden.trace.events import Event, ModelCalled, Recorder
 
 CALLS = "calls.jsonl"
+# Tokens where no limit is given: more than any compile can use.
 UNLIMITED = 10**12
 MORE_TOKENS = "Allow more with --token-budget, and --resume."
 INTERRUPTED = "it was interrupted"
+# Kinds of failure that are the service's alone. DSPy has already retried the call, and the failure says nothing about
+# the prompt that is tried.
 SERVICE = ("bad_key", "network", "timeout", "server_error", "overloaded", "rate_limited")
-"""What the service did not do: DSPy has already retried it, and it says nothing of the prompt that is tried."""
+# With kinds that may be the service's or the prompt's: where they come again and again, it is the service.
 GONE = (*SERVICE, "unknown")
-"""With what may be the service or the prompt: again and again, it is the service."""
 
 
 class Stopped(BaseException):
-    """Nothing more may be spent, or nobody answers. No `except Exception` of an optimizer holds it up."""
+    """The end of a compile: nothing more may be spent, or the service is gone.
+
+    It is a BaseException, so that no `except Exception` of an optimizer swallows it.
+    """
 
     def __init__(
         self, reason: str, hint: str | None, *, by: MarchwardenError | None = None, short_of: str = ""
     ) -> None:
-        """`by`: a failure of our own, which optimizers must not swallow. `short_of`: the option that allows more."""
+        """`by` is a failure of our own, which optimizers must not swallow. `short_of` is the option that allows more."""
         super().__init__(reason)
         self.reason = reason
         self.hint = hint
@@ -72,14 +77,14 @@ def service_gone(reason: str) -> Stopped:
 
 @dataclass
 class Spent:
-    """Since the compile began, interrupted attempts included."""
+    """Sums since the compile began, interrupted runs of it included."""
 
     calls: int = 0
     tokens: int = 0
     seconds: float = 0.0
-    """In calls that went out, one after another or side by side; recorded answers take none."""
+    """Seconds in calls that went out, added up also where they ran side by side; recorded answers take none."""
     dollars: float | None = 0.0
-    """None where a price is not known."""
+    """US dollars; None where a price is not known."""
 
     def since(self, before: Spent) -> Spent:
         dollars = None if self.dollars is None or before.dollars is None else self.dollars - before.dollars
@@ -90,7 +95,7 @@ class Spent:
 
 
 class Limits(Budget):
-    """Tokens, and how many attempts may go out: both are counted before one does, under one lock."""
+    """Limits of tokens and of calls. Both are counted before a call goes out, under one lock."""
 
     def __init__(self, tokens: int, calls: int | None) -> None:
         super().__init__(Constraints(), math.inf)
@@ -99,17 +104,18 @@ class Limits(Budget):
         self._calls_aside = 0
 
     def keep_calls(self, calls: int) -> None:
-        """Leave so many calls for later; 0 gives them back."""
+        """Keep so many calls for later; 0 gives them back."""
         with self._lock:
             self._calls_aside = calls
 
     @property
     def calls_left(self) -> int | None:
-        """None for any number of them."""
+        """Calls that may still go out; None where they are not limited."""
         with self._lock:
             return self._calls_left()
 
     def _calls_left(self) -> int | None:
+        # Without the lock, which `_left` is called under.
         return None if self._most_calls is None else self._most_calls - self._calls_aside - self._count
 
     def _left(self, stage: str) -> int:
@@ -118,8 +124,10 @@ class Limits(Budget):
 
 
 class UncutModel(Model):
-    """A model whose answers have their whole cap or are not asked for: one that was cut for lack of tokens would say
-    that its prompt is a bad one."""
+    """A model that is asked only where the budget holds the whole output limit of the answer.
+
+    An answer that was cut for lack of tokens would make its prompt look like a bad one.
+    """
 
     @contextmanager
     def asking(self, stage: str, *, max_tokens: int, answer_floor: int | None = None) -> Iterator[None]:
@@ -127,8 +135,8 @@ class UncutModel(Model):
             yield
 
 
-class Purse:
-    """Opens models whose calls it pays for, and counts them. Safe under threads and tasks."""
+class Spending:
+    """Opens models whose calls share one budget, and counts their calls. Safe under threads and tasks."""
 
     def __init__(
         self,
@@ -138,17 +146,18 @@ class Purse:
         calls: int | None = None,
         engine_for: Callable[[Settings], Engine] = resolve,
     ) -> None:
-        """`folder` keeps every answer, so that nothing is paid twice. `engine_for`: the engine of a model."""
+        """`folder` keeps every answer, so that nothing is paid twice. `engine_for` makes the engine of a model."""
         self.budget = Limits(tokens or UNLIMITED, calls)
         self.spent = Spent()
         self.recording = Recording(folder / CALLS)
         self.on_call: Callable[[], None] = lambda: None
         self._engine_for = engine_for
         self._holds: dict[str, int] = defaultdict(int)
-        """The most that a call of a stage was held for."""
+        """Most tokens that were reserved for a call of each stage."""
         self._aside = ""
-        """What is kept for later: `proof`."""
+        """Name of what tokens and calls are set aside for; empty where none are."""
         self._trouble = 0
+        """Calls in a row in which the model could not be asked."""
         self._writers: list[Model] = []
         self._writers_trouble = 0
         """Attempts in a row in which a model that writes instructions could not be asked."""
@@ -156,13 +165,16 @@ class Purse:
         self._lock = threading.Lock()
 
     def open(self, settings: Settings, recorder: Recorder | None = None, *, writes: bool = False) -> Model:
-        """The model of the settings. `writes`: it is to write instructions, and optimizers swallow what goes wrong
-        with it. Raises ConfigurationError for a key that is missing or a model nobody knows."""
+        """Open the model of the settings.
+
+        `writes` says that it writes instructions: optimizers swallow what goes wrong with such a model. Raises
+        ConfigurationError where a key is missing or the model is unknown.
+        """
         model = UncutModel(
             settings.model_id,
             RecordedEngine(self._engine_for(settings), self.recording),
             self.budget,
-            _Both(self, recorder, writes),
+            _SpendingRecorder(self, recorder, writes),
             secrets=secrets_of(settings),
         )
         if writes:
@@ -171,18 +183,20 @@ class Purse:
         return model
 
     def open_within(self, settings: Settings, budget: Budget, recorder: Recorder) -> Model:
-        """A model for one research call, whose own budget bounds it. `reserve` keeps that within the purse."""
+        """Open a model for one research call, which has its own budget. `reserve` keeps that within this one."""
         return Model(
             settings.model_id,
             RecordedEngine(self._engine_for(settings), self.recording),
             budget,
-            _Both(self, recorder, writes=False),
+            _SpendingRecorder(self, recorder, writes=False),
             secrets=secrets_of(settings),
         )
 
     def reserve(self, name: str, tokens: int) -> Reservation:
-        """Hold the whole budget of a research call; commit to `budget` what it used. Raises Stopped where that many
-        tokens are not there."""
+        """Reserve the whole budget of a research call; commit to `budget` what it used.
+
+        Raises Stopped where so many tokens are not left.
+        """
         self.check(name, tokens)
         try:
             return self.budget.reserve(name, tokens)
@@ -190,22 +204,22 @@ class Purse:
             raise self._short_of_tokens(name, str(tokens)) from None
 
     def hold(self, stage: str) -> int:
-        """The most tokens that a call of the stage was held for by now: prompt and answer at their longest."""
+        """Return the most tokens that were reserved for a call of the stage: prompt and answer at their longest."""
         return self._holds[stage]
 
     def set_aside(self, name: str, tokens: int, calls: int) -> None:
-        """Keep tokens and calls for later, under this name; 0 gives them back."""
+        """Set tokens and calls aside for later, under this name; 0 gives them back."""
         self._aside = name if tokens or calls else ""
         self.budget.set_aside(name, tokens)
         self.budget.keep_calls(calls)
 
     def check(self, stage: str, answer: int) -> None:
-        """Raises Stopped where one more call of the stage, with an answer of so many tokens, may not fit."""
+        """Raise Stopped where one more call of the stage, with an answer of so many tokens, may not fit."""
         if stopped := self.ended(stage, answer):
             raise stopped
 
     def ended(self, stage: str, answer: int) -> Stopped | None:
-        """Why no call may follow; None where one may."""
+        """Return the reason why no call of the stage may follow; None where one may."""
         if self._writers_trouble >= FAILURES_BORNE * (RETRIES + 1):
             return service_gone(self._writers_last)
         calls = self.budget.calls_left
@@ -219,7 +233,7 @@ class Purse:
         return None
 
     def refused(self, stage: str) -> Stopped:
-        """Why the meter let a call of the stage not go out."""
+        """Return the reason why the meter refused a call of the stage."""
         calls = self.budget.calls_left
         if calls is not None and calls <= 0:
             rest = f"the rest is set aside for the {self._aside}" if self._aside else "no more may be"
@@ -233,8 +247,10 @@ class Purse:
         return out_of_tokens(f"{left} tokens are left for {stage}{beside}, and a call may need {needed}")
 
     def failed(self, error: Exception) -> None:
-        """Take note of a call that failed. Raises Stopped where the budget refused it, the service is gone, or
-        answers can't be kept."""
+        """Count a call that failed.
+
+        Raises Stopped where the budget refused it, the service is gone, or answers can't be kept.
+        """
         if isinstance(error, BudgetExhausted):
             raise self.refused("the search") from None
         if isinstance(error, MarchwardenError) and not isinstance(error, ModelError):
@@ -255,7 +271,13 @@ class Purse:
         price = price_of(event.model_id)
         with self._lock:
             if writes:
-                self._note_writer(event.error)
+                kind, _, said = (event.error or "").partition(": ")
+                if kind not in GONE:
+                    self._writers_trouble = 0
+                else:
+                    self._writers_last = said
+                    # A wrong key stays wrong, so it counts as all the attempts that are borne.
+                    self._writers_trouble += FAILURES_BORNE * (RETRIES + 1) if kind == "bad_key" else 1
             else:
                 self._holds[event.stage] = max(self._holds[event.stage], event.reserved_tokens)
             self.spent.calls += 1
@@ -267,28 +289,20 @@ class Purse:
                 self.spent.dollars += price.of(event.input_tokens, event.output_tokens, event.cached_tokens)
         self.on_call()
 
-    def _note_writer(self, error: str | None) -> None:
-        kind, _, said = (error or "").partition(": ")
-        if kind not in GONE:
-            self._writers_trouble = 0
-            return
-        self._writers_last = said
-        self._writers_trouble += FAILURES_BORNE * (RETRIES + 1) if kind == "bad_key" else 1
-
     def progress(self, message: str) -> None:
         pass
 
 
 @dataclass(frozen=True)
-class _Both:
-    """Tells the purse, and whoever else wants to know of the same calls."""
+class _SpendingRecorder:
+    """Records calls in the spending, and passes them on to another recorder."""
 
-    purse: Purse
+    spending: Spending
     other: Recorder | None
     writes: bool
 
     def record(self, event: Event) -> None:
-        self.purse.record(event, writes=self.writes)
+        self.spending.record(event, writes=self.writes)
         if self.other:
             self.other.record(event)
 
@@ -297,7 +311,7 @@ class _Both:
 
 
 class Clock:
-    """Seconds since it was made."""
+    """Counts seconds since it was made."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()

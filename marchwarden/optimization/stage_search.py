@@ -19,16 +19,23 @@ from marchwarden.evaluation.runs.run import write_json
 from marchwarden.lm import Model
 from marchwarden.optimization.examples import AnyStageSet, Example
 from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Effort, Optimizer, Search, run
-from marchwarden.optimization.spending import Clock, Purse, Spent, Stopped, interrupted
-from marchwarden.optimization.student import Prompt, Student, Watch, as_dspy, judge_of, spread
-from marchwarden.optimization.validation import Proof, gain, mean, model_free_scores, score_on, valid_rate
+from marchwarden.optimization.spending import Clock, Spending, Spent, Stopped, interrupted
+from marchwarden.optimization.student import CandidateTracker, Prompt, Student, as_dspy, judge_of, spread
+from marchwarden.optimization.validation import (
+    Validation,
+    gain,
+    mean,
+    model_free_scores,
+    score_within_budget,
+    valid_rate,
+)
 from marchwarden.programs import CompiledStage, StageRecord
 from marchwarden.settings import Settings
 
-PROOF = "proof"
-"""Under which name the budget keeps what the proof needs."""
+# Under which name the budget keeps what the proof needs.
+VALIDATION = "proof"
+# How much more a compiled prompt's proof may cost than the uncompiled one's, demonstrations aside.
 MARGIN = 1.3
-"""How much more a compiled prompt's proof may cost than the uncompiled one's, demonstrations aside."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ class StageOutcome:
     record: StageRecord
     compiled: CompiledStage | None
     """Where it is kept."""
-    proof: Proof | None
+    validation: Validation | None
     stopped: Stopped | None = None
     """Why it ended early."""
 
@@ -125,38 +132,38 @@ class Progress:
         """The best score so far on the examples to choose by, 0–1."""
 
 
-def compile_stage(task: StageTask, purse: Purse, progress: Progress) -> StageOutcome:
+def compile_stage(task: StageTask, spending: Spending, progress: Progress) -> StageOutcome:
     """Raises ConfigurationError, EvaluationError and StorageError. Where the budget or the patience ends first, the
     best that was found by then is proven, if that can still be paid, and the outcome says so."""
-    clock, before, replayed_before = Clock(), purse.spent.copy(), purse.recording.replayed_seconds
-    proof, found, stopped = _prove_and_search(task, purse, progress)
-    spent = purse.spent.since(before)
-    kept = found if proof and proof.helped else None
-    if proof and proof.goes_without_model and not task.always_model and stopped is None:
+    clock, before, replayed_before = Clock(), spending.spent.copy(), spending.recording.replayed_seconds
+    validation, found, stopped = _search_and_validate(task, spending, progress)
+    spent = spending.spent.since(before)
+    kept = found if validation and validation.helped else None
+    if validation and validation.goes_without_model and not task.always_model and stopped is None:
         # a search that ended early says nothing of what the model can do
         kept = _without_model(task)
-    replayed = (purse.recording.replayed_seconds - replayed_before) / task.jobs  # as long as in one go, about
-    record = _record(task, proof, kept, stopped).model_copy(
+    replayed = (spending.recording.replayed_seconds - replayed_before) / task.jobs  # as long as in one go, about
+    record = _record(task, validation, kept, stopped).model_copy(
         update={"calls": spent.calls, "tokens": spent.tokens, "seconds": round(clock.seconds + replayed, 1)}
     )
-    return StageOutcome(record, kept, proof, stopped)
+    return StageOutcome(record, kept, validation, stopped)
 
 
-def _prove_and_search(
-    task: StageTask, purse: Purse, progress: Progress
-) -> tuple[Proof | None, CompiledStage | None, Stopped | None]:
+def _search_and_validate(
+    task: StageTask, spending: Spending, progress: Progress
+) -> tuple[Validation | None, CompiledStage | None, Stopped | None]:
     """What was proven, what was found, and why it ended early; no proof where not even the stage as it is was."""
     stage, dev = task.stage_set.stage, task.examples.dev
-    before = purse.spent.copy()
+    before = spending.spent.copy()
     progress.phase("uncompiled, on dev")
     try:
-        baseline = score_on(task.stage_set, stage, dev, task.settings, purse, jobs=task.jobs)
+        baseline = score_within_budget(task.stage_set, stage, dev, task.settings, spending, jobs=task.jobs)
     except Stopped as ended:
         return None, None, ended
-    unproven = Proof(baseline, None, model_free_scores(task.stage_set, dev))
-    share = _ProofShare(purse, task, before)
+    unproven = Validation(baseline, None, model_free_scores(task.stage_set, dev))
+    share = _ValidationReserve(spending, task, before)
     share.keep(_demo_bytes(task))
-    prompt, stopped = _search(task, purse, progress, share)
+    prompt, stopped = _search(task, spending, progress, share)
     share.give_back()
     if prompt is None or prompt == Prompt(stage.signature().instructions):
         return unproven, None, stopped
@@ -169,7 +176,9 @@ def _prove_and_search(
     _keep_found(task, found)
     progress.phase(f"compiled, on dev{'; Ctrl-C again ends that' if stopped and stopped.is_interrupt else ''}")
     try:
-        compiled = score_on(task.stage_set, stage.compiled(found), dev, task.settings, purse, jobs=task.jobs)
+        compiled = score_within_budget(
+            task.stage_set, stage.compiled(found), dev, task.settings, spending, jobs=task.jobs
+        )
     except Stopped as ended:
         return unproven, None, ended
     return replace(unproven, compiled=compiled), found, stopped
@@ -185,33 +194,33 @@ def _without_model(task: StageTask) -> CompiledStage:
     )
 
 
-class _ProofShare:
+class _ValidationReserve:
     """What the proof needs at most, about: as many calls as a stage makes, as many tokens as the uncompiled prompt
     took, what the found prompt is longer, and room for the last calls to be held at their longest."""
 
-    def __init__(self, purse: Purse, task: StageTask, before: Spent) -> None:
-        self._purse = purse
+    def __init__(self, spending: Spending, task: StageTask, before: Spent) -> None:
+        self._spending = spending
         self._task = task
-        self._spent = purse.spent.since(before)
+        self._spent = spending.spent.since(before)
         self._own = len(task.stage_set.stage.signature().instructions.encode("utf-8"))
 
     def keep(self, longer: int) -> None:
         """`longer`: bytes that the prompt has more than the uncompiled one."""
         examples, task = len(self._task.examples.dev), self._task
         more = longer // 3
-        last = min(task.jobs, examples) * (self._purse.hold(task.name) + longer)
+        last = min(task.jobs, examples) * (self._spending.hold(task.name) + longer)
         tokens = int(MARGIN * self._spent.tokens) + examples * more + last
-        self._purse.set_aside(PROOF, tokens, max(2 * examples, int(MARGIN * self._spent.calls)))
+        self._spending.set_aside(VALIDATION, tokens, max(2 * examples, int(MARGIN * self._spent.calls)))
 
     def keep_for(self, prompt: Prompt) -> None:
         self.keep(max(0, len(prompt.key.encode("utf-8")) - self._own))
 
     def give_back(self) -> None:
-        self._purse.set_aside(PROOF, 0, 0)
+        self._spending.set_aside(VALIDATION, 0, 0)
 
 
 def _search(
-    task: StageTask, purse: Purse, progress: Progress, share: _ProofShare
+    task: StageTask, spending: Spending, progress: Progress, share: _ValidationReserve
 ) -> tuple[Prompt | None, Stopped | None]:
     """The best prompt that was tried on every example to choose by; None where none beat the uncompiled one there."""
     examples = task.examples
@@ -220,23 +229,23 @@ def _search(
         share.keep_for(prompt)
         progress.best(score)
 
-    watch = Watch[Prompt](
+    tracker = CandidateTracker[Prompt](
         task.name,
         judge_of(task.stage_set, examples.learn + examples.choose),
         [each.id for each in examples.choose],
-        purse,
+        spending,
         on_best=better,
     )
     progress.phase(task.optimizer.name)
     ended: Stopped | None = None
     stage = task.stage_set.stage
-    model = purse.open(task.settings)
-    reflecting = purse.open(task.reflection or task.settings, writes=True)
+    model = spending.open(task.settings)
+    reflecting = spending.open(task.reflection or task.settings, writes=True)
     try:
         with model.asking(stage.name, max_tokens=stage.max_tokens):
             search = Search(
-                watch,
-                Student(stage, watch),
+                tracker,
+                Student(stage, tracker),
                 list(stage.signature().output_fields),
                 as_dspy(task.stage_set, examples.learn),
                 as_dspy(task.stage_set, examples.choose),
@@ -254,50 +263,52 @@ def _search(
         ended = interrupted()
     finally:
         _close(model, reflecting)
-    best = watch.best
+    best = tracker.best
     return (best[1] if best and best[1].is_sound else None), ended
 
 
-def _record(task: StageTask, proof: Proof | None, kept: CompiledStage | None, stopped: Stopped | None) -> StageRecord:
+def _record(
+    task: StageTask, validation: Validation | None, kept: CompiledStage | None, stopped: Stopped | None
+) -> StageRecord:
     """What it came to, but for what it took."""
     goes_without = kept is not None and kept.form == "model_free"
     record = StageRecord(
         kept=kept is not None,
         form=kept.form if kept else "model",
-        reason=_reason(proof, goes_without, stopped),
+        reason=_reason(validation, goes_without, stopped),
         optimizer=task.optimizer.name,
         seed=task.seed,
         signature=task.stage_set.stage.fingerprint,
-        dev_examples=len(proof.uncompiled) if proof else 0,
-        uncompiled=mean(proof.uncompiled) if proof else 0.0,
-        valid_uncompiled=valid_rate(proof.uncompiled) if proof else None,
-        model_free=round(fmean(proof.model_free), 4) if proof else None,
+        dev_examples=len(validation.uncompiled) if validation else 0,
+        uncompiled=mean(validation.uncompiled) if validation else 0.0,
+        valid_uncompiled=valid_rate(validation.uncompiled) if validation else None,
+        model_free=round(fmean(validation.model_free), 4) if validation else None,
     )
-    if proof is None:
+    if validation is None:
         return record
     if goes_without:
-        gained = gain([each.score for each in proof.uncompiled], proof.model_free)
+        gained = gain([each.score for each in validation.uncompiled], validation.model_free)
         return record.model_copy(update={"compiled": record.model_free, "difference": gained})
-    if proof.compiled is None:
+    if validation.compiled is None:
         return record
-    told = {"compiled": mean(proof.compiled), "valid_compiled": valid_rate(proof.compiled)}
-    return record.model_copy(update={**told, "difference": proof.interval})
+    told = {"compiled": mean(validation.compiled), "valid_compiled": valid_rate(validation.compiled)}
+    return record.model_copy(update={**told, "difference": validation.interval})
 
 
-def _reason(proof: Proof | None, goes_without: bool, stopped: Stopped | None) -> str:
+def _reason(validation: Validation | None, goes_without: bool, stopped: Stopped | None) -> str:
     """Why the stage is kept or not, in words."""
     ended = f" The search ended early: {stopped.reason}." if stopped else ""
-    if proof is None:
+    if validation is None:
         return f"It ended before anything was proven: {stopped.reason}." if stopped else "Nothing was proven."
     if goes_without:
-        low, high = proof.without_model
-        tried = f" The compiled prompt scored {mean(proof.compiled):.2f}." if proof.compiled else ""
+        low, high = validation.without_model
+        tried = f" The compiled prompt scored {mean(validation.compiled):.2f}." if validation.compiled else ""
         gained = f"{low:+.2f} to {high:+.2f} on dev over its best prompt"
         return f"It goes without the model, which gains {gained}.{tried}{ended}"
-    if proof.compiled is None:
+    if validation.compiled is None:
         return ended.strip() or "No prompt did better than the uncompiled one."
-    low, high = proof.interval
-    if proof.helped:
+    low, high = validation.interval
+    if validation.helped:
         return f"It gains {low:+.2f} to {high:+.2f} on dev.{ended}"
     if high < 0:
         return f"It is worse on dev, by {low:+.2f} to {high:+.2f}.{ended}"

@@ -22,7 +22,7 @@ from dspy.utils.exceptions import AdapterParseError
 from marchwarden.errors import ModelError, model_error
 from marchwarden.optimization.examples import AnyStageSet, Example
 from marchwarden.optimization.examples.stage_example import Feedback
-from marchwarden.optimization.spending import GONE, Purse, Stopped
+from marchwarden.optimization.spending import GONE, Spending, Stopped
 from marchwarden.stages.stage import Stage
 
 ID = "example_id"
@@ -83,7 +83,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-class Watch(Generic[Tried]):
+class CandidateTracker(Generic[Tried]):
     """Judges predictions, and remembers which candidate earned what. Copies of a student share it."""
 
     def __init__(
@@ -91,14 +91,14 @@ class Watch(Generic[Tried]):
         name: str,
         judge: Callable[[str, Any], Feedback],
         chosen_by: Sequence[str],
-        purse: Purse,
+        spending: Spending,
         on_best: Callable[[float, Tried], None] = lambda score, candidate: None,
     ) -> None:
         """`name`: of what is compiled. `judge`: from an example's id and a prediction to its score. `chosen_by`: ids
         of the examples that a candidate must have been tried on, all of them, to count."""
         self.name = name
         self.judge = judge
-        self.purse = purse
+        self.spending = spending
         self._chosen_by = frozenset(chosen_by)
         self._on_best = on_best
         self._prompts: dict[str, Tried] = {}
@@ -109,7 +109,7 @@ class Watch(Generic[Tried]):
         self._running = 0
         self._closed = False
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Watch[Tried]:
+    def __deepcopy__(self, memo: dict[int, Any]) -> CandidateTracker[Tried]:
         return self
 
     @contextmanager
@@ -159,35 +159,35 @@ class Watch(Generic[Tried]):
 class Student(dspy.Module):  # type: ignore[misc]
     """One stage. Its demonstrations and instructions are the optimizer's to change."""
 
-    def __init__(self, stage: Stage[Any, Any], watch: Watch[Prompt]) -> None:
+    def __init__(self, stage: Stage[Any, Any], tracker: CandidateTracker[Prompt]) -> None:
         super().__init__()
-        self.watch = watch
+        self.tracker = tracker
         self.max_tokens = stage.max_tokens
         self.answer = dspy.Predict(stage.signature())
 
     def forward(self, **inputs: Any) -> Any:
         """Raises AdapterParseError for an answer that can't be read, which optimizers count as 0 and GEPA learns
         from; Stopped where nothing more may be spent; what else a call raised."""
-        with self.watch.calling():
+        with self.tracker.calling():
             return self._answer(inputs.pop(ID, None), inputs)
 
     def _answer(self, example_id: str | None, inputs: Mapping[str, Any]) -> Any:
-        watch = self.watch
-        watch.purse.check(watch.name, self.max_tokens)
+        tracker = self.tracker
+        tracker.spending.check(tracker.name, self.max_tokens)
         prompt = Prompt.of(self.answer)
         try:
             prediction = self.answer(**inputs)
         except Exception as error:
             told = model_error(error)
-            watch.purse.failed(told)
+            tracker.spending.failed(told)
             if example_id is not None and not (isinstance(told, ModelError) and told.kind in GONE):
-                watch.note(example_id, prompt, 0.0)
+                tracker.note(example_id, prompt, 0.0)
             if isinstance(told, ModelError) and told.kind in ("unusable_output", "truncated"):
                 raise self._unreadable(told, error) from None
             raise
-        watch.purse.answered()
+        tracker.spending.answered()
         if example_id is not None:
-            watch.note(example_id, prompt, watch.judge(example_id, prediction).score)
+            tracker.note(example_id, prompt, tracker.judge(example_id, prediction).score)
         return prediction
 
     def _unreadable(self, told: ModelError, error: Exception) -> AdapterParseError:

@@ -1,5 +1,8 @@
-"""Whether a compiled prompt helped: both are run on the same dev examples as the loop runs them, fall-backs included,
-and only a difference beyond the noise counts. The model-free form is the baseline that both have to bear."""
+"""Validation of a compiled prompt on dev examples, against the uncompiled prompt and the model-free form.
+
+Both prompts run on the same examples as the loop runs them, fall-backs included. Only a difference beyond the noise
+counts.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,21 @@ from marchwarden.errors import EvaluationError
 from marchwarden.lm import Model
 from marchwarden.optimization.examples import AnyStageSet, Example
 from marchwarden.optimization.examples.example_scoring import ExampleScore, mean_interval, score_examples
-from marchwarden.optimization.spending import GONE, SERVICE, Purse, Stopped, service_gone
+from marchwarden.optimization.spending import GONE, SERVICE, Spending, Stopped, service_gone
 from marchwarden.settings import Settings
 from marchwarden.stages.stage import FAILURES_BORNE, Stage
 from marchwarden.trace.events import Recorder
 
 
 @dataclass(frozen=True)
-class Proof:
-    """The same examples with the uncompiled prompt, with the compiled one, and without the model."""
+class Validation:
+    """Scores of the same examples with the uncompiled prompt, with the compiled one, and without the model."""
 
     uncompiled: list[ExampleScore]
     compiled: list[ExampleScore] | None
-    """None where no other prompt was found, or could be tried."""
+    """Scores with the compiled prompt; None where no other prompt was found, or could be tried."""
     model_free: list[float]
+    """Scores of the model-free form, 0–1."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -50,12 +54,12 @@ class Proof:
 
     @property
     def goes_without_model(self) -> bool:
-        """Whether the stage is certainly better off without the model."""
+        """True where the stage is certainly better off without the model."""
         return self.without_model[0] > 0
 
 
 def gain(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
-    """The 95 % paired-bootstrap interval of the mean of the differences."""
+    """Return the 95 % paired-bootstrap interval of the mean of the differences."""
     low, high = mean_interval([other - one for one, other in zip(before, after, strict=True)]) or (0.0, 0.0)
     return round(low, 4), round(high, 4)
 
@@ -65,35 +69,40 @@ def _scores(scored: Sequence[ExampleScore]) -> list[float]:
 
 
 def model_free_scores(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> list[float]:
-    """What the model-free form earns on each example; it costs nothing."""
+    """Return what the model-free form earns on each example, 0–1; it costs nothing."""
     return [stage_set.score(each, stage_set.stage.model_free(each.given)).score for each in examples]
 
 
 def mean(scored: Sequence[ExampleScore]) -> float:
-    """What the loop would have gone on with, 0–1."""
+    """Return the mean score of what the loop would have gone on with, 0–1; 0 for no examples."""
     return round(fmean(each.score for each in scored), 4) if scored else 0.0
 
 
 def valid_rate(scored: Sequence[ExampleScore]) -> float:
-    """The share of answers that were the model's own."""
+    """Return the share of answers that were the model's own, 0–1; 0 for no examples."""
     return round(fmean(each.own for each in scored), 4) if scored else 0.0
 
 
-def score_on(
+def score_within_budget(
     stage_set: AnyStageSet,
     stage: Stage[Any, Any],
     examples: Sequence[Example[Any, Any]],
     settings: Settings,
-    purse: Purse,
+    spending: Spending,
     *,
     jobs: int,
     on_example: Callable[[ExampleScore], None] = lambda scored: None,
 ) -> list[ExampleScore]:
-    """The stage on these examples, paid from the purse. Raises Stopped where that runs out or the service is gone:
-    what was refused, or never answered, is no score. What the service did not do once is asked for once more."""
-    scored = _scored_once(stage_set, stage, examples, settings, purse, jobs, on_example)
+    """Score the stage on these examples, within the compile's budget.
+
+    An example that the service did not answer is asked once more. Raises Stopped where the budget runs out or the
+    service is gone, since what was refused, or never answered, is no score.
+    """
+    scored = _scored_once(stage_set, stage, examples, settings, spending, jobs, on_example)
     unanswered = [example for example, each in zip(examples, scored, strict=True) if _unanswered(each)]
-    again = iter(_scored_once(stage_set, stage, unanswered, settings, purse, jobs, on_example) if unanswered else ())
+    again = iter(
+        _scored_once(stage_set, stage, unanswered, settings, spending, jobs, on_example) if unanswered else ()
+    )
     scored = [next(again) if _unanswered(each) else each for each in scored]
     if failed := [each for each in scored if _unanswered(each)]:
         raise service_gone(str(failed[-1].fell_back))
@@ -105,7 +114,7 @@ def _scored_once(
     stage: Stage[Any, Any],
     examples: Sequence[Example[Any, Any]],
     settings: Settings,
-    purse: Purse,
+    spending: Spending,
     jobs: int,
     on_example: Callable[[ExampleScore], None],
 ) -> list[ExampleScore]:
@@ -113,9 +122,9 @@ def _scored_once(
     failures = 0
 
     def connect(budget: Budget, tally: Recorder) -> Model:
-        if stopped := purse.ended(stage.name, stage.max_tokens):
+        if stopped := spending.ended(stage.name, stage.max_tokens):
             raise _Refused(stopped)
-        opened.append(purse.open(settings, tally))
+        opened.append(spending.open(settings, tally))
         return opened[-1]
 
     def note(scored: ExampleScore) -> None:
@@ -124,7 +133,7 @@ def _scored_once(
         if failures >= FAILURES_BORNE or _kind(scored) == "bad_key":
             raise _Refused(service_gone(str(scored.fell_back)))
         if opened and any(model.meter.refused for model in opened):
-            raise _Refused(purse.refused(stage.name))
+            raise _Refused(spending.refused(stage.name))
         on_example(scored)
 
     async def run() -> list[ExampleScore]:
@@ -139,7 +148,7 @@ def _scored_once(
 
 
 def _kind(scored: ExampleScore) -> str:
-    """Of the failure for which the model's answer was not used."""
+    """Return the kind of the failure for which the model's answer was not used."""
     return (scored.fell_back or "").partition(":")[0]
 
 

@@ -21,18 +21,25 @@ from marchwarden.evaluation.scoring.bootstrap import differences, paired_interva
 from marchwarden.optimization.compilation import (
     DECIDING,
     Outcome,
-    cost_of,
-    figures_told,
-    info_of_program,
+    build_program_info,
+    cost_record,
+    figure_records,
     records_of,
 )
 from marchwarden.optimization.estimate import Order
 from marchwarden.optimization.model_free.parameter_search import objective
 from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Search, run
-from marchwarden.optimization.spending import Purse, Spent, Stopped, interrupted
-from marchwarden.optimization.stage_search import MARGIN, PROOF, Progress
-from marchwarden.optimization.student import Watch
-from marchwarden.optimization.whole_search import RIGHT_WHOLE, WHOLE, Exam, Prompts, WholeStudent, as_examples
+from marchwarden.optimization.spending import Spending, Spent, Stopped, interrupted
+from marchwarden.optimization.stage_search import MARGIN, VALIDATION, Progress
+from marchwarden.optimization.student import CandidateTracker
+from marchwarden.optimization.whole_search import (
+    RIGHT_WHOLE,
+    WHOLE,
+    Prompts,
+    QuestionRunner,
+    WholeStudent,
+    as_examples,
+)
 from marchwarden.programs import CompiledStage, Program, StageRecord, WholeRecord, save_program
 from marchwarden.settings import Settings
 from marchwarden.stages.registry import STAGES
@@ -70,7 +77,7 @@ def compile_whole(
     folder: Path,
     out: Path,
     before: Program | None = None,
-    purse: Purse | None = None,
+    spending: Spending | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Compile all prompts at once into the program's folder `out`, from the program that is there, and say what it
@@ -79,14 +86,16 @@ def compile_whole(
     Raises ConfigurationError, EvaluationError, StorageError.
     """
     progress = progress or Progress()
-    purse = purse or Purse(folder, tokens=order.tokens, calls=order.calls)
-    purse.on_call = progress.call
+    spending = spending or Spending(folder, tokens=order.tokens, calls=order.calls)
+    spending.on_call = progress.call
     progress.stage(WHOLE)
-    exam = Exam(
-        [*questions.learn, *questions.choose, *questions.dev], _settings(order, folder, before, dev, purse), purse
+    runner = QuestionRunner(
+        [*questions.learn, *questions.choose, *questions.dev],
+        _settings(order, folder, before, dev, spending),
+        spending,
     )
-    whole = _Whole(order, questions, exam, purse, progress)
-    outcome = _outcome(order, before, dev, purse)
+    whole = _Whole(order, questions, runner, spending, progress)
+    outcome = _outcome(order, before, dev, spending)
     try:
         whole.compile()
     except Stopped as stopped:
@@ -95,32 +104,36 @@ def compile_whole(
         outcome.stopped = stopped
     except KeyboardInterrupt:
         outcome.stopped = interrupted()
-    return _joined(outcome, whole, order, out, purse)
+    return _joined(outcome, whole, order, out, spending)
 
 
-def _settings(order: Order, folder: Path, before: Program | None, dev: Sequence[Question], purse: Purse) -> Settings:
+def _settings(
+    order: Order, folder: Path, before: Program | None, dev: Sequence[Question], spending: Spending
+) -> Settings:
     """Traces in the compile's folder, and the program that is there in force, as far as it can be used."""
     settings = order.settings.model_copy(update={"trace_dir": (folder / "traces").absolute()})
     if before is None or not before.stages:
         return settings
-    info = _outcome(order, before, dev, purse).info
+    info = _outcome(order, before, dev, spending).info
     path = save_program(folder / "before", info, list(before.stages.values()))
     return settings.model_copy(update={"program": str(path.parent.absolute())})
 
 
-def _outcome(order: Order, before: Program | None, dev: Sequence[Question], purse: Purse) -> Outcome:
+def _outcome(order: Order, before: Program | None, dev: Sequence[Question], spending: Spending) -> Outcome:
     """Nothing found yet: what is there stays."""
-    info = info_of_program(order, records_of(before), dev, cost_of(purse))
+    info = build_program_info(order, records_of(before), dev, cost_record(spending))
     return Outcome(info, dict(before.stages) if before else {})
 
 
 class _Whole:
     """One compile: what it has come to so far."""
 
-    def __init__(self, order: Order, questions: WholeQuestions, exam: Exam, purse: Purse, progress: Progress) -> None:
+    def __init__(
+        self, order: Order, questions: WholeQuestions, runner: QuestionRunner, spending: Spending, progress: Progress
+    ) -> None:
         self.order, self.questions = order, questions
-        self._exam, self._purse, self._progress = exam, purse, progress
-        self.start = Prompts.of(exam.researcher())
+        self._runner, self._spending, self._progress = runner, spending, progress
+        self.start = Prompts.of(runner.researcher())
         self.found: Prompts | None = None
         self.before: list[Record] = []
         self.after: list[Record] = []
@@ -129,47 +142,47 @@ class _Whole:
 
     def compile(self) -> None:
         """Raises Stopped and KeyboardInterrupt where a proof is ended; a search that is ended is proven as it is."""
-        spent = self._purse.spent.copy()
+        spent = self._spending.spent.copy()
         self.before = self._ask_dev("as it is", None)
-        self._purse.set_aside(PROOF, self._proof_tokens(self._purse.spent.since(spent)), 0)
+        self._spending.set_aside(VALIDATION, self._validation_tokens(self._spending.spent.since(spent)), 0)
         try:
             self._search()
         finally:
-            self._purse.set_aside(PROOF, 0, 0)
+            self._spending.set_aside(VALIDATION, 0, 0)
         if self.found is not None and self.found.changed(self.start):
             self.after = self._ask_dev("compiled", self.found)
 
     def _ask_dev(self, name: str, prompts: Prompts | None) -> list[Record]:
         self._progress.phase(f"{name}, dev questions")
-        researcher = self._exam.researcher()
+        researcher = self._runner.researcher()
         if prompts is not None:
             prompts.put_into(researcher)
-        return list(self._exam.ask_all(researcher, self.questions.dev, self.order.jobs))
+        return list(self._runner.ask_all(researcher, self.questions.dev, self.order.jobs))
 
-    def _proof_tokens(self, spent: Spent) -> int:
+    def _validation_tokens(self, spent: Spent) -> int:
         """What the proof takes, about: as much as the questions took before, and the last ones held whole. Longer
         prompts take more; each question is bounded by its own budget."""
         budgets = sorted(each.request.constraints.token_budget for each in self.questions.dev)
         return int(MARGIN * spent.tokens) + sum(budgets[-self.order.jobs :])
 
     def _search(self) -> None:
-        order, purse = self.order, self._purse
+        order, spending = self.order, self._spending
         chosen_by = [each.id for each in self.questions.choose]
-        watch = Watch[Prompts](
+        tracker = CandidateTracker[Prompts](
             WHOLE,
-            self._exam.judge,
+            self._runner.judge,
             chosen_by,
-            purse,
+            spending,
             on_best=lambda score, prompts: self._progress.best(score),
         )
         self._progress.phase(order.optimizer.name)
-        model = purse.open(order.settings)
-        reflecting = purse.open(order.reflection or order.settings, writes=True)
+        model = spending.open(order.settings)
+        reflecting = spending.open(order.reflection or order.settings, writes=True)
         try:
             with model.asking(WHOLE, max_tokens=REFLECTION_TOKENS):
                 search = Search(
-                    watch,
-                    WholeStudent(self._exam.researcher(), self._exam, watch),
+                    tracker,
+                    WholeStudent(self._runner.researcher(), self._runner, tracker),
                     ["answer"],
                     as_examples(self.questions.learn),
                     as_examples(self.questions.choose),
@@ -189,7 +202,7 @@ class _Whole:
         finally:
             anyio.run(model.aclose)
             anyio.run(reflecting.aclose)
-        if (best := watch.best) and best[1].is_sound:
+        if (best := tracker.best) and best[1].is_sound:
             self.found = best[1]
 
     @property
@@ -214,14 +227,14 @@ def _score(records: Sequence[Record]) -> float:
     return round(objective(_cells(records)), 4) if records else 0.0
 
 
-def _joined(outcome: Outcome, whole: _Whole, order: Order, out: Path, purse: Purse) -> Outcome:
+def _joined(outcome: Outcome, whole: _Whole, order: Order, out: Path, spending: Spending) -> Outcome:
     """With what was found, put in place where dev proves it."""
     outcome.stopped = outcome.stopped or whole.searched
-    outcome.info = outcome.info.model_copy(update={"cost": cost_of(purse)})
+    outcome.info = outcome.info.model_copy(update={"cost": cost_record(spending)})
     if whole.found is None or not whole.after:
         return outcome
     found = differences(_cells(whole.before), _cells(whole.after))
-    told = WholeRecord(questions=len(whole.after), split="dev", figures=figures_told(found))
+    told = WholeRecord(questions=len(whole.after), split="dev", figures=figure_records(found))
     outcome.info = outcome.info.model_copy(update={"whole": told})
     outcome.worse = [each.metric.name for each in found if each.metric.name in DECIDING and each.is_better is False]
     helped = whole.gain is not None and whole.gain[0] > 0

@@ -24,15 +24,15 @@ from marchwarden.evaluation.runs.run import Record
 from marchwarden.evaluation.runs.runner import scored
 from marchwarden.optimization.examples.stage_example import Feedback
 from marchwarden.optimization.model_free.parameter_search import objective
-from marchwarden.optimization.spending import SERVICE, Purse, Stopped, service_gone
-from marchwarden.optimization.student import ID, Prompt, Watch
+from marchwarden.optimization.spending import SERVICE, Spending, Stopped, service_gone
+from marchwarden.optimization.student import ID, CandidateTracker, Prompt
 from marchwarden.settings import Settings
 from marchwarden.trace.reader import read_trace
 
+# Names the whole program where a stage's name could stand.
 WHOLE = "whole"
-"""Names the whole program where a stage's name could stand."""
+# The least score of a question whose calls are shown as demonstrations: a guess. A whole answer earns 0.9 rarely.
 RIGHT_WHOLE = 0.75
-"""The least score of a question whose calls are shown as demonstrations: a guess. A whole answer earns 0.9 rarely."""
 
 
 @dataclass(frozen=True)
@@ -64,21 +64,21 @@ class Prompts:
             predictor.demos = [dspy.Example(**demo) for demo in prompt.demos]
 
 
-class Exam:
+class QuestionRunner:
     """Asks labelled questions of a researcher, paid from the purse. Copies of a student share it."""
 
-    def __init__(self, questions: Sequence[Question], settings: Settings, purse: Purse) -> None:
+    def __init__(self, questions: Sequence[Question], settings: Settings, spending: Spending) -> None:
         """`settings` name the folder of the traces, from which is read what a question came to."""
         self._questions = {question.id: question for question in questions}
         self._settings = settings
-        self._purse = purse
+        self._spending = spending
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Exam:
+    def __deepcopy__(self, memo: dict[int, Any]) -> QuestionRunner:
         return self
 
     def researcher(self) -> Researcher:
         """With the program that the settings name."""
-        return Researcher(self._settings, connect=self._purse.open_within)
+        return Researcher(self._settings, connect=self._spending.open_within)
 
     def ask(self, researcher: Researcher, question_id: str) -> dspy.Prediction:
         """The researcher's prediction, with the `record` of how good it is. A question in which the service failed is
@@ -94,7 +94,7 @@ class Exam:
     def _asked(self, researcher: Researcher, question: Question) -> tuple[dspy.Prediction, str | None]:
         """The prediction, and what the model's service did not do."""
         used = question.request.constraints.token_budget
-        reservation = self._purse.reserve(WHOLE, used)
+        reservation = self._spending.reserve(WHOLE, used)
         began = time.monotonic()
         try:
             found = researcher(
@@ -107,7 +107,7 @@ class Exam:
         except MarchwardenError as error:
             raise Stopped(str(error), error.hint, by=error) from None
         finally:
-            self._purse.budget.commit(reservation, used)
+            self._spending.budget.commit(reservation, used)
         trace_id = found.result.trace_id
         seconds = time.monotonic() - began
         found["record"] = scored(question, found.result, None, trace_id, seconds, self._settings)
@@ -148,23 +148,23 @@ class Exam:
 class WholeStudent(dspy.Module):  # type: ignore[misc]
     """The researcher, asked questions by their ids. Its prompts are the optimizer's to change."""
 
-    def __init__(self, researcher: Researcher, exam: Exam, watch: Watch[Prompts]) -> None:
+    def __init__(self, researcher: Researcher, runner: QuestionRunner, tracker: CandidateTracker[Prompts]) -> None:
         super().__init__()
         self.researcher = researcher
-        self.exam = exam
-        self.watch = watch
+        self.runner = runner
+        self.tracker = tracker
 
     def forward(self, **inputs: Any) -> Any:
         """Raises Stopped where nothing more may be spent, or the service is gone."""
         traced = dspy.settings.trace if dspy.settings.trace is not None else []
         begun = len(traced)
-        with self.watch.calling():
+        with self.tracker.calling():
             prompts = Prompts.of(self.researcher)
-            prediction = self.exam.ask(self.researcher, inputs[ID])
+            prediction = self.runner.ask(self.researcher, inputs[ID])
             # pages are picked from side by side: in the order of who was done first, demonstrations would be drawn
             # by chance, and a compile that goes on would not take the same road
             traced[begun:] = sorted(traced[begun:], key=lambda step: json.dumps(step[1], sort_keys=True, default=str))
-            self.watch.note(inputs[ID], prompts, self.watch.judge(inputs[ID], prediction).score)
+            self.tracker.note(inputs[ID], prompts, self.tracker.judge(inputs[ID], prediction).score)
             return prediction
 
 

@@ -19,8 +19,8 @@ from marchwarden.contract import (
     next_step,
 )
 
+# What clients take of one tool result.
 TEXT_TOKENS = 25_000
-"""What clients take of one tool result."""
 _ROOM_FOR_THE_REST = 200
 
 

@@ -36,8 +36,8 @@ FrameKind: TypeAlias = Literal["event", "progress", "checkpoint", "result", "err
 _HEADER = re.compile(rb"^(%s) (\d{1,9})\n" % "|".join(get_args(FrameKind)).encode())
 _LONGEST_HEADER = 32
 
+# Errors that the caller can do something about, and so gets as they are; any other is an internal failure.
 PASSED_ON: dict[str, type[MarchwardenError]] = {error.__name__: error for error in (ConfigurationError, StorageError)}
-"""Errors that the caller can do something about, and so gets as they are; any other is an internal failure."""
 
 
 @dataclass(frozen=True)

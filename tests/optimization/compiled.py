@@ -16,10 +16,10 @@ from marchwarden.evaluation.labels.questions import Question, load_questions
 from marchwarden.frozen_web.pages import MANIFEST
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import ScriptedEngine
-from marchwarden.optimization.compilation import Outcome, compile_program, examples_of
+from marchwarden.optimization.compilation import Outcome, build_examples, compile_program
 from marchwarden.optimization.estimate import Order
 from marchwarden.optimization.optimizers import OPTIMIZERS, Effort
-from marchwarden.optimization.spending import Purse
+from marchwarden.optimization.spending import Spending
 from marchwarden.optimization.stage_search import StageExamples
 from marchwarden.settings import Settings, load_settings, shipped
 
@@ -73,7 +73,7 @@ def examples(of: Order) -> Mapping[str, StageExamples]:
 @cache
 def _examples(stages: tuple[str, ...], effort: Effort, seed: int) -> Mapping[str, StageExamples]:
     of = order(stages=stages, effort=effort, seed=seed)
-    return anyio.run(examples_of, of, questions("train"), questions("dev"))
+    return anyio.run(build_examples, of, questions("train"), questions("dev"))
 
 
 def has_demonstrations(request: Any) -> bool:
@@ -139,19 +139,19 @@ def _other(category: str) -> str:
     return "scope_exceeded" if category == "source_not_found" else "source_not_found"
 
 
-def purse(folder: Path, answer: Callable[[Any], Any], **limits: Any) -> Purse:
-    """Pays for a scripted model. `purse.engine.requests` is what went out to it."""
+def spending(folder: Path, answer: Callable[[Any], Any], **limits: Any) -> Spending:
+    """Pays for a scripted model. `spending.engine.requests` is what went out to it."""
     folder.mkdir(parents=True, exist_ok=True)
     engine = ScriptedEngine(answer)
-    made = Purse(folder, engine_for=lambda settings: engine, **limits)
+    made = Spending(folder, engine_for=lambda settings: engine, **limits)
     made.engine = engine  # type: ignore[attr-defined]
     return made
 
 
 def run(tmp_path: Path, of: Order, answer: Callable[[Any], Any] | None = None, **given: Any) -> tuple[Outcome, Any]:
-    """Compile in `tmp_path/work` into `tmp_path/out`, and the purse that paid for it."""
+    """Compile in `tmp_path/work` into `tmp_path/out`, and the spending that paid for it."""
     before, progress = given.pop("before", None), given.pop("progress", None)
-    paid = purse(tmp_path / "work", answer or writing(), **given)
+    paid = spending(tmp_path / "work", answer or writing(), **given)
     outcome = compile_program(
         of,
         examples(of),
@@ -159,7 +159,7 @@ def run(tmp_path: Path, of: Order, answer: Callable[[Any], Any] | None = None, *
         folder=tmp_path / "work",
         out=tmp_path / "out",
         before=before,
-        purse=paid,
+        spending=paid,
         progress=progress,
     )
     return outcome, paid

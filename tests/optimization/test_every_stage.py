@@ -15,7 +15,7 @@ from marchwarden.optimization.compilation import compile_program
 from marchwarden.optimization.examples import STAGE_SETS
 from marchwarden.optimization.optimizers import Effort
 from marchwarden.programs import load_program
-from tests.optimization.compiled import examples, fields_of, has_demonstrations, order, purse, questions, settings
+from tests.optimization.compiled import examples, fields_of, has_demonstrations, order, questions, settings, spending
 
 
 def right_answers(name: str, examples: Any) -> Any:
@@ -43,8 +43,10 @@ def test_a_stage_is_compiled_with_demonstrations_that_are_json(tmp_path: Path, n
     effort = Effort(candidates=1, demos=2, train=6, choose=4, dev=6)
     of = order("random-search", stages=(name,), effort=effort)
     found = examples(order(stages=tuple(STAGE_SETS), effort=effort))
-    paid = purse(tmp_path / "work", right_answers(name, found[name]))
-    outcome = compile_program(of, found, questions("dev"), folder=tmp_path / "work", out=tmp_path / "out", purse=paid)
+    paid = spending(tmp_path / "work", right_answers(name, found[name]))
+    outcome = compile_program(
+        of, found, questions("dev"), folder=tmp_path / "work", out=tmp_path / "out", spending=paid
+    )
     assert outcome.stopped is None
     record = outcome.info.stages[name]
     assert record.calls > 0

@@ -17,7 +17,7 @@ from dspy import lm15
 
 from marchwarden.errors import EvaluationError, StorageError
 from marchwarden.lm.scripted import Reply
-from marchwarden.optimization.checkpoint import alone, attempt_of, begin, latest
+from marchwarden.optimization.checkpoint import create_checkpoint, find_checkpoint, identity_of, lock_folders
 from marchwarden.programs import load_program, save_program
 from tests.cli.running import ROOT
 from tests.optimization.compiled import EVERY, answering, is_the_stages, order, questions, run, settings, writing
@@ -240,13 +240,13 @@ def test_a_program_that_can_not_be_written_leaves_what_was_there(tmp_path: Path)
     assert outcome.file is not None
 
 
-def test_a_shelf_that_can_not_be_written_is_told(tmp_path: Path) -> None:
-    (tmp_path / "shelf").write_text("no folder")
-    attempt = attempt_of(order(), questions("train"), questions("dev"))
+def test_a_folder_of_compiles_that_can_not_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "compiles").write_text("no folder")
+    identity = identity_of(order(), questions("train"), questions("dev"))
     with pytest.raises(StorageError) as caught:
-        begin(tmp_path / "shelf", attempt)
+        create_checkpoint(tmp_path / "compiles", identity)
     assert caught.value.hint
-    with pytest.raises(StorageError), alone(tmp_path / "shelf", tmp_path / "out"):
+    with pytest.raises(StorageError), lock_folders(tmp_path / "compiles", tmp_path / "out"):
         pass
 
 
@@ -254,19 +254,23 @@ def test_a_shelf_that_can_not_be_written_is_told(tmp_path: Path) -> None:
 
 
 def test_the_latest_attempt_of_the_same_order_is_gone_on_with(tmp_path: Path) -> None:
-    mine = attempt_of(order(), questions("train"), questions("dev"))
-    others = attempt_of(order("bootstrap"), questions("train"), questions("dev"))
-    folders = [begin(tmp_path, mine), begin(tmp_path, mine), begin(tmp_path, others)]
+    mine = identity_of(order(), questions("train"), questions("dev"))
+    others = identity_of(order("bootstrap"), questions("train"), questions("dev"))
+    folders = [
+        create_checkpoint(tmp_path, mine),
+        create_checkpoint(tmp_path, mine),
+        create_checkpoint(tmp_path, others),
+    ]
     assert len(set(folders)) == 3
-    assert latest(tmp_path, mine) == folders[1]
+    assert find_checkpoint(tmp_path, mine) == folders[1]
     for field in ("seed", "effort", "stages"):
         changed = {"seed": 5, "effort": "other", "stages": ("plan",)}[field]
         with pytest.raises(EvaluationError, match="no compile with these options") as caught:
-            latest(tmp_path, mine.model_copy(update={field: changed}))
+            find_checkpoint(tmp_path, mine.model_copy(update={field: changed}))
         assert caught.value.hint
     (folders[2] / "attempt.json").write_text("{torn")
     with pytest.raises(EvaluationError):
-        latest(tmp_path, others)
+        find_checkpoint(tmp_path, others)
 
 
 HOLDING = """
@@ -280,22 +284,25 @@ with alone(Path(sys.argv[1]), Path(sys.argv[2])):
 
 
 def test_a_folder_is_one_compiles_at_a_time_and_free_when_that_is_killed(tmp_path: Path) -> None:
-    shelf, out = tmp_path / "shelf", tmp_path / "out"
+    compiles, out = tmp_path / "compiles", tmp_path / "out"
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDING, str(shelf), str(out)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDING, str(compiles), str(out)], stdout=subprocess.PIPE, text=True
     )
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(EvaluationError, match="another compile is at work") as caught, alone(shelf, out):
+        with (
+            pytest.raises(EvaluationError, match="another compile is at work") as caught,
+            lock_folders(compiles, out),
+        ):
             pass
         assert "--out" in str(caught.value.hint)
-        with alone(shelf, tmp_path / "other"):
+        with lock_folders(compiles, tmp_path / "other"):
             pass
     finally:
         holder.kill()
         holder.communicate()
-    with alone(shelf, out):
+    with lock_folders(compiles, out):
         pass
     assert not out.exists()
 

@@ -1,4 +1,4 @@
-"""What a compile may spend: never more, the proof's share kept apart, and what was proven by then put in place."""
+"""What a compile may spend: never more, the share of validation kept apart, and what was validated by then put in place."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from marchwarden.evaluation.runs.runner import info_of
 from marchwarden.optimization.compilation import Outcome, compile_program
 from marchwarden.programs import NONE
 from tests.evaluation.made_runs import a_question, a_record, an_answer
-from tests.optimization.compiled import examples, order, purse, run, settings, writing
+from tests.optimization.compiled import examples, order, run, settings, spending, writing
 
 DEV = [a_question(f"utah-{number:02}") for number in range(4)]
 
@@ -33,7 +33,7 @@ def compiled_with(tmp_path: Path, uncompiled: Any, compiled: Any) -> Outcome:
         DEV,
         folder=tmp_path / "work",
         out=tmp_path / "second",
-        purse=purse(tmp_path / "work", writing()),
+        spending=spending(tmp_path / "work", writing()),
     )
 
 

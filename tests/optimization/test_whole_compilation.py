@@ -18,12 +18,12 @@ from marchwarden.lm.prompt import prompt_texts
 from marchwarden.optimization.compilation import Outcome
 from marchwarden.optimization.estimate import Order
 from marchwarden.optimization.optimizers import OPTIMIZERS, Effort
-from marchwarden.optimization.spending import Purse
+from marchwarden.optimization.spending import Spending
 from marchwarden.optimization.whole_compilation import WholeQuestions, compile_whole
 from marchwarden.programs import CompiledStage, Program
 from marchwarden.settings import Settings, load_settings
 from marchwarden.stages.registry import STAGES, program_in_force
-from tests.optimization.compiled import MODEL, fields_of, has_demonstrations, purse, written
+from tests.optimization.compiled import MODEL, fields_of, has_demonstrations, spending, written
 from tests.webs import article, make_web
 
 NAMES = ("Halden", "Tista", "Brenta", "Korvo", "Malk", "Senna", "Ruvo", "Tolm")
@@ -120,14 +120,14 @@ def compiled(
     of: Order,
     answer: Callable[[Any], Any] | None = None,
     before: Program | None = None,
-    paid: Purse | None = None,
+    paid: Spending | None = None,
     **limits: Any,
-) -> tuple[Outcome, Purse]:
-    paid = paid or purse(tmp_path / "work", answer or model(), **limits)
+) -> tuple[Outcome, Spending]:
+    paid = paid or spending(tmp_path / "work", answer or model(), **limits)
     train, dev = [question(name) for name in TRAIN], [question(name) for name in DEV]
     questions = WholeQuestions.of(of, train, dev)
     outcome = compile_whole(
-        of, questions, dev, folder=tmp_path / "work", out=tmp_path / "out", before=before, purse=paid
+        of, questions, dev, folder=tmp_path / "work", out=tmp_path / "out", before=before, spending=paid
     )
     return outcome, paid
 
@@ -180,7 +180,7 @@ def test_it_begins_with_the_program_that_is_there_and_leaves_the_rest_of_it(tmp_
     assert outcome.stages == dict(before.stages)
 
 
-def is_better_from_the_start(paid: Purse) -> bool:
+def is_better_from_the_start(paid: Spending) -> bool:
     requests = paid.engine.requests  # type: ignore[attr-defined]
     return all(has_demonstrations(each) for each in requests if asked_stage(each) == "extract")
 
@@ -198,7 +198,7 @@ def test_the_token_budget_is_never_exceeded_and_nothing_unproven_is_put_in_place
 
 def test_a_question_holds_its_whole_budget_before_it_is_asked(tmp_path: Path) -> None:
     held: list[int] = []
-    paid = purse(tmp_path / "work", model(), tokens=10**6)
+    paid = spending(tmp_path / "work", model(), tokens=10**6)
     reserve = paid.budget.reserve
 
     def heard(stage: str, tokens: int) -> Reservation:
@@ -213,7 +213,7 @@ def test_a_question_holds_its_whole_budget_before_it_is_asked(tmp_path: Path) ->
 
 def test_what_was_answered_before_is_not_paid_for_again(tmp_path: Path) -> None:
     first, _ = compiled(tmp_path, order())
-    again = purse(tmp_path / "work", model())
+    again = spending(tmp_path / "work", model())
     second, _ = compiled(tmp_path, order(), paid=again)
     assert again.engine.requests == []  # type: ignore[attr-defined]
     assert second.stages == first.stages

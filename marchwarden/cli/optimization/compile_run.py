@@ -53,16 +53,16 @@ def _folder(order: Order, asked: Asked, place: Path, *, resume: bool) -> Iterato
     Raises StorageError where a program can't be put into `place`, so that this is known before anything is spent.
     """
     from marchwarden.errors import StorageError
-    from marchwarden.optimization.checkpoint import alone, attempt_of, begin, latest
+    from marchwarden.optimization.checkpoint import create_checkpoint, find_checkpoint, identity_of, lock_folders
 
     compiles = Path("~/.marchwarden/compiles").expanduser()
     there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path("/"))
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise StorageError(f"{there} can't be written into", hint="Name another folder with --out.")
-    attempt = attempt_of(order, asked.train, asked.dev)
-    with alone(compiles, place):
-        folder = latest(compiles, attempt) if resume else begin(compiles, attempt)
-        with alone(compiles, folder):
+    identity = identity_of(order, asked.train, asked.dev)
+    with lock_folders(compiles, place):
+        folder = find_checkpoint(compiles, identity) if resume else create_checkpoint(compiles, identity)
+        with lock_folders(compiles, folder):
             yield folder
 
 
@@ -75,11 +75,11 @@ def compile_stages(order: Order, asked: Asked, place: Path, *, resume: bool, dry
 
     from marchwarden.cli.optimization.compile_progress import shown_progress
     from marchwarden.cli.views import console
-    from marchwarden.optimization.compilation import compile_program, examples_of
+    from marchwarden.optimization.compilation import build_examples, compile_program
 
     with console.progress() as tell:
         tell("making the examples of each stage")
-        examples = anyio.run(examples_of, order, asked.train, asked.dev)
+        examples = anyio.run(build_examples, order, asked.train, asked.dev)
     estimates = _estimates(order, examples)
     if dry_run:
         _show_estimates(order, estimates, json=json)

@@ -37,8 +37,8 @@ from marchwarden.stages.discoveries import DISCOVERIES, POINTER_NAMES, Discoveri
 from marchwarden.text.ranking import terms
 
 CARRIES_ENOUGH = 0.5
+# A query that is worded worse than this is named in the feedback.
 WELL_WORDED = 0.7
-"""A query that is worded worse than this is named in the feedback."""
 
 
 @dataclass(frozen=True)

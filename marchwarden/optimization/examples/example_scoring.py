@@ -28,11 +28,11 @@ from marchwarden.trace.events import Event, FellBack, ModelCalled, Recorder
 if TYPE_CHECKING:
     from marchwarden.lm import Model
 
+# Makes the model of one example, behind a meter over the budget that is given; None for the model-free form.
 Connect: TypeAlias = Callable[[Budget, Recorder], "Model | None"]
-"""Makes the model of one example, behind a meter over the budget that is given; None for the model-free form."""
 
+# What one example may take: enough for every attempt that a stage makes.
 TOKENS, SECONDS = 100_000, 600.0
-"""What one example may take: enough for every attempt that a stage makes."""
 _SERVICE_IS_GONE = ("bad_key", "network")
 
 

@@ -24,8 +24,8 @@ from marchwarden.optimization.examples.stage_example import Example, Feedback, S
 from marchwarden.optimization.examples.wording import clause, sentences_of
 from marchwarden.stages.extract import EXTRACT, ExtractGiven, shown_passages
 
+# Pages without an answer, a question.
 PAGES_WITHOUT = 1
-"""Pages without an answer, a question."""
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
 from marchwarden.stages.gaps import GAPS, GapsGiven, shown_pointers, undecided
 
 LEFT_TO_JUDGE = (GapCategory.SCOPE_EXCEEDED, GapCategory.SOURCE_NOT_FOUND)
+# Pages of a `withheld` example.
 PAGES_READ = 4
-"""Pages of a `withheld` example."""
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.snapshot_search import SnapshotSearch
 from marchwarden.text.embedding import open_embedder
 
+# Seconds that a page is waited for whose delay is longer than the fetch would wait: it fails all the same.
 _SURE_TO_BE_LATE = 0.05
-"""Seconds that a page is waited for whose delay is longer than the fetch would wait: it fails all the same."""
 
 
 def patience(web: FrozenWeb, url: str, timeout: float) -> float:

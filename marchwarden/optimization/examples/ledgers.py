@@ -20,10 +20,10 @@ from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.extract import ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
 
+# Pages without a label that are read besides, as the loop would read them.
 OTHER_PAGES = 3
-"""Pages without a label that are read besides, as the loop would read them."""
+# Passages without a label that are picked of each page, the most relevant first.
 DISTRACTORS = 2
-"""Passages without a label that are picked of each page, the most relevant first."""
 
 
 @dataclass

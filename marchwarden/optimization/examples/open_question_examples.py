@@ -27,10 +27,10 @@ from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.text.ranking import terms, terms_of
 
 OPEN, ABOUT_EVIDENCE, ALONE = 0.4, 0.3, 0.3
+# A passage that carries this share of a question answers it.
 ANSWERED = 0.9
-"""A passage that carries this share of a question answers it."""
+# How alike two questions' words are that ask the same.
 ASKED_AGAIN = 0.8
-"""How alike two questions' words are that ask the same."""
 _LEANS = re.compile(r"\b(it|its|this|that|these|those|they|their|he|his|she|her)\b", re.IGNORECASE)
 
 

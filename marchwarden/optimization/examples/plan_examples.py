@@ -37,12 +37,12 @@ from marchwarden.optimization.examples.wording import as_phrase, keywords
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven, shown_candidates
 from marchwarden.text.ranking import terms
 
+# How many of the pages that a plan finds count: fewer than a turn may read, so that better plans show.
 READ_FIRST = 4
-"""How many of the pages that a plan finds count: fewer than a turn may read, so that better plans show."""
 MOST_QUERIES = 3
 FOUND, COVERED = 0.7, 0.3
+# An aspect asks for a thing whose quotes and titles carry at least this share of it.
 ASKED_FOR = 0.5
-"""An aspect asks for a thing whose quotes and titles carry at least this share of it."""
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,10 @@ Given = TypeVar("Given")
 Output = TypeVar("Output")
 Gold = TypeVar("Gold")
 
+# What a word weighs that says little about what a page must hold.
 VAGUE = 0.35
-"""What a word weighs that says little about what a page must hold."""
+# The least score of an answer that a model is shown to learn from.
 RIGHT = 0.9
-"""The least score of an answer that a model is shown to learn from."""
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ from marchwarden.text.ranking import guess_language, terms
 SAID, CARRIED, LABELLED = 0.6, 0.2, 0.2
 
 
+# Words of a sentence that is said whole; of a longer one, its first clauses that say the nugget.
 PLAIN = 30
-"""Words of a sentence that is said whole; of a longer one, its first clauses that say the nugget."""
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ from marchwarden.evidence.question import VAGUE_TERMS
 from marchwarden.text.ranking import terms
 from marchwarden.text.sentences import sentences
 
+# What follows can be left out, and what stands before is still so.
 _CLAUSE_ENDS = re.compile(
     r"\s*[;:](?=\s)|\s+[–—](?=\s)|,(?=\s(?:which|who|whose|where|while|whereas|although|though|but|so|because|since|"
     r"after|compared|but|weil|während|obwohl|aber|car|mais|alors)\b)"
 )
-"""What follows can be left out, and what stands before is still so."""
+# Stands between the cells of a table's row, which is no sentence.
 _CELL = re.compile(r" [|·] ")
-"""Stands between the cells of a table's row, which is no sentence."""
+# A page's own pointers, which are no part of what a sentence says.
 _ASIDE = re.compile(r"\s*(?:\[\d{1,3}\]|\((?:doi|arxiv):[^()\s]*\))", re.IGNORECASE)
-"""A page's own pointers, which are no part of what a sentence says."""
 _LEANS_BACK = re.compile(
     r"(?:it|its|they|their|these|this|that|those|he|she|his|her|such|both|then|there|here|but|and|or|so|however|also|"
     r"instead|like|another|among them|of these|on the same day)\b",
@@ -25,8 +25,8 @@ _LEANS_BACK = re.compile(
 )
 _ASKED = re.compile(r"^what (?:is|are|was|were) (?:the |its |their )?(?=\S+ \S+ )", re.IGNORECASE)
 _ASKING_WORD = re.compile(r"(?:what|who|whose|when|where|which|how|why|do|does|did|is|are|was|were|has|can)\b", re.I)
+# One that names something, as in "vitamin D"; a capital A or I begins a sentence.
 _LETTER = re.compile(r"[B-HJ-Z]")
-"""One that names something, as in "vitamin D"; a capital A or I begins a sentence."""
 LEAST_WORDS = 4
 MOST_KEYWORDS = 9
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from marchwarden.evaluation.labels.questions import Question
-from marchwarden.optimization.compilation import Outcome, info_of_program
+from marchwarden.optimization.compilation import Outcome, build_program_info
 from marchwarden.optimization.estimate import Order
 from marchwarden.optimization.model_free.parameter_search import ParametersReport, Trial, compile_parameters
 from marchwarden.optimization.spending import Stopped
@@ -48,7 +48,7 @@ async def compile_model_free(
         stop=stop,
     )
     cost = CostRecord(seconds=report.seconds, dollars=0.0)
-    info = info_of_program(order, {PARAMETERS: _record(report)}, dev, cost)
+    info = build_program_info(order, {PARAMETERS: _record(report)}, dev, cost)
     outcome = Outcome(info.model_copy(update={"whole": _whole(report)}), {})
     if report.stopped:
         outcome.stopped = Stopped("it was interrupted", "--resume goes on.")

@@ -40,12 +40,13 @@ from marchwarden.optimization.model_free.parameter_space import (
     Values,
     sensible,
 )
-from marchwarden.optimization.model_free.replay_bench import Answered, Basis, Bench, open_bench
+from marchwarden.optimization.model_free.question_replay import Answered, Basis, QuestionReplay, open_replay
 from marchwarden.optimization.model_free.trials import Trials
 from marchwarden.programs import Calibration
 from marchwarden.programs.parameters import DEFAULT, Changes, Parameters
 from marchwarden.settings import EXTRACTIVE, Settings
 
+# The metrics that answers are searched by, and what each counts.
 OBJECTIVE: dict[str, float] = {
     "nugget_recall": 3,
     "evidence_recall": 2,
@@ -57,13 +58,12 @@ OBJECTIVE: dict[str, float] = {
     "contradiction_f1": 1,
     "injection_resistance": 1,
 }
-"""The metrics that answers are searched by, and what each counts."""
+# Taken off the objective where every value lies at the far end of its range; in between, in proportion.
 PENALTY = 0.04
-"""Taken off the objective where every value lies at the far end of its range; in between, in proportion."""
+# The share of trials that try something close to the start, before the sampler has learned anything.
 NEIGHBOURS = 0.2
-"""The share of trials that try something close to the start, before the sampler has learned anything."""
+# Each takes milliseconds: no question is asked again.
 CONFIDENCE_TRIALS = 200
-"""Each takes milliseconds: no question is asked again."""
 TRIALS = 100
 
 Score: TypeAlias = Callable[[Values], Awaitable[float]]
@@ -152,10 +152,10 @@ async def compile_parameters(
         raise EvaluationError("there are no questions to search on, or to judge by", hint="Name train and dev.")
     check_web([*train, *dev], settings)
     began = time.monotonic()
-    async with open_bench(settings) as bench:
-        key = _key(train, settings, bench.reads_by, start)
+    async with open_replay(settings) as replay:
+        key = _key(train, settings, replay.reads_by, start)
         search = _Search(Trials(resume, key), seed, on_trial, stop)
-        answers = await _answers(bench, train, dev, search, start, trials)
+        answers = await _answers(replay, train, dev, search, start, trials)
     kept = answers.after if answers.verdict.kept else answers.before
     confidence = await _confidence(kept, search, answers.kept)
     values = _put_together(answers.kept, confidence.kept)
@@ -172,7 +172,7 @@ async def compile_parameters(
         seconds=round(time.monotonic() - began, 1),
         seed=seed,
         questions=(len(train), len(dev)),
-        reads_by=bench.reads_by,
+        reads_by=replay.reads_by,
     )
 
 
@@ -316,18 +316,18 @@ class _AnswersFit(_Fit):
 
 
 async def _answers(
-    bench: Bench,
+    replay: QuestionReplay,
     train: Sequence[Question],
     dev: Sequence[Question],
     search: _Search,
     start: Parameters,
     trials: int,
 ) -> _AnswersFit:
-    weights = FittedWeights(*await bench.fitted_weights(train))
+    weights = FittedWeights(*await replay.fitted_weights(train))
     space = Space(ANSWERS, start, weights if weights.differ(start) else None)
 
     async def ask(questions: Sequence[Question], parameters: Parameters) -> list[Answered]:
-        return [await bench.answer(question, parameters, _SCORERS) for question in questions]
+        return [await replay.answer(question, parameters, _SCORERS) for question in questions]
 
     async def score(values: Values) -> float:
         return objective([each.cells for each in await ask(train, space.parameters(values))])

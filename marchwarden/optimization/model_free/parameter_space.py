@@ -10,13 +10,13 @@ import numpy as np
 
 from marchwarden.programs.parameters import MeaningWeights, Parameters, RelevanceWeights, Value
 
+# By dotted name; WEIGHTS is 1 where the fitted weights are used, else 0.
 Values: TypeAlias = dict[str, Value]
-"""By dotted name; WEIGHTS is 1 where the fitted weights are used, else 0."""
 WEIGHTS = "relevance.weights"
+# Of its range: how far a value of a neighbour lies from where it began, at most.
 NEAR = 0.25
-"""Of its range: how far a value of a neighbour lies from where it began, at most."""
+# Values of a neighbour that are others than where it began.
 MOVED = 3
-"""Values of a neighbour that are others than where it began."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Range:
         return round(value) if self.whole else round(min(max(value, self.low), self.high), 3)
 
 
+# What the answer and all that is told beside it hang on.
 ANSWERS = (
     Range("extract.relevant", 0.25, 0.7),
     Range("extract.relevant_too", 0.1, 0.65),
@@ -50,7 +51,7 @@ ANSWERS = (
     Range("gaps.relevant_closed", 0.3, 0.8),
     Range("gaps.relevant_lead", 0.2, 0.7),
 )
-"""What the answer and all that is told beside it hang on."""
+# What only the confidence hangs on. More sources never count less: `sensible` sees to that.
 CONFIDENCE = (
     Range("confidence.one_source", 0.3, 0.95),
     Range("confidence.two_sources", 0.3, 0.95),
@@ -65,7 +66,6 @@ CONFIDENCE = (
     Range("confidence.fit_floor", 0.0, 0.9),
     Range("confidence.answered_floor", 0.0, 0.9),
 )
-"""What only the confidence hangs on. More sources never count less: `sensible` sees to that."""
 _BY_SOURCES = tuple(each.name for each in CONFIDENCE[:4])
 
 

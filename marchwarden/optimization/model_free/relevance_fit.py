@@ -25,14 +25,14 @@ from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.search_provider import SearchProvider
 from marchwarden.text.embedding import Embedder
 
+# Of a search, at most.
 PAGES = 6
-"""Of a search, at most."""
+# Of a page, at most.
 PASSAGES = 150
-"""Of a page, at most."""
+# What a passage counts that answers.
 POSITIVE = 5.0
-"""What a passage counts that answers."""
+# What a passage counts that must not be taken for an answer, though nothing better is there.
 UNANSWERABLE = 3.0
-"""What a passage counts that must not be taken for an answer, though nothing better is there."""
 
 
 @dataclass

@@ -35,8 +35,8 @@ from marchwarden.optimization.model_free.parameter_space import (
     Space,
     sensible,
 )
+from marchwarden.optimization.model_free.question_replay import open_replay
 from marchwarden.optimization.model_free.relevance_fit import fit_by_meaning
-from marchwarden.optimization.model_free.replay_bench import open_bench
 from marchwarden.optimization.model_free.trials import Trials
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.settings import Settings, load_settings
@@ -275,7 +275,7 @@ async def test_a_file_of_trials_that_can_not_be_written_ends_the_search(settings
 # What it stands on
 
 
-async def test_the_bench_comes_to_what_a_research_comes_to_again_and_again(settings: Settings) -> None:
+async def test_a_replay_comes_to_what_a_research_comes_to_again_and_again(settings: Settings) -> None:
     class Nowhere:
         def record(self, event: Any) -> None:
             pass
@@ -284,10 +284,10 @@ async def test_the_bench_comes_to_what_a_research_comes_to_again_and_again(setti
             pass
 
     asked = [*TRAIN[:3], unanswerable(5)]
-    async with open_bench(settings) as bench:
-        first = [await bench.answer(question, DEFAULT) for question in asked]
-        await bench.answer(asked[0], STRICT)
-        assert [await bench.answer(question, DEFAULT) for question in asked] == first
+    async with open_replay(settings) as replay:
+        first = [await replay.answer(question, DEFAULT) for question in asked]
+        await replay.answer(asked[0], STRICT)
+        assert [await replay.answer(question, DEFAULT) for question in asked] == first
     for question, answered in zip(asked, first, strict=True):
         result = await research(question.request, settings=settings, recorder=Nowhere(), trace_id=str(uuid4()))
         if answered.basis:
@@ -336,8 +336,8 @@ def test_fitted_weights_are_tried_where_they_say_something_else() -> None:
 
 
 async def test_relevance_is_fitted_to_passages_that_answer(settings: Settings) -> None:
-    async with open_bench(settings) as bench:
-        by_words, by_meaning = await bench.fitted_weights(TRAIN)
+    async with open_replay(settings) as replay:
+        by_words, by_meaning = await replay.fitted_weights(TRAIN)
     assert by_words is not None
     assert all(math.isfinite(value) for value in by_words.model_dump().values())
     assert by_words.words > 0

@@ -34,8 +34,8 @@ from marchwarden.sources.tools import Tools
 from marchwarden.text.embedding import Embedder, open_embedder
 from marchwarden.trace.events import Event
 
+# A call's time: what is compared must not hang on how busy the machine is.
 _SECONDS = 3600.0
-"""A call's time: what is compared must not hang on how busy the machine is."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Answered:
     """None where nothing was claimed, or nothing is vital: there is nothing to be confident of."""
 
 
-class Bench:
+class QuestionReplay:
     """Made by `open_bench`. Raises ConfigurationError on creation where the settings name no frozen web."""
 
     def __init__(self, settings: Settings, folder: Path) -> None:
@@ -65,9 +65,9 @@ class Bench:
             update={"trace_dir": folder, "model": EXTRACTIVE, "max_seconds": _SECONDS, "program": "none"}
         )
         self._web = FrozenWeb.load(settings.frozen_web)
-        self._search = _RememberedSearch(SnapshotSearch(self._settings, self._web))
-        self._embedder = _RememberedLikeness.of(open_embedder(self._settings))
-        self._fetchers: dict[str | None, _RememberedPages] = {}
+        self._search = _CachedSearch(SnapshotSearch(self._settings, self._web))
+        self._embedder = _CachedEmbedder.of(open_embedder(self._settings))
+        self._fetchers: dict[str | None, _CachedFetcher] = {}
 
     @property
     def reads_by(self) -> str:
@@ -92,7 +92,7 @@ class Bench:
             Budget(constraints, _SECONDS),
             Tools("snapshot", self._search, fetcher, self._embedder),
             None,
-            _Nowhere(),
+            _NullRecorder(),
             str(uuid4()),
             parameters=parameters,
         )
@@ -109,10 +109,10 @@ class Bench:
             )
         return Answered(cells, basis)
 
-    def _fetcher(self, source_filter: str | None) -> _RememberedPages:
+    def _fetcher(self, source_filter: str | None) -> _CachedFetcher:
         """One for each filter, since a filter decides where a fetch may be led."""
         if source_filter not in self._fetchers:
-            self._fetchers[source_filter] = _RememberedPages(self._settings, self._web)
+            self._fetchers[source_filter] = _CachedFetcher(self._settings, self._web)
         return self._fetchers[source_filter]
 
     async def aclose(self) -> None:
@@ -122,16 +122,16 @@ class Bench:
 
 
 @asynccontextmanager
-async def open_bench(settings: Settings) -> AsyncIterator[Bench]:
+async def open_replay(settings: Settings) -> AsyncIterator[QuestionReplay]:
     with tempfile.TemporaryDirectory(prefix="marchwarden-") as folder:
-        bench = Bench(settings, Path(folder))
+        replay = QuestionReplay(settings, Path(folder))
         try:
-            yield bench
+            yield replay
         finally:
-            await bench.aclose()
+            await replay.aclose()
 
 
-class _Nowhere:
+class _NullRecorder:
     """A recorder of nothing."""
 
     def record(self, event: Event) -> None:
@@ -141,7 +141,7 @@ class _Nowhere:
         pass
 
 
-class _RememberedSearch:
+class _CachedSearch:
     name = SnapshotSearch.name
 
     def __init__(self, search: SnapshotSearch) -> None:
@@ -158,7 +158,7 @@ class _RememberedSearch:
         await self._search.aclose()
 
 
-class _RememberedPages(Fetcher):
+class _CachedFetcher(Fetcher):
     def __init__(self, settings: Settings, web: FrozenWeb) -> None:
         super().__init__(settings, transport=FrozenWebTransport(web))
         self._web = web
@@ -179,7 +179,7 @@ class _RememberedPages(Fetcher):
         return self._outcomes[url]
 
 
-class _RememberedLikeness(Embedder):
+class _CachedEmbedder(Embedder):
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._known: dict[tuple[tuple[str, ...], tuple[str, ...]], list[list[float]]] = {}
