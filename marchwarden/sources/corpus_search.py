@@ -34,7 +34,7 @@ class CorpusSearch:
             try:
                 hits = await anyio.to_thread.run_sync(self._find, query, max_results, abandon_on_cancel=True)
             except (OSError, ValueError, MarchwardenError) as error:
-                detail = f"the corpus can't be searched ({error}); {again(self._corpus.name)} mends it"
+                detail = f"the corpus can't be searched ({error}). Run `{again(self._corpus.name)}` to repair it"
                 failure = Failure(FailureKind.SERVICE_DOWN, detail)
         return SearchOutcome(query, self.name, hits, failure, time.monotonic() - began)
 

@@ -115,7 +115,7 @@ class Fetcher:
             return FetchOutcome(url=url, final_url=url, failure=_not_an_address(url, error))
         limit = min(timeout if timeout is not None else self._settings.fetch_timeout, self._settings.fetch_timeout)
         visit = _Visit(asked, asked, allows)
-        failure: Failure | None = Failure(FailureKind.TIMEOUT, f"no page within {limit:.3g} seconds")
+        failure: Failure | None = Failure(FailureKind.TIMEOUT, f"the page did not arrive within {limit:.3g} seconds")
         with anyio.move_on_after(limit):
             failure = await self._visit(visit)
         return visit.outcome(failure, time.monotonic() - started)
@@ -144,9 +144,9 @@ class Fetcher:
             visit.url = target
             visit.redirects.append(target)
             if _place(visit) in visit.seen:
-                return Failure(FailureKind.REDIRECT_LOOP, f"the page is redirected in a circle, back to {target}")
+                return Failure(FailureKind.REDIRECT_LOOP, f"the page redirects in a loop, back to {target}")
             if len(visit.redirects) > MOST_REDIRECTS:
-                return Failure(FailureKind.REDIRECT_LOOP, f"the page is redirected more than {MOST_REDIRECTS} times")
+                return Failure(FailureKind.REDIRECT_LOOP, f"the page redirects more than {MOST_REDIRECTS} times")
 
     async def _refusal(self, visit: _Visit) -> Failure | None:
         refused = refusal(visit.url, allow_private=self._settings.allow_private_addresses)
@@ -203,7 +203,7 @@ class Fetcher:
             found = await to_thread.run_sync(read, abandon_on_cancel=True)
         except Exception:  # a parser stumbled over this one page: the others are still to be read
             _log.exception("reading %s failed", visit.url)
-            return Failure(FailureKind.NO_TEXT, "the page is built in a way that cannot be read")
+            return Failure(FailureKind.NO_TEXT, "the page could not be parsed")
         if isinstance(found, Failure):
             return _naming_when(found, answer)
         visit.page = found
@@ -242,7 +242,7 @@ def _naming_when(failure: Failure, answer: Answer) -> Failure:
     asked = answer.retry_after
     if asked is None or failure.kind not in (FailureKind.RATE_LIMITED, FailureKind.SERVER_ERROR):
         return failure
-    return replace(failure, detail=f"{failure.detail}; it asks us to come back {asked.words}")
+    return replace(failure, detail=f"{failure.detail}; it asks to be called again {asked.words}")
 
 
 def _place(visit: _Visit) -> tuple[str, str]:

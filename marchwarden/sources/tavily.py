@@ -100,29 +100,27 @@ class TavilySearch:
         says = self._said(error)
         match error:
             case errors.InvalidAPIKeyError():
-                return Failure(FailureKind.BAD_KEY, f"The search service refuses the key{says}")
+                return Failure(FailureKind.BAD_KEY, f"the search service refuses the key{says}")
             case errors.UsageLimitExceededError():
-                return Failure(FailureKind.RATE_LIMITED, f"The search service has had too many requests{says}")
+                return Failure(FailureKind.RATE_LIMITED, f"the search service received too many requests{says}")
             case errors.ForbiddenError() if "limit" in says:  # 432 and 433, which the client doesn't tell from 403
-                return Failure(FailureKind.RATE_LIMITED, f"The search plan's limit is used up{says}")
+                return Failure(FailureKind.RATE_LIMITED, f"the search plan's limit is used up{says}")
             case errors.ForbiddenError():
-                return Failure(FailureKind.BAD_KEY, f"The search service refuses the request{says}")
+                return Failure(FailureKind.BAD_KEY, f"the search service refuses the request{says}")
             case errors.BadRequestError():
-                return Failure(FailureKind.BAD_REQUEST, f"The search service does not take the query{says}")
+                return Failure(FailureKind.BAD_REQUEST, f"the search service rejects the query{says}")
             case errors.TimeoutError():
-                return Failure(FailureKind.TIMEOUT, f"The search service did not answer within {self._timeout:g} s")
+                return Failure(FailureKind.TIMEOUT, f"the search service did not answer within {self._timeout:g} s")
             case httpx.HTTPStatusError():
                 return _of_status(error.response.status_code)
             case httpx.LocalProtocolError() | UnicodeEncodeError():
-                return Failure(FailureKind.BAD_KEY, "The search key holds characters that no key has")
+                return Failure(FailureKind.BAD_KEY, "the search key contains characters that are not allowed")
             case httpx.HTTPError():
                 return Failure(
-                    FailureKind.NETWORK, f"The search service could not be reached ({type(error).__name__})"
+                    FailureKind.NETWORK, f"the search service could not be reached ({type(error).__name__})"
                 )
             case _:
-                return Failure(
-                    FailureKind.SERVICE_DOWN, "The search service answered with something else than results"
-                )
+                return Failure(FailureKind.SERVICE_DOWN, "the search service did not return search results")
 
     def _said(self, error: Exception) -> str:
         """The service's own words, on one line and without the key."""
@@ -130,7 +128,7 @@ class TavilySearch:
         return f": {words}" if words else ""
 
 
-_EMPTY_QUERY = Failure(FailureKind.BAD_REQUEST, "The query is empty")
+_EMPTY_QUERY = Failure(FailureKind.BAD_REQUEST, "the query is empty")
 
 
 def _domains(names: list[str]) -> list[str] | None:
@@ -144,8 +142,8 @@ def _is_public_suffix(name: str) -> bool:
 
 def _of_status(status: int) -> Failure:
     if status >= 500:
-        return Failure(FailureKind.SERVICE_DOWN, f"The search service is down (HTTP {status})")
-    return Failure(FailureKind.BAD_REQUEST, f"The search service does not take the request (HTTP {status})")
+        return Failure(FailureKind.SERVICE_DOWN, f"the search service is down (HTTP {status})")
+    return Failure(FailureKind.BAD_REQUEST, f"the search service rejects the request (HTTP {status})")
 
 
 def _hits(results: list[dict[str, Any]]) -> Iterator[SearchHit]:

@@ -456,7 +456,7 @@ async def test_a_pause_that_is_longer_than_the_time_left_is_named(
 ) -> None:
     outcome = await fetch({f"{SITE}/a": answer(status=status, **headers)})
     assert outcome.failure is not None
-    assert outcome.failure.detail.endswith(f"it asks us to come back {words}")
+    assert outcome.failure.detail.endswith(f"it asks to be called again {words}")
     assert outcome.status == status
     assert outcome.seconds < 5
 

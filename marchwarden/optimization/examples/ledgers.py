@@ -76,7 +76,7 @@ async def read(state: Filled, web: LabelledWeb, url: str) -> Page | None:
         ledger.leads.append(lead := web.lead(url, aspect=1))
     outcome = await web.read(url)
     if outcome.page is None:
-        failure = outcome.failure or Failure(FailureKind.NO_TEXT, "There is nothing to read.")
+        failure = outcome.failure or Failure(FailureKind.NO_TEXT, "the page holds no text")
         ledger.add_failure(lead, failure, promise(lead, ledger.aspects))
         return None
     page = outcome.page

@@ -21,17 +21,17 @@ __all__ = ["Impression", "failure_of_page", "failure_of_status"]
 
 # The order matters: a consent page mentions subscriptions, and a paywall mentions accounts.
 _KINDS = (
-    (is_bot_check, FailureKind.BOT_WALL, "the site wants a check that a person is reading before it shows the page"),
-    (is_consent_page, FailureKind.COOKIE_WALL, "the site shows the page only to who accepts cookies, or pays"),
-    (is_sign_in, FailureKind.LOGIN_REQUIRED, "the page is shown to signed-in readers only"),
-    (is_paywalled, FailureKind.PAYWALL, "only a teaser can be read without a subscription"),
-    (is_registration_wall, FailureKind.LOGIN_REQUIRED, "the page is shown to readers with an account only"),
+    (is_bot_check, FailureKind.BOT_WALL, "the site shows the page only after a bot check"),
+    (is_consent_page, FailureKind.COOKIE_WALL, "the site shows the page only to readers who accept cookies or pay"),
+    (is_sign_in, FailureKind.LOGIN_REQUIRED, "the page is shown only to readers who are signed in"),
+    (is_paywalled, FailureKind.PAYWALL, "only a preview can be read without a subscription"),
+    (is_registration_wall, FailureKind.LOGIN_REQUIRED, "the page is shown only to readers with an account"),
     (
         is_restricted,
         FailureKind.FORBIDDEN,
-        "the site shows the page in other countries, to adults or in its app only",
+        "the site shows the page only in other countries, to adults or in its app",
     ),
-    (is_not_found, FailureKind.NOT_FOUND, "the server answers with a page that says there is no such page"),
+    (is_not_found, FailureKind.NOT_FOUND, "the page says that it does not exist"),
 )
 
 

@@ -28,12 +28,12 @@ _BY_STATUS = {
     999: FailureKind.BOT_WALL,
 }
 _BY_KIND = {
-    FailureKind.FORBIDDEN: "the server does not let us read this page",
-    FailureKind.PAYWALL: "the page has to be paid for",
-    FailureKind.NOT_FOUND: "there is no such page",
-    FailureKind.TIMEOUT: "the server gave up waiting",
-    FailureKind.RATE_LIMITED: "the server wants fewer requests",
-    FailureKind.BOT_WALL: "the server lets no automatic readers in",
-    FailureKind.SERVER_ERROR: "the server failed to give the page",
-    FailureKind.BAD_REQUEST: "the server does not take this request",
+    FailureKind.FORBIDDEN: "the server refuses access to the page",
+    FailureKind.PAYWALL: "the page requires payment",
+    FailureKind.NOT_FOUND: "the page does not exist",
+    FailureKind.TIMEOUT: "the server timed out",
+    FailureKind.RATE_LIMITED: "the server limits the number of requests",
+    FailureKind.BOT_WALL: "the server blocks automated access",
+    FailureKind.SERVER_ERROR: "the server failed to return the page",
+    FailureKind.BAD_REQUEST: "the server rejects the request",
 }
