@@ -120,7 +120,7 @@ async def test_a_cancelled_call_says_so_in_its_trace(tmp_path: Path) -> None:
 async def test_an_internal_failure_carries_the_trace_and_its_cause(tmp_path: Path) -> None:
     """A path with a NUL in it: the kind of thing that nobody thought of."""
     settings = some_settings(tmp_path, web=Path("a\0b"))
-    with pytest.raises(ResearchFailed, match="internal failure") as caught:
+    with pytest.raises(ResearchFailed, match="internal error") as caught:
         await research(QUESTION, settings=settings)
     assert caught.value.__cause__ is not None
     assert the_trace(tmp_path).trace_id == caught.value.trace_id

@@ -172,7 +172,7 @@ def new_sources(ledger: Ledger) -> list[DiscoveryEvent]:
         DiscoveryEvent(
             type=DiscoveryType.NEW_SOURCE,
             query=source.title or source.locator,
-            reason=f"It was fetched but holds no text that could be quoted: {NON_TEXT_SOURCE}.",
+            reason=f"The page was fetched, but it has no text to quote: {NON_TEXT_SOURCE}.",
             source_locator=source.locator,
         )
         for source in ledger.sources

@@ -119,7 +119,7 @@ class ResearchCall:
             await self._loop()
         if deadline.cancelled_caught:
             self.budget.ran_out("seconds")
-            self.tell.stopped("seconds", "The time for reading is over.")
+            self.tell.stopped("seconds", "The time for reading pages ran out.")
         self.budget.set_aside("synthesize", 0)
         return await self._finish()
 
@@ -136,16 +136,17 @@ class ResearchCall:
             granted = leads[: self.budget.take_sources(len(leads))]
             await self._read(granted)
             if not self._open_aspects():
-                return self.tell.stopped("covered", f"{self.sources_wanted} sources speak to every aspect.")
+                sources = "1 source" if self.sources_wanted == 1 else f"{self.sources_wanted} sources"
+                return self.tell.stopped("covered", f"Every aspect has evidence from {sources}.")
             if self.budget.tokens_used >= TOKENS_BY_DEPTH[self.request.depth] and not self.ledger.unanswered():
                 return self.tell.stopped(
-                    "covered", "Every aspect has an answer, for the tokens that this depth aims at."
+                    "covered", "Every aspect has an answer, and the tokens meant for this depth are used up."
                 )
             if len(granted) < len(leads):
-                return self._out_of("sources", "The number of pages ran out.")
+                return self._out_of("sources", "The page limit was reached.")
             if not leads and not promising(self.ledger, self._sought()):
-                return self.tell.stopped("no_new_leads", "No query found a page that was not known.")
-        return self._out_of("iterations", "The turns ran out.")
+                return self.tell.stopped("no_new_leads", "The searches found no further page worth reading.")
+        return self._out_of("iterations", "The iteration limit was reached.")
 
     async def _plan(self) -> Plan:
         self.tell.now("planning")
@@ -196,7 +197,7 @@ class ResearchCall:
         self.tell.fetched(lead, outcome)
         page = outcome.page
         if page is None:
-            failure = outcome.failure or Failure(FailureKind.NO_TEXT, "There is nothing to read.")
+            failure = outcome.failure or Failure(FailureKind.NO_TEXT, "the page holds no text")
             self.ledger.add_failure(lead, failure, promise(lead, self.ledger.aspects))
         elif source := self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page.url)):
             left_out = find_injections(page)

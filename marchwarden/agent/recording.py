@@ -44,7 +44,7 @@ def recorded_end(writer: TraceWriter, trace_id: str) -> Iterator[None]:
         yield
     except asyncio.CancelledError:
         with suppress(StorageError):
-            writer.record(events.WasCancelled(decision="the caller took the call back"))
+            writer.record(events.WasCancelled(decision="the caller cancelled the call"))
         raise
     except MarchwardenError as error:
         if writer.steps:
@@ -54,11 +54,11 @@ def recorded_end(writer: TraceWriter, trace_id: str) -> Iterator[None]:
     except Exception as error:
         name = type(error).__name__
         with suppress(StorageError):
-            writer.record(events.Failed(decision="the call ended in an internal failure", error=name))
+            writer.record(events.Failed(decision="the call failed with an internal error", error=name))
         raise ResearchFailed(
-            f"the research ended in an internal failure: {name}",
+            f"the research failed with an internal error: {name}",
             trace_id=trace_id,
-            hint=f"`marchwarden replay {trace_id}` shows how far it came.",
+            hint=f"`marchwarden replay {trace_id}` shows how far it got.",
         ) from error
 
 
@@ -90,7 +90,7 @@ class Narrator:
                 without_model=program.without_model if program else [],
                 program_of=program.relative if program else None,
                 program_notes=[str(note) for note in program.notes] if program else [],
-                decision=f"Research with {settings.model_id} over {settings.source_name}.",
+                decision=f"Model: {settings.model_id}. Source: {settings.source_name}.",
             )
         )
 
@@ -115,7 +115,7 @@ class Narrator:
                 hits=[events.HitRecord(url=hit.url, title=hit.title) for hit in outcome.hits],
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),
-                decision=f"{new} of {len(outcome.hits)} pages were not known.",
+                decision=f"{new} of {len(outcome.hits)} hits are new pages.",
             )
         )
 
@@ -136,7 +136,7 @@ class Narrator:
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),
                 kept_sec=outcome.kept_for,
-                decision=f"“{lead.title}” bears on: {self._ledger.aspect(lead.aspect).text}",
+                decision=f"“{lead.title}” may answer: {self._ledger.aspect(lead.aspect).text}",
             )
         )
 
@@ -145,7 +145,7 @@ class Narrator:
         if instructed:
             text = " ".join(passage.text for passage in page.passages if passage.number in instructed)
             self._recorder.record(
-                events.Dropped(what="instruction", text=text, decision="it speaks to a machine that reads it")
+                events.Dropped(what="instruction", text=text, decision="it looks like prompt injection")
             )
 
     def extracted(self, page: Page, excerpts: list[Excerpt], form: Form) -> None:
@@ -155,7 +155,7 @@ class Narrator:
                 passages=len(page.passages),
                 picks=[self._pick(excerpt) for excerpt in excerpts],
                 stage_form=form,
-                decision=f"{len(excerpts)} of {len(page.passages)} passages bear on an open aspect.",
+                decision=f"{len(excerpts)} of {len(page.passages)} passages are relevant to an open aspect.",
             )
         )
 
@@ -181,7 +181,7 @@ class Narrator:
                 claims=conclusion.claims,
                 dropped=len(conclusion.dropped),
                 stage_form=conclusion.form,
-                decision=f"{conclusion.claims} claims stand on {len(conclusion.cited)} excerpts.",
+                decision=f"{conclusion.claims} claims are supported by {len(conclusion.cited)} excerpts.",
             )
         )
 
@@ -193,7 +193,7 @@ class Narrator:
                 open_questions=result.open_questions,
                 confidence=result.confidence,
                 uncalibrated=result.confidence_factors.uncalibrated,
-                decision="Read off what was found, what failed, and what ran out.",
+                decision="Based on what was found, what failed, and which limits were reached.",
             )
         )
         self._recorder.record(events.Finished(result=result, decision="The research is finished."))

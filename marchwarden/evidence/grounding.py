@@ -75,13 +75,13 @@ class Support:
         if self.missing_locators:
             return f"no cited excerpt names {', '.join(self.missing_locators)}"
         if self.missing_numbers:
-            return f"no cited excerpt holds {', '.join(self.missing_numbers)}"
+            return f"no cited excerpt contains {', '.join(self.missing_numbers)}"
         if self.missing_names:
             return f"no cited excerpt names {', '.join(self.missing_names)}"
         if self.negation_differs:
             return "the claim and its excerpts differ in a negation"
         if self.words < CARRIED:
-            return f"the cited excerpts hold {self.words:.0%} of its words"
+            return f"the cited excerpts contain only {self.words:.0%} of its words"
         return None
 
 
@@ -124,12 +124,12 @@ def invented(text: str, met: str, *, asked: str = "") -> str | None:
     there to lead astray.
     """
     if links := [link for link in _LOCATOR.findall(text) if link not in asked]:
-        return f"a locator is never a model's to write: {', '.join(links)}"
+        return f"a model may not write addresses: {', '.join(links)}"
     if numbers := _amounts(text) - _amounts(f"{met}\n{asked}"):
-        return f"nothing that was met holds {', '.join(sorted(numbers))}"
+        return f"nothing that was found contains {', '.join(sorted(numbers))}"
     known = f"{met}\n{asked}"
     if names := _names_missing(text, known, set(terms(known)), "en"):
-        return f"nothing that was met names {', '.join(names)}"
+        return f"nothing that was found names {', '.join(names)}"
     return None
 
 

@@ -49,7 +49,7 @@ class Stopped(BaseException):
     def __init__(
         self, reason: str, hint: str | None, *, by: MarchwardenError | None = None, short_of: str = ""
     ) -> None:
-        """`by` is a failure of our own, which optimizers must not swallow. `short_of` is the option that allows more."""
+        """`by` is a failure of our own, which optimizers must not swallow; `short_of` the option that allows more."""
         super().__init__(reason)
         self.reason = reason
         self.hint = hint

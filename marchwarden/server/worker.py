@@ -244,7 +244,7 @@ class _Call:
         except anyio.get_cancelled_exc_class():
             self._worker.kill()
             with suppress(StorageError):
-                self._writer.record(WasCancelled(decision="the caller took the call back"))
+                self._writer.record(WasCancelled(decision="the caller cancelled the call"))
             raise
         except MarchwardenError:
             raise
@@ -381,11 +381,11 @@ class _Call:
         return kind(told["message"], hint=told["hint"])
 
     def _failed(self, reason: str) -> ResearchFailed:
-        self._record_failure("the call ended in an internal failure", reason)
+        self._record_failure("the call failed with an internal error", reason)
         return ResearchFailed(
-            f"the research ended in an internal failure: {reason}",
+            f"the research failed with an internal error: {reason}",
             trace_id=self._job.trace_id,
-            hint=f"`marchwarden replay {self._job.trace_id}` shows how far it came.",
+            hint=f"`marchwarden replay {self._job.trace_id}` shows how far it got.",
         )
 
     def _record_failure(self, decision: str, error: str) -> None:

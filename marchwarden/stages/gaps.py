@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 MOST_CLOSED = 3
 MOST_PAIRS = 3
 POINTERS_SHOWN = 8
-LIMIT_NAMES: dict[Limit, str] = {
-    "tokens": "the token budget",
-    "iterations": "the number of iterations",
-    "sources": "the number of pages",
-    "seconds": "the time",
+LIMITS_REACHED: dict[Limit, str] = {
+    "tokens": "the token budget was used up",
+    "iterations": "the iteration limit was reached",
+    "sources": "the page limit was reached",
+    "seconds": "the time limit was reached",
 }
 
 
@@ -66,7 +66,7 @@ def settled(given: GapsGiven) -> list[Gap]:
     told = " ".join(gap.detail for gap in gaps)
     gaps += [gap for gap in _closed_pages(given, told) if gap.topic not in named]
     if given.model_trouble:
-        detail = f"The model could not be used throughout ({given.model_trouble}); stages went on without it."
+        detail = f"The model failed ({given.model_trouble}). Some steps ran without it."
         gaps.append(Gap(topic="the model", category=GapCategory.ACCESS_DENIED, detail=detail))
     if given.exhausted and not any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in gaps):
         gaps.append(_cut_short(given))
@@ -78,23 +78,23 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     failures = [failure for failure in ledger.failures if failure.aspect == aspect.number]
     searches = [each for each in failures if each.service == "search"]
     if down := [each for each in searches if each.kind is not FailureKind.BAD_REQUEST]:  # which is the query's fault
-        return Gap(topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=f"Search: {down[-1].detail}")
-    if given.exhausted and (ledger.unread() or not ledger.queries or ledger.excerpts_for(aspect.number)):
-        searched = bool(ledger.queries or ledger.sources)
-        unread = (
-            f"; {_pages(len(ledger.unread()))} found but not read." if searched else " before a search had ended."
+        return Gap(
+            topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=f"The search failed: {_sentence(down[-1])}"
         )
+    if given.exhausted and (ledger.unread() or not ledger.queries or ledger.excerpts_for(aspect.number)):
+        left = f" {_pages(len(ledger.unread()))} found but not read." if ledger.unread() else ""
+        left = left if ledger.queries or ledger.sources else " No search was completed."
         return Gap(
             topic=aspect.text,
             category=GapCategory.BUDGET_EXHAUSTED,
-            detail=f"{what_ran_out(given.exhausted)} ran out{unread}",
+            detail=f"{limits_reached(given.exhausted)}.{left}",
         )
     closed = [each for each in ledger.failures if each.service == "fetch" and each.kind.closed]
     if closed := [each for each in closed if _promised(ledger, each, aspect) >= given.parameters.gaps.relevant_lead]:
         return Gap(
             topic=aspect.text,
             category=GapCategory.ACCESS_DENIED,
-            detail=" ".join(f"{each.target}: {each.detail}" for each in closed[:MOST_CLOSED]),
+            detail=" ".join(_could_not_be_read(each) for each in closed[:MOST_CLOSED]),
         )
     return None
 
@@ -132,7 +132,7 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
         Gap(
             topic=failure.title or failure.target,
             category=GapCategory.ACCESS_DENIED,
-            detail=f"{failure.target}: {failure.detail}",
+            detail=_could_not_be_read(failure),
         )
         for failure in best
     ]
@@ -149,7 +149,7 @@ def _contradictions(ledger: Ledger) -> list[Gap]:
         Gap(
             topic=ledger.aspect(aspect).text,
             category=GapCategory.CONTRADICTORY_SOURCES,
-            detail="Sources disagree and nothing read settles it. " + " ".join(pairs[:MOST_PAIRS]),
+            detail="Sources disagree, and nothing that was read settles it. " + " ".join(pairs[:MOST_PAIRS]),
         )
         for aspect, pairs in by_aspect.items()
     ]
@@ -159,14 +159,23 @@ def _cut_short(given: GapsGiven) -> Gap:
     return Gap(
         topic=given.ledger.question,
         category=GapCategory.BUDGET_EXHAUSTED,
-        detail=f"{what_ran_out(given.exhausted)} ran out before the research was done.",
+        detail=f"{limits_reached(given.exhausted)} before the research was complete.",
     )
 
 
-def what_ran_out(exhausted: Sequence[Limit]) -> str:
-    """The limits as the subject of a sentence: "The time and the number of pages"."""
-    names = " and ".join(LIMIT_NAMES[limit] for limit in exhausted)
-    return names[:1].upper() + names[1:]
+def limits_reached(exhausted: Sequence[Limit]) -> str:
+    """Return the limits that were reached as the beginning of a sentence: "The time limit was reached"."""
+    reached = " and ".join(LIMITS_REACHED[limit] for limit in exhausted)
+    return reached[:1].upper() + reached[1:]
+
+
+def _could_not_be_read(failure: Attempt) -> str:
+    return f"{failure.target} could not be read: {_sentence(failure)}"
+
+
+def _sentence(failure: Attempt) -> str:
+    """The failure's detail with one full stop; a service's own words may bring one."""
+    return f"{failure.detail.rstrip('.')}."
 
 
 def undecided(given: GapsGiven) -> list[Aspect]:
@@ -246,11 +255,11 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
 
 def _out_of_scope(ledger: Ledger, aspect: Aspect, wanted: PointerKind) -> Gap:
     pointed = [pointer for pointer in ledger.pointers if pointer.kind == wanted]
-    where = f" ({pointed[0].value}, named by {pointed[0].locator})" if pointed else ""
+    where = f" ({pointed[0].value}, named on {pointed[0].locator})" if pointed else ""
     return Gap(
         topic=aspect.text,
         category=GapCategory.SCOPE_EXCEEDED,
-        detail=f"It asks for what {POINTER_NAMES[wanted]} holds{where}; a web researcher can't look that up.",
+        detail=f"This asks for what is in {POINTER_NAMES[wanted]}{where}. A web researcher cannot look that up.",
     )
 
 
@@ -259,15 +268,20 @@ def _pages(count: int) -> str:
 
 
 def _what_was_tried(ledger: Ledger, broken: list[Attempt]) -> str:
-    searches = len(ledger.queries)
-    text = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(len(ledger.sources))} read"
-    if with_orders := sum(source.passed_over > 0 for source in ledger.sources):
-        text += f" (of {with_orders} not the passages that speak to machines)"
-    unreadable = [failure for failure in broken if failure.service == "fetch"]
-    if unreadable:
-        text += f", {len(unreadable)} could not be ({unreadable[0].target}: {unreadable[0].detail.rstrip('.')})"
+    searches, pages = len(ledger.queries), len(ledger.sources)
+    text = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(pages)} read."
+    skipped = sum(source.passed_over > 0 for source in ledger.sources)
+    if skipped:
+        of_pages = f"{skipped} {'page' if skipped == 1 else 'pages'}"
+        text += f" Passages of {of_pages} were skipped because they look like prompt injection."
+    if unreadable := [failure for failure in broken if failure.service == "fetch"]:
+        count = f"{len(unreadable)} {'page' if len(unreadable) == 1 else 'pages'}"
+        text += f" {count} could not be read ({unreadable[0].target}: {unreadable[0].detail.rstrip('.')})."
+    if not pages:
+        return text
+    answer = "None of the rest answers" if skipped else "It does not answer" if pages == 1 else "None of them answers"
     beyond = " beyond what the context says" if ledger.context else ""
-    return f"{text}; none of them answers this{beyond}."
+    return f"{text} {answer} this{beyond}."
 
 
 GAPS: Stage[GapsGiven, list[Gap]] = Stage(

@@ -99,9 +99,9 @@ def _problem(given: OpenQuestionsGiven, question: str, others: list[str]) -> str
     met = " ".join(f"{each.text} {given.ledger.source(each.locator).title or ''}" for each in given.cited)
     asked, words = given.ledger.question, set(terms(question))
     if not words & set(terms(f"{met} {asked}")):
-        return "it asks about nothing that was met"
+        return "it is about nothing that was found"
     if any(words <= set(terms(other)) for other in (asked, *others)):
-        return "it asks again what was asked"
+        return "it repeats another question"
     return invented(question, met, asked=asked)
 
 
@@ -120,7 +120,7 @@ def _about_conflicts(given: OpenQuestionsGiven) -> list[OpenQuestion]:
         questions.append(
             OpenQuestion(
                 question=f"Why do {names[0]} and {names[1]} disagree ({conflict.about})?",
-                context=f"“{one.text}” against “{other.text}”",
+                context=f"{names[0]}: “{one.text}” {names[1]}: “{other.text}”",
                 priority=Priority.HIGH,
                 source_locator=one.locator,
             )
@@ -152,7 +152,7 @@ def _about_age(given: OpenQuestionsGiven) -> list[OpenQuestion]:
         if in_doubt and source.dated and (given.today - source.dated).days > OLD_YEARS * 365.25:
             return [
                 OpenQuestion(
-                    question=f"Does what {source.organisation} stated in {source.dated.year} still hold?",
+                    question=f"Is what {source.organisation} said in {source.dated.year} still true?",
                     context=excerpt.text,
                     priority=Priority.LOW,
                     source_locator=excerpt.locator,

@@ -141,9 +141,11 @@ def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
             dropped.append(Dropped(what="aspect", text=aspect, decision=problem))
     for query in plan.queries:
         if links := locators_in(query) - locators_in(asked):
-            dropped.append(Dropped(what="query", text=query, decision=f"it holds {', '.join(sorted(links))}"))
+            dropped.append(
+                Dropped(what="query", text=query, decision=f"it contains an address: {', '.join(sorted(links))}")
+            )
         elif _is_for_a_hit(query, given, plan):
-            dropped.append(Dropped(what="query", text=query, decision="it asks what a hit asks, not the question"))
+            dropped.append(Dropped(what="query", text=query, decision="it repeats a search hit, not the question"))
     gone = {drop.text for drop in dropped}
     aspects = [aspect for aspect in plan.aspects if aspect not in gone]
     queries = [query for query in plan.queries if query not in gone]
@@ -175,7 +177,7 @@ def _is_for_a_hit(query: str, given: PlanGiven, plan: Plan) -> bool:
 def _too_long(aspect: str, given: PlanGiven) -> str | None:
     if len(aspect) <= ASPECT_LIMIT or aspect == given.ledger.question:
         return None
-    return f"it is no phrase of at most {ASPECT_LIMIT} characters"
+    return f"it is longer than {ASPECT_LIMIT} characters"
 
 
 def model_free(given: PlanGiven) -> Plan:
@@ -183,10 +185,13 @@ def model_free(given: PlanGiven) -> Plan:
     if not ledger.queries:
         aspects = focuses(ledger.context, ledger.question) + split_question(ledger.question)
         queries = [as_query(aspect) for aspect in aspects]
-        return Plan(thought="Ask what the question asks.", aspects=aspects, queries=queries, read=[], done=False)
+        return Plan(
+            thought="Search for each part of the question.", aspects=aspects, queries=queries, read=[], done=False
+        )
     queries = [query for aspect in given.open_aspects for query in _rephrased(aspect, ledger)]
+    count = len(given.open_aspects)
     return Plan(
-        thought=f"{len(given.open_aspects)} aspects are open.",
+        thought=f"{count} {'aspect is' if count == 1 else 'aspects are'} open.",
         aspects=[],
         queries=queries[:3],
         read=[],

@@ -214,7 +214,7 @@ class StageRunner:
         shown = stage.show(given)
         async with self._turns:
             if self.model is None:
-                raise ModelError("network", "The model failed again and again and is not asked any more.")
+                raise ModelError("network", "the model failed too often and is not asked again")
             try:
                 return await self._predict(model, stage, predictor, given, shown)
             except ModelError as error:

@@ -13,7 +13,7 @@ from marchwarden.evidence.grounding import repeats, speaks_for, support
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.programs.parameters import DEFAULT, Parameters, Synthesize
 from marchwarden.stages.bounded_lists import keep_valid
-from marchwarden.stages.gaps import what_ran_out
+from marchwarden.stages.gaps import limits_reached
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import near_duplicate, terms
 from marchwarden.text.sentences import sentences
@@ -199,9 +199,7 @@ def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], l
     dropped: list[Dropped] = []
     for claim in claims:
         text, urls = " ".join(_URL.sub("", claim.text).split()), _URL.findall(claim.text)
-        dropped += [
-            Dropped(what="locator", text=url, decision="a locator is never a model's to write") for url in urls
-        ]
+        dropped += [Dropped(what="locator", text=url, decision="a model may not write addresses") for url in urls]
         excerpts, aside = _its_excerpts(ledger, usable, claim.model_copy(update={"text": text}))
         dropped += aside
         if problem := _problem(ledger, text, excerpts):
@@ -249,7 +247,7 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
     """
     cut_off = [limit for limit in exhausted if limit in ("seconds", "tokens")]
     if not claims and cut_off and not ledger.sources:
-        return f"{what_ran_out(cut_off)} ran out before anything could be read.", []
+        return f"{limits_reached(cut_off)} before anything could be read.", []
     if not claims:
         return NOTHING_NEW if ledger.context else NOTHING_FOUND, []
     cited: dict[tuple[str, int], Excerpt] = {}

@@ -119,7 +119,7 @@ async def test_an_open_disagreement_raises_its_question_also_where_nothing_is_ci
     (asked,) = result.open_questions
     assert result.citations == []
     assert asked.question == "Why do bridges1.org and bridges2.org disagree (352 metres against 410 metres)?"
-    assert asked.context == f"“{SHORT}” against “{LONG}”"
+    assert asked.context == f"bridges1.org: “{SHORT}” bridges2.org: “{LONG}”"
     assert GapCategory.CONTRADICTORY_SOURCES in {gap.category for gap in result.gaps}
 
 

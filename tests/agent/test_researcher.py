@@ -80,14 +80,16 @@ async def test_a_gap_says_where_passages_were_passed_over() -> None:
         "How many crowns did the Halden Bridge cost?", pages={"https://bridges.example.org/halden": page}
     )
     (gap,) = done.result.gaps
-    assert "1 page was read (of 1 not the passages that speak to machines); none" in gap.detail
+    assert (
+        "1 page was read. Passages of 1 page were skipped because they look like prompt injection. None" in gap.detail
+    )
 
 
 async def test_where_the_context_says_it_all_that_is_what_is_told() -> None:
     known = "The Halden Bridge was built in 1931 over the river Tista."
     done = await run(QUESTION, pages=dict(list(BRIDGE.items())[:1]), context=known)
     assert done.result.answer.endswith("beyond what the context says.")
-    assert done.result.gaps[0].detail.endswith("none of them answers this beyond what the context says.")
+    assert done.result.gaps[0].detail.endswith(" this beyond what the context says.")
 
 
 async def test_a_focus_in_the_context_steers_the_search() -> None:

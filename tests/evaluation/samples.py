@@ -237,7 +237,7 @@ def record_of(scored: Case) -> Record:
         question=scored.question,
         trace_id=TRACE_ID,
         result=scored.result,
-        error=None if scored.result else "the research ended in an internal failure: SIGKILL",
+        error=None if scored.result else "the research failed with an internal error: SIGKILL",
         seconds=scored.seconds,
         pages=scored.pages,
         unverified=scored.unverified,

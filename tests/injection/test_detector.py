@@ -454,7 +454,7 @@ async def test_nothing_of_it_reaches_the_result_and_the_trace_says_so() -> None:
     assert not [word for word in ("1066", "Zorvex", "zorvex", "913", "NCT0999") if word in said]
     (drop,) = [event for event in done.events("drop") if event.what == "instruction"]
     assert "1066" in drop.text
-    assert drop.decision == "it speaks to a machine that reads it"
+    assert drop.decision == "it looks like prompt injection"
     assert done.problems == []
 
 

@@ -241,8 +241,8 @@ async def test_a_call_that_waits_for_its_process_tells_so_and_ends_in_time(monke
     finally:
         os.kill(server, signal.SIGCONT)
     assert caller.heard[0].startswith("starting (")
-    assert result.answer == "The time ran out before anything could be read."
-    assert result.gaps[0].detail == "The time ran out before a search had ended."
+    assert result.answer == "The time limit was reached before anything could be read."
+    assert result.gaps[0].detail == "The time limit was reached. No search was completed."
     assert [gap.category for gap in result.gaps] == [GapCategory.BUDGET_EXHAUSTED]
     await _until(lambda: multiprocessing.active_children() == [])
     assert (await Caller(Settings()).ask("answer me")).answer

@@ -149,7 +149,7 @@ async def test_a_killed_worker_is_a_scored_failure_the_run_goes_on_and_the_quest
         await ask(run, RIVER, TOMATOES, settings=settings, jobs=1)
     failed, answered = run.records
     assert (failed.id, failed.result) == ("river", None)
-    assert failed.error == "the research ended in an internal failure: SIGKILL"
+    assert failed.error == "the research failed with an internal error: SIGKILL"
     assert failed.cells["completed"] == failed.cells["nugget_recall"] == {"hits": 0, "of": 1}
     assert read_trace(run.traces / f"{failed.trace_id}.jsonl").outcome == "failed"
     assert (answered.id, answered.result is None) == ("tomatoes", False)
@@ -168,7 +168,7 @@ async def test_a_failure_inside_a_call_is_a_scored_failure(run: Run, settings: S
     await ask(run, TOMATOES, settings=settings.model_copy(update={"max_seconds": "soon"}))
     (record,) = run.records
     assert record.result is None
-    assert "internal failure" in (record.error or "")
+    assert "internal error" in (record.error or "")
     assert record.cells["completed"] == {"hits": 0, "of": 1}
 
 
