@@ -1,1 +1,1 @@
-"""What a model does, one module a stage, each with a form that needs no model."""
+"""The stages that a model can do, one module each; every stage has a form that needs no model."""

@@ -1,7 +1,4 @@
-"""Lists that a model fills: bounded, because a small model asked for an open list runs on until it is cut off.
-
-DSPy drops constraints on an output field; a RootModel around the list carries them into the schema and the check.
-"""
+"""Bounded lists for a model to fill: a small model that is asked for an open list runs on until it is cut off."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ Item = TypeVar("Item")
 
 
 def keep_valid(item: type[Item], most: int) -> Callable[[Any], Any]:
-    """A validator that keeps the first `most` items of the right type: one broken item costs only itself."""
+    """Return a validator that keeps the first `most` items of the right type. A broken item costs only itself."""
     adapter: TypeAdapter[Item] = TypeAdapter(item)
 
     def keep(value: Any) -> Any:
@@ -29,6 +26,9 @@ def keep_valid(item: type[Item], most: int) -> Callable[[Any], Any]:
         return kept[:most]
 
     return keep
+
+
+# DSPy drops constraints on an output field. A RootModel around the list carries them into the schema and the check.
 
 
 class UpTo3Texts(RootModel[Annotated[list[str], BeforeValidator(keep_valid(str, 3)), Field(max_length=3)]]):

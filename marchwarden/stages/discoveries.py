@@ -1,6 +1,6 @@
-"""What another researcher should look at: papers, trials, data sets, cases that read pages name; disagreements.
+"""Discoveries for another researcher: papers, trials, data sets and court cases that pages name; disagreements.
 
-Identifiers are found by pattern, so that none can be invented; a model only words the query and the reason.
+Identifiers are found by pattern, so that none can be invented. A model only words the query and the reason.
 """
 
 import re
@@ -22,13 +22,17 @@ from marchwarden.trace.events import Dropped
 if TYPE_CHECKING:
     import dspy
 
+# Events of one result: pointers and disagreements. Guesses.
 MOST_EVENTS = 5
 MOST_CONFLICTS = 3
+# Least share of the question's terms in a pointer's passage and page title, for a pointer of a page that gave
+# evidence. A guess.
 RELEVANT_POINTER = 0.15
-"""What a pointer's sentence and page title must carry of the question to be worth telling."""
-
+# The same for a pointer of a page without evidence; and for any pointer where an aspect asks for such a document.
+# Guesses.
 RELEVANT_ALONE, RELEVANT_ASKED_FOR = 0.5, 0.3
-"""The same for a pointer of a page that gave no evidence; and for any where an aspect asks for such a thing."""
+# Characters of a pointer's sentence that a reason quotes, and of a query. Guesses.
+_QUOTED_CHARS = _QUERY_CHARS = 200
 
 RESEARCHERS: dict[PointerKind, str] = {
     "doi": "academic",
@@ -45,6 +49,7 @@ POINTER_NAMES: dict[PointerKind, str] = {
     "case": "a court file",
 }
 
+# The order matters: the name of a data set is left out where its DOI was found before.
 _PATTERNS: tuple[tuple[PointerKind, re.Pattern[str]], ...] = (
     ("arxiv", re.compile(r"\barxiv[:\s.]*(?:org/(?:abs|pdf)/)?(\d{4}\.\d{4,5}(?:v\d+)?)", re.IGNORECASE)),
     (
@@ -67,16 +72,17 @@ _PATTERNS: tuple[tuple[PointerKind, re.Pattern[str]], ...] = (
         ),
     ),
 )
+# A page's own identifier points nowhere else.
 _OWN = re.compile(r"\b(published|received|accepted|cite (?:this|as))\b.{0,40}10\.\d{4,9}/", re.IGNORECASE)
-"""The identifier of the page itself points nowhere else."""
 _DEPOSITED = re.compile(r"\b(data ?sets?|database|deposited|repository|data archive)\b", re.IGNORECASE)
+# Words for the contents of a document, which pages about it do not have.
 _INSIDE = (
     r"(tables?|tabulat\w+|appendi\w+|supplement\w*|full text|methods?|abstract|paragraphs?|word for word|verbatim|"
     r"opinions?|dissent\w*|reason(s|ing)|raw|rows?|row-level|individual|each (single|individual|of the)|"
     r"\w+[- ]by[- ]\w+|"
     r"measurements|records?|status|outcomes?|side effects|entry|full list|text of)"
 )
-"""What only the document itself holds."""
+# Words for a document. An aspect asks for it where it also has a word for its contents.
 _DOCUMENTS: dict[PointerKind, str] = {
     "trial": (
         r"\b(recruitment|enrol\w*) status\b|\bNCT\d{8}\b|\bclinicaltrials|\b(clinical )?trials?\b|\bregist(er|ry)\b"
@@ -86,13 +92,13 @@ _DOCUMENTS: dict[PointerKind, str] = {
     "dataset": r"\b(data ?sets?|databases?|census|survey|raw data)\b",
     "doi": r"\b10\.\d{4,9}/|\b(papers?|study|studies|article|meta-analysis)\b",
 }
+# Words that always ask for the document itself.
 _ALWAYS_INSIDE = re.compile(
     r"\bNCT\d{8}\b|\bclinicaltrials|\b(recruitment|enrol\w*) status\b|\btrial (status|register|registry)\b|\barxiv\b|"
     r"\bpreprints?\b|\b10\.\d{4,9}/|\b[CT][-‑–]\d+/\d\d\b|\bcourt (file|filing|record|docket)s?\b|\bdocket\b|"
     r"\bdata ?sets?\b|\bdatabases?\b|\braw (data|outcomes)\b",
     re.IGNORECASE,
 )
-"""What is asked for in these words is always the document itself."""
 _ASKS_FOR = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _DOCUMENTS.items()}
 _ASKS_INSIDE = re.compile(rf"\b{_INSIDE}\b", re.IGNORECASE)
 
@@ -103,27 +109,25 @@ class DiscoveriesGiven:
 
     @property
     def pointers(self) -> list[Pointer]:
-        """The pointers worth telling, most relevant first."""
+        """Pointers that are worth an event, most relevant first."""
         used = {excerpt.locator for excerpt in self.ledger.excerpts}
         asked_for = any(asks_for(aspect.text) for aspect in self.ledger.aspects)
-        scored = [(self._relevance(pointer), pointer) for pointer in self.ledger.pointers]
-        worth = [
-            (relevance, pointer)
-            for relevance, pointer in scored
-            if relevance >= RELEVANT_ALONE
-            or (relevance >= RELEVANT_ASKED_FOR and asked_for)
-            or (relevance >= RELEVANT_POINTER and pointer.locator in used)
-        ]
+        worth = []
+        for pointer in self.ledger.pointers:
+            # A pointer in a sentence that is evidence itself comes first, whatever the relevance of its page.
+            is_evidence = any(
+                excerpt.locator == pointer.locator
+                and (excerpt.text in pointer.sentence or pointer.sentence in excerpt.text)
+                for excerpt in self.ledger.excerpts
+            )
+            relevance = 1.0 if is_evidence else pointer.relevance
+            if (
+                relevance >= RELEVANT_ALONE
+                or (relevance >= RELEVANT_ASKED_FOR and asked_for)
+                or (relevance >= RELEVANT_POINTER and pointer.locator in used)
+            ):
+                worth.append((relevance, pointer))
         return [pointer for _, pointer in sorted(worth, key=lambda each: -each[0])[:MOST_EVENTS]]
-
-    def _relevance(self, pointer: Pointer) -> float:
-        """As its sentence's, or 1 where that is evidence itself."""
-        is_evidence = any(
-            excerpt.locator == pointer.locator
-            and (excerpt.text in pointer.sentence or pointer.sentence in excerpt.text)
-            for excerpt in self.ledger.excerpts
-        )
-        return 1.0 if is_evidence else pointer.relevance
 
 
 class Worded(BaseModel):
@@ -137,7 +141,7 @@ class WordedEvents(RootModel[Annotated[list[Worded], BeforeValidator(keep_valid(
 
 
 def find_pointers(page: Page, question: str) -> list[Pointer]:
-    """The identifiers that a page's passages name, with the sentence that names each."""
+    """Find the identifiers that a page's passages name, each with the first passage that names it."""
     asked = set(terms(question))
     title = set(terms(page.title or ""))
     found: dict[str, Pointer] = {}
@@ -150,7 +154,7 @@ def find_pointers(page: Page, question: str) -> list[Pointer]:
 
 
 def _identifiers(sentence: str) -> list[tuple[PointerKind, str]]:
-    """What a sentence names, and of which kind; a data set that stands there with its DOI is named by that."""
+    """Return the identifiers in a sentence, with their kinds. A data set with a DOI is named by its DOI alone."""
     found: list[tuple[PointerKind, str]] = []
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(sentence):
@@ -165,7 +169,7 @@ def _identifiers(sentence: str) -> list[tuple[PointerKind, str]]:
 
 
 def asks_for(aspect: str) -> PointerKind | None:
-    """What another researcher's material the wording of an aspect asks for: a document, and what is inside it."""
+    """Return the kind of document whose contents an aspect asks for; None where it asks for none."""
     if not (_ALWAYS_INSIDE.search(aspect) or _ASKS_INSIDE.search(aspect)):
         return None
     return next((kind for kind, pattern in _ASKS_FOR.items() if pattern.search(aspect)), None)
@@ -195,7 +199,7 @@ def show(given: DiscoveriesGiven) -> dict[str, Any]:
 
 
 def read(given: DiscoveriesGiven, prediction: "dspy.Prediction") -> list[DiscoveryEvent]:
-    """Every pointer becomes an event; the model's words are used for those that it worded."""
+    """Return an event for every pointer, in the model's words where it gave any."""
     worded = {event.pointer: event for event in prediction.events.root}
     return [
         _event(pointer, said.query, said.reason) if (said := worded.get(number)) else _plain(given, pointer)
@@ -204,7 +208,7 @@ def read(given: DiscoveriesGiven, prediction: "dspy.Prediction") -> list[Discove
 
 
 def ground(given: DiscoveriesGiven, events: list[DiscoveryEvent]) -> tuple[list[DiscoveryEvent], list[Dropped]]:
-    """An event whose words name what neither its pointer nor the question does gets plain ones."""
+    """Replace the words of events that name something which neither their pointer nor the question names."""
     kept, dropped = [], []
     for event, pointer in zip(events, given.pointers, strict=True):
         plain = _plain(given, pointer)
@@ -222,7 +226,7 @@ def model_free(given: DiscoveriesGiven) -> list[DiscoveryEvent]:
 
 
 def contradictions(ledger: Ledger) -> list[DiscoveryEvent]:
-    """An event for each disagreement that was met, settled or not."""
+    """Return an event for each disagreement that was found, settled or not."""
     events = []
     for conflict in ledger.conflicts[:MOST_CONFLICTS]:
         one, other = (ledger.excerpts[number - 1] for number in conflict.sides)
@@ -240,8 +244,8 @@ def contradictions(ledger: Ledger) -> list[DiscoveryEvent]:
 
 def _plain(given: DiscoveriesGiven, pointer: Pointer) -> DiscoveryEvent:
     sentence = " ".join(pointer.sentence.split())
-    sentence = sentence if len(sentence) <= 200 else sentence[:197] + "…"
-    query = f"{pointer.value} {' '.join(given.ledger.question.rstrip('?').split())}"[:200]
+    sentence = sentence if len(sentence) <= _QUOTED_CHARS else sentence[: _QUOTED_CHARS - 3] + "…"
+    query = f"{pointer.value} {' '.join(given.ledger.question.rstrip('?').split())}"[:_QUERY_CHARS]
     return _event(pointer, query, f"The page names {POINTER_NAMES[pointer.kind]}: “{sentence}”")
 
 

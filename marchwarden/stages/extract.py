@@ -20,10 +20,10 @@ from marchwarden.trace.events import Dropped
 if TYPE_CHECKING:
     import dspy
 
+# Passages of a long page that a model is shown, the best ones. A guess.
 PASSAGES_SHOWN = 18
-"""What a model is shown of a long page: the passages that rank best for the open aspects."""
+# Characters of a citation's snippet, as the contract has it. A shorter or longer summary is left out.
 SNIPPET = range(50, 201)
-"""Characters of a citation's snippet (the contract's): what is said of an excerpt becomes one where it is as long."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class ExtractGiven:
     aspects: list[Aspect]
     page: Page
     alike: Alike = field(default_factory=dict)
-    """How alike aspects and passages are in meaning, where that was looked at."""
+    """Similarities of aspects and passages in meaning; empty where no embedding model compared them."""
     parameters: Parameters = DEFAULT
 
     @cached_property
     def passages(self) -> list[Passage]:
-        """Those that may be shown and picked: what speaks to a machine that reads it is no evidence."""
+        """Passages that may be shown and picked: all but those that look like prompt injection."""
         return drop_injections(self.page)
 
     @property
@@ -84,7 +84,7 @@ def show(given: ExtractGiven) -> dict[str, Any]:
 
 
 def shown_passages(given: ExtractGiven) -> list[Passage]:
-    """The passages that a model sees, in page order: all of a short page, the best ones of a long page."""
+    """Return the passages that a model is shown, in page order: all of a short page, the best of a long one."""
     passages = given.passages
     if len(passages) <= PASSAGES_SHOWN:
         return passages
@@ -95,7 +95,7 @@ def shown_passages(given: ExtractGiven) -> list[Passage]:
 
 
 def read(given: ExtractGiven, prediction: "dspy.Prediction") -> list[Excerpt]:
-    """Numbers of passages not shown, or of aspects not asked for, point at nothing and are left out."""
+    """Return the model's picks as excerpts, without numbers of passages or aspects that it was not shown."""
     shown = {passage.number: passage for passage in shown_passages(given)}
     aspects = {aspect.number: aspect for aspect in given.aspects}
     relevance = given.relevance
@@ -113,7 +113,7 @@ def read(given: ExtractGiven, prediction: "dspy.Prediction") -> list[Excerpt]:
 
 
 def ground(given: ExtractGiven, excerpts: list[Excerpt]) -> tuple[list[Excerpt], list[Dropped]]:
-    """What an excerpt is said to say becomes its citation's snippet: only where the excerpt carries it."""
+    """Drop the summaries that their excerpts do not support: a summary becomes the citation's snippet."""
     dropped = []
     for excerpt in excerpts:
         said = excerpt.says or ""
@@ -125,12 +125,10 @@ def ground(given: ExtractGiven, excerpts: list[Excerpt]) -> tuple[list[Excerpt],
 
 
 def model_free(given: ExtractGiven) -> list[Excerpt]:
-    """The passages that are likeliest to answer an aspect, a few for each at most, best first.
-
-    A model's aspects may be in words of its own that no page uses: a page that has nothing for them is looked through
-    for the question itself.
-    """
+    """Return the passages that are likeliest to answer each aspect, a few at most, best first."""
     excerpts = _best_passages(given)
+    # A model's aspects may be in words that no page uses. A page without evidence for them is searched for the
+    # question.
     if not excerpts and not any(aspect.text.partition(" (")[0] in given.question for aspect in given.aspects):
         question = Aspect(number=given.aspects[0].number, text=given.question)
         return _best_passages(replace(given, aspects=[question]))

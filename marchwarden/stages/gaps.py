@@ -1,4 +1,7 @@
-"""What stayed open, and why. Facts settle most of it; a model is asked only about aspects that they leave open."""
+"""Gaps: aspects that stayed open, each with a category and the reason.
+
+Recorded facts decide most of them. A model is asked only about the aspects that no fact decides.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +24,10 @@ from marchwarden.trace.events import Dropped
 if TYPE_CHECKING:
     import dspy
 
+# Closed pages and pairs of sources that one gap names at most. Guesses.
 MOST_CLOSED = 3
 MOST_PAIRS = 3
+# Pointers that a model is shown. A guess.
 POINTERS_SHOWN = 8
 LIMITS_REACHED: dict[Limit, str] = {
     "tokens": "the token budget was used up",
@@ -37,9 +42,9 @@ class GapsGiven:
     ledger: Ledger
     exhausted: list[Limit]
     claimed: frozenset[int]
-    """Aspects that the answer says something about."""
+    """Numbers of the aspects that the answer says something about."""
     model_trouble: str | None = None
-    """What went wrong with the model's service, if anything."""
+    """Last failure of the model's service, in words; None where there was none."""
     parameters: Parameters = DEFAULT
 
     @property
@@ -58,10 +63,16 @@ class JudgedGaps(RootModel[Annotated[list[Judged], BeforeValidator(keep_valid(Ju
 
 
 def settled(given: GapsGiven) -> list[Gap]:
-    """The gaps that recorded facts decide: what ran out, what is closed, what disagrees."""
+    """Return the gaps that recorded facts decide: limits that were reached, closed pages, disagreements."""
+    ledger = given.ledger
     gaps = [gap for aspect in given.open_aspects if (gap := _settled_aspect(given, aspect))]
-    gaps += _for_others(given)
-    gaps += _contradictions(given.ledger)
+    for aspect in ledger.aspects:
+        wanted = asks_for(aspect.text)
+        pointed = any(pointer.kind == wanted for pointer in ledger.pointers)
+        # An answered aspect that asks for a register, a paper or a court file is open in part: pages only tell of it.
+        if aspect.number in given.claimed and wanted and pointed:
+            gaps.append(_out_of_scope(ledger, aspect, wanted))
+    gaps += _contradictions(ledger)
     named = {gap.topic for gap in gaps}
     told = " ".join(gap.detail for gap in gaps)
     gaps += [gap for gap in _closed_pages(given, told) if gap.topic not in named]
@@ -69,15 +80,18 @@ def settled(given: GapsGiven) -> list[Gap]:
         detail = f"The model failed ({given.model_trouble}). Some steps ran without it."
         gaps.append(Gap(topic="the model", category=GapCategory.ACCESS_DENIED, detail=detail))
     if given.exhausted and not any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in gaps):
-        gaps.append(_cut_short(given))
+        detail = f"{limits_reached(given.exhausted)} before the research was complete."
+        gaps.append(Gap(topic=ledger.question, category=GapCategory.BUDGET_EXHAUSTED, detail=detail))
     return gaps
 
 
 def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
+    """Return the gap that recorded facts make of an open aspect; None where they decide nothing."""
     ledger = given.ledger
     failures = [failure for failure in ledger.failures if failure.aspect == aspect.number]
     searches = [each for each in failures if each.service == "search"]
-    if down := [each for each in searches if each.kind is not FailureKind.BAD_REQUEST]:  # which is the query's fault
+    # A bad request is the fault of the query, and no sign that the service is down.
+    if down := [each for each in searches if each.kind is not FailureKind.BAD_REQUEST]:
         return Gap(
             topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=f"The search failed: {_sentence(down[-1])}"
         )
@@ -89,8 +103,14 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             category=GapCategory.BUDGET_EXHAUSTED,
             detail=f"{limits_reached(given.exhausted)}.{left}",
         )
-    closed = [each for each in ledger.failures if each.service == "fetch" and each.kind.closed]
-    if closed := [each for each in closed if _promised(ledger, each, aspect) >= given.parameters.gaps.relevant_lead]:
+    closed = []
+    for failure in ledger.failures:
+        if failure.service == "fetch" and failure.kind.closed:
+            lead = next((lead for lead in ledger.leads if lead.url == failure.target), None)
+            promised = promise(lead, [aspect]) if lead else failure.relevance * (failure.aspect == aspect.number)
+            if promised >= given.parameters.gaps.relevant_lead:
+                closed.append(failure)
+    if closed:
         return Gap(
             topic=aspect.text,
             category=GapCategory.ACCESS_DENIED,
@@ -99,26 +119,11 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     return None
 
 
-def _promised(ledger: Ledger, failure: Attempt, aspect: Aspect) -> float:
-    """How much of an aspect the hit of a page promised that could not be read."""
-    lead = next((lead for lead in ledger.leads if lead.url == failure.target), None)
-    return promise(lead, [aspect]) if lead else failure.relevance * (failure.aspect == aspect.number)
-
-
-def _for_others(given: GapsGiven) -> list[Gap]:
-    """Aspects that ask for what is inside a register, a paper or a court file, where a read page points at it: what
-    pages tell of it is a part."""
-    gaps = []
-    for aspect in given.ledger.aspects:
-        wanted = asks_for(aspect.text)
-        pointed = any(pointer.kind == wanted for pointer in given.ledger.pointers)
-        if aspect.number in given.claimed and wanted and pointed:
-            gaps.append(_out_of_scope(given.ledger, aspect, wanted))
-    return gaps
-
-
 def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
-    """Pages that promised to bear on an aspect that others answered, and could not be read; none that was `told`."""
+    """Return gaps for closed pages whose hits were relevant to an aspect that others answered.
+
+    A page whose address is in `told`, the details of the other gaps, is left out.
+    """
     closed = [
         failure
         for failure in given.ledger.failures
@@ -139,7 +144,7 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
 
 
 def _contradictions(ledger: Ledger) -> list[Gap]:
-    """One gap for each aspect on which sources disagree and nothing settles it."""
+    """Return one gap for each aspect on which sources disagree and nothing settles it."""
     by_aspect: dict[int, list[str]] = {}
     for conflict in ledger.conflicts:
         one, other = (ledger.excerpts[number - 1] for number in conflict.sides)
@@ -155,14 +160,6 @@ def _contradictions(ledger: Ledger) -> list[Gap]:
     ]
 
 
-def _cut_short(given: GapsGiven) -> Gap:
-    return Gap(
-        topic=given.ledger.question,
-        category=GapCategory.BUDGET_EXHAUSTED,
-        detail=f"{limits_reached(given.exhausted)} before the research was complete.",
-    )
-
-
 def limits_reached(exhausted: Sequence[Limit]) -> str:
     """Return the limits that were reached as the beginning of a sentence: "The time limit was reached"."""
     reached = " and ".join(LIMITS_REACHED[limit] for limit in exhausted)
@@ -174,12 +171,12 @@ def _could_not_be_read(failure: Attempt) -> str:
 
 
 def _sentence(failure: Attempt) -> str:
-    """The failure's detail with one full stop; a service's own words may bring one."""
+    # A detail may end in a service's own words, with their full stop.
     return f"{failure.detail.rstrip('.')}."
 
 
 def undecided(given: GapsGiven) -> list[Aspect]:
-    """Open aspects that no fact settles."""
+    """Return the open aspects that no recorded fact decides."""
     return [aspect for aspect in given.open_aspects if _settled_aspect(given, aspect) is None]
 
 
@@ -215,7 +212,7 @@ def shown_pointers(given: GapsGiven) -> list[Pointer]:
 
 
 def read(given: GapsGiven, prediction: "dspy.Prediction") -> list[Gap]:
-    """A gap for each undecided aspect: as the model says, else as the facts suggest."""
+    """Return a gap for each undecided aspect: the model's where it gave one, else the model-free one."""
     judged = {gap.aspect: gap for gap in prediction.gaps.root}
     gaps = []
     for aspect in undecided(given):
@@ -229,7 +226,7 @@ def read(given: GapsGiven, prediction: "dspy.Prediction") -> list[Gap]:
 
 
 def ground(given: GapsGiven, gaps: list[Gap]) -> tuple[list[Gap], list[Dropped]]:
-    """A detail that names what was not met gives way to the facts."""
+    """Replace gaps whose detail names something that was not found by the model-free ones."""
     met = " ".join(f"{pointer.value} {pointer.sentence}" for pointer in given.ledger.pointers)
     kept, dropped = [], []
     for gap, aspect in zip(gaps, undecided(given), strict=True):
@@ -245,12 +242,29 @@ def model_free(given: GapsGiven) -> list[Gap]:
 
 
 def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
-    """`scope_exceeded` where the aspect asks for what a paper, a register or a court file holds; else nothing was
-    found."""
+    """Return the model-free gap of an aspect.
+
+    Its category is `scope_exceeded` where the aspect asks for the contents of a paper, a register or a court file,
+    else `source_not_found`.
+    """
     if wanted := asks_for(aspect.text):
         return _out_of_scope(ledger, aspect, wanted)
-    broken = [failure for failure in ledger.failures if failure.aspect == aspect.number]
-    return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=_what_was_tried(ledger, broken))
+    searches, pages = len(ledger.queries), len(ledger.sources)
+    detail = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(pages)} read."
+    skipped = sum(source.passed_over > 0 for source in ledger.sources)
+    if skipped:
+        of_pages = f"{skipped} {'page' if skipped == 1 else 'pages'}"
+        detail += f" Passages of {of_pages} were skipped because they look like prompt injection."
+    unreadable = [each for each in ledger.failures if each.aspect == aspect.number and each.service == "fetch"]
+    if unreadable:
+        count = f"{len(unreadable)} {'page' if len(unreadable) == 1 else 'pages'}"
+        detail += f" {count} could not be read ({unreadable[0].target}: {unreadable[0].detail.rstrip('.')})."
+    if pages:
+        none = (
+            "None of the rest answers" if skipped else "It does not answer" if pages == 1 else "None of them answers"
+        )
+        detail += f" {none} this{' beyond what the context says' if ledger.context else ''}."
+    return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
 
 
 def _out_of_scope(ledger: Ledger, aspect: Aspect, wanted: PointerKind) -> Gap:
@@ -265,23 +279,6 @@ def _out_of_scope(ledger: Ledger, aspect: Aspect, wanted: PointerKind) -> Gap:
 
 def _pages(count: int) -> str:
     return f"{count} page was" if count == 1 else f"{count} pages were"
-
-
-def _what_was_tried(ledger: Ledger, broken: list[Attempt]) -> str:
-    searches, pages = len(ledger.queries), len(ledger.sources)
-    text = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(pages)} read."
-    skipped = sum(source.passed_over > 0 for source in ledger.sources)
-    if skipped:
-        of_pages = f"{skipped} {'page' if skipped == 1 else 'pages'}"
-        text += f" Passages of {of_pages} were skipped because they look like prompt injection."
-    if unreadable := [failure for failure in broken if failure.service == "fetch"]:
-        count = f"{len(unreadable)} {'page' if len(unreadable) == 1 else 'pages'}"
-        text += f" {count} could not be read ({unreadable[0].target}: {unreadable[0].detail.rstrip('.')})."
-    if not pages:
-        return text
-    answer = "None of the rest answers" if skipped else "It does not answer" if pages == 1 else "None of them answers"
-    beyond = " beyond what the context says" if ledger.context else ""
-    return f"{text} {answer} this{beyond}."
 
 
 GAPS: Stage[GapsGiven, list[Gap]] = Stage(

@@ -1,4 +1,4 @@
-"""What the findings make worth asking next. Never answered here; each names the evidence that raised it."""
+"""Open questions: follow-ups that the findings raise, each with the evidence that raised it. None is answered."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -19,7 +19,12 @@ from marchwarden.trace.events import Dropped
 if TYPE_CHECKING:
     import dspy
 
+# Questions of one result, of which pointers raise so many at most. Guesses.
 MOST_QUESTIONS = 4
+MOST_ABOUT_POINTERS = 2
+# Excerpts that a model is shown. A guess.
+EXCERPTS_SHOWN = 8
+# Age from which on a statement may no longer hold: the contract calls sources of this age dated.
 OLD_YEARS = 3
 
 
@@ -59,14 +64,14 @@ def signature() -> "type[dspy.Signature]":
 def show(given: OpenQuestionsGiven) -> dict[str, Any]:
     return {
         "question": given.ledger.question,
-        "excerpts": "\n".join(f"<{excerpt.number}> {excerpt.text}" for excerpt in given.cited[:8]),
+        "excerpts": "\n".join(f"<{excerpt.number}> {excerpt.text}" for excerpt in given.cited[:EXCERPTS_SHOWN]),
         "already_open": [gap.topic for gap in given.gaps],
     }
 
 
 def read(given: OpenQuestionsGiven, prediction: "dspy.Prediction") -> list[OpenQuestion]:
-    """Questions that point at an excerpt that was shown; others are left out. Raises ValueError where none does."""
-    shown = {excerpt.number: excerpt for excerpt in given.cited[:8]}
+    """Return the questions that point at an excerpt which was shown. Raises ValueError where there is none."""
+    shown = {excerpt.number: excerpt for excerpt in given.cited[:EXCERPTS_SHOWN]}
     kept = [
         OpenQuestion(
             question=asked.question.strip(),
@@ -83,7 +88,7 @@ def read(given: OpenQuestionsGiven, prediction: "dspy.Prediction") -> list[OpenQ
 
 
 def ground(given: OpenQuestionsGiven, questions: list[OpenQuestion]) -> tuple[list[OpenQuestion], list[Dropped]]:
-    """Questions about what the findings name; where none is, what the facts raise."""
+    """Drop questions about things that were not found; where none is left, return the model-free ones."""
     kept: list[OpenQuestion] = []
     dropped = []
     for asked in questions:
@@ -95,7 +100,7 @@ def ground(given: OpenQuestionsGiven, questions: list[OpenQuestion]) -> tuple[li
 
 
 def _problem(given: OpenQuestionsGiven, question: str, others: list[str]) -> str | None:
-    """Why a question that a model worded is none to hand on; None where it is one."""
+    """Return the reason to drop a question that a model worded; None where it may be handed on."""
     met = " ".join(f"{each.text} {given.ledger.source(each.locator).title or ''}" for each in given.cited)
     asked, words = given.ledger.question, set(terms(question))
     if not words & set(terms(f"{met} {asked}")):
@@ -106,8 +111,20 @@ def _problem(given: OpenQuestionsGiven, question: str, others: list[str]) -> str
 
 
 def model_free(given: OpenQuestionsGiven) -> list[OpenQuestion]:
-    """What disagreements, pointers and the age of the evidence raise."""
-    return (_about_conflicts(given) + _about_pointers(given) + _about_age(given))[:MOST_QUESTIONS]
+    """Return the questions that disagreements, pointers and the age of the evidence raise."""
+    cited = {excerpt.locator for excerpt in given.cited}
+    pointers = sorted(given.ledger.pointers, key=lambda pointer: -pointer.relevance)
+    about_pointers = [
+        OpenQuestion(
+            question=f"What does {POINTER_NAMES[pointer.kind]} ({pointer.value}) report on this?",
+            context=pointer.sentence,
+            priority=Priority.MEDIUM,
+            source_locator=pointer.locator,
+        )
+        for pointer in pointers
+        if pointer.locator in cited
+    ]
+    return (_about_conflicts(given) + about_pointers[:MOST_ABOUT_POINTERS] + _about_age(given))[:MOST_QUESTIONS]
 
 
 def _about_conflicts(given: OpenQuestionsGiven) -> list[OpenQuestion]:
@@ -128,23 +145,8 @@ def _about_conflicts(given: OpenQuestionsGiven) -> list[OpenQuestion]:
     return questions
 
 
-def _about_pointers(given: OpenQuestionsGiven) -> list[OpenQuestion]:
-    cited = {excerpt.locator for excerpt in given.cited}
-    pointers = sorted(given.ledger.pointers, key=lambda pointer: -pointer.relevance)
-    return [
-        OpenQuestion(
-            question=f"What does {POINTER_NAMES[pointer.kind]} ({pointer.value}) report on this?",
-            context=pointer.sentence,
-            priority=Priority.MEDIUM,
-            source_locator=pointer.locator,
-        )
-        for pointer in pointers
-        if pointer.locator in cited
-    ][:2]
-
-
 def _about_age(given: OpenQuestionsGiven) -> list[OpenQuestion]:
-    """Whether the first old statement still holds, where no newer source is cited or it is of what changes."""
+    """Ask whether the first old statement is still true, where only old sources are cited or its subject changes."""
     newest = given.ledger.recency([excerpt.locator for excerpt in given.cited], given.today)
     for excerpt in given.cited:
         source = given.ledger.source(excerpt.locator)

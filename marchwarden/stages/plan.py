@@ -27,9 +27,13 @@ from marchwarden.trace.events import Dropped
 if TYPE_CHECKING:
     import dspy
 
+# Candidate pages that a model chooses from, and characters of each one's snippet. Guesses.
 CANDIDATES_SHOWN = 12
+_SNIPPET_CHARS = 160
+# Characters of an aspect that a model words. The question may be an aspect itself, and longer. A guess.
 ASPECT_LIMIT = 160
-"""Characters of an aspect that a model words; the question, which may be one itself, may be longer."""
+# Characters that are kept of a model's thought, for the trace. A guess.
+_THOUGHT_CHARS = 500
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Plan(BaseModel):
     aspects: list[str]
     queries: list[str]
     read: list[str]
-    """URLs out of the ledger's unread leads."""
+    """URLs of the ledger's unread leads to read next."""
     done: bool
 
 
@@ -80,7 +84,7 @@ def show(given: PlanGiven) -> dict[str, Any]:
         for aspect in ledger.aspects
     ]
     candidates = [
-        f"{number}. {lead.title} - {lead.snippet[:160]}"
+        f"{number}. {lead.title} - {lead.snippet[:_SNIPPET_CHARS]}"
         for number, lead in enumerate(shown_candidates(given), start=1)
     ]
     return {
@@ -94,57 +98,54 @@ def show(given: PlanGiven) -> dict[str, Any]:
 
 
 def shown_candidates(given: PlanGiven) -> list[Lead]:
-    """The pages that a model chooses from, by numbers from 1."""
+    """Return the pages that a model chooses from. It names them by their place here, from 1."""
     return given.ledger.unread()[:CANDIDATES_SHOWN]
 
 
 def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
-    """Numbers outside the list point at nothing and are left out; a first plan whose queries say little of the
-    question asks the question too. Only the first plan names aspects: later ones would name the same otherwise."""
-    leads = shown_candidates(given)
+    """Return the model's plan, without numbers of candidates that do not exist.
+
+    Where no query of a first plan holds a third of the question's words, the question is one more query. Only the
+    first plan names aspects: a later one would give the same aspects other names.
+    """
+    question, leads = given.ledger.question, shown_candidates(given)
+    asked = set(terms(question))
+    aspects: list[str] = []
+    if not given.ledger.aspects:
+        # An aspect without a word of the question is not about it; a single aspect is the question, as it was asked.
+        aspects = [aspect.strip() for aspect in prediction.aspects.root if asked & set(terms(aspect))]
+        aspects = with_names(aspects, names_in(question)) if len(aspects) > 1 else [question]
     queries = [query.strip()[:QUERY_LIMIT] for query in prediction.queries.root if query.strip()]
+    if not given.ledger.queries and not any(3 * len(asked & set(terms(query))) >= len(asked) for query in queries):
+        queries.append(as_query(question))
     return Plan(
-        thought=str(prediction.thought or "").strip()[:500],
-        aspects=[] if given.ledger.aspects else _named_aspects(prediction.aspects.root, given.ledger.question),
-        queries=queries if given.ledger.queries else _about(given.ledger.question, queries),
+        thought=str(prediction.thought or "").strip()[:_THOUGHT_CHARS],
+        aspects=aspects,
+        queries=queries,
         read=[leads[number - 1].url for number in dict.fromkeys(prediction.read.root) if 1 <= number <= len(leads)],
         done=bool(prediction.done) and bool(given.ledger.queries),
     )
 
 
-def _about(question: str, queries: list[str]) -> list[str]:
-    """The queries, and the question as one more where none of them holds a third of its words."""
-    asked = set(terms(question))
-    if any(3 * len(asked & set(terms(query))) >= len(asked) for query in queries):
-        return queries
-    return [*queries, as_query(question)]
-
-
-def _named_aspects(aspects: list[str], question: str) -> list[str]:
-    """A model's aspects, each able to stand alone: with the question's names where it has none of its own. One that
-    shares no word with the question is none of its; a single aspect is the question, whatever it was called."""
-    asked = set(terms(question))
-    aspects = [aspect.strip() for aspect in aspects if asked & set(terms(aspect))]
-    if len(aspects) < 2:
-        return [question]
-    return with_names(aspects, names_in(question))
-
-
 def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
-    """Aspects head the answer and name its gaps: short phrases, which name nothing that the caller did not. A query
-    that holds a locator, or is on what only a hit speaks of, as a page may have told the model to write, is not sent.
+    """Drop aspects and queries that a page may have told the model to write.
+
+    Aspects head the answer and name its gaps. So they are short, and name nothing that the caller did not name.
+    Queries leave this machine. So none is sent that holds an address, or only words of a search hit.
     """
     asked = f"{given.ledger.question}\n{given.ledger.context or ''}"
     dropped = []
     for aspect in plan.aspects:
-        if problem := _too_long(aspect, given) or invented(aspect, "", asked=asked):
+        too_long = len(aspect) > ASPECT_LIMIT and aspect != given.ledger.question
+        problem = f"it is longer than {ASPECT_LIMIT} characters" if too_long else invented(aspect, "", asked=asked)
+        if problem:
             dropped.append(Dropped(what="aspect", text=aspect, decision=problem))
     for query in plan.queries:
         if links := locators_in(query) - locators_in(asked):
             dropped.append(
                 Dropped(what="query", text=query, decision=f"it contains an address: {', '.join(sorted(links))}")
             )
-        elif _is_for_a_hit(query, given, plan):
+        elif _is_about_a_hit(query, given, plan):
             dropped.append(Dropped(what="query", text=query, decision="it repeats a search hit, not the question"))
     gone = {drop.text for drop in dropped}
     aspects = [aspect for aspect in plan.aspects if aspect not in gone]
@@ -156,8 +157,9 @@ def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
     return plan.model_copy(update={"aspects": aspects, "queries": queries}), dropped
 
 
-def _is_for_a_hit(query: str, given: PlanGiven, plan: Plan) -> bool:
-    """Whether it has no word of the question, its aspects and what was found for them, and most of a hit's."""
+def _is_about_a_hit(query: str, given: PlanGiven, plan: Plan) -> bool:
+    """True where a query has no word of the question, its aspects and its evidence, and over half its words in a
+    hit."""
     ledger = given.ledger
     found = [excerpt.text for excerpt in ledger.excerpts]
     known = [
@@ -174,12 +176,6 @@ def _is_for_a_hit(query: str, given: PlanGiven, plan: Plan) -> bool:
     return any(2 * len(words & hit) > len(words) for hit in hits)
 
 
-def _too_long(aspect: str, given: PlanGiven) -> str | None:
-    if len(aspect) <= ASPECT_LIMIT or aspect == given.ledger.question:
-        return None
-    return f"it is longer than {ASPECT_LIMIT} characters"
-
-
 def model_free(given: PlanGiven) -> Plan:
     ledger = given.ledger
     if not ledger.queries:
@@ -188,7 +184,7 @@ def model_free(given: PlanGiven) -> Plan:
         return Plan(
             thought="Search for each part of the question.", aspects=aspects, queries=queries, read=[], done=False
         )
-    queries = [query for aspect in given.open_aspects for query in _rephrased(aspect, ledger)]
+    queries = [query for aspect in given.open_aspects if (query := _rephrased(aspect, ledger))]
     count = len(given.open_aspects)
     return Plan(
         thought=f"{count} {'aspect is' if count == 1 else 'aspects are'} open.",
@@ -199,8 +195,11 @@ def model_free(given: PlanGiven) -> Plan:
     )
 
 
-def _rephrased(aspect: Aspect, ledger: Ledger) -> list[str]:
-    """The aspect's key words, with what the titles of the pages read for it share (pseudo-relevance feedback)."""
+def _rephrased(aspect: Aspect, ledger: Ledger) -> str:
+    """Return a query of the aspect's key words and of two words that titles of pages read for it share.
+
+    This is pseudo-relevance feedback. The query is empty where the aspect has only vague words.
+    """
     asked = set(terms(aspect.text))
     words = [word for word in re.findall(r"\w(?:[\w'’.,:-]*\w)?", aspect.text) if set(terms(word)) - VAGUE_TERMS]
     titles = [lead.title for lead in ledger.leads if lead.aspect == aspect.number and lead.state == "read"]
@@ -208,7 +207,7 @@ def _rephrased(aspect: Aspect, ledger: Ledger) -> list[str]:
         word.casefold() for title in titles for word in re.findall(r"[^\W\d_]{4,}", title) if set(terms(word)) - asked
     )
     more = [word for word, count in common.most_common(2) if count > 1]
-    return [query for query in (as_query(" ".join(words + more)), as_query(" ".join(words))) if query][:1]
+    return as_query(" ".join(words + more))
 
 
 PLAN: Stage[PlanGiven, Plan] = Stage(

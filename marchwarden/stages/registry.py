@@ -1,4 +1,7 @@
-"""What of a program is in force: a stage that was compiled for other fields than it has now runs uncompiled."""
+"""The stages by name, and the part of a program that is in force.
+
+A stage that was compiled for other fields than it has now runs uncompiled.
+"""
 
 from __future__ import annotations
 
@@ -23,38 +26,43 @@ STAGES: dict[str, Stage[Any, Any]] = {
 
 
 def program_in_force(settings: Settings) -> Program | None:
-    """The program of the model, without what is stale. Builds signatures, with DSPy, only where it has compiled
-    stages. Raises ConfigurationError as `load_program` does."""
+    """Return the program of the model without its stale stages; None where there is no program.
+
+    DSPy is imported only where the program has compiled stages. Raises ConfigurationError as `load_program` does.
+    """
     program = load_program(settings)
     return program and without_stale(program, settings.model_id)
 
 
 def without_stale(program: Program, model_id: str) -> Program:
-    """The program without the stages whose signature is another than they were compiled for, and a note of each."""
-    stale = [name for name, stage in program.stages.items() if not _is_current(name, stage.signature)]
+    """Return the program without stages that were compiled for another signature, and with a note of each."""
+    stale = [
+        name
+        for name, stage in program.stages.items()
+        if name not in STAGES or STAGES[name].fingerprint != stage.signature
+    ]
     return program.without(stale, [_note(program, name, model_id) for name in stale]) if stale else program
 
 
-def _is_current(name: str, signature: str) -> bool:
-    return name in STAGES and STAGES[name].fingerprint == signature
-
-
 def _note(program: Program, name: str, model_id: str) -> Note:
-    its = program.info.model_id if program.info else model_id
+    owner = program.info.model_id if program.info else model_id
     if name not in STAGES:
         return Note(
-            text=f"the compiled {name} of {its} is of no stage that there is now", fix=compile_again(model_id)
+            text=f"the compiled {name} of {owner} is of no stage that there is now", fix=compile_again(model_id)
         )
-    said = f"the compiled {name} of {its} was made for other words or fields than {name} has now"
-    return Note(text=said, fix=compile_again(model_id, name))
+    text = f"the compiled {name} of {owner} was made for other words or fields than {name} has now"
+    return Note(text=text, fix=compile_again(model_id, name))
 
 
 def predictors_in_force(program: Program | None) -> dict[str, dspy.Predict]:
-    """New predictors, one for every stage, by name: with the words and demonstrations of the program's compiled form
-    where it has one for this very signature, else with the stage's own."""
-    return {name: _form(stage, program).new_predictor() for name, stage in STAGES.items()}
+    """Return a new predictor for every stage, by name.
 
-
-def _form(stage: Stage[Any, Any], program: Program | None) -> Stage[Any, Any]:
-    by = program.stages.get(stage.name) if program else None
-    return stage.compiled(by) if by and by.signature == stage.fingerprint else stage
+    It has the instructions and demonstrations of the program's compiled form where that was made for the stage's
+    present signature, else the stage's own.
+    """
+    predictors = {}
+    for name, stage in STAGES.items():
+        by = program.stages.get(name) if program else None
+        form = stage.compiled(by) if by and by.signature == stage.fingerprint else stage
+        predictors[name] = form.new_predictor()
+    return predictors

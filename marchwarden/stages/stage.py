@@ -1,7 +1,7 @@
-"""What the stages share: a stage is a typed DSPy signature, a check of what the model gave, and a model-free form.
+"""A stage: a typed DSPy signature, a check of the model's output, and a model-free form.
 
-A stage whose output does not pass its check is asked once more, with what was wrong; then its model-free form runs.
-In a research call the predictors of agent/program.py ask, which may be compiled; else each stage's own does.
+Where an output does not pass its check, the model is asked once more and told the problem. Then the model-free form
+runs. In a research call the predictors of agent/program.py ask, which may be compiled; else each stage's own does.
 """
 
 from __future__ import annotations
@@ -31,32 +31,37 @@ Given = TypeVar("Given")
 Output = TypeVar("Output")
 Form = Literal["model", "model_free"]
 
+# Failed calls in a row after which the model counts as down for the whole research; DSPy has already retried each of
+# them. A guess.
 FAILURES_BORNE = 3
-"""So many failed calls in a row, each retried by DSPy already, and a model counts as down for the whole research."""
+# Kinds of error that a second attempt can mend. DSPy has already retried the others, or they would not change.
 _ASK_AGAIN: tuple[str, ...] = ("unusable_output", "truncated")
-"""What a second attempt can mend; anything else DSPy has already retried, or will not change."""
+# Characters that are kept of an error's first line. A guess.
+_ERROR_CHARS = 300
 
 
 @dataclass(frozen=True)
 class Stage(Generic[Given, Output]):
     name: str
     max_tokens: int
-    """Cap of one answer."""
+    """Tokens of one answer, at most."""
     signature: Callable[[], type[dspy.Signature]]
-    """Built on first use: a researcher without a model never imports DSPy."""
+    """Builder of the signature. It is called on first use: a researcher without a model never imports DSPy."""
     show: Callable[[Given], dict[str, Any]]
-    """The signature's input fields."""
+    """Returns the signature's input fields."""
     read: Callable[[Given, dspy.Prediction], Output]
-    """The model's fields as the stage's output; raises ValueError, saying what is wrong, where they are unusable."""
+    """Returns the stage's output from the model's fields; raises ValueError, with the reason, where they are
+    unusable."""
     model_free: Callable[[Given], Output]
+    """Returns the output without a model."""
     ground: Callable[[Given, Output], tuple[Output, list[Dropped]]]
-    """The output without what the model worded and nothing that was met carries; and what was taken out."""
+    """Returns the output without the model's words that nothing found supports, and a list of what was dropped."""
     essential: bool = True
-    """Whether going without the model here for lack of tokens makes the result `budget_exhausted`."""
+    """True where a result is `budget_exhausted` if this stage has no tokens left for the model."""
     demos: tuple[Mapping[str, Any], ...] = ()
     """Demonstrations that the model is shown: input and output fields by name."""
     without_model: bool = False
-    """Whether it goes without the model, where there is one: its program says that the model does worse."""
+    """True where the stage never asks the model, because its program found that the model does worse."""
 
     @cached_property
     def predictor(self) -> dspy.Predict:
@@ -64,22 +69,24 @@ class Stage(Generic[Given, Output]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the signature's words and fields, in their order: what was compiled for one says nothing of another."""
+        """Hash of the signature's words and fields, in their order: 16 hexadecimal digits.
+
+        A compiled form is used only where the signature has the fingerprint that it was compiled for.
+        """
         signature = self.signature()
-        fields = [
-            [
-                name,
-                each.json_schema_extra["__dspy_field_type"],
-                each.json_schema_extra["desc"],
-                _type(each.annotation),
-            ]
-            for name, each in signature.fields.items()
-        ]
+        fields = []
+        for name, each in signature.fields.items():
+            try:
+                schema: Any = TypeAdapter(each.annotation).json_schema()
+            except PydanticUserError:  # a type that pydantic has no schema for
+                schema = repr(each.annotation)
+            extra = each.json_schema_extra
+            fields.append([name, extra["__dspy_field_type"], extra["desc"], schema])
         told = json.dumps([signature.instructions, fields], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def compiled(self, by: CompiledStage) -> Stage[Given, Output]:
-        """The same stage with the words and demonstrations that an optimizer found for it; or without the model."""
+        """Return the stage with an optimizer's instructions and demonstrations, or as one that asks no model."""
         if by.form == "model_free":
             return replace(self, without_model=True)
         return replace(
@@ -89,7 +96,7 @@ class Stage(Generic[Given, Output]):
         )
 
     def new_predictor(self) -> dspy.Predict:
-        """Ask with the stage's words and demonstrations; what is done to one predictor changes no other."""
+        """Return a predictor with the stage's instructions and demonstrations, which shares no state with others."""
         import dspy
 
         predictor = dspy.Predict(self.signature())
@@ -97,46 +104,27 @@ class Stage(Generic[Given, Output]):
         return predictor
 
 
-def _asking_again(predictor: dspy.Predict, problem: str) -> dspy.Predict:
-    """A predictor that says, after its own words, what was wrong with the answer before."""
-    import dspy
-
-    signature = predictor.signature
-    words = f"{signature.instructions}\n\nYour previous answer could not be used: {problem}"
-    again = dspy.Predict(signature.with_instructions(words))
-    again.demos = predictor.demos
-    return again
-
-
-def _type(annotation: Any) -> Any:
-    """A field's type as JSON schema, or in Python's words where it has none."""
-    try:
-        return TypeAdapter(annotation).json_schema()
-    except PydanticUserError:
-        return repr(annotation)
-
-
 class Stages(Protocol):
     """Runs stages."""
 
     @property
     def trouble(self) -> str | None:
-        """What went wrong with the model's service; None where nothing did."""
+        """Last failure of the model's service, in words; None where there was none."""
         ...
 
     @property
     def exhausted(self) -> Sequence[Limit]:
-        """Limits that cut the call short, so far."""
+        """Limits that have cut the call short."""
         ...
 
     async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
-        """Return the stage's output, and which form gave it."""
+        """Return the stage's output, and the form that gave it."""
         ...
 
 
 @dataclass(frozen=True)
 class WithoutModel:
-    """Runs stages without a model: for the end of a call whose time, or process, is over."""
+    """Runs stages without a model, at the end of a call whose time or process is over."""
 
     exhausted: Sequence[Limit]
     trouble: str | None = None
@@ -158,11 +146,14 @@ class StageRunner:
         predictors: Mapping[str, dspy.Predict] | None = None,
         without_model: Collection[str] = (),
     ) -> None:
-        """`at_once`: how many model calls may run side by side; more wait their turn. `predictors`: what asks the
-        model in place of the stages' own, by name. `without_model`: names of stages that go without it."""
+        """Make a runner for one call.
+
+        `at_once` is the most model calls that run side by side; more wait their turn. `predictors`, by stage, replace
+        the stages' own. `without_model` names stages that never ask the model.
+        """
         self.model = model
         self.trouble: str | None = None
-        """What went wrong with the model's service at last; None where it did its work, or answered badly only."""
+        """Last failure of the model's service, in words; None where it never failed, or only gave bad answers."""
         self._failures = 0
         self._turns = asyncio.Semaphore(at_once)
         self._budget = budget
@@ -177,7 +168,7 @@ class StageRunner:
     async def run(
         self, stage: Stage[Given, Output], given: Given, *, seconds: float | None = None
     ) -> tuple[Output, Form]:
-        """The stage's output, and which form gave it; the model has `seconds` for it, where they are given."""
+        """Return the stage's output, and the form that gave it. The model has `seconds`, or no limit for None."""
         if self.model is None or stage.without_model or stage.name in self._without_model:
             return stage.model_free(given), "model_free"
         reason = f"the model took longer than {seconds or 0:.0f} s"
@@ -185,7 +176,10 @@ class StageRunner:
             with anyio.move_on_after(seconds):
                 output = await self._ask(self.model, stage, given)
                 self._failures = 0
-                return self._grounded(stage, given, output), "model"
+                kept, dropped = stage.ground(given, output)
+                for drop in dropped:
+                    self._recorder.record(drop)
+                return kept, "model"
         except BudgetExhausted as error:
             if stage.essential:
                 self._budget.ran_out("tokens")
@@ -203,13 +197,9 @@ class StageRunner:
         )
         return stage.model_free(given), "model_free"
 
-    def _grounded(self, stage: Stage[Given, Output], given: Given, output: Output) -> Output:
-        kept, dropped = stage.ground(given, output)
-        for drop in dropped:
-            self._recorder.record(drop)
-        return kept
-
     async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
+        import dspy
+
         predictor = self._predictors.get(stage.name) or stage.predictor
         shown = stage.show(given)
         async with self._turns:
@@ -220,7 +210,10 @@ class StageRunner:
             except ModelError as error:
                 if error.kind not in _ASK_AGAIN:
                     raise
-                again = _asking_again(predictor, str(error))
+                # The problem comes after the predictor's own words, which may be compiled.
+                words = f"{predictor.signature.instructions}\n\nYour previous answer could not be used: {error}"
+                again = dspy.Predict(predictor.signature.with_instructions(words))
+                again.demos = predictor.demos
             return await self._predict(model, stage, again, given, shown)
 
     async def _predict(
@@ -234,4 +227,4 @@ class StageRunner:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+    return (str(error).splitlines() or [type(error).__name__])[0][:_ERROR_CHARS]

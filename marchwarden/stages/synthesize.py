@@ -1,4 +1,4 @@
-"""Claims that point at excerpts, and the answer that is rendered from those which their excerpts carry."""
+"""Claims that point at excerpts, and the answer, which is rendered from the claims that their excerpts support."""
 
 import re
 from collections.abc import Sequence
@@ -22,10 +22,11 @@ from marchwarden.trace.events import Dropped
 if TYPE_CHECKING:
     import dspy
 
+# Excerpts that a model answers from at most, and tokens of the call's budget for each of them. Guesses.
 EXCERPTS_SHOWN, TOKENS_AN_EXCERPT = 16, 300
-"""What a model answers from at most, and one less for each so many tokens that a small budget lacks."""
+# Claims of the model-free answer at most. Guesses.
 CLAIMS_BY_DEPTH = {Depth.SHALLOW: 4, Depth.BALANCED: 7, Depth.DEEP: 10}
-"""How many claims the model-free answer makes at most."""
+# Claims of one aspect from one source, and lines on disagreements, at most. Guesses.
 CLAIMS_PER_SOURCE = 2
 MOST_DISAGREEMENTS = 2
 NOTHING_FOUND = "No source that could be read answers this question."
@@ -41,7 +42,7 @@ class SynthesizeGiven:
     ledger: Ledger
     depth: Depth
     most_shown: int = EXCERPTS_SHOWN
-    """How many excerpts a model answers from."""
+    """Excerpts that a model answers from, at most."""
     parameters: Parameters = DEFAULT
 
 
@@ -85,19 +86,22 @@ def show(given: SynthesizeGiven) -> dict[str, Any]:
 
 
 def excerpts_for(token_budget: int) -> int:
-    """How many excerpts a model can be shown within what is kept of so many tokens for the answer."""
+    """Return the most excerpts that a model can be shown in a call with this budget: 1 at least."""
     return min(EXCERPTS_SHOWN, max(1, token_budget // TOKENS_AN_EXCERPT))
 
 
 def shown_excerpts(ledger: Ledger, most: int) -> list[Excerpt]:
-    """The excerpts that a model answers from: the most relevant, in the order in which they were found."""
+    """Return the excerpts that a model answers from: the most relevant, in the order in which they were found."""
     best = sorted(usable_excerpts(ledger), key=lambda excerpt: -excerpt.relevance)[:most]
     return sorted(best, key=lambda excerpt: excerpt.number)
 
 
 def usable_excerpts(ledger: Ledger) -> list[Excerpt]:
-    """Excerpts that an answer may rest on: none of a retracted or superseded page where a current one speaks to the
-    same aspect, none that lost a settled conflict."""
+    """Return the excerpts that an answer may rest on.
+
+    Left out are excerpts that lost a settled conflict, and those of retracted or superseded pages where a current
+    page has an excerpt on the same aspect.
+    """
     lost = {
         number
         for conflict in ledger.conflicts
@@ -115,7 +119,7 @@ def usable_excerpts(ledger: Ledger) -> list[Excerpt]:
 
 
 def read(given: SynthesizeGiven, prediction: "dspy.Prediction") -> list[Claim]:
-    """The model's claims as they are; `check_grounding` decides which of them stand. Raises ValueError for none."""
+    """Return the model's claims as they are; `check_grounding` checks them later. Raises ValueError for none."""
     claims = [
         Claim(text=text, excerpts=claim.excerpts)
         for claim in prediction.claims.root
@@ -127,12 +131,15 @@ def read(given: SynthesizeGiven, prediction: "dspy.Prediction") -> list[Claim]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Each sentence of a claim is a claim: one that is carried must not take another along."""
+    """Split a claim into sentences, each a claim: a supported sentence must not take another along."""
     return [sentence for start, end in sentences(text) if (sentence := text[start:end].strip())]
 
 
 def model_free(given: SynthesizeGiven) -> list[Claim]:
-    """The picked sentences themselves: those that carry most of an aspect, different sources first, copies joined."""
+    """Return the picked sentences as claims: the most relevant of each aspect, from different sources first.
+
+    Sentences that say the same are one claim.
+    """
     ledger = given.ledger
     claims: list[Claim] = []
     most = CLAIMS_BY_DEPTH[given.depth]
@@ -151,8 +158,10 @@ def model_free(given: SynthesizeGiven) -> list[Claim]:
 def _best(
     ledger: Ledger, excerpts: list[Excerpt], most: int, before: list[Claim], parameters: Synthesize
 ) -> list[Claim]:
-    """A sentence of each source in turn, the most relevant and most authoritative first, none that says the same as
-    another, none that falls far behind the best."""
+    """Return claims of the most relevant and most authoritative excerpts, from different sources first.
+
+    Left out are excerpts that say the same as a claim, or are far less relevant than the best.
+    """
     worth = {
         each.number: each.relevance + parameters.authority.of(ledger.source(each.locator).authority)
         for each in excerpts
@@ -173,7 +182,7 @@ def _best(
 
 
 def _join_twin(claims: list[Claim], excerpt: Excerpt) -> bool:
-    """Add the excerpt to the claim that already says the same; whether there is one."""
+    """Add the excerpt to the claim that already says the same. Return whether there is one."""
     twin = next((claim for claim in claims if _says_it_too(excerpt.text, claim.text)), None)
     if twin and excerpt.number not in twin.excerpts:
         twin.excerpts.append(excerpt.number)
@@ -181,7 +190,8 @@ def _join_twin(claims: list[Claim], excerpt: Excerpt) -> bool:
 
 
 def _says_it_too(excerpt: str, claim: str) -> bool:
-    """Whether an excerpt says what a claim says, in much the same words: not with other numbers, nor denied."""
+    """Return whether an excerpt says what a claim says, in much the same words: no other numbers, no denial."""
+    # 0.8 is the Jaccard similarity of their terms. A guess.
     ours, theirs = set(terms(claim)), set(terms(excerpt))
     together = len(ours | theirs)
     alike = near_duplicate(claim, excerpt) or (together > 0 and len(ours & theirs) / together >= 0.8)
@@ -189,10 +199,10 @@ def _says_it_too(excerpt: str, claim: str) -> bool:
 
 
 def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], list[Dropped]]:
-    """The claims that stand, and what was dropped with the reason.
+    """Return the claims that their excerpts support, and a list of what was dropped, with reasons.
 
-    A number that names no excerpt, an excerpt that says something else, or a URL in the wording, is dropped: where a
-    claim comes from is said by its excerpts. A claim stands on the excerpts that remain, if they carry it.
+    Dropped are numbers of no excerpt, excerpts that say something else, and URLs in the wording: only excerpts say
+    where a claim comes from. A claim is kept if the excerpts that remain support it.
     """
     usable = {excerpt.number: excerpt for excerpt in usable_excerpts(ledger)}
     standing: list[Claim] = []
@@ -210,7 +220,7 @@ def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], l
 
 
 def _its_excerpts(ledger: Ledger, usable: dict[int, Excerpt], claim: Claim) -> tuple[list[Excerpt], list[Dropped]]:
-    """The excerpts that speak for a claim, of those that it points at."""
+    """Return the excerpts that support a claim, of those that it points at, and what was dropped."""
     unknown = [number for number in claim.excerpts if number not in usable]
     known = [usable[number] for number in dict.fromkeys(claim.excerpts) if number in usable]
     titles = _titles(ledger, known)
@@ -221,7 +231,7 @@ def _its_excerpts(ledger: Ledger, usable: dict[int, Excerpt], claim: Claim) -> t
 
 
 def _problem(ledger: Ledger, text: str, excerpts: list[Excerpt]) -> str | None:
-    """Why a claim does not stand; None where it does."""
+    """Return the reason to drop a claim; None where it is kept."""
     if not excerpts:
         return "it points at nothing"
     if repeats(text, ledger.context):
@@ -234,13 +244,13 @@ def _titles(ledger: Ledger, excerpts: list[Excerpt]) -> str:
 
 
 def evidence(ledger: Ledger, claims: list[Claim]) -> list[Excerpt]:
-    """The excerpts that claims point at, each once: what confidence is read off, and which aspects are answered."""
+    """Return the excerpts that claims point at, each once. They decide the confidence and the answered aspects."""
     numbers = dict.fromkeys(number for claim in claims for number in claim.excerpts)
     return [ledger.excerpts[number - 1] for number in numbers]
 
 
 def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit] = ()) -> tuple[str, list[Excerpt]]:
-    """The answer's text with its markers, and the excerpts that they number: marker [n] is the n-th, from 1.
+    """Return the answer's text with its markers, and the excerpts that they number: marker [n] is the n-th, from 1.
 
     A slice that was picked for two aspects is one citation. `exhausted`: the limits that cut the call short; where
     they did before a page was read, the answer claims no reading.
@@ -272,7 +282,7 @@ def _slice(excerpt: Excerpt) -> tuple[str, int]:
 
 
 def _disagreements(ledger: Ledger, numbers: dict[tuple[str, int], int]) -> list[str]:
-    """A line for each open conflict of which the answer cites both sides."""
+    """Return a line for each open conflict of which the answer cites both sides."""
     lines = []
     for conflict in ledger.conflicts:
         one, other = (numbers.get(_slice(ledger.excerpts[side - 1])) for side in conflict.sides)
@@ -282,14 +292,14 @@ def _disagreements(ledger: Ledger, numbers: dict[tuple[str, int], int]) -> list[
 
 
 def _marked(sentence: str, markers: str) -> str:
-    """A sentence with its markers before its full stop."""
+    """Return a sentence with its markers before its full stop."""
     text = _unmarked(sentence)
     stop = text[-1] if text[-1:] in ".!?。" else "."
     return f"{text.rstrip('.!?。 ')} {markers}{stop}"
 
 
 def _unmarked(text: str) -> str:
-    """`text` on one line without `[12]`, in a page's words or a caller's: only what we number is a marker."""
+    """Return `text` on one line, without `[12]` of a page or a caller: only our own numbers are markers."""
     text = " ".join(text.split())
     while _MARKER.search(text):  # taking one out of `[[1]2]` makes another
         text = _MARKER.sub("", text)
