@@ -1,4 +1,9 @@
-"""Every setting with its default and a sentence. Only this module reads the environment and `.env`."""
+"""Every setting with its default and a sentence. The module environment.py reads the variables and `.env`.
+
+The settings are a pydantic model and not pydantic-settings' BaseSettings. That has a reader of `.env` of its own,
+which commands that start without pydantic would have to imitate, and takes 0.1 s of CPU more to import
+(python -X importtime).
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,12 @@ import os
 import re
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from marchwarden.contract import Depth
+from marchwarden.environment import dotenv, variables
 from marchwarden.errors import ConfigurationError, InvalidRequest
 
 # The model id of the model-free researcher.
@@ -30,18 +35,18 @@ CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 SECONDS_BY_DEPTH = {Depth.SHALLOW: 30.0, Depth.BALANCED: 55.0, Depth.DEEP: 180.0}
 
 
-class Settings(BaseSettings):
-    """Read once, in one place, and passed down; variables are `MARCHWARDEN_` and the field's name in capitals."""
+_KEYS = ("anthropic_api_key", "tavily_api_key")
+"""Settings whose variables are those of the services, without a prefix."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="MARCHWARDEN_",
-        env_file=".env",
-        env_file_encoding="utf-8-sig",
-        env_ignore_empty=True,
-        extra="ignore",
-        frozen=True,
-        populate_by_name=True,
-    )
+
+class Settings(BaseModel):
+    """Read once, in one place, and passed down; variables are `MARCHWARDEN_` and the field's name in capitals.
+
+    What is given to the constructor wins over the environment, and that over `.env`. Raises ValidationError, and
+    OSError where `.env` can't be read.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, validate_default=True)
 
     model: str | None = None
     """Id of the model: `anthropic/claude-…`, any other id that DSPy knows, or `extractive` for none.
@@ -50,9 +55,9 @@ class Settings(BaseSettings):
     """Address of an OpenAI-compatible server (`http://127.0.0.1:8101/v1`), or of another Anthropic endpoint."""
     api_key: SecretStr | None = None
     """Key for that server, where it wants one."""
-    anthropic_api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("ANTHROPIC_API_KEY"))
+    anthropic_api_key: SecretStr | None = None
     """Key for Claude."""
-    tavily_api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("TAVILY_API_KEY"))
+    tavily_api_key: SecretStr | None = None
     """Key for web search; without it `ask` uses the frozen web and says so."""
     tavily_base_url: str | None = None
     """Another address of the search service (a proxy, a recorder)."""
@@ -88,6 +93,13 @@ class Settings(BaseSettings):
     """Memory of one research call's process, in MB; a call that needs more fails alone."""
     debug: bool = False
     """Log to stderr."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_variables(cls, given: dict[str, Any]) -> dict[str, Any]:
+        read = variables()
+        found = {name: read[variable] for name in cls.model_fields if (variable := variable_of(name)) in read}
+        return {**found, **given}
 
     @field_validator("source")
     @classmethod
@@ -179,11 +191,11 @@ def load_settings(**overrides: object) -> Settings:
     """
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
-        return Settings(**given)  # type: ignore[arg-type]
+        return Settings(**given)
     except ValidationError as error:
-        lines = [f"{_variable(str(field))}: {problem}" for field, problem in InvalidRequest.of(error).problems]
+        lines = [f"{variable_of(str(field))}: {problem}" for field, problem in InvalidRequest.of(error).problems]
         raise ConfigurationError("\n".join(lines), hint="Correct it in the environment or in .env.") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise ConfigurationError(
             f".env can't be read: {error}", hint="Save it as UTF-8 text, or remove it."
         ) from None
@@ -194,18 +206,16 @@ def unknown_variables() -> dict[str, str | None]:
 
     Each comes with the variable that was probably meant; None where none is alike.
     """
-    from dotenv import dotenv_values
-
-    keys = ("ANTHROPIC_API_KEY", "TAVILY_API_KEY")
-    known = [_variable(name) for name in Settings.model_fields if name.upper() not in keys]
-    written = {name for name in dotenv_values(".env") if name.startswith(("MARCHWARDEN_", "ANTHROPIC_", "TAVILY_"))}
+    known = [variable_of(name) for name in Settings.model_fields]
+    written = {name for name in dotenv() if name.startswith(("MARCHWARDEN_", "ANTHROPIC_", "TAVILY_"))}
     given = {name for name in os.environ if name.startswith("MARCHWARDEN_")} | written
-    strange = sorted(given - {*known, *keys, *_NOT_SETTINGS})
-    return {name: next(iter(get_close_matches(name, [*known, *keys], n=1)), None) for name in strange}
+    strange = sorted(given - {*known, *_NOT_SETTINGS})
+    return {name: next(iter(get_close_matches(name, known, n=1)), None) for name in strange}
 
 
-def _variable(field: str) -> str:
-    return field if field.isupper() else f"MARCHWARDEN_{field.upper()}"
+def variable_of(field: str) -> str:
+    """The environment variable of a setting."""
+    return field.upper() if field in _KEYS else f"MARCHWARDEN_{field.upper()}"
 
 
 def shipped(name: Literal["web", "programs", "questions"]) -> Path:

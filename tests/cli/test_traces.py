@@ -47,7 +47,10 @@ def test_a_limit_shows_the_newest_and_says_how_many_there_are(run: Run) -> None:
     assert "1 of 3 traces" in ran.err
 
 
-@pytest.mark.parametrize(("limit", "message"), [("0", "0 is less than 1"), ("x", "'x' is not a whole number")])
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [("0", "Input should be greater than or equal to 1"), ("x", "Input should be a valid integer")],
+)
 def test_a_limit_that_is_none_is_a_usage_error(run: Run, limit: str, message: str) -> None:
     ran = run("traces", "-n", limit)
     assert ran.code == 2
