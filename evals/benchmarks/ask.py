@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -29,14 +30,17 @@ def environment(folder: str) -> dict[str, str]:
     return {**os.environ, **own}
 
 
-def commands(count: int, folder: str) -> list[float]:
-    """Seconds of each whole command; the first, which may build the search index, is not counted."""
-    seconds = []
+def commands(count: int, folder: str) -> tuple[list[float], list[float]]:
+    """Seconds of each whole command, by the clock and of CPU (of the processes that it waits for: not of those in
+    which calls run); the first, which may build the search index, is not counted."""
+    seconds, cpu = [], []
     for question in QUESTIONS[: count + 1]:
-        started = time.perf_counter()
+        started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([*COMMAND, "ask", question], env=environment(folder), check=False, capture_output=True)
         seconds.append(time.perf_counter() - started)
-    return seconds[1:]
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return seconds[1:], cpu[1:]
 
 
 async def calls(count: int, folder: str) -> list[float]:
@@ -61,7 +65,9 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=20)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(row(f"ask, whole command ({options.commands})", commands(options.commands, folder)))
+        seconds, cpu = commands(options.commands, folder)
+        print(row(f"ask, whole command ({options.commands})", seconds))
+        print(row(f"ask, CPU ({options.commands})", cpu))
         print(row(f"research, warm server ({options.calls})", anyio.run(calls, options.calls, folder)))
 
 
