@@ -58,7 +58,16 @@ class CacheTransport(httpx.AsyncBaseTransport):
         if "cookie" in request.headers:
             return await self._inner.handle_async_request(request)
         request.extensions["caching"] = {"ttl": request.extensions.get(KEEP_AT_MOST, SECONDS_KEPT)}
-        response = await self._ask_cached(request)
+        # hishel doesn't close the server's answer where it is interrupted before it has written it to its file.
+        came: list[httpx.Response] = []
+        request.extensions[_CAME] = came
+        try:
+            response = await self._cached.handle_async_request(request)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                for each in came:
+                    await each.aclose()
+            raise
         if not response.extensions["caching"]["from_cache"]:
             return response
         body = None
@@ -78,18 +87,6 @@ class CacheTransport(httpx.AsyncBaseTransport):
             stream=httpx.ByteStream(body),
             extensions={KEPT_FOR: kept_for},
         )
-
-    async def _ask_cached(self, request: httpx.Request) -> httpx.Response:
-        # hishel doesn't close the server's answer where it is interrupted before it has written it to its file.
-        came: list[httpx.Response] = []
-        request.extensions[_CAME] = came
-        try:
-            return await self._cached.handle_async_request(request)
-        except BaseException:
-            with anyio.CancelScope(shield=True):
-                for each in came:
-                    await each.aclose()
-            raise
 
 
 class _AsTheServerSays(httpx.AsyncBaseTransport):

@@ -104,7 +104,24 @@ def decode(body: bytes, content_type: str | None) -> str:
         may_be_chance = text and declared.startswith(_IN_PAIRS) and len(re.findall(r"[^\x00-\x7f]", text)) < 4
         if text is None or may_be_chance:
             text = _try_encoding(body, declared) or text
-    return text if text is not None else _detect_and_decode(body, declared or "cp1252")
+    if text is not None:
+        return text
+    begin = (_ESCAPE if body.isascii() else _BEYOND_ASCII).search(body)
+    if begin is None:
+        return body.decode("ascii")
+    at = begin.start()
+    sample = body[at:][:_SAMPLE_BYTES]
+    if not body.isascii():
+        # Markup is left out: it looks the same in most encodings.
+        pieces = _BETWEEN_TEXT.split(body[at : at + _SEARCHED_BYTES])
+        sample = b"\n".join(piece for piece in pieces if not piece.isascii())[:_SAMPLE_BYTES] or sample
+        # Most pages with but a few accents and quotation marks were written on a Western Windows.
+        if not _TWO_BEYOND_ASCII.search(sample) and len(sample.translate(None, _ALIKE)) < 4:
+            return body.decode("cp1252", "replace")
+    from chardet import EncodingEra, detect
+
+    found = detect(sample, encoding_era=EncodingEra.ALL & ~EncodingEra.MAINFRAME, compat_names=False)["encoding"]
+    return body.decode((found and _python_name(found)) or declared or "cp1252", "replace")
 
 
 def _python_name(name: str) -> str | None:
@@ -135,25 +152,6 @@ def _try_encoding(body: bytes, encoding: str) -> str | None:
         return text if broken * 1000 < len(text) and broken * 10 < whole else None
     is_cut = decoder.getstate()[0]
     return None if is_cut and text.isascii() else text
-
-
-def _detect_and_decode(body: bytes, otherwise: str) -> str:
-    begin = (_ESCAPE if body.isascii() else _BEYOND_ASCII).search(body)
-    if begin is None:
-        return body.decode("ascii")
-    at = begin.start()
-    sample = body[at:][:_SAMPLE_BYTES]
-    if not body.isascii():
-        # Markup is left out: it looks the same in most encodings.
-        pieces = _BETWEEN_TEXT.split(body[at : at + _SEARCHED_BYTES])
-        sample = b"\n".join(piece for piece in pieces if not piece.isascii())[:_SAMPLE_BYTES] or sample
-        # Most pages with but a few accents and quotation marks were written on a Western Windows.
-        if not _TWO_BEYOND_ASCII.search(sample) and len(sample.translate(None, _ALIKE)) < 4:
-            return body.decode("cp1252", "replace")
-    from chardet import EncodingEra, detect
-
-    found = detect(sample, encoding_era=EncodingEra.ALL & ~EncodingEra.MAINFRAME, compat_names=False)["encoding"]
-    return body.decode((found and _python_name(found)) or otherwise, "replace")
 
 
 def is_marked_or_wide(body: bytes) -> bool:

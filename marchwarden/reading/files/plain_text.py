@@ -14,6 +14,8 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•‣·]|\(?\d{1,3}[.)])[ \t]+\S")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t+)\S")
 _UNDERLINE = re.compile(r"[=~^-]{3,}")
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
+# Share of the margin from which on a line counts as filled: the next word didn't fit. A guess.
+_FILLED_SHARE = 0.7
 # Characters that are read: the parser takes about 10 µs for each that is a mark.
 _MAX_MARKDOWN_CHARS = 1_000_000
 
@@ -28,7 +30,28 @@ def plain_blocks(text: str) -> Iterator[Block]:
     lengths = sorted(len(line) for line in text.split("\n") if line.strip())
     margin = lengths[len(lengths) * 3 // 4] if lengths else 0
     for paragraph in _PARAGRAPH_END.split(text):
-        yield from _blocks_of(paragraph, margin)
+        last: _Lines | None = None
+        columns: str | None = None
+        for line in filter(None, map(str.strip, paragraph.split("\n"))):
+            if _UNDERLINE.fullmatch(line):
+                if last is not None and last.kind == "row":
+                    last.shown, columns = False, " ".join(last.lines[0].split())
+                elif last is not None:
+                    last.kind = "heading"
+                continue
+            is_item, is_row = bool(_LIST_ITEM.match(line)), bool(_COLUMNS.search(line))
+            if last is not None:
+                above = last.lines[-1]
+                # A line is wrapped where the one above is filled to the margin, or where it begins within a sentence.
+                is_wrapped = len(above) >= margin * _FILLED_SHARE or line[0].islower()
+                if is_wrapped and not (is_item or is_row or _COLUMNS.search(above)):
+                    last.lines.append(line)
+                    continue
+                yield last.block()
+            kind: BlockKind = "row" if is_row else "item" if is_item else "paragraph"
+            last = _Lines(kind, [line], header=columns if is_row else None)
+        if last is not None:
+            yield last.block()
 
 
 @dataclass
@@ -42,35 +65,6 @@ class _Lines:
 
     def block(self) -> Block:
         return Block(self.kind, "\n".join(self.lines), self.header, self.shown)
-
-
-# Share of the margin from which on a line counts as filled: the next word didn't fit. A guess.
-_FILLED_SHARE = 0.7
-
-
-def _blocks_of(paragraph: str, margin: int) -> Iterator[Block]:
-    last: _Lines | None = None
-    columns: str | None = None
-    for line in filter(None, map(str.strip, paragraph.split("\n"))):
-        if _UNDERLINE.fullmatch(line):
-            if last is not None and last.kind == "row":
-                last.shown, columns = False, " ".join(last.lines[0].split())
-            elif last is not None:
-                last.kind = "heading"
-            continue
-        is_item, is_row = bool(_LIST_ITEM.match(line)), bool(_COLUMNS.search(line))
-        if last is not None:
-            above = last.lines[-1]
-            # A line is wrapped where the one above is filled to the margin, or where it begins within a sentence.
-            is_wrapped = len(above) >= margin * _FILLED_SHARE or line[0].islower()
-            if is_wrapped and not (is_item or is_row or _COLUMNS.search(above)):
-                last.lines.append(line)
-                continue
-            yield last.block()
-        kind: BlockKind = "row" if is_row else "item" if is_item else "paragraph"
-        last = _Lines(kind, [line], header=columns if is_row else None)
-    if last is not None:
-        yield last.block()
 
 
 def markdown_markup(text: str) -> tuple[str, dict[str, str]]:

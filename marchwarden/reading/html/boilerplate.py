@@ -142,10 +142,6 @@ def _words_of(element: etree._Element) -> set[str]:
     return {word.lower() for part in parts for word in _WORDS.findall(part)}
 
 
-def _holds_text(element: etree._Element) -> bool:
-    return bool("".join(element.itertext()).strip() or (element.tail or "").strip())
-
-
 def _titled_parts(region: HtmlElement, titles: tuple[re.Pattern[str], ...]) -> Iterator[etree._Element]:
     """Yield the parts that begin with a heading such as "You may also like", and hold more than that heading."""
     for heading in region.iter("h2", "h3", "h4", "h5", "h6"):
@@ -156,7 +152,11 @@ def _titled_parts(region: HtmlElement, titles: tuple[re.Pattern[str], ...]) -> I
                 if (above.text or "").strip():
                     break
                 # The part has to be the first in `above` that holds text.
-                inner = (each for each in above if each is part or _holds_text(each))
+                inner = (
+                    each
+                    for each in above
+                    if each is part or "".join(each.itertext()).strip() or (each.tail or "").strip()
+                )
                 if next(inner) is not part:
                     break
                 part = above
