@@ -34,15 +34,15 @@ from marchwarden.stages.registry import STAGES, predictors_in_force, program_in_
 from marchwarden.trace.events import Recorder
 from marchwarden.trace.writer import TraceWriter
 
+# The key of a saved state that holds the fingerprint of each stage's signature.
 FINGERPRINTS = "signatures"
-"""The key of a saved state under which each stage's signature is told."""
 
 Connect = Callable[[Settings, Budget, Recorder], "Model | None"]
 
 
 @dataclass(frozen=True)
 class _Shared:
-    """Shared by the copies of a researcher: optimizers make many, and there is one meter and one folder of traces."""
+    """The part of a researcher that its copies share: optimizers make many, and there is one way to a model."""
 
     settings: Settings
     connect: Connect
@@ -90,7 +90,11 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         constraints: Constraints | dict[str, Any] | None = None,
     ) -> dspy.Prediction:
         """`aforward` for code without an event loop; raises RuntimeError where one is running."""
-        return asyncio.run(self.aforward(question, context, depth, constraints))
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self.aforward(question, context, depth, constraints))
+        raise RuntimeError("an event loop is running here: use `await researcher.acall(…)` instead of researcher(…)")
 
     async def aforward(
         self,
@@ -150,8 +154,8 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         )
 
     def _program(self) -> Program | None:
-        """The program in force, less what this module's predictors have in its place: other words than a confidence
-        was calibrated for, and than a trace should name."""
+        """Return the program in force without the stages whose prompts were changed in this module, and without a
+        confidence that was calibrated for other prompts; a note tells the trace."""
         program = self.shared.program
         changed = [name for name, each in self.named_predictors() if _words(each) != self.shared.words[name]]
         if not changed:
@@ -159,7 +163,7 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         said = Note(text=f"the prompts of {', '.join(changed)} were changed in the Researcher that was called")
         return replace((program or Program(Path())).without(changed, [said]), calibration=None)
 
-    # Its state
+    # Saving and loading
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """Instructions and demonstrations of every predictor, and which signatures they were made for."""

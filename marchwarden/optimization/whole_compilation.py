@@ -55,8 +55,8 @@ class WholeQuestions:
 
     @classmethod
     def of(cls, order: Order, train: Sequence[Question], dev: Sequence[Question]) -> WholeQuestions:
-        """As many as the order's effort and `questions` say. Raises EvaluationError where there are too few, or they
-        are about another web."""
+        """Take as many as the order's effort and `questions` say. Raises EvaluationError where there are too few, or
+        they are about another web."""
         check_web([*train, *dev], order.settings)
         ordered = evenly_spaced(train, order.effort.train + order.effort.choose)
         chosen = cls(ordered[::2], ordered[1::2], evenly_spaced(dev, order.questions))
@@ -110,7 +110,7 @@ def compile_whole(
 def _settings(
     order: Order, folder: Path, before: Program | None, dev: Sequence[Question], spending: Spending
 ) -> Settings:
-    """Traces in the compile's folder, and the program that is there in force, as far as it can be used."""
+    """Return settings with traces in the compile's folder, and with the usable part of the program that is there."""
     settings = order.settings.model_copy(update={"trace_dir": (folder / "traces").absolute()})
     if before is None or not before.stages:
         return settings
@@ -120,13 +120,13 @@ def _settings(
 
 
 def _outcome(order: Order, before: Program | None, dev: Sequence[Question], spending: Spending) -> Outcome:
-    """Nothing found yet: what is there stays."""
+    """Return the outcome of having found nothing: the program stays as it is."""
     info = build_program_info(order, records_of(before), dev, cost_record(spending))
     return Outcome(info, dict(before.stages) if before else {})
 
 
 class _Whole:
-    """One compile: what it has come to so far."""
+    """One compile, and its state so far."""
 
     def __init__(
         self, order: Order, questions: WholeQuestions, runner: QuestionRunner, spending: Spending, progress: Progress
@@ -138,7 +138,7 @@ class _Whole:
         self.before: list[Record] = []
         self.after: list[Record] = []
         self.searched: Stopped | None = None
-        """Why the search ended early."""
+        """The reason for which the search ended early; None where it did not."""
 
     def compile(self) -> None:
         """Raises Stopped and KeyboardInterrupt where a proof is ended; a search that is ended is proven as it is."""
@@ -160,8 +160,8 @@ class _Whole:
         return list(self._runner.ask_all(researcher, self.questions.dev, self.order.jobs))
 
     def _validation_tokens(self, spent: Spent) -> int:
-        """What the proof takes, about: as much as the questions took before, and the last ones held whole. Longer
-        prompts take more; each question is bounded by its own budget."""
+        """Estimate the tokens of the validation: what the same questions took before, with a margin for longer
+        prompts, and the budgets of the last questions, which are held whole."""
         budgets = sorted(each.request.constraints.token_budget for each in self.questions.dev)
         return int(MARGIN * spent.tokens) + sum(budgets[-self.order.jobs :])
 
@@ -207,7 +207,7 @@ class _Whole:
 
     @property
     def scores(self) -> tuple[float, float | None]:
-        """Of the program as it was and of what was found, on the dev questions."""
+        """Scores of the program before and of what was found, on the dev questions."""
         return _score(self.before), _score(self.after) if self.after else None
 
     @property
@@ -228,7 +228,7 @@ def _score(records: Sequence[Record]) -> float:
 
 
 def _joined(outcome: Outcome, whole: _Whole, order: Order, out: Path, spending: Spending) -> Outcome:
-    """With what was found, put in place where dev proves it."""
+    """Complete the outcome, and put what was found in place where dev proves it."""
     outcome.stopped = outcome.stopped or whole.searched
     outcome.info = outcome.info.model_copy(update={"cost": cost_record(spending)})
     if whole.found is None or not whole.after:

@@ -29,9 +29,10 @@ from marchwarden.optimization.student import ID, CandidateTracker, Prompt
 from marchwarden.settings import Settings
 from marchwarden.trace.reader import read_trace
 
-# Names the whole program where a stage's name could stand.
+# The name of the whole program where a stage's name could stand.
 WHOLE = "whole"
-# The least score of a question whose calls are shown as demonstrations: a guess. A whole answer earns 0.9 rarely.
+# The least score (0–1) of a question whose calls become demonstrations. A guess: few whole answers earn the 0.9 that
+# is asked of a single stage.
 RIGHT_WHOLE = 0.75
 
 
@@ -54,7 +55,7 @@ class Prompts:
         return all(prompt.is_sound for prompt in self.by_stage.values())
 
     def changed(self, before: Prompts) -> dict[str, Prompt]:
-        """Those that are others than before."""
+        """Return the prompts that differ from those before, by stage."""
         return {name: prompt for name, prompt in self.by_stage.items() if prompt.key != before.by_stage[name].key}
 
     def put_into(self, researcher: Researcher) -> None:
@@ -77,12 +78,15 @@ class QuestionRunner:
         return self
 
     def researcher(self) -> Researcher:
-        """With the program that the settings name."""
+        """Return a researcher with the program that the settings name."""
         return Researcher(self._settings, connect=self._spending.open_within)
 
     def ask(self, researcher: Researcher, question_id: str) -> dspy.Prediction:
-        """The researcher's prediction, with the `record` of how good it is. A question in which the service failed is
-        asked once more. Raises Stopped where the purse does not reach, the service is gone or nothing can be kept."""
+        """Ask one question, and return the prediction with its scored `record`.
+
+        A question in which the model's service failed is asked once more. Raises Stopped where the budget does not
+        reach, the service is gone or nothing can be kept.
+        """
         question = self._questions[question_id]
         prediction, trouble = self._asked(researcher, question)
         if trouble:
@@ -92,7 +96,7 @@ class QuestionRunner:
         return prediction
 
     def _asked(self, researcher: Researcher, question: Question) -> tuple[dspy.Prediction, str | None]:
-        """The prediction, and what the model's service did not do."""
+        """Return the prediction, and the failure of the model's service where there was one."""
         used = question.request.constraints.token_budget
         reservation = self._spending.reserve(WHOLE, used)
         began = time.monotonic()
@@ -122,8 +126,8 @@ class QuestionRunner:
         return None
 
     def judge(self, question_id: str, prediction: Any) -> Feedback:
-        """The score of what `ask` gave: the weighted mean of the metrics that the question has labels for; with what
-        was not met, in words."""
+        """Score what `ask` gave: the weighted mean of the metrics that the question has labels for, and the labels
+        that were missed, in words."""
         record: Record = prediction["record"]
         wanted = matches_of(record, self._settings.traces).wanted
         missed = as_words([each for each in wanted if not each.met])
@@ -131,7 +135,7 @@ class QuestionRunner:
         return Feedback(objective([record.cells]), text)
 
     def ask_all(self, researcher: Researcher, questions: Sequence[Question], jobs: int) -> Iterator[Record]:
-        """The records of the questions, in their order, `jobs` of them asked side by side. Raises Stopped."""
+        """Yield the questions' records in their order, asking `jobs` of them side by side. Raises Stopped."""
         if jobs == 1:  # in this thread, where Ctrl-C ends a question at once
             yield from (self.ask(researcher, question.id)["record"] for question in questions)
             return

@@ -82,6 +82,8 @@ async def test_inside_an_event_loop_it_is_awaited() -> None:
     program, _ = researcher()
     found = await program.acall(question=QUESTION, depth="shallow", constraints={"max_sources": 1})
     assert len(found.citations) == 1
+    with pytest.raises(RuntimeError, match="an event loop is running"):
+        program(question=QUESTION)
 
 
 def test_arguments_are_checked_as_in_every_call() -> None:

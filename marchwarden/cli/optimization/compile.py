@@ -186,7 +186,8 @@ def _refuse_together(model_free: bool, of_models: Mapping[str, object], of_none:
 def _is_whole(
     stages: list[str] | None, optimizer: str | None, without_effect: Mapping[str, object], whole: int | None
 ) -> bool:
-    """Whether all prompts are to be compiled at once. Raises BadParameter for options that say nothing about that."""
+    """Return True where all prompts are to be compiled together. Raises BadParameter for options that then have no
+    effect."""
     from marchwarden.optimization.estimate import WHOLE_OPTIMIZERS
 
     if "whole" not in (stages or ()):
