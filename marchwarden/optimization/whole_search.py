@@ -125,6 +125,14 @@ class QuestionRunner:
                     return reason
         return None
 
+    def stages_without_model(self, trace_id: str) -> set[str]:
+        """Return the stages that went on without the model at least once in a call."""
+        with suppress(TraceError):
+            lines = read_trace(self._settings.traces / f"{trace_id}.jsonl").raw
+            fell_back = {str(line.get("stage")) for line in lines if line.get("action") == "fallback"}
+            return fell_back | {str(line["action"]) for line in lines if line.get("stage_form") == "model_free"}
+        return set()
+
     def judge(self, question_id: str, prediction: Any) -> Feedback:
         """Score what `ask` gave: the weighted mean of the metrics that the question has labels for, and the labels
         that were missed, in words."""
@@ -165,11 +173,20 @@ class WholeStudent(dspy.Module):  # type: ignore[misc]
         with self.tracker.calling():
             prompts = Prompts.of(self.researcher)
             prediction = self.runner.ask(self.researcher, inputs[ID])
-            # pages are picked from side by side: in the order of who was done first, demonstrations would be drawn
-            # by chance, and a compile that goes on would not take the same road
-            traced[begun:] = sorted(traced[begun:], key=lambda step: json.dumps(step[1], sort_keys=True, default=str))
-            self.tracker.note(inputs[ID], prompts, self.tracker.judge(inputs[ID], prediction).score)
+            score = self.tracker.judge(inputs[ID], prediction).score
+            # Pages are picked from side by side. In the order of who was done first, demonstrations would be drawn by
+            # chance, and a compile that goes on would not take the same road.
+            steps = sorted(traced[begun:], key=lambda step: json.dumps(step[1], sort_keys=True, default=str))
+            traced[begun:] = self._used(steps, prediction) if score >= RIGHT_WHOLE else steps
+            self.tracker.note(inputs[ID], prompts, score)
             return prediction
+
+    def _used(self, steps: Sequence[Any], prediction: dspy.Prediction) -> list[Any]:
+        """Return the steps that a right answer rests on: where a stage went on without the model, the answer says
+        nothing of what the model gave, and it must not become a demonstration."""
+        without_model = self.runner.stages_without_model(prediction.result.trace_id)
+        names = {id(predictor): name for name, predictor in self.researcher.named_predictors()}
+        return [step for step in steps if names.get(id(step[0])) not in without_model]
 
 
 def as_examples(questions: Sequence[Question]) -> list[dspy.Example]:

@@ -161,6 +161,19 @@ def test_prompts_that_answer_whole_questions_better_are_put_in_place_together(tm
     assert outcome.info.cost.tokens == paid.spent.tokens > 0
 
 
+def test_what_a_right_answer_does_not_rest_on_is_no_demonstration(tmp_path: Path) -> None:
+    """The model's claim is dropped, and the answer is the model-free one, which is right."""
+
+    def answer(request: Any) -> Any:
+        if asked_stage(request) == "synthesize":
+            return json.dumps({"claims": [{"text": "Dragons built it in 1066.", "excerpts": [1]}]})
+        return model()(request)
+
+    outcome, _ = compiled(tmp_path, order(), answer)
+    assert outcome.stages["extract"].demos
+    assert "synthesize" not in outcome.stages
+
+
 def test_what_is_as_good_as_noise_changes_nothing(tmp_path: Path) -> None:
     outcome, _ = compiled(tmp_path, order(), model(right=lambda request: False))
     assert outcome.file is None
