@@ -1,13 +1,14 @@
-"""A whole compile: stage after stage, then the program against the uncompiled one from end to end, then its place.
+"""A whole compile: each stage, then the compiled program against the uncompiled one, then writing it to its folder.
 
-Every answer of the model is kept in the compile's folder. Going on means to do it all again: what was answered before
-is answered from there, so the same road is taken to where it broke off.
+Every answer of the model is kept in the compile's folder. A compile that goes on does everything again: what was
+answered before is answered from there, so it comes to the same point at which it was interrupted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -47,32 +48,42 @@ DECIDING = (
     "contradiction_f1",
     "abstention",
 )
-TOLD = (*DECIDING, "evidence_precision", "by_model", "claim_grounding", "injection_resistance", "tokens", "seconds")
+# Figures of the whole program that are recorded beside them.
+REPORTED = (
+    *DECIDING,
+    "evidence_precision",
+    "by_model",
+    "claim_grounding",
+    "injection_resistance",
+    "tokens",
+    "seconds",
+)
 
 
 @dataclass
 class Outcome:
-    """What a compile came to."""
+    """Result of a compile."""
 
     info: ProgramInfo
     stages: dict[str, CompiledStage]
-    """Those that are kept."""
+    """Compiled stages that are kept."""
     file: Path | None = None
     """The program.json that was put in place; None where nothing was."""
     worse: list[str] = field(default_factory=list)
-    """In what the whole program is certainly worse than the uncompiled one: then it is not put in place."""
+    """Metrics in which the whole program is certainly worse than the uncompiled one, and so not put in place."""
     stopped: Stopped | None = None
-    """Why it ended early."""
+    """Reason why the compile ended early; None where it did not."""
     stayed: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Stages whose earlier compiled form did better on the same dev examples than the one that was found now, with
-    both scores: the earlier one stays."""
+    """Stages whose earlier compiled form did better on the same dev examples than the new one, with both scores."""
 
 
 async def build_examples(
     order: Order, train: Sequence[Question], dev: Sequence[Question]
 ) -> dict[str, StageExamples]:
-    """The examples of each stage of the order. Raises EvaluationError where a stage has too few, or the questions are
-    about another web."""
+    """Build the examples of each stage of the order.
+
+    Raises EvaluationError where a stage has too few, or the questions are about another web.
+    """
     check_web([*train, *dev], order.settings)
     found = {}
     async with labelled_web(order.settings) as web:
@@ -100,25 +111,25 @@ def compile_program(
     spending: Spending | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Compile the stages of the order into the program's folder `out`, and say what it came to.
+    """Compile the stages of the order into the program's folder `out`.
 
-    `folder` is the compile's own, where it can go on. `before`: the program that is there; its other stages stay.
-    Interrupted, or out of budget, it puts in place what was proven by then. Raises ConfigurationError,
+    `folder` is the compile's own, where it can go on. `before` is the program that is there; its other stages stay.
+    Interrupted, or out of budget, it puts in place what was validated by then. Raises ConfigurationError,
     EvaluationError, StorageError.
     """
     progress = progress or Progress()
     spending = spending or Spending(folder, tokens=order.tokens, calls=order.calls)
     spending.on_call = progress.call
     outcomes, stopped = _compile_stages(order, examples, folder, spending, progress)
-    outcome = _joined(order, outcomes, before, dev, spending)
+    outcome = _merge_with_before(order, outcomes, before, dev, spending)
     outcome.stopped = stopped
     kept_now = [name for name, each in outcomes.items() if each.compiled and name not in outcome.stayed]
     if order.questions and kept_now and stopped is None:
         try:
-            _whole(order, outcome, dev, folder, spending, progress)
+            _compare_whole(order, outcome, dev, folder, spending, progress)
         except KeyboardInterrupt:
             outcome.stopped = interrupted()
-    if (kept_now or _refused(before, outcomes)) and not outcome.worse:
+    if (kept_now or _replaces_refused(before, outcomes)) and not outcome.worse:
         outcome.file = save_program(out, outcome.info, list(outcome.stages.values()))
     return outcome
 
@@ -126,7 +137,10 @@ def compile_program(
 def _compile_stages(
     order: Order, examples: Mapping[str, StageExamples], folder: Path, spending: Spending, progress: Progress
 ) -> tuple[dict[str, StageOutcome], Stopped | None]:
-    """What each stage came to, and why it ended early. Raises EvaluationError where nothing is kept by then."""
+    """Return the outcome of each stage, and why the compile ended early.
+
+    Raises EvaluationError where a stage fails and nothing is kept by then.
+    """
     outcomes: dict[str, StageOutcome] = {}
     for name in order.stages:
         task = StageTask(
@@ -156,24 +170,26 @@ def _compile_stages(
     return outcomes, None
 
 
-def _refused(before: Program | None, outcomes: Mapping[str, StageOutcome]) -> bool:
-    """Whether the program that is there has a stage that was refused, damaged or stale, and that was compiled anew to
-    the end: then its record is to go, also where nothing takes its place, or it would be told of for ever."""
+def _replaces_refused(before: Program | None, outcomes: Mapping[str, StageOutcome]) -> bool:
+    """True where a refused stage of the program that is there was compiled anew to the end."""
+    # Its record then goes, also where nothing takes its place. Else users would be warned of it for ever.
     if before is None or before.info is None:
         return False
     gone = {name for name, record in before.info.stages.items() if record.kept and name not in before.stages}
     return any(name in gone and outcome.stopped is None for name, outcome in outcomes.items())
 
 
-def _joined(
+def _merge_with_before(
     order: Order,
     outcomes: Mapping[str, StageOutcome],
     before: Program | None,
     dev: Sequence[Question],
     spending: Spending,
 ) -> Outcome:
-    """The program with what was found now, and what was there of other stages. A stage that is there stays where
-    nothing was found now, or nothing better."""
+    """Merge what was found into the program that is there.
+
+    A stage that is there stays where nothing was found now, or nothing better.
+    """
     stages: dict[str, CompiledStage] = dict(before.stages) if before else {}
     records, stayed = records_of(before), {}
     for name, outcome in outcomes.items():
@@ -190,7 +206,7 @@ def _joined(
 
 
 def records_of(before: Program | None) -> dict[str, StageRecord]:
-    """Of what is in force, and of what was tried and not kept. What is stale or damaged goes."""
+    """Return the records of stages in force, and of those that were tried and not kept; not of damaged ones."""
     if before is None or before.info is None:
         return {}
     return {name: each for name, each in before.info.stages.items() if name in before.stages or not each.kept}
@@ -199,7 +215,7 @@ def records_of(before: Program | None) -> dict[str, StageRecord]:
 def _better_before(
     order: Order, before: Program | None, old: StageRecord, new: StageRecord, dev: Sequence[Question]
 ) -> tuple[float, float] | None:
-    """What both forms scored, where the old one did better on the same examples; else the new one takes its place."""
+    """Return both forms' scores where the old one did better on the same examples, else None."""
     info = before.info if before else None
     if info is None or old.compiled is None or new.compiled is None or old.compiled <= new.compiled:
         return None
@@ -215,7 +231,7 @@ def _better_before(
 def build_program_info(
     order: Order, stages: Mapping[str, StageRecord], dev: Sequence[Question], cost: CostRecord
 ) -> ProgramInfo:
-    """What program.json says of a program that this order made today."""
+    """Build the content of program.json for a program that this order made today."""
     return ProgramInfo(
         format=1,
         model_id=order.settings.model_id,
@@ -243,11 +259,11 @@ def cost_record(spending: Spending) -> CostRecord:
 # The whole program
 
 
-def _whole(
+def _compare_whole(
     order: Order, outcome: Outcome, dev: Sequence[Question], folder: Path, spending: Spending, progress: Progress
 ) -> None:
     """Ask dev questions with the uncompiled program and with the compiled one, and compare."""
-    questions = _affordable(evenly_spaced(dev, order.questions), spending)
+    questions = _affordable_questions(evenly_spaced(dev, order.questions), spending)
     if not questions:
         outcome.stopped = out_of_tokens("the token budget does not reach for whole questions")
         return
@@ -257,40 +273,47 @@ def _whole(
     for name, used in (("uncompiled", NONE), ("compiled", str(program.absolute()))):
         progress.phase(f"{name}, whole questions")
         settings = order.settings.model_copy(update={"program": used})
-        run = _run(folder / "whole", name, questions, settings, order.jobs)
-        anyio.run(_ask, run, questions, settings, order.jobs, progress)
+        run = _open_run(folder / "whole", name, questions, settings, order.jobs)
+        ask = partial(
+            ask_all, run, questions, settings, jobs=order.jobs, on_record=lambda record: progress.question()
+        )
+        anyio.run(ask)
         if (without := without_model(run)) and without.dead:
             outcome.stopped = service_gone(without.reason or "no whole question was answered by it")
             return
         runs.append(run)
-    found = _differences(*runs)
+    uncompiled, compiled = runs
+    by_id = {record.id: record.cells for record in compiled.records}
+    found = differences([each.cells for each in uncompiled.records], [by_id[each.id] for each in uncompiled.records])
     whole = WholeRecord(questions=len(questions), split="dev", figures=figure_records(found))
-    outcome.info = outcome.info.model_copy(update={"whole": whole, "cost": _with_runs(cost_record(spending), runs)})
+    # Whole questions are bounded by their own budgets, and so are counted here and not by the spending.
+    cost = cost_record(spending)
+    results = [record.result.cost_metadata for run in runs for record in run.records if record.result]
+    tokens = cost.tokens + sum(each.tokens_used for each in results)
+    seconds = round(cost.seconds + sum(each.wall_time_sec for each in results), 1)
+    cost = cost.model_copy(update={"tokens": tokens, "seconds": seconds})
+    outcome.info = outcome.info.model_copy(update={"whole": whole, "cost": cost})
     outcome.worse = [each.metric.name for each in found if each.metric.name in DECIDING and each.is_better is False]
 
 
-async def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int, progress: Progress) -> None:
-    await ask_all(run, questions, settings, jobs=jobs, on_record=lambda record: progress.question())
-
-
-def _run(shelf: Path, name: str, questions: Sequence[Question], settings: Settings, jobs: int) -> Run:
-    """The run to go on with, where one of the same compiled stages is there; else a new one beside it."""
+def _open_run(runs: Path, name: str, questions: Sequence[Question], settings: Settings, jobs: int) -> Run:
+    """Open the run to go on with, where one of the same compiled stages is there; else a new one beside it."""
     info = info_of(questions, settings, name="shipped", split="dev", jobs=jobs)
-    folder, number = shelf / name, 1
+    folder, number = runs / name, 1
     while (folder / RUN).exists():
         run = open_run(folder)
         its = run.info
-        # a program's fingerprint tells its day and its cost too, which say nothing of what it answers
+        # A program's fingerprint covers its day and its cost too, which change nothing in what it answers.
         if its.compiled == info.compiled and not its.differences(info.model_copy(update={"program": its.program})):
             run.mend()
             return run
         number += 1
-        folder = shelf / f"{name}-{number}"
+        folder = runs / f"{name}-{number}"
     return start_run(folder, info)
 
 
-def _affordable(questions: Sequence[Question], spending: Spending) -> list[Question]:
-    """As many as the tokens surely reach for, with both programs."""
+def _affordable_questions(questions: Sequence[Question], spending: Spending) -> list[Question]:
+    """Return as many questions as the tokens surely pay for, with both programs."""
     left, chosen = spending.budget.tokens_left("whole"), []
     for question in questions:
         left -= 2 * question.request.constraints.token_budget
@@ -304,19 +327,5 @@ def figure_records(found: Sequence[Difference]) -> dict[str, FigureRecord]:
     return {
         each.metric.name: FigureRecord(uncompiled=each.a, compiled=each.b, low=each.low, high=each.high)
         for each in found
-        if each.metric.name in TOLD
+        if each.metric.name in REPORTED
     }
-
-
-def _differences(one: Run, other: Run) -> list[Difference]:
-    """Every metric's, question by question."""
-    by_id = {record.id: record.cells for record in other.records}
-    return differences([each.cells for each in one.records], [by_id[each.id] for each in one.records])
-
-
-def _with_runs(cost: CostRecord, runs: Sequence[Run]) -> CostRecord:
-    """With what the whole questions took, which their own budgets bounded."""
-    results = [record.result.cost_metadata for run in runs for record in run.records if record.result]
-    tokens = sum(each.tokens_used for each in results)
-    seconds = sum(each.wall_time_sec for each in results)
-    return cost.model_copy(update={"tokens": cost.tokens + tokens, "seconds": round(cost.seconds + seconds, 1)})

@@ -1,5 +1,7 @@
-"""What a compile will do, before anything is spent: which optimizer, how many examples, about how many calls, tokens
-and dollars. What a model of which size gets by default is decided here."""
+"""Estimates of a compile before anything is spent: optimizer, examples, and about how many calls, tokens and dollars.
+
+The defaults for a model of each size are here.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,7 @@ from marchwarden.settings import Settings
 
 Size: TypeAlias = Literal["small", "large"]
 
+# Sizes of the searches that `--effort` names. Guesses.
 EFFORTS: dict[str, Effort] = {
     "light": Effort(),
     "medium": Effort(candidates=6, demos=6, train=40, choose=24, dev=60),
@@ -32,29 +35,31 @@ WHOLE_EFFORTS: dict[str, Effort] = {
     "medium": Effort(candidates=6, demos=2, train=10, choose=8, dev=None),
     "heavy": Effort(candidates=12, demos=3, train=30, choose=20, dev=None),
 }
-# Those that were tried on the whole program.
+# Optimizers that were tried on the whole program.
 WHOLE_OPTIMIZERS = ("bootstrap", "mipro", "gepa")
 WHOLE_OPTIMIZER_OF: dict[Size, str] = {"small": "bootstrap", "large": "gepa"}
 # Model calls of a question from end to end, about: a plan, eight pages and three closing stages.
 CALLS_A_QUESTION = 12
 # Parameters up to which a model is small: it follows examples better than it writes instructions for itself.
+# A guess.
 SMALL_BILLIONS = 15.0
 OPTIMIZER_OF: dict[Size, str] = {"small": "random-search", "large": "gepa"}
 EFFORT_OF: dict[Size, str] = {"small": "light", "large": "medium"}
-# Dev questions that the whole program is asked from end to end, by default.
+# Dev questions that the whole program is asked from end to end, by default. A guess.
 QUESTIONS_OF: dict[Size, int] = {"small": 8, "large": 24}
 
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b\b|[a-z](\d+(?:\.\d+)?)b\b", re.IGNORECASE)
 _LITTLE = re.compile(r"smollm|tiny|\bphi\b|gemma-?2b", re.IGNORECASE)
-_CHARACTERS_A_TOKEN = 4.0
-# That a stage makes at most in the loop, and so on dev: an answer that can't be used is asked for once more.
+# Characters of a token of English text, about.
+_CHARS_PER_TOKEN = 4.0
+# Calls that a stage makes at most for one answer: one that can't be used is asked for once more.
 _ATTEMPTS = 2
-# Of its cap, what an answer takes on average.
+# Share of its output limit that an answer takes on average. A guess.
 _ANSWER_SHARE = 0.4
 
 
 def size_of(model_id: str) -> Size:
-    """By the parameters that its name tells (`qwen2.5:7b`); a name that tells none is of a large one."""
+    """Return a model's size by the parameters in its name (`qwen2.5:7b`); a name without them is a large model's."""
     found = [float(one or other) for one, other in _BILLIONS.findall(model_id)]
     return "small" if (found and max(found) <= SMALL_BILLIONS) or _LITTLE.search(model_id) else "large"
 
@@ -65,8 +70,10 @@ def optimizer_for(model_id: str, name: str | None) -> Optimizer:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Of one stage. Calls are at most so many, those aside that a failing service makes DSPy repeat; tokens and
-    dollars are about."""
+    """Estimate for one stage.
+
+    Calls are upper limits, without those that DSPy repeats when the service fails. Tokens and dollars are rough.
+    """
 
     stage: str
     optimizer: str
@@ -77,7 +84,7 @@ class Estimate:
     reflection_calls: int
     tokens: int
     dollars: float | None
-    """None where a price is not known."""
+    """US dollars; None where a price is not known."""
 
     def as_json(self) -> dict[str, Any]:
         return dict(vars(self))
@@ -86,7 +93,7 @@ class Estimate:
 def estimate(
     stage_set: AnyStageSet, examples: StageExamples, optimizer: Optimizer, effort: Effort, model_id: str, writer: str
 ) -> Estimate:
-    """`writer`: the model that writes instructions."""
+    """Estimate the compile of one stage. `writer` is the model that writes instructions."""
     effort = fitted(effort, stage_set, examples.learn)
     calls = optimizer.calls(effort, len(examples.learn), len(examples.choose))
     shown = prompt_tokens(stage_set, examples.learn + examples.choose + examples.dev)
@@ -109,23 +116,23 @@ def estimate(
 
 
 def prompt_tokens(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> int:
-    """Of an example's prompt without demonstrations, on average, about."""
+    """Return the tokens of an example's prompt without demonstrations, on average, about."""
     stage, adapter = stage_set.stage, JSONAnswers()
     signature = stage.signature()
     messages = [adapter.format(signature, [], stage.show(each.given)) for each in examples]
-    return int(fmean(sum(len(str(part["content"])) for part in each) for each in messages) / _CHARACTERS_A_TOKEN)
+    return int(fmean(sum(len(str(part["content"])) for part in each) for each in messages) / _CHARS_PER_TOKEN)
 
 
 def fitted(effort: Effort, stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> Effort:
-    """The effort with as many demonstrations as there is room for, two at least."""
+    """Return the effort with as many demonstrations as there is room for, two at least."""
     room = effort.demo_tokens // _demo_tokens(stage_set, examples)
     return replace(effort, demos=min(effort.demos, max(2, room)))
 
 
 def _demo_tokens(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> int:
-    """Of one demonstration, on average, about."""
+    """Return the tokens of one demonstration, on average, about."""
     shown = [len(json.dumps(stage_set.stage.show(each.given), default=str)) for each in examples]
-    return int(fmean(shown) / _CHARACTERS_A_TOKEN + _ANSWER_SHARE * stage_set.stage.max_tokens)
+    return int(fmean(shown) / _CHARS_PER_TOKEN + _ANSWER_SHARE * stage_set.stage.max_tokens)
 
 
 def _dollars(model_id: str, read: int, written: int, writer: str, reflected: int) -> float | None:
@@ -138,32 +145,34 @@ def _dollars(model_id: str, read: int, written: int, writer: str, reflected: int
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be compiled, and for how much."""
+    """One compile: stages, optimizer, models and limits."""
 
     settings: Settings
-    """Of the model that is compiled for."""
+    """Settings of the model that is compiled for."""
     stages: tuple[str, ...]
     optimizer: Optimizer
     effort: Effort
     reflection: Settings | None = None
-    """Of the model that writes instructions, where it is another."""
+    """Settings of the model that writes instructions; None where it is the same."""
     seed: int = 0
     jobs: int = 1
     tokens: int | None = None
-    """All of it, never exceeded."""
+    """Tokens of the whole compile, at most; None for no limit."""
     calls: int | None = None
-    """Of searches and proofs."""
+    """Calls of searches and validations, at most; None for no limit."""
     questions: int = 0
     """Dev questions that the whole program is asked from end to end."""
     trials: int = 0
-    """Of a search for the model-free stages' parameters."""
+    """Trials of the search for the model-free stages' parameters."""
     always_model: bool = False
-    """Whether every stage asks the model, however much better it does without."""
+    """True where every stage asks the model, however much better it does without."""
 
 
 def estimate_whole(order: Order, budgets: Sequence[int], dev: int) -> Estimate:
-    """Of the whole program at once. `budgets`: token budgets of the train questions. Tokens are those of the budgets,
-    which no question exceeds; mostly it takes a third of them or less."""
+    """Estimate the compile of the whole program at once. `budgets` are the token budgets of the train questions.
+
+    Tokens are those of the budgets, which no question exceeds. Most questions take a third of them or less.
+    """
     learn, choose = (len(budgets) + 1) // 2, len(budgets) // 2
     calls = order.optimizer.calls(order.effort, learn, choose)
     questions = calls.task + 2 * dev
@@ -185,5 +194,5 @@ def estimate_whole(order: Order, budgets: Sequence[int], dev: int) -> Estimate:
 
 
 def whole_tokens(order: Order) -> int:
-    """What the questions from end to end may take at most, with both programs."""
+    """Return the tokens that the questions from end to end may take at most, with both programs."""
     return 2 * order.questions * Constraints().token_budget

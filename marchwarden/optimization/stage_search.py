@@ -1,6 +1,6 @@
-"""One stage's compile: score it as it is on dev, search a better prompt on train, prove it on dev.
+"""One stage's compile: score it as it is on dev, search a better prompt on train, validate it on dev.
 
-Dev decides and is never searched on. What the proof needs is set aside before the search spends anything.
+Dev decides and is never searched on. Tokens and calls for the validation are set aside before the search spends any.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import anyio
 
 from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.runs.run import write_json
-from marchwarden.lm import Model
 from marchwarden.optimization.examples import AnyStageSet, Example
 from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Effort, Optimizer, Search, run
 from marchwarden.optimization.spending import Clock, Spending, Spent, Stopped, interrupted
@@ -32,9 +31,10 @@ from marchwarden.optimization.validation import (
 from marchwarden.programs import CompiledStage, StageRecord
 from marchwarden.settings import Settings
 
-# Under which name the budget keeps what the proof needs.
+# Name under which the budget sets tokens and calls aside for the validation.
 VALIDATION = "proof"
-# How much more a compiled prompt's proof may cost than the uncompiled one's, demonstrations aside.
+# Factor by which the validation of a compiled prompt may cost more than that of the uncompiled one, demonstrations
+# aside. A guess.
 MARGIN = 1.3
 
 
@@ -55,8 +55,8 @@ class StageExamples:
         effort: Effort,
         seed: int,
     ) -> StageExamples:
-        """Half of the train examples are to choose by, at most as many as the effort says; those of one question stay
-        on one side, since they share their pages."""
+        """Split the train examples: half of them to learn from, half to choose by, as many as the effort says."""
+        # Examples of one question stay on one side, since they share their pages.
         ordered = spread(train, None, seed)
         sides: dict[str, bool] = {}
         for example in ordered:
@@ -68,7 +68,7 @@ class StageExamples:
         )
 
     def check(self, stage: str) -> None:
-        """Raises EvaluationError where there are too few to say anything."""
+        """Raise EvaluationError where there are too few examples to say anything."""
         for split, found, least in (("train", self.learn, 2), ("train", self.choose, 2), ("dev", self.dev, 4)):
             if len(found) < least:
                 raise EvaluationError(
@@ -79,7 +79,7 @@ class StageExamples:
 
 @dataclass(frozen=True)
 class StageTask:
-    """What is to be compiled, with what."""
+    """One stage to compile, with its examples, optimizer and models."""
 
     stage_set: AnyStageSet
     examples: StageExamples
@@ -87,13 +87,13 @@ class StageTask:
     effort: Effort
     settings: Settings
     reflection: Settings | None
-    """Settings of the model that writes instructions; None: the one that is compiled for."""
+    """Settings of the model that writes instructions; None where it is the one that is compiled for."""
     seed: int
     jobs: int
     folder: Path
-    """Where what was found is kept."""
+    """Folder in which the prompt that was found is kept."""
     always_model: bool = False
-    """Never go without the model, however much worse it does."""
+    """True where the stage never goes without the model, however much worse it does."""
 
     @property
     def name(self) -> str:
@@ -104,45 +104,56 @@ class StageTask:
 class StageOutcome:
     record: StageRecord
     compiled: CompiledStage | None
-    """Where it is kept."""
+    """Compiled form of the stage; None where it is not kept."""
     validation: Validation | None
+    """Scores on dev; None where not even the uncompiled stage was scored."""
     stopped: Stopped | None = None
-    """Why it ended early."""
+    """Reason why the search ended early; None where it did not."""
 
 
 class Progress:
-    """What a compile tells while it runs; does nothing by itself."""
+    """Callbacks of a compile while it runs; each does nothing by itself."""
 
     def stage(self, name: str) -> None:
-        """A stage begins."""
+        """Take note that a stage begins."""
 
     def stage_done(self, name: str, record: StageRecord) -> None:
-        """It came to this."""
+        """Take note of a stage's result."""
 
     def call(self) -> None:
-        """A call ended."""
+        """Take note that a call ended."""
 
     def question(self) -> None:
-        """A whole question was answered."""
+        """Take note that a whole question was answered."""
 
     def phase(self, text: str) -> None:
-        """What is being done."""
+        """Take note of what is being done."""
 
     def best(self, score: float) -> None:
-        """The best score so far on the examples to choose by, 0–1."""
+        """Take note of the best score so far on the examples to choose by, 0–1."""
 
 
 def compile_stage(task: StageTask, spending: Spending, progress: Progress) -> StageOutcome:
-    """Raises ConfigurationError, EvaluationError and StorageError. Where the budget or the patience ends first, the
-    best that was found by then is proven, if that can still be paid, and the outcome says so."""
+    """Compile one stage.
+
+    Where the budget ends or the user interrupts, the best prompt so far is validated, if that can still be paid, and
+    the outcome says so. Raises ConfigurationError, EvaluationError and StorageError.
+    """
     clock, before, replayed_before = Clock(), spending.spent.copy(), spending.recording.replayed_seconds
     validation, found, stopped = _search_and_validate(task, spending, progress)
     spent = spending.spent.since(before)
     kept = found if validation and validation.helped else None
     if validation and validation.goes_without_model and not task.always_model and stopped is None:
-        # a search that ended early says nothing of what the model can do
-        kept = _without_model(task)
-    replayed = (spending.recording.replayed_seconds - replayed_before) / task.jobs  # as long as in one go, about
+        # Not where the search ended early: that says nothing about what the model can do.
+        stage = task.stage_set.stage
+        kept = CompiledStage(
+            stage=stage.name,
+            signature=stage.fingerprint,
+            form="model_free",
+            instructions=stage.signature().instructions,
+        )
+    # Replayed answers count as long as they once took, so a compile that goes on reports about the time of one go.
+    replayed = (spending.recording.replayed_seconds - replayed_before) / task.jobs
     record = _record(task, validation, kept, stopped).model_copy(
         update={"calls": spent.calls, "tokens": spent.tokens, "seconds": round(clock.seconds + replayed, 1)}
     )
@@ -152,7 +163,10 @@ def compile_stage(task: StageTask, spending: Spending, progress: Progress) -> St
 def _search_and_validate(
     task: StageTask, spending: Spending, progress: Progress
 ) -> tuple[Validation | None, CompiledStage | None, Stopped | None]:
-    """What was proven, what was found, and why it ended early; no proof where not even the stage as it is was."""
+    """Return the validation, the stage that was found, and why it ended early.
+
+    There is no validation where not even the uncompiled stage could be scored.
+    """
     stage, dev = task.stage_set.stage, task.examples.dev
     before = spending.spent.copy()
     progress.phase("uncompiled, on dev")
@@ -162,7 +176,9 @@ def _search_and_validate(
         return None, None, ended
     unproven = Validation(baseline, None, model_free_scores(task.stage_set, dev))
     share = _ValidationReserve(spending, task, before)
-    share.keep(_demo_bytes(task))
+    # Demonstrations lengthen a prompt by the longest examples, at most.
+    shown = [json.dumps(stage.show(each.given), default=str) for each in task.examples.learn]
+    share.keep(sum(sorted((len(each.encode("utf-8")) for each in shown), reverse=True)[: task.effort.demos]))
     prompt, stopped = _search(task, spending, progress, share)
     share.give_back()
     if prompt is None or prompt == Prompt(stage.signature().instructions):
@@ -173,7 +189,8 @@ def _search_and_validate(
         instructions=prompt.instructions,
         demos=[dict(demo) for demo in prompt.demos],
     )
-    _keep_found(task, found)
+    # A prompt that is not validated is no part of a program. It is kept in the compile's folder, to be looked at.
+    write_json(task.folder / f"{task.name}.found.json", found.model_dump(mode="json"))
     progress.phase(f"compiled, on dev{'; Ctrl-C again ends that' if stopped and stopped.is_interrupt else ''}")
     try:
         compiled = score_within_budget(
@@ -184,19 +201,12 @@ def _search_and_validate(
     return replace(unproven, compiled=compiled), found, stopped
 
 
-def _without_model(task: StageTask) -> CompiledStage:
-    stage = task.stage_set.stage
-    return CompiledStage(
-        stage=stage.name,
-        signature=stage.fingerprint,
-        form="model_free",
-        instructions=stage.signature().instructions,
-    )
-
-
 class _ValidationReserve:
-    """What the proof needs at most, about: as many calls as a stage makes, as many tokens as the uncompiled prompt
-    took, what the found prompt is longer, and room for the last calls to be held at their longest."""
+    """Tokens and calls that are set aside for the validation, about as many as it needs at most.
+
+    They are as many calls as a stage makes, as many tokens as the uncompiled prompt took, the length that the found
+    prompt adds, and room to reserve the last calls at their longest.
+    """
 
     def __init__(self, spending: Spending, task: StageTask, before: Spent) -> None:
         self._spending = spending
@@ -205,8 +215,9 @@ class _ValidationReserve:
         self._own = len(task.stage_set.stage.signature().instructions.encode("utf-8"))
 
     def keep(self, longer: int) -> None:
-        """`longer`: bytes that the prompt has more than the uncompiled one."""
+        """Set aside for a prompt that is `longer` bytes longer than the uncompiled one."""
         examples, task = len(self._task.examples.dev), self._task
+        # About three bytes make a token of English text, on the safe side.
         more = longer // 3
         last = min(task.jobs, examples) * (self._spending.hold(task.name) + longer)
         tokens = int(MARGIN * self._spent.tokens) + examples * more + last
@@ -222,7 +233,7 @@ class _ValidationReserve:
 def _search(
     task: StageTask, spending: Spending, progress: Progress, share: _ValidationReserve
 ) -> tuple[Prompt | None, Stopped | None]:
-    """The best prompt that was tried on every example to choose by; None where none beat the uncompiled one there."""
+    """Return the best prompt that was tried on every example to choose by, and why the search ended early."""
     examples = task.examples
 
     def better(score: float, prompt: Prompt) -> None:
@@ -262,7 +273,8 @@ def _search(
     except KeyboardInterrupt:
         ended = interrupted()
     finally:
-        _close(model, reflecting)
+        anyio.run(model.aclose)
+        anyio.run(reflecting.aclose)
     best = tracker.best
     return (best[1] if best and best[1].is_sound else None), ended
 
@@ -270,7 +282,7 @@ def _search(
 def _record(
     task: StageTask, validation: Validation | None, kept: CompiledStage | None, stopped: Stopped | None
 ) -> StageRecord:
-    """What it came to, but for what it took."""
+    """Build the stage's record, without its cost."""
     goes_without = kept is not None and kept.form == "model_free"
     record = StageRecord(
         kept=kept is not None,
@@ -296,7 +308,7 @@ def _record(
 
 
 def _reason(validation: Validation | None, goes_without: bool, stopped: Stopped | None) -> str:
-    """Why the stage is kept or not, in words."""
+    """Explain in words why the stage is kept or not."""
     ended = f" The search ended early: {stopped.reason}." if stopped else ""
     if validation is None:
         return f"It ended before anything was proven: {stopped.reason}." if stopped else "Nothing was proven."
@@ -313,19 +325,3 @@ def _reason(validation: Validation | None, goes_without: bool, stopped: Stopped 
     if high < 0:
         return f"It is worse on dev, by {low:+.2f} to {high:+.2f}.{ended}"
     return f"What it gains on dev, {low:+.2f} to {high:+.2f}, may be noise.{ended}"
-
-
-def _demo_bytes(task: StageTask) -> int:
-    """What demonstrations add to a prompt at most: their longest examples."""
-    shown = [json.dumps(task.stage_set.stage.show(each.given), default=str) for each in task.examples.learn]
-    return sum(sorted((len(each.encode("utf-8")) for each in shown), reverse=True)[: task.effort.demos])
-
-
-def _keep_found(task: StageTask, compiled: CompiledStage) -> None:
-    """In the compile's own folder: a stage that is not proven is no part of a program, and can be looked at."""
-    write_json(task.folder / f"{task.name}.found.json", compiled.model_dump(mode="json"))
-
-
-def _close(*models: Model) -> None:
-    for model in models:
-        anyio.run(model.aclose)

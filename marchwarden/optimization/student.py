@@ -1,8 +1,8 @@
-"""What an optimizer turns: a stage as a DSPy module, watched, so that whatever ends the search the best is known.
-whole_search.py has the same of the whole program.
+"""A stage as the DSPy module that is optimized, and the tracker of its candidates. whole_search.py has the whole
+program's.
 
-Every optimizer keeps its candidates to itself until it is done. The watch sees each prediction with the prompt that
-made it, and so can name the best prompt at any time, the same way for all of them.
+Every optimizer keeps its candidates to itself until it is done. The tracker sees each prediction with the prompt that
+made it. So the best prompt is known whatever ends the search, in the same way for all optimizers.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ ID = "example_id"
 
 
 class Candidate(Protocol):
-    """What a search tries: the prompt of one stage, or those of all."""
+    """A candidate of a search: the prompt of one stage, or those of all."""
 
     @property
     def key(self) -> str:
-        """Equal for equal ones only."""
+        """Text that is equal for equal candidates only."""
         ...
 
     @property
@@ -45,15 +45,17 @@ Tried = TypeVar("Tried", bound=Candidate)
 
 @dataclass(frozen=True)
 class Prompt:
-    """Instructions and demonstrations of one stage, as plain JSON: what a search finds."""
+    """Instructions and demonstrations of one stage, as plain JSON."""
 
     instructions: str
     demos: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def of(cls, predictor: dspy.Predict) -> Prompt:
-        """What a predictor asks with. Demonstrations are cut to the fields of its signature, and those that lack an
-        output are left out."""
+        """Read a predictor's prompt.
+
+        Demonstrations are cut to the fields of its signature; those that lack an output are left out.
+        """
         signature = predictor.signature
         demos = []
         for demo in predictor.demos:
@@ -68,7 +70,7 @@ class Prompt:
 
     @property
     def is_sound(self) -> bool:
-        """Not so where a weak model that was to write instructions gave none, or copied its template."""
+        """False where a weak model that was to write instructions gave none, or copied its template."""
         return (
             bool(self.instructions.strip())
             and "{" not in self.instructions.strip()[:1]
@@ -77,7 +79,7 @@ class Prompt:
 
 
 def plain(value: Any) -> Any:
-    """A field's value as JSON: pydantic models as what they hold."""
+    """Return a field's value as JSON, pydantic models as what they hold."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     return value
@@ -94,8 +96,8 @@ class CandidateTracker(Generic[Tried]):
         spending: Spending,
         on_best: Callable[[float, Tried], None] = lambda score, candidate: None,
     ) -> None:
-        """`name`: of what is compiled. `judge`: from an example's id and a prediction to its score. `chosen_by`: ids
-        of the examples that a candidate must have been tried on, all of them, to count."""
+        """`name` is the stage's. `judge` scores the prediction for an example's id. `chosen_by` are the ids of the
+        examples that a candidate must have been tried on, all of them, to count."""
         self.name = name
         self.judge = judge
         self.spending = spending
@@ -114,8 +116,8 @@ class CandidateTracker(Generic[Tried]):
 
     @contextmanager
     def calling(self) -> Iterator[None]:
-        """Around each call. Raises Stopped where the search is over: threads of an optimizer that was ended do not
-        know it."""
+        """Enclose a call. Raises Stopped where the search is over."""
+        # Threads of an optimizer that was ended do not know that it was.
         with self._calls:
             if self._closed:
                 raise Stopped("the search is over", None)
@@ -128,7 +130,7 @@ class CandidateTracker(Generic[Tried]):
                 self._calls.notify_all()
 
     def close(self) -> None:
-        """No call begins after this, and none is running when it returns."""
+        """Let no further call begin, and wait for those that are running."""
         with self._calls:
             self._closed = True
             self._calls.wait_for(lambda: not self._running)
@@ -144,12 +146,12 @@ class CandidateTracker(Generic[Tried]):
 
     @property
     def best(self) -> tuple[float, Tried] | None:
-        """The best prompt of those that were tried on all that decides, the first of equals, with its score."""
+        """Best candidate that was tried on all examples to choose by, the first of equals, with its score, 0–1."""
         tried = [(score, prompt) for prompt in self._prompts.values() if (score := self.score_of(prompt)) is not None]
         return max(tried, key=lambda each: each[0], default=None)
 
     def score_of(self, prompt: Tried) -> float | None:
-        """What a prompt earned on all that decides; None where it was not tried on all."""
+        """Return a candidate's mean score on the examples to choose by; None where it was not tried on all."""
         scores = self._scores.get(prompt.key)
         if scores is None or not self._chosen_by <= scores.keys():
             return None
@@ -157,7 +159,7 @@ class CandidateTracker(Generic[Tried]):
 
 
 class Student(dspy.Module):  # type: ignore[misc]
-    """One stage. Its demonstrations and instructions are the optimizer's to change."""
+    """One stage as a module, whose demonstrations and instructions the optimizer changes."""
 
     def __init__(self, stage: Stage[Any, Any], tracker: CandidateTracker[Prompt]) -> None:
         super().__init__()
@@ -166,45 +168,46 @@ class Student(dspy.Module):  # type: ignore[misc]
         self.answer = dspy.Predict(stage.signature())
 
     def forward(self, **inputs: Any) -> Any:
-        """Raises AdapterParseError for an answer that can't be read, which optimizers count as 0 and GEPA learns
-        from; Stopped where nothing more may be spent; what else a call raised."""
-        with self.tracker.calling():
-            return self._answer(inputs.pop(ID, None), inputs)
+        """Ask the stage's model.
 
-    def _answer(self, example_id: str | None, inputs: Mapping[str, Any]) -> Any:
+        Raises AdapterParseError for an answer that can't be read, which optimizers count as 0 and GEPA learns from;
+        Stopped where nothing more may be spent; and any other error of a call.
+        """
         tracker = self.tracker
-        tracker.spending.check(tracker.name, self.max_tokens)
-        prompt = Prompt.of(self.answer)
-        try:
-            prediction = self.answer(**inputs)
-        except Exception as error:
-            told = model_error(error)
-            tracker.spending.failed(told)
-            if example_id is not None and not (isinstance(told, ModelError) and told.kind in GONE):
-                tracker.note(example_id, prompt, 0.0)
-            if isinstance(told, ModelError) and told.kind in ("unusable_output", "truncated"):
-                raise self._unreadable(told, error) from None
-            raise
-        tracker.spending.answered()
-        if example_id is not None:
-            tracker.note(example_id, prompt, tracker.judge(example_id, prediction).score)
-        return prediction
-
-    def _unreadable(self, told: ModelError, error: Exception) -> AdapterParseError:
-        """Without the fields that could be read: DSPy 3.4 stumbles over them."""
-        said = error.lm_response if isinstance(error, AdapterParseError) else str(told)
-        return AdapterParseError("JSONAnswers", self.answer.signature, said, str(told))
+        with tracker.calling():
+            example_id = inputs.pop(ID, None)
+            tracker.spending.check(tracker.name, self.max_tokens)
+            prompt = Prompt.of(self.answer)
+            try:
+                prediction = self.answer(**inputs)
+            except Exception as error:
+                told = model_error(error)
+                tracker.spending.failed(told)
+                if example_id is not None and not (isinstance(told, ModelError) and told.kind in GONE):
+                    tracker.note(example_id, prompt, 0.0)
+                if isinstance(told, ModelError) and told.kind in ("unusable_output", "truncated"):
+                    # Without the fields that could be read: DSPy 3.4 fails on them.
+                    said = error.lm_response if isinstance(error, AdapterParseError) else str(told)
+                    raise AdapterParseError("JSONAnswers", self.answer.signature, said, str(told)) from None
+                raise
+            tracker.spending.answered()
+            if example_id is not None:
+                tracker.note(example_id, prompt, tracker.judge(example_id, prediction).score)
+            return prediction
 
 
 def judge_of(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> Callable[[str, Any], Feedback]:
-    """A watch's judge of one stage's predictions."""
+    """Return the function that scores one stage's predictions, for a tracker."""
     by_id = {example.id: example for example in examples}
     return lambda example_id, prediction: stage_set.judge(by_id[example_id], prediction)
 
 
 def as_dspy(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> list[dspy.Example]:
-    """The examples as optimizers take them: inputs as the model is shown them and, where labels give a right answer,
-    the outputs, so that they can be demonstrations."""
+    """Return the examples as optimizers take them.
+
+    Inputs are as the model is shown them. Where labels give a right answer, the outputs are there too, so that the
+    example can be a demonstration.
+    """
     found = []
     for example in examples:
         shown = stage_set.stage.show(example.given)
@@ -214,8 +217,8 @@ def as_dspy(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> li
 
 
 def spread(examples: Sequence[Example[Any, Any]], most: int | None, seed: int) -> list[Example[Any, Any]]:
-    """At most so many of them, in an order in which the kinds take turns, so that any beginning of it has some of
-    each: a prompt whose demonstrations are all of one kind teaches that kind."""
+    """Return at most so many examples, in an order in which the kinds take turns."""
+    # Any beginning of it has some of each kind: a prompt whose demonstrations are all of one kind teaches that kind.
     import random
 
     by_kind: dict[str, list[Example[Any, Any]]] = defaultdict(list)

@@ -1,6 +1,6 @@
 """The compile of the whole program at once: dev questions as it is, a search on train, the same dev questions again.
 
-It begins with the program that is there, so it comes after the stages have been compiled one by one, not in their
+It begins with the program that is there. So it comes after the stages have been compiled one by one, and not in their
 place: a stage that few questions need learns little here.
 """
 
@@ -29,7 +29,7 @@ from marchwarden.optimization.compilation import (
 from marchwarden.optimization.estimate import Order
 from marchwarden.optimization.model_free.parameter_search import objective
 from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Search, run
-from marchwarden.optimization.spending import Spending, Spent, Stopped, interrupted
+from marchwarden.optimization.spending import Spending, Stopped, interrupted
 from marchwarden.optimization.stage_search import MARGIN, VALIDATION, Progress
 from marchwarden.optimization.student import CandidateTracker
 from marchwarden.optimization.whole_search import (
@@ -80,8 +80,9 @@ def compile_whole(
     spending: Spending | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Compile all prompts at once into the program's folder `out`, from the program that is there, and say what it
-    came to. `dev`: the questions that the labels' hash is of.
+    """Compile all prompts at once into the program's folder `out`, from the program that is there.
+
+    `dev` are the questions that the labels' hash is of.
 
     Raises ConfigurationError, EvaluationError, StorageError.
     """
@@ -141,10 +142,17 @@ class _Whole:
         """The reason for which the search ended early; None where it did not."""
 
     def compile(self) -> None:
-        """Raises Stopped and KeyboardInterrupt where a proof is ended; a search that is ended is proven as it is."""
+        """Score, search and validate. A search that ended early is validated as it is.
+
+        Raises Stopped and KeyboardInterrupt where a validation was ended.
+        """
         spent = self._spending.spent.copy()
         self.before = self._ask_dev("as it is", None)
-        self._spending.set_aside(VALIDATION, self._validation_tokens(self._spending.spent.since(spent)), 0)
+        # The validation takes about as much as the questions took before, and the last ones reserve their whole
+        # budgets. Longer prompts take more, but each question is bounded by its own budget.
+        budgets = sorted(each.request.constraints.token_budget for each in self.questions.dev)
+        tokens = int(MARGIN * self._spending.spent.since(spent).tokens) + sum(budgets[-self.order.jobs :])
+        self._spending.set_aside(VALIDATION, tokens, 0)
         try:
             self._search()
         finally:
@@ -158,12 +166,6 @@ class _Whole:
         if prompts is not None:
             prompts.put_into(researcher)
         return list(self._runner.ask_all(researcher, self.questions.dev, self.order.jobs))
-
-    def _validation_tokens(self, spent: Spent) -> int:
-        """Estimate the tokens of the validation: what the same questions took before, with a margin for longer
-        prompts, and the budgets of the last questions, which are held whole."""
-        budgets = sorted(each.request.constraints.token_budget for each in self.questions.dev)
-        return int(MARGIN * spent.tokens) + sum(budgets[-self.order.jobs :])
 
     def _search(self) -> None:
         order, spending = self.order, self._spending
@@ -212,7 +214,7 @@ class _Whole:
 
     @property
     def gain(self) -> tuple[float, float] | None:
-        """The 95 % paired-bootstrap interval over questions."""
+        """Gain on the dev questions: the 95 % paired-bootstrap interval; None where nothing was validated."""
         if not self.after:
             return None
         low, high = paired_interval(objective, _cells(self.before), _cells(self.after)) or (0.0, 0.0)

@@ -1,7 +1,7 @@
-"""The whole researcher as what an optimizer turns: a labelled question is asked from end to end, and scored.
+"""The whole researcher as the module that is optimized: a labelled question is asked from end to end, and scored.
 
-Every question has the token budget that it has anyway, which is reserved in the compile's own before it is asked. So
-the sum is as hard as stage by stage, in threads too.
+Each question keeps its own token budget, which is reserved in the compile's before it is asked. So the compile's
+limit is as hard as stage by stage, in threads too.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class Prompts:
 
 
 class QuestionRunner:
-    """Asks labelled questions of a researcher, paid from the purse. Copies of a student share it."""
+    """Asks labelled questions of a researcher, within the compile's budget. Copies of a student share it."""
 
     def __init__(self, questions: Sequence[Question], settings: Settings, spending: Spending) -> None:
-        """`settings` name the folder of the traces, from which is read what a question came to."""
+        """`settings` name the folder of the traces, from which results are read."""
         self._questions = {question.id: question for question in questions}
         self._settings = settings
         self._spending = spending
@@ -115,9 +115,9 @@ class QuestionRunner:
         trace_id = found.result.trace_id
         seconds = time.monotonic() - began
         found["record"] = scored(question, found.result, None, trace_id, seconds, self._settings)
-        return found, self._trouble(trace_id)
+        return found, self._find_service_failure(trace_id)
 
-    def _trouble(self, trace_id: str) -> str | None:
+    def _find_service_failure(self, trace_id: str) -> str | None:
         with suppress(TraceError):
             for line in read_trace(self._settings.traces / f"{trace_id}.jsonl").raw:
                 reason = str(line.get("reason", "")) if line.get("action") == "fallback" else ""
@@ -158,7 +158,7 @@ class QuestionRunner:
 
 
 class WholeStudent(dspy.Module):  # type: ignore[misc]
-    """The researcher, asked questions by their ids. Its prompts are the optimizer's to change."""
+    """The researcher as a module that is asked questions by their ids, and whose prompts the optimizer changes."""
 
     def __init__(self, researcher: Researcher, runner: QuestionRunner, tracker: CandidateTracker[Prompts]) -> None:
         super().__init__()
@@ -167,7 +167,7 @@ class WholeStudent(dspy.Module):  # type: ignore[misc]
         self.tracker = tracker
 
     def forward(self, **inputs: Any) -> Any:
-        """Raises Stopped where nothing more may be spent, or the service is gone."""
+        """Ask one question. Raises Stopped where nothing more may be spent, or the service is gone."""
         traced = dspy.settings.trace if dspy.settings.trace is not None else []
         begun = len(traced)
         with self.tracker.calling():
@@ -190,5 +190,5 @@ class WholeStudent(dspy.Module):  # type: ignore[misc]
 
 
 def as_examples(questions: Sequence[Question]) -> list[dspy.Example]:
-    """The questions as optimizers take them: without an answer, since an answer is no demonstration of any stage."""
+    """Return the questions as optimizers take them: without an answer, which is no demonstration of any stage."""
     return [dspy.Example(**{ID: each.id}, question=each.question).with_inputs(ID, "question") for each in questions]

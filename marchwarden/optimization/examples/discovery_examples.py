@@ -20,7 +20,6 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import bare_identifier, normalised
 from marchwarden.evidence.grounding import locators_in
 from marchwarden.evidence.question import split_question
-from marchwarden.ledger import Pointer
 from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.optimization.examples.ledgers import filled
 from marchwarden.optimization.examples.stage_example import (
@@ -36,18 +35,19 @@ from marchwarden.optimization.examples.wording import keywords
 from marchwarden.stages.discoveries import DISCOVERIES, POINTER_NAMES, DiscoveriesGiven
 from marchwarden.text.ranking import terms
 
+# Share of what was asked that is enough for a query to carry. A guess.
 CARRIES_ENOUGH = 0.5
-# A query that is worded worse than this is named in the feedback.
+# Quality, 0–1, below which a query's wording is named in the feedback. A guess.
 WELL_WORDED = 0.7
 
 
 @dataclass(frozen=True)
 class DiscoveriesGold:
     required: tuple[str, ...]
-    """Identifiers, as they are compared."""
+    """Identifiers that must be told, in the form in which they are compared."""
     optional: tuple[str, ...]
     asked: tuple[str, ...]
-    """What was asked, each of which a query may name: the aspects and the labelled gaps."""
+    """Texts of the aspects and the labelled gaps, any of which a query may ask for."""
 
 
 async def build(question: Question, web: LabelledWeb) -> list[Example[DiscoveriesGiven, DiscoveriesGold]]:
@@ -77,7 +77,7 @@ def score(example: Example[DiscoveriesGiven, DiscoveriesGold], events: list[Disc
     missed = [each for each in gold.required if not any(_names(event, each) for event in events)]
     recall = 1 - len(missed) / len(gold.required) if gold.required else 1.0
     told = harmonic(recall, len(labelled) / max(1, len(events)))
-    worth = [_worded(example, event) for event in labelled]
+    worth = [_score_wording(example, event) for event in labelled]
     value = told * (0.5 + 0.5 * fmean(worth)) if worth else 0.0
     poor = [event for event, worded in zip(labelled, worth, strict=True) if worded < WELL_WORDED]
     asked = "”, “".join(gold.asked)
@@ -95,19 +95,20 @@ def score(example: Example[DiscoveriesGiven, DiscoveriesGold], events: list[Disc
     )
 
 
-def _worded(example: Example[DiscoveriesGiven, DiscoveriesGold], event: DiscoveryEvent) -> float:
+def _score_wording(example: Example[DiscoveriesGiven, DiscoveriesGold], event: DiscoveryEvent) -> float:
+    """Return how well an event's query asks for anything that was asked, 0–1."""
     pointer = next((each for each in example.given.pointers if each.value in event.query), None)
     if pointer is None:
         return 0.0
     words = set(terms(event.query.replace(pointer.value, " ")))
-    return max(_fit(words, asked, set(terms(pointer.sentence))) for asked in example.gold.asked)
+    sentence = set(terms(pointer.sentence))
 
+    def fit(asked: str) -> float:
+        enough = min(1.0, carried(asked, words) / CARRIES_ENOUGH)
+        to_the_point = len(words & (set(terms(asked)) | sentence)) / len(words) if words else 0.0
+        return harmonic(enough, to_the_point)
 
-def _fit(words: set[str], asked: str, sentence: set[str]) -> float:
-    """How well a query's words ask for one thing that was asked: 0–1."""
-    enough = min(1.0, carried(asked, words) / CARRIES_ENOUGH)
-    to_the_point = len(words & (set(terms(asked)) | sentence)) / len(words) if words else 0.0
-    return harmonic(enough, to_the_point)
+    return max(map(fit, example.gold.asked))
 
 
 def _names(event: DiscoveryEvent, identifier: str) -> bool:
@@ -115,30 +116,22 @@ def _names(event: DiscoveryEvent, identifier: str) -> bool:
 
 
 def is_own(given: DiscoveriesGiven, events: list[DiscoveryEvent]) -> bool:
-    """The stage itself words a pointer plainly where the model did not, or named what was not met."""
+    """True where any event is the model's."""
+    # The stage itself words a pointer plainly where the model did not, or named what was not met.
     return any(event not in DISCOVERIES.model_free(given) for event in events)
 
 
 def answer(example: Example[DiscoveriesGiven, DiscoveriesGold]) -> dict[str, Any]:
     parts = split_question(example.given.ledger.question)
-    return {
-        "events": [
-            {"pointer": number, "query": _query(pointer, parts), "reason": _reason(pointer)}
-            for number, pointer in enumerate(example.given.pointers, start=1)
-        ]
-    }
-
-
-def _query(pointer: Pointer, parts: list[str]) -> str:
-    words = terms(pointer.sentence)
-    return f"{pointer.value} {keywords(max(parts, key=lambda part: carried(part, words)))}"
-
-
-def _reason(pointer: Pointer) -> str:
-    named = f"It is {POINTER_NAMES[pointer.kind]} that a page on this names"
-    if locators_in(pointer.sentence):  # which a model may not write
-        return f"{named}."
-    return f"{named}: “{shortened(pointer.sentence)}”"
+    events = []
+    for number, pointer in enumerate(example.given.pointers, start=1):
+        shares = [carried(part, terms(pointer.sentence)) for part in parts]
+        part = parts[shares.index(max(shares))]
+        named = f"It is {POINTER_NAMES[pointer.kind]} that a page on this names"
+        # A model may not write addresses or identifiers, so a sentence that has one is not quoted.
+        quoted = "." if locators_in(pointer.sentence) else f": “{shortened(pointer.sentence)}”"
+        events.append({"pointer": number, "query": f"{pointer.value} {keywords(part)}", "reason": named + quoted})
+    return {"events": events}
 
 
 DISCOVERIES_SET: StageSet[DiscoveriesGiven, list[DiscoveryEvent], DiscoveriesGold] = StageSet(

@@ -1,10 +1,11 @@
-"""Runs one stage over its set, as the loop runs it, and reports what it was worth. Nothing else of the loop runs."""
+"""Runs one stage over its set, as the loop runs it, and reports its scores. Nothing else of the loop runs."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 # Makes the model of one example, behind a meter over the budget that is given; None for the model-free form.
 Connect: TypeAlias = Callable[[Budget, Recorder], "Model | None"]
 
-# What one example may take: enough for every attempt that a stage makes.
+# Limits of one example: enough for every attempt that a stage makes. A guess.
 TOKENS, SECONDS = 100_000, 600.0
 _SERVICE_IS_GONE = ("bad_key", "network")
 
@@ -42,17 +43,17 @@ class ExampleScore:
     question: str
     kind: str
     score: float
-    """Of what the loop would have gone on with, 0–1."""
+    """Score of what the loop would have gone on with, 0–1."""
     form: Form
     own: bool
-    """Whether the model's own output was used: it could be read, and something of it stood."""
+    """True where the model's own output was used: it could be read, and something of it stood."""
     tokens: int
     calls: int
     """Attempts that went out to the model."""
     seconds: float
     feedback: str
     fell_back: str | None = None
-    """Why the model's output was not used."""
+    """Reason why the model's output was not used; None where it was."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class StageReport:
 
     @property
     def score(self) -> float | None:
-        """The mean over examples; None where there is none."""
+        """Mean score over the examples, 0–1; None where there is none."""
         return fmean(each.score for each in self.examples) if self.examples else None
 
     @property
@@ -78,7 +79,7 @@ class StageReport:
 
     @property
     def valid_rate(self) -> float | None:
-        """The share of examples in which the model's own output was used; None without a model."""
+        """Share of examples in which the model's own output was used, 0–1; None without a model."""
         if self.model_id == EXTRACTIVE or not self.examples:
             return None
         return fmean(each.own for each in self.examples)
@@ -106,7 +107,7 @@ class StageReport:
 
 
 class _Tally:
-    """What the model did for one example."""
+    """Counts the model's calls for one example."""
 
     def __init__(self) -> None:
         self.tokens = 0
@@ -136,10 +137,9 @@ async def score_stage(
 ) -> StageReport:
     """Run the stage on the examples that the questions give, with the model of the settings and its program.
 
-    `connect`: another model than the settings name. `stage`: another form than the one in force, such as a compiled
-    one.
-    `on_start` is told how many examples there are, `on_example` each as it is done; the report has them in order.
-    `settings.model_calls` of them run side by side.
+    `connect` makes another model than the settings name; `stage` is another form than the one in force, such as a
+    compiled one. `on_start` is called with the number of examples, `on_example` with each as it is done; the report
+    has them in order. `settings.model_calls` of them run side by side.
 
     Raises EvaluationError for a name that has no set, or where the model's service can't be used at all;
     ConfigurationError where a key, a model or the frozen web is missing.
@@ -149,10 +149,12 @@ async def score_stage(
         raise EvaluationError(f"there is no stage {name} to score", hint=f"Stages: {', '.join(STAGE_SETS)}.")
     examples = await stage_set.examples(questions, settings)
     on_start(len(examples))
+    from marchwarden import lm
+
     program = program_in_force(settings) if stage is None else None
     by = program.stages.get(name) if program else None
     form = stage or (stage_set.stage.compiled(by) if by else stage_set.stage)
-    run = _StageRun(stage_set, form, connect or _connect(settings), on_example)
+    run = _StageRun(stage_set, form, connect or partial(lm.connect, settings), on_example)
     scored = await run.all(examples, at_once=settings.model_calls)
     labels, pages = labels_fingerprint(questions), pages_fingerprint(settings.frozen_web)
     return StageReport(name, run.model_id, labels, pages, scored, program.fingerprint if program and by else None)
@@ -167,17 +169,11 @@ async def score_examples(
     at_once: int,
     on_example: Callable[[ExampleScore], None] = lambda scored: None,
 ) -> list[ExampleScore]:
-    """Run this form of the stage on examples that are at hand, so many side by side.
+    """Run this form of the stage on these examples, `at_once` of them side by side.
 
     Raises EvaluationError where the model's service can't be used at all, and what `connect` raises.
     """
     return await _StageRun(stage_set, stage, connect, on_example).all(examples, at_once=at_once)
-
-
-def _connect(settings: Settings) -> Connect:
-    from marchwarden.lm import connect
-
-    return lambda budget, recorder: connect(settings, budget, recorder)
 
 
 class _StageRun:
@@ -220,7 +216,13 @@ class _StageRun:
         finally:
             if model is not None:
                 await model.aclose()
-        self._note(runner.trouble)
+        # Where the service is gone, whatever came of the example is no score of the model.
+        gone = runner.trouble is not None and runner.trouble.partition(":")[0] in _SERVICE_IS_GONE
+        self._failures = self._failures + 1 if gone else 0
+        if self._failures >= FAILURES_BORNE:
+            raise EvaluationError(
+                f"the model can't be asked: {runner.trouble}", hint="`marchwarden doctor` says what is missing."
+            )
         own = form == "model" and self._set.is_own(example.given, output)
         if form == "model" and not own:
             output = self._stage.model_free(example.given)
@@ -239,19 +241,12 @@ class _StageRun:
             fell_back=tally.fell_back or ("nothing of it stood" if form == "model" and not own else None),
         )
 
-    def _note(self, trouble: str | None) -> None:
-        """Raises EvaluationError where the service is gone: what came then would be no score of the model."""
-        gone = trouble is not None and trouble.partition(":")[0] in _SERVICE_IS_GONE
-        self._failures = self._failures + 1 if gone else 0
-        if self._failures >= FAILURES_BORNE:
-            raise EvaluationError(
-                f"the model can't be asked: {trouble}", hint="`marchwarden doctor` says what is missing."
-            )
-
 
 def mean_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float, float] | None:
-    """The 95 % bootstrap interval of a mean. Of the differences between two runs of the same examples, it is the
-    paired one. None for no values."""
+    """Return the 95 % bootstrap interval of a mean; None for no values.
+
+    For the differences between two runs of the same examples, it is the paired interval.
+    """
     if not values:
         return None
     drawn = np.random.default_rng(seed).integers(0, len(values), (SAMPLES, len(values)))

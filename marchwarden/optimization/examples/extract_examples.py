@@ -24,18 +24,18 @@ from marchwarden.optimization.examples.stage_example import Example, Feedback, S
 from marchwarden.optimization.examples.wording import clause, sentences_of
 from marchwarden.stages.extract import EXTRACT, ExtractGiven, shown_passages
 
-# Pages without an answer, a question.
+# Pages without an answer that each question gives. A guess.
 PAGES_WITHOUT = 1
 
 
 @dataclass(frozen=True)
 class ExtractGold:
     url: str
-    """As the page was asked for; labels name it so."""
+    """Address by which the page was asked for, as labels name it."""
     things: tuple[Thing, ...]
-    """What stands on the page."""
+    """Labelled things that the page states."""
     false_premise: bool = False
-    """Whether the question assumes what is not so: the vital things on the page then deny it."""
+    """True where the question assumes something false. The vital things on the page then deny it."""
 
 
 async def build(question: Question, web: LabelledWeb) -> list[Example[ExtractGiven, ExtractGold]]:
@@ -65,8 +65,13 @@ def _example(
 def score(example: Example[ExtractGiven, ExtractGold], excerpts: list[Excerpt]) -> Feedback:
     gold, page = example.gold, example.given.page
     picked = list({excerpt.start: excerpt.text for excerpt in excerpts}.values())
+    if not gold.things and not picked:
+        return Feedback(1.0, "Rightly nothing was picked: the page does not answer the question.")
     if not gold.things:
-        return _nothing_to_pick(picked)
+        texts = "; ".join(f"“{shortened(text)}”" for text in picked)
+        return Feedback(
+            0.0, f"The page does not answer the question, so nothing was to be picked; picked was {texts}."
+        )
     needed = wanted(gold.things)
     right = [text for text in picked if any(thing.is_in(text, page, gold.url) for thing in gold.things)]
     missed = [thing for thing in needed if not any(thing.is_in(text, page, gold.url) for text in picked)]
@@ -82,13 +87,6 @@ def score(example: Example[ExtractGiven, ExtractGold], excerpts: list[Excerpt]) 
     )
 
 
-def _nothing_to_pick(picked: list[str]) -> Feedback:
-    if not picked:
-        return Feedback(1.0, "Rightly nothing was picked: the page does not answer the question.")
-    texts = "; ".join(f"“{shortened(text)}”" for text in picked)
-    return Feedback(0.0, f"The page does not answer the question, so nothing was to be picked; picked was {texts}.")
-
-
 def answer(example: Example[ExtractGiven, ExtractGold]) -> dict[str, Any]:
     given, gold = example.given, example.gold
     labelled = gold_passages(gold.things, given.page, gold.url)
@@ -98,20 +96,17 @@ def answer(example: Example[ExtractGiven, ExtractGold]) -> dict[str, Any]:
 def _pick(given: ExtractGiven, gold: ExtractGold, passage: Passage) -> dict[str, Any]:
     said = [thing for thing in gold.things if thing.is_in(passage.text, given.page, gold.url)]
     denied = gold.false_premise and any(thing.vital and says_one_of(passage.text, thing.answers) for thing in said)
+    # The first clauses of the sentence that says something labelled; else of the first one, or a table's row.
+    answers = [answer for thing in said for answer in thing.answers]
+    texts = sentences_of(passage.text) or [" ".join(passage.text.split())]
+    telling = next((text for text in texts if says_one_of(text, answers)), None)
+    says = clause(telling, lambda part: says_one_of(part, answers)) if telling else clause(texts[0])
     return {
         "passages": [passage.number],
         "aspect": best_aspect(given.relevance, passage, given.aspects)[1].number,
-        "says": _says(passage, said),
+        "says": says,
         "stance": "contradicts" if denied else "supports",
     }
-
-
-def _says(passage: Passage, things: list[Thing]) -> str:
-    """The first clauses of the sentence that says something labelled; else of the first one, or a table's row."""
-    answers = [answer for thing in things for answer in thing.answers]
-    texts = sentences_of(passage.text) or [" ".join(passage.text.split())]
-    telling = next((text for text in texts if says_one_of(text, answers)), None)
-    return clause(telling, lambda part: says_one_of(part, answers)) if telling else clause(texts[0])
 
 
 EXTRACT_SET: StageSet[ExtractGiven, list[Excerpt], ExtractGold] = StageSet(EXTRACT, build, score, answer=answer)

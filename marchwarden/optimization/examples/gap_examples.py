@@ -15,7 +15,6 @@ from typing import Any
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.evaluation.labels.questions import GoldGap, Question
 from marchwarden.evaluation.labels.scoring_text import bare_identifier, normalised, topic_similarity
-from marchwarden.ledger import Ledger, Pointer
 from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.optimization.examples.ledgers import Filled, begun, filled, pages_without_answer, read
 from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, in_words, shortened
@@ -23,17 +22,18 @@ from marchwarden.programs.parameters import Parameters
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
 from marchwarden.stages.gaps import GAPS, GapsGiven, shown_pointers, undecided
 
+# Categories that no recorded fact settles, so that a model is asked.
 LEFT_TO_JUDGE = (GapCategory.SCOPE_EXCEEDED, GapCategory.SOURCE_NOT_FOUND)
-# Pages of a `withheld` example.
+# Pages of a `withheld` example. A guess.
 PAGES_READ = 4
 
 
 @dataclass(frozen=True)
 class GapsGold:
     categories: dict[str, GapCategory]
-    """By the open aspect's text."""
+    """Labelled category of each open aspect, by the aspect's text."""
     holders: tuple[str, ...]
-    """What holds that which was asked for: labelled identifiers."""
+    """Labelled identifiers of the documents that hold what was asked for."""
 
 
 async def build(question: Question, web: LabelledWeb) -> list[Example[GapsGiven, GapsGold]]:
@@ -49,7 +49,10 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[GapsGiven,
 
 
 def _open_aspect(state: Filled, gap: GoldGap) -> str:
-    """The aspect that asks for what is missing; one of its own where evidence speaks to that, or where none does."""
+    """Return the aspect that asks for what is missing.
+
+    Where evidence speaks to that aspect, or no aspect asks for it, the gap becomes an aspect of its own.
+    """
     ledger = state.ledger
     best = max(ledger.aspects, key=lambda aspect: topic_similarity(gap.topic, aspect.text))
     if best.number not in state.evidenced and (topic_similarity(gap.topic, best.text) or len(ledger.aspects) == 1):
@@ -74,17 +77,14 @@ async def _withheld(question: Question, web: LabelledWeb) -> list[Example[GapsGi
 def _example(
     question: Question, kind: str, state: Filled, categories: dict[str, GapCategory], parameters: Parameters
 ) -> list[Example[GapsGiven, GapsGold]]:
-    given = GapsGiven(state.ledger, [], _claimed(state.ledger, categories), parameters=parameters)
+    claimed = frozenset(aspect.number for aspect in state.ledger.aspects if aspect.text not in categories)
+    given = GapsGiven(state.ledger, [], claimed, parameters=parameters)
     asked = {aspect.text for aspect in undecided(given)}
     left = {aspect: category for aspect, category in categories.items() if aspect in asked}
     if not left:
         return []
     holders = tuple(found.identifier for found in question.discoveries if found.required and found.identifier)
     return [Example(question.id, question.id, kind, given, GapsGold(left, holders))]
-
-
-def _claimed(ledger: Ledger, categories: dict[str, GapCategory]) -> frozenset[int]:
-    return frozenset(aspect.number for aspect in ledger.aspects if aspect.text not in categories)
 
 
 def score(example: Example[GapsGiven, GapsGold], gaps: list[Gap]) -> Feedback:
@@ -95,24 +95,23 @@ def score(example: Example[GapsGiven, GapsGold], gaps: list[Gap]) -> Feedback:
         for aspect, category in gold.categories.items()
         if aspect not in told or told[aspect].category is not category
     ]
-    sentences = [_correction(gold, aspect, told.get(aspect)) for aspect in wrong]
+    sentences = []
+    for aspect in wrong:
+        said = f"was called {told[aspect].category.value}" if aspect in told else "was left out"
+        if gold.categories[aspect] is GapCategory.SCOPE_EXCEEDED:
+            held = f" ({', '.join(gold.holders)})" if gold.holders else ""
+            why = f"it asks for what another kind of source holds, which pages only name{held}"
+        else:
+            why = "it asks for a plain fact that pages could have stated and none did, whatever papers they name"
+        sentences.append(f"“{shortened(aspect)}” {said}; right is {gold.categories[aspect].value}: {why}.")
     return Feedback(
         1 - len(wrong) / len(gold.categories), in_words(*sentences) or "Every open aspect has its category."
     )
 
 
-def _correction(gold: GapsGold, aspect: str, told: Gap | None) -> str:
-    said = f"was called {told.category.value}" if told else "was left out"
-    if gold.categories[aspect] is GapCategory.SCOPE_EXCEEDED:
-        held = f" ({', '.join(gold.holders)})" if gold.holders else ""
-        why = f"it asks for what another kind of source holds, which pages only name{held}"
-    else:
-        why = "it asks for a plain fact that pages could have stated and none did, whatever papers they name"
-    return f"“{shortened(aspect)}” {said}; right is {gold.categories[aspect].value}: {why}."
-
-
 def is_own(given: GapsGiven, gaps: list[Gap]) -> bool:
-    """The stage itself puts a gap by the facts where the model gave none, or an unfounded one."""
+    """True where any gap is the model's."""
+    # The stage itself puts a gap by the facts where the model gave none, or an unfounded one.
     return any(gap not in GAPS.model_free(given) for gap in gaps)
 
 
@@ -127,21 +126,17 @@ def answer(example: Example[GapsGiven, GapsGold]) -> dict[str, Any]:
 
 
 def _detail(example: Example[GapsGiven, GapsGold], aspect: str, category: GapCategory) -> str:
-    """What tells the two categories apart, in a sentence."""
+    """Return the sentence that tells the two categories apart."""
     if category is GapCategory.SOURCE_NOT_FOUND:
         return "A web page could state this plainly, and none of those that were read does."
-    if holder := _holder(example, aspect):
-        return f"It asks for what {POINTER_NAMES[holder.kind]} holds ({holder.value}), which web pages only name."
-    what = POINTER_NAMES[kind] if (kind := asks_for(aspect)) else "another kind of source"
-    return f"It asks for what {what} holds, and web pages only tell of that."
-
-
-def _holder(example: Example[GapsGiven, GapsGold], aspect: str) -> Pointer | None:
-    """A labelled holder among the pointers that are shown, of the kind that is asked for where one is."""
+    # A labelled holder among the pointers that are shown, of the kind that is asked for where there is one.
     labelled = [bare_identifier(holder) for holder in example.gold.holders]
     shown = shown_pointers(example.given)
     holders = [each for each in shown if any(name in normalised(each.value) for name in labelled)]
-    return max(holders, key=lambda pointer: pointer.kind == asks_for(aspect), default=None)
+    if holder := max(holders, key=lambda pointer: pointer.kind == asks_for(aspect), default=None):
+        return f"It asks for what {POINTER_NAMES[holder.kind]} holds ({holder.value}), which web pages only name."
+    what = POINTER_NAMES[kind] if (kind := asks_for(aspect)) else "another kind of source"
+    return f"It asks for what {what} holds, and web pages only tell of that."
 
 
 GAPS_SET: StageSet[GapsGiven, list[Gap], GapsGold] = StageSet(GAPS, build, score, is_own, answer)

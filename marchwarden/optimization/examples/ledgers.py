@@ -1,4 +1,4 @@
-"""A ledger as the loop would have filled it by some point, with what the labels know: which passages are evidence."""
+"""Ledgers as the loop would have filled them by some point, with the passages that labels call evidence."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.extract import ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
 
-# Pages without a label that are read besides, as the loop would read them.
+# Pages without a label that are read besides, as the loop would read them. A guess.
 OTHER_PAGES = 3
-# Passages without a label that are picked of each page, the most relevant first.
+# Passages without a label that are picked of each page, the most relevant first. A guess.
 DISTRACTORS = 2
 
 
 @dataclass
 class Filled:
-    """A ledger, and what went into it."""
+    """A ledger, with the question, labels and pages that it was filled from."""
 
     question: Question
     ledger: Ledger
     things: list[Thing]
     pages: dict[str, Page] = field(default_factory=dict)
-    """By the address that was asked for."""
+    """Pages that were read, by the address that was asked for."""
     gold: set[int] = field(default_factory=set)
-    """The numbers of the excerpts that are labelled evidence."""
+    """Numbers of the excerpts that are labelled evidence."""
 
     @property
     def evidenced(self) -> set[int]:
-        """The numbers of the aspects that labelled evidence speaks to."""
+        """Numbers of the aspects that labelled evidence answers."""
         return {excerpt.aspect for excerpt in self.ledger.excerpts if excerpt.number in self.gold}
 
 
 async def begun(question: Question, web: LabelledWeb) -> Filled:
-    """After the first turn's searches, which the model-free plan asks; nothing was read."""
+    """Fill a ledger with the first turn's searches, which the model-free plan asks; nothing is read."""
     ledger = Ledger(question=question.question, context=question.context)
     plan = PLAN.model_free(PlanGiven(ledger, question.depth, []))
     ledger.set_aspects(plan.aspects)
@@ -56,8 +56,11 @@ async def begun(question: Question, web: LabelledWeb) -> Filled:
 
 
 async def filled(question: Question, web: LabelledWeb) -> Filled:
-    """After all labelled pages were read, and a few others: labelled quotes picked, with distractors from the same
-    pages; what is closed failed as fetch gives it; pointers as the pages name them."""
+    """Fill a ledger with all labelled pages and a few others.
+
+    Labelled quotes are picked, with distractors from the same pages. Closed pages fail as they do in a fetch, and
+    pointers are those that the pages name.
+    """
     state = await begun(question, web)
     allowed = SourceFilter(question.constraints.get("source_filter"))
     for url in labelled_places(question):
@@ -103,32 +106,31 @@ async def pick(state: Filled, web: LabelledWeb, page: Page, url: str) -> None:
     others = [passage for passage in page.passages if passage not in gold]
     ranked = sorted(others, key=lambda passage: -best_aspect(relevance, passage, ledger.aspects)[0])
     for passage in gold + ranked[:DISTRACTORS]:
-        excerpt = _excerpt(page, passage, *best_aspect(relevance, passage, ledger.aspects))
+        share, aspect = best_aspect(relevance, passage, ledger.aspects)
+        excerpt = Excerpt(
+            number=0,
+            locator=page.url,
+            aspect=aspect.number,
+            start=passage.start,
+            end=passage.end,
+            text=passage.text,
+            relevance=share,
+        )
         if ledger.add_excerpt(excerpt) and passage in gold:
             state.gold.add(excerpt.number)
 
 
 def best_aspect(relevance: Relevance, passage: Passage, aspects: Sequence[Aspect]) -> tuple[float, Aspect]:
-    """The aspect that a passage carries most of, the first of equals, and how much that is."""
+    """Return the relevance, 0–1, of a passage to the aspect that it answers best, and that aspect."""
     best = max(aspects, key=lambda aspect: (relevance.of(passage, aspect), -aspect.number))
     return relevance.of(passage, best), best
 
 
-def _excerpt(page: Page, passage: Passage, relevance: float, aspect: Aspect) -> Excerpt:
-    return Excerpt(
-        number=0,
-        locator=page.url,
-        aspect=aspect.number,
-        start=passage.start,
-        end=passage.end,
-        text=passage.text,
-        relevance=relevance,
-    )
-
-
 async def pages_without_answer(state: Filled, web: LabelledWeb, most: int) -> dict[str, Page]:
-    """The best-ranked hits that can be read, are not labelled, and hold no accepted string of the question: pages on
-    its subject on which nothing is to be found. Not entered into the ledger."""
+    """Return the best-ranked hits that can be read, are not labelled, and hold no accepted string of the question.
+
+    They are pages on its subject on which nothing is to be found. They are not entered into the ledger.
+    """
     answers = [answer for thing in state.things for answer in thing.answers]
     labelled = set(labelled_places(state.question))
     found: dict[str, Page] = {}

@@ -26,10 +26,11 @@ from marchwarden.optimization.examples.stage_example import Example, Feedback, S
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.text.ranking import terms, terms_of
 
+# Weights of the score's three parts. Guesses.
 OPEN, ABOUT_EVIDENCE, ALONE = 0.4, 0.3, 0.3
-# A passage that carries this share of a question answers it.
+# Share of a question that a passage must carry to answer it. A guess.
 ANSWERED = 0.9
-# How alike two questions' words are that ask the same.
+# Similarity of two topics, 0–1, from which they ask the same. A guess.
 ASKED_AGAIN = 0.8
 _LEANS = re.compile(r"\b(it|its|this|that|these|those|they|their|he|his|she|her)\b", re.IGNORECASE)
 
@@ -37,7 +38,7 @@ _LEANS = re.compile(r"\b(it|its|this|that|these|those|they|their|he|his|she|her)
 @dataclass(frozen=True)
 class OpenQuestionsGold:
     passages: tuple[tuple[str, frozenset[str]], ...]
-    """What was read, each with its terms: none of it may answer."""
+    """Passages that were read, each with its terms. None of them may answer an open question."""
 
 
 async def build(question: Question, web: LabelledWeb) -> list[Example[OpenQuestionsGiven, OpenQuestionsGold]]:
@@ -72,7 +73,8 @@ def _judged(
         return Feedback(0.0, f"{quoted} asks again what is {again}.")
     if answer := _answer(example, asked.question):
         return Feedback(0.0, f"{quoted} is answered already: “{shortened(answer)}”.")
-    about = _is_about(asked)
+    named = [word for word in names_in(asked.question) if any(map(str.isdigit, word)) and word in asked.context]
+    about = bool(named) or len(set(terms(asked.question)) & set(terms(asked.context))) >= 2
     alone = bool(names_in(asked.question)) or not _LEANS.search(asked.question)
     return Feedback(
         OPEN + ABOUT_EVIDENCE * about + ALONE * alone,
@@ -94,20 +96,16 @@ def _asked_again(given: OpenQuestionsGiven, question: str, before: list[str]) ->
 
 
 def _answer(example: Example[OpenQuestionsGiven, OpenQuestionsGold], question: str) -> str | None:
-    """A passage of a read page that carries nearly all of the question; what asks why is about what was read, and
-    shares its words."""
+    """Return a passage of a read page that carries nearly all of the question; None where there is none."""
+    # A question why is about what was read, and so shares its words.
     if question.casefold().startswith("why"):
         return None
     return next((text for text, words in example.gold.passages if carried(question, words) >= ANSWERED), None)
 
 
-def _is_about(asked: OpenQuestion) -> bool:
-    named = [word for word in names_in(asked.question) if any(map(str.isdigit, word)) and word in asked.context]
-    return bool(named) or len(set(terms(asked.question)) & set(terms(asked.context))) >= 2
-
-
 def is_own(given: OpenQuestionsGiven, questions: list[OpenQuestion]) -> bool:
-    """The stage itself asks what the facts raise where none of the model's questions can be handed on."""
+    """True where any question is the model's."""
+    # The stage itself asks what the facts raise where none of the model's questions can be handed on.
     return any(asked not in OPEN_QUESTIONS.model_free(given) for asked in questions)
 
 

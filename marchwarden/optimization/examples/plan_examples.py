@@ -20,7 +20,7 @@ from marchwarden.agent.frontier import aspect_of, choose
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import SAME_TOPIC, address, topic_similarity
 from marchwarden.evidence.question import names_in, split_question
-from marchwarden.ledger import Lead, Ledger
+from marchwarden.ledger import Ledger
 from marchwarden.optimization.examples.label_rows import Thing, things_of, wanted
 from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.optimization.examples.ledgers import begun, pick, read
@@ -37,17 +37,19 @@ from marchwarden.optimization.examples.wording import as_phrase, keywords
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven, shown_candidates
 from marchwarden.text.ranking import terms
 
-# How many of the pages that a plan finds count: fewer than a turn may read, so that better plans show.
+# Pages of those that a plan finds that count: fewer than a turn may read, so that better plans show. A guess.
 READ_FIRST = 4
+# Queries of a right answer, at most. A guess.
 MOST_QUERIES = 3
+# Weights of the score's two parts. Guesses.
 FOUND, COVERED = 0.7, 0.3
-# An aspect asks for a thing whose quotes and titles carry at least this share of it.
+# Share of an aspect that a thing's quotes and titles must carry, for the aspect to ask for it. A guess.
 ASKED_FOR = 0.5
 
 
 @dataclass(frozen=True)
 class Sought:
-    """A labelled thing as a plan is measured by it."""
+    """A labelled thing that a plan should find."""
 
     text: str
     places: frozenset[str]
@@ -83,7 +85,7 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[PlanGiven,
 
 
 async def _sought(thing: Thing, web: LabelledWeb) -> Sought:
-    """With the other addresses of its pages, under which a search may list them."""
+    # A search may list its pages under other addresses, too.
     places, texts = set(thing.places), [thing.text, *(quote.quote for quote in thing.quotes)]
     for place in thing.places:
         if page := (await web.read(place)).page:
@@ -93,7 +95,7 @@ async def _sought(thing: Thing, web: LabelledWeb) -> Sought:
 
 
 async def _later(question: Question, gold: PlanGold, web: LabelledWeb) -> list[Example[PlanGiven, PlanGold]]:
-    """Where the things stand on several pages: the first one's page was read, and no page of others."""
+    """Build an example where the things stand on several pages, and only the first one's page was read."""
     state = await begun(question, web)
     place = next((place for thing in state.things for place in thing.places), None)
     if place is None or (page := await read(state, web, place)) is None:
@@ -121,7 +123,14 @@ def _found(example: Example[PlanGiven, PlanGold], plan: Plan) -> Feedback:
     gold = example.gold
     if plan.done and example.given.ledger.queries:
         return Feedback(0.0, f"It is not done: {_listed(gold.on_pages)} was still to be found.")
-    leads = _read_next(example.given, plan, gold)
+    # The pages that the loop would choose after this plan's searches.
+    given = example.given
+    ledger = given.ledger.model_copy(deep=True)
+    ledger.set_aspects(plan.aspects)
+    fresh = [query for query in dict.fromkeys(plan.queries) if ledger.is_new_query(query)]
+    for outcome in gold.web.find(fresh, gold.source_filter):
+        ledger.add_search(outcome, aspect_of(outcome.query, ledger.aspects))
+    leads = choose(ledger, given.open_aspects or ledger.aspects, plan.read, READ_FIRST)
     reached = {address(lead.url) for lead in leads}
     missed = [thing for thing in gold.on_pages if not thing.places & reached]
     text = "Every page that was needed would be read."
@@ -129,16 +138,6 @@ def _found(example: Example[PlanGiven, PlanGold], plan: Plan) -> Feedback:
         read = "; ".join(f"“{shortened(lead.title, 80)}”" for lead in leads) or "none"
         text = f"No page that would be read holds {_listed(missed)}. The pages that would be read: {read}."
     return Feedback(1 - len(missed) / len(gold.on_pages), text)
-
-
-def _read_next(given: PlanGiven, plan: Plan, gold: PlanGold) -> list[Lead]:
-    """The pages that the loop would choose after this plan's searches."""
-    ledger = given.ledger.model_copy(deep=True)
-    ledger.set_aspects(plan.aspects)
-    fresh = [query for query in dict.fromkeys(plan.queries) if ledger.is_new_query(query)]
-    for outcome in gold.web.find(fresh, gold.source_filter):
-        ledger.add_search(outcome, aspect_of(outcome.query, ledger.aspects))
-    return choose(ledger, given.open_aspects or ledger.aspects, plan.read, READ_FIRST)
 
 
 def _covered(gold: PlanGold, aspects: list[str]) -> Feedback:
@@ -170,8 +169,14 @@ def answer(example: Example[PlanGiven, PlanGold]) -> dict[str, Any] | None:
     if not all(keywords(aspect, without=names_in(given.ledger.question)) for aspect in named):
         return None
     sought = [aspect.text for aspect in given.open_aspects] or named
-    to_read = _right_candidates(example)
+    # The shown candidates that hold something which is still to be found, by number.
+    places = {place for thing in example.gold.on_pages for place in thing.places}
+    shown = enumerate(shown_candidates(given), start=1)
+    to_read = {number: lead for number, lead in shown if address(lead.url) in places}
     leads = [lead.url for lead in to_read.values()]
+    # Sets of keyword queries, the plainest first: the first of equals is the answer.
+    plain, whole = [keywords(aspect) for aspect in sought], keywords(given.ledger.question)
+    ways = (plain, [*plain[: MOST_QUERIES - 1], whole], [whole, *plain])
 
     def found(queries: list[str]) -> float:
         return _found(example, Plan(thought="", aspects=named, queries=queries, read=leads, done=False)).score
@@ -179,35 +184,18 @@ def answer(example: Example[PlanGiven, PlanGold]) -> dict[str, Any] | None:
     return {
         "thought": _thought(given, sought, list(to_read)),
         "aspects": [as_phrase(aspect) for aspect in named],
-        "queries": max(_ways_to_ask(given.ledger.question, sought), key=found),
+        "queries": max((list(dict.fromkeys(way))[:MOST_QUERIES] for way in ways), key=found),
         "read": list(to_read),
         "done": False,
     }
 
 
-def _right_candidates(example: Example[PlanGiven, PlanGold]) -> dict[int, Lead]:
-    """The shown candidates that hold something which is still to be found, by number."""
-    places = {place for thing in example.gold.on_pages for place in thing.places}
-    shown = enumerate(shown_candidates(example.given), start=1)
-    return {number: lead for number, lead in shown if address(lead.url) in places}
-
-
-def _ways_to_ask(question: str, sought: list[str]) -> list[list[str]]:
-    """Sets of keyword queries, the plainest first."""
-    plain, whole = [keywords(aspect) for aspect in sought], keywords(question)
-    ways = (plain, [*plain[: MOST_QUERIES - 1], whole], [whole, *plain])
-    return [list(dict.fromkeys(way))[:MOST_QUERIES] for way in ways]
-
-
 def _thought(given: PlanGiven, sought: list[str], numbers: list[int]) -> str:
     if not given.ledger.queries:
         return "It asks for one thing." if len(sought) == 1 else f"It asks for {len(sought)} things."
-    where = f"it may stand in {_candidates(numbers)}" if numbers else "no candidate promises it"
+    candidates = f"candidate{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+    where = f"it may stand in {candidates}" if numbers else "no candidate promises it"
     return f"Still open is {'; '.join(as_phrase(aspect) for aspect in sought)}: {where}."
-
-
-def _candidates(numbers: list[int]) -> str:
-    return f"candidate{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 PLAN_SET: StageSet[PlanGiven, Plan, PlanGold] = StageSet(PLAN, build, score, answer=answer)

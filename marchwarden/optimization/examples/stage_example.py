@@ -1,8 +1,8 @@
-"""What stage sets share: an example is what a stage is given and what is right; a metric says how right, in words.
+"""Types that stage sets share: an example holds a stage's input and the right result; a metric scores an output.
 
-`StageSet.judge` is what an optimizer wants (a prediction in, a score and its reasons out); `StageSet.score` looks at
-a stage's output, whichever form gave it. `StageSet.demonstration` is an example with a right answer, made by code of
-what the example shows and what its labels know.
+`StageSet.judge` is the metric of optimizers: a prediction in, a score and its reasons out. `StageSet.score` scores a
+stage's output, whichever form gave it. `StageSet.demonstration` is an example with a right answer, which code makes
+from what the example shows and what its labels know.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ Given = TypeVar("Given")
 Output = TypeVar("Output")
 Gold = TypeVar("Gold")
 
-# What a word weighs that says little about what a page must hold.
+# Weight of a word that says little about what a page must hold; other words weigh 1. A guess.
 VAGUE = 0.35
-# The least score of an answer that a model is shown to learn from.
+# Least score of an answer that a model is shown to learn from. A guess.
 RIGHT = 0.9
 
 
 @dataclass(frozen=True)
 class Feedback:
     score: float
-    """0–1."""
+    """Score, 0–1."""
     text: str
-    """What was missed or wrong, in sentences that a reflecting model can learn from."""
+    """Sentences on what was missed or wrong, from which a model that writes instructions can learn."""
 
 
 @dataclass(frozen=True)
 class Example(Generic[Given, Gold]):
     id: str
-    """The question's id, and what tells its examples apart: `coffee-03/https://…`."""
+    """Id of the question, with a suffix that tells its examples apart: `coffee-03/https://…`."""
     question: str
-    """The question's id."""
+    """Id of the question."""
     kind: str
-    """What it tries of the stage."""
+    """Kind of case that the example tries."""
     given: Given
     gold: Gold
 
@@ -59,17 +59,20 @@ class StageSet(Generic[Given, Output, Gold]):
 
     stage: Stage[Given, Output]
     build: Callable[[Question, LabelledWeb], Awaitable[list[Example[Given, Gold]]]]
-    """The examples of one question; none where its labels say nothing about the stage."""
+    """Builds the examples of one question; none where its labels say nothing about the stage."""
     score: Callable[[Example[Given, Gold], Output], Feedback]
     is_own: Callable[[Given, Output], bool] = lambda given, output: True
-    """Whether anything in a grounded output is the model's: where nothing is, the stage went on without it."""
+    """True where anything in a grounded output is the model's. Else the stage went on without it."""
     answer: Callable[[Example[Given, Gold]], dict[str, Any] | None] = lambda example: None
-    """The signature's output fields, as JSON, of a model that answers rightly, in words that it was shown; None where
-    labels don't give one away. Nothing that only labels or unshown pages say stands there, categories aside."""
+    """Right answer as the signature's output fields, as JSON, in words that the model was shown; None where labels
+    give none. It says nothing that only labels or unshown pages say, categories aside."""
 
     async def examples(self, questions: Sequence[Question], settings: Settings) -> list[Example[Given, Gold]]:
-        """Raises ConfigurationError where the settings name no frozen web. For more than one stage or split, open a
-        `labelled_web` once and use `examples_on`: its pages are then read once."""
+        """Build the examples of all questions.
+
+        For more than one stage or split, open a `labelled_web` once and use `examples_on`: its pages are then read
+        once. Raises ConfigurationError where the settings name no frozen web.
+        """
         async with labelled_web(settings) as web:
             return await self.examples_on(questions, web)
 
@@ -77,8 +80,10 @@ class StageSet(Generic[Given, Output, Gold]):
         return [example for question in questions for example in await self.build(question, web)]
 
     def demonstration(self, example: Example[Given, Gold]) -> dict[str, Any] | None:
-        """The signature's fields, as JSON, of the example with its right answer; None where there is none, or its
-        answer scores less than `RIGHT`."""
+        """Return the example with its right answer, as the signature's fields in JSON.
+
+        None where there is no right answer, or it scores less than `RIGHT`.
+        """
         import dspy
 
         if (answer := self.answer(example)) is None:
@@ -92,8 +97,7 @@ class StageSet(Generic[Given, Output, Gold]):
         return {**self.stage.show(example.given), **told}
 
     def judge(self, example: Example[Given, Gold], prediction: dspy.Prediction) -> Feedback:
-        """How good a model's own answer is. What the stage would have to do without scores 0, however well its
-        model-free form does."""
+        """Score a model's own answer. One that the stage can't use scores 0, however well it does without a model."""
         try:
             output = self.stage.read(example.given, prediction)
         except (ValueError, TypeError, AttributeError) as error:
@@ -110,23 +114,23 @@ AnyStageSet = StageSet[Any, Any, Any]
 
 
 def in_words(*sentences: str) -> str:
-    """The sentences that there are, as one text."""
+    """Join the sentences that are not empty."""
     return " ".join(sentence for sentence in sentences if sentence)
 
 
 def shortened(text: str, most: int = 160) -> str:
-    """`text` on one line, cut between words."""
+    """Return `text` on one line, cut between words after `most` characters."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[:most].rpartition(" ")[0] + " …"
 
 
 def carried(asked: str, words: Iterable[str]) -> float:
-    """The share of what is asked that these terms carry: 0–1, vague words counting a third. A measure of its own, and
-    not the stages' relevance, so that scores stay comparable when that is fitted anew."""
+    """Return the share of what is asked that these terms carry, 0–1; vague words count a third."""
+    # Not the stages' own relevance, so that scores stay comparable when that is fitted anew.
     wanted = set(terms(asked))
     return coverage(wanted, words, {term: VAGUE if term in VAGUE_TERMS else 1.0 for term in wanted})
 
 
 def harmonic(one: float, other: float) -> float:
-    """The harmonic mean of two shares, 0 where one of them is."""
+    """Return the harmonic mean of two shares; 0 where one of them is 0."""
     return 2 * one * other / (one + other) if one and other else 0.0

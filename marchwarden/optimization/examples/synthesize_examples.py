@@ -20,7 +20,7 @@ from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.optimization.examples.label_rows import Thing, wanted
 from marchwarden.optimization.examples.labelled_web import LabelledWeb
-from marchwarden.optimization.examples.ledgers import Filled, filled
+from marchwarden.optimization.examples.ledgers import filled
 from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, carried, in_words, shortened
 from marchwarden.optimization.examples.wording import clause, sentences_of, stands_alone
 from marchwarden.stages.synthesize import (
@@ -35,35 +35,37 @@ from marchwarden.stages.synthesize import (
 )
 from marchwarden.text.ranking import guess_language, terms
 
+# Weights of the score's three parts. Guesses.
 SAID, CARRIED, LABELLED = 0.6, 0.2, 0.2
 
 
-# Words of a sentence that is said whole; of a longer one, its first clauses that say the nugget.
-PLAIN = 30
+# Words of a sentence, at most, that is said whole. Of a longer one, only clauses that say the nugget. A guess.
+PLAIN_WORDS = 30
 
 
 @dataclass(frozen=True)
 class SynthesizeGold:
     nuggets: tuple[Thing, ...]
     excerpts: frozenset[int]
-    """Numbers of those that are labelled evidence."""
+    """Numbers of the excerpts that are labelled evidence."""
     forbidden: tuple[str, ...]
 
 
 async def build(question: Question, web: LabelledWeb) -> list[Example[SynthesizeGiven, SynthesizeGold]]:
     state = await filled(question, web)
     state.ledger.conflicts = find_conflicts(state.ledger, web.parameters)
-    nuggets = tuple(thing for thing in wanted(state.things) if thing.answers and _is_there(state, thing))
+    excerpts = state.ledger.excerpts
+    nuggets = tuple(
+        thing
+        for thing in wanted(state.things)
+        if thing.answers and any(says_one_of(excerpt.text, thing.answers) for excerpt in excerpts)
+    )
     if not nuggets or not usable_excerpts(state.ledger):
         return []
     shown = excerpts_for(question.request.constraints.token_budget)
     given = SynthesizeGiven(state.ledger, question.depth, shown, web.parameters)
     gold = SynthesizeGold(nuggets, frozenset(state.gold), tuple(question.forbidden))
     return [Example(question.id, question.id, next(iter(question.tags), "other"), given, gold)]
-
-
-def _is_there(state: Filled, thing: Thing) -> bool:
-    return any(says_one_of(excerpt.text, thing.answers) for excerpt in state.ledger.excerpts)
 
 
 def score(example: Example[SynthesizeGiven, SynthesizeGold], claims: list[Claim]) -> Feedback:
@@ -95,7 +97,7 @@ def score(example: Example[SynthesizeGiven, SynthesizeGold], claims: list[Claim]
 
 
 def is_own(given: SynthesizeGiven, claims: list[Claim]) -> bool:
-    """The loop goes on without the model where none of its claims stands."""
+    """True where any claim stands. Where none does, the loop goes on without the model."""
     return bool(check_grounding(given.ledger, claims)[0])
 
 
@@ -111,8 +113,10 @@ def answer(example: Example[SynthesizeGiven, SynthesizeGold]) -> dict[str, Any] 
 
 
 def _sayings(example: Example[SynthesizeGiven, SynthesizeGold], nugget: Thing) -> Iterator[Claim]:
-    """Claims that say a nugget and stand, the best first: short ones, which carry most of the question, and on most
-    of the labelled excerpts."""
+    """Yield claims that say a nugget and stand, the best first.
+
+    The best are short, carry most of the question, and rest on most of the labelled excerpts.
+    """
     given, gold = example.given, example.gold
     excerpts = [
         excerpt
@@ -120,33 +124,31 @@ def _sayings(example: Example[SynthesizeGiven, SynthesizeGold], nugget: Thing) -
         if excerpt.number in gold.excerpts and says_one_of(excerpt.text, nugget.answers)
     ]
     texts = dict.fromkeys(text for excerpt in excerpts for text in _wordings(given.ledger, nugget, excerpt))
-    carriers = {text: _carriers(given.ledger, text, excerpts) for text in texts}
-    claims = [Claim(text=text, excerpts=numbers) for text, numbers in carriers.items() if numbers]
+    claims = []
+    for text in texts:
+        # Excerpts that each carry the claim alone.
+        alone = [Claim(text=text, excerpts=[excerpt.number]) for excerpt in excerpts]
+        if numbers := [claim.excerpts[0] for claim in alone if check_grounding(given.ledger, [claim])[0]]:
+            claims.append(Claim(text=text, excerpts=numbers))
 
     def order(claim: Claim) -> tuple[bool, float, int]:
         asked = carried(given.ledger.question, terms(claim.text))
-        return len(claim.text.split()) > PLAIN, -asked, -len(claim.excerpts)
+        return len(claim.text.split()) > PLAIN_WORDS, -asked, -len(claim.excerpts)
 
     yield from sorted(claims, key=order)
 
 
 def _wordings(ledger: Ledger, nugget: Thing, excerpt: Excerpt) -> Iterator[str]:
-    """The sentences of an excerpt that say a nugget, in the question's language."""
+    """Yield the sentences of an excerpt that say a nugget, in the question's language."""
     language = ledger.source(excerpt.locator).language or guess_language(excerpt.text)
     if language[:2] != guess_language(ledger.question):
         return
     for sentence in sentences_of(excerpt.text):
         text = sentence
-        if len(sentence.split()) > PLAIN:
+        if len(sentence.split()) > PLAIN_WORDS:
             text = f"{clause(sentence, lambda part: says_one_of(part, nugget.answers))}."
         if stands_alone(text) and says_one_of(text, nugget.answers):
             yield text
-
-
-def _carriers(ledger: Ledger, text: str, excerpts: list[Excerpt]) -> list[int]:
-    """The numbers of those excerpts of which each carries a claim alone."""
-    numbers = [excerpt.number for excerpt in excerpts]
-    return [number for number in numbers if check_grounding(ledger, [Claim(text=text, excerpts=[number])])[0]]
 
 
 SYNTHESIZE_SET: StageSet[SynthesizeGiven, list[Claim], SynthesizeGold] = StageSet(

@@ -33,7 +33,7 @@ async def compile_model_free(
     on_trial: Callable[[Trial], None] = lambda trial: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Outcome, ParametersReport]:
-    """Search the parameters, from the defaults, and put them in place where dev says that they help.
+    """Search the parameters, from the defaults, and put them in place where dev shows that they help.
 
     Raises EvaluationError where optuna is missing, ConfigurationError, StorageError.
     """
@@ -58,7 +58,7 @@ async def compile_model_free(
 
 
 def _whole(report: ParametersReport) -> WholeRecord | None:
-    """What whole dev questions came to; None where the answers are what they were."""
+    """Build the record of the dev questions' figures; None where the answers did not change."""
     if not report.answers.kept:
         return None
     figures = {name: FigureRecord(uncompiled=one, compiled=other) for name, (one, other) in report.figures.items()}

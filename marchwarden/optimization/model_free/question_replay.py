@@ -1,6 +1,6 @@
-"""Labelled questions researched again and again over the frozen web, in this process and without a model.
+"""Replay of labelled questions over the frozen web, in this process and without a model.
 
-Each page is fetched and parsed once, each query asked once, and only what the parameters change is done anew.
+Each page is fetched and parsed once, and each query asked once. Only what the parameters change is done anew.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from marchwarden.sources.tools import Tools
 from marchwarden.text.embedding import Embedder, open_embedder
 from marchwarden.trace.events import Event
 
-# A call's time: what is compared must not hang on how busy the machine is.
-_SECONDS = 3600.0
+# Time of a call: more than any needs, since scores must not depend on how busy the machine is.
+_CALL_TIMEOUT_S = 3600.0
 
 
 @dataclass(frozen=True)
 class Basis:
-    """What the confidence of an answer was read off, and whether the answer was right."""
+    """Inputs of an answer's confidence, and whether the answer was right."""
 
     factors: ConfidenceFactors
     share_answered: float
@@ -50,19 +50,22 @@ class Basis:
 
 @dataclass(frozen=True)
 class Answered:
-    """What one question came to."""
+    """Scores of one replayed question."""
 
     cells: dict[str, Cells | None]
     basis: Basis | None
-    """None where nothing was claimed, or nothing is vital: there is nothing to be confident of."""
+    """Inputs of the confidence; None where nothing was claimed, or nothing is vital."""
 
 
 class QuestionReplay:
-    """Made by `open_bench`. Raises ConfigurationError on creation where the settings name no frozen web."""
+    """Researches questions again with other parameters. Use `open_replay` to make one.
+
+    Raises ConfigurationError on creation where the settings name no frozen web.
+    """
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self._settings = settings.model_copy(
-            update={"trace_dir": folder, "model": EXTRACTIVE, "max_seconds": _SECONDS, "program": "none"}
+            update={"trace_dir": folder, "model": EXTRACTIVE, "max_seconds": _CALL_TIMEOUT_S, "program": "none"}
         )
         self._web = FrozenWeb.load(settings.frozen_web)
         self._search = _CachedSearch(SnapshotSearch(self._settings, self._web))
@@ -76,20 +79,20 @@ class QuestionReplay:
     async def fitted_weights(
         self, questions: Sequence[Question]
     ) -> tuple[RelevanceWeights | None, MeaningWeights | None]:
-        """Relevance fitted to these questions, by words and by meaning."""
+        """Fit the weights of relevance to these questions, by words and by meaning."""
         rows = await rows_of(questions, self._search, self._fetcher(None), self._embedder)
         return fit_by_words(rows), fit_by_meaning(rows)
 
     async def answer(
         self, question: Question, parameters: Parameters, scorers: Sequence[str] = tuple(SCORERS)
     ) -> Answered:
-        """Research the question with these parameters, and score what came of it by these scorers."""
+        """Research the question with these parameters, and score the result with these scorers."""
         constraints = question.request.constraints
         fetcher = self._fetcher(constraints.source_filter)
         call = ResearchCall(
             question.request,
             self._settings,
-            Budget(constraints, _SECONDS),
+            Budget(constraints, _CALL_TIMEOUT_S),
             Tools("snapshot", self._search, fetcher, self._embedder),
             None,
             _NullRecorder(),
@@ -110,7 +113,7 @@ class QuestionReplay:
         return Answered(cells, basis)
 
     def _fetcher(self, source_filter: str | None) -> _CachedFetcher:
-        """One for each filter, since a filter decides where a fetch may be led."""
+        # One for each filter, since a filter decides where redirects may lead.
         if source_filter not in self._fetchers:
             self._fetchers[source_filter] = _CachedFetcher(self._settings, self._web)
         return self._fetchers[source_filter]
@@ -165,7 +168,7 @@ class _CachedFetcher(Fetcher):
         self._timeout = settings.fetch_timeout
         self._outcomes: dict[str, FetchOutcome] = {}
         self.texts: dict[str, str] = {}
-        """Of the pages that were read, by the addresses that citations can name."""
+        """Texts of the pages that were read, by the addresses that citations can name."""
 
     async def fetch(
         self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool] = lambda host: True

@@ -1,8 +1,8 @@
 """Fits the weights of evidence/relevance.py to labelled questions.
 
-A row is a passage of a page that a search for the question finds, or that is labelled, for one of its aspects; it is
-positive where it overlaps a gold quote or holds an accepted string on a labelled page. Logistic regression with an
-L2 penalty of 1, positives weighted, since there is one among about fifty.
+A row pairs an aspect of a question with a passage of a page that a search finds, or that is labelled. It is positive
+where the passage overlaps a gold quote or holds an accepted string on a labelled page. The fit is a logistic
+regression with an L2 penalty of 1. Positives are weighted, since about one row in fifty is positive.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.search_provider import SearchProvider
 from marchwarden.text.embedding import Embedder
 
-# Of a search, at most.
+# Pages of a search, at most. A guess.
 PAGES = 6
-# Of a page, at most.
+# Passages of a page, at most. A guess.
 PASSAGES = 150
-# What a passage counts that answers.
+# Weight of a passage that answers, where others weigh 1. A guess.
 POSITIVE = 5.0
-# What a passage counts that must not be taken for an answer, though nothing better is there.
+# Weight of a passage of a question without an answer: it must not be taken for one, though nothing better is there.
+# A guess.
 UNANSWERABLE = 3.0
 
 
@@ -54,25 +55,21 @@ class Row:
 async def rows_of(
     questions: Iterable[Question], search: SearchProvider, fetcher: Fetcher, embedder: Embedder | None
 ) -> list[Row]:
-    """The rows of these questions; a page that can't be read has none."""
+    """Build the rows of these questions; a page that can't be read has none."""
     rows: list[Row] = []
     for question in questions:
         aspects = [Aspect(number=n, text=text) for n, text in enumerate(split_question(question.question), start=1)]
-        for url in await _pages_of(question, search):
+        # The pages that a search for the question's aspects finds, and those that are labelled.
+        urls = {address(url) for url in question.pages}
+        allowed = SourceFilter(question.constraints.get("source_filter"))
+        for query in split_question(question.question):
+            outcome = await search.search(query, max_results=PAGES, source_filter=allowed)
+            urls |= {address(hit.url) for hit in outcome.hits}
+        for url in sorted(urls):
             page = (await fetcher.fetch(url)).page
             if page:
                 rows += _rows(question, page, url, aspects, embedder)
     return rows
-
-
-async def _pages_of(question: Question, search: SearchProvider) -> list[str]:
-    """What a search for the question's aspects finds, and what is labelled."""
-    found = {address(url) for url in question.pages}
-    allowed = SourceFilter(question.constraints.get("source_filter"))
-    for query in split_question(question.question):
-        outcome = await search.search(query, max_results=PAGES, source_filter=allowed)
-        found |= {address(hit.url) for hit in outcome.hits}
-    return sorted(found)
 
 
 def _rows(
@@ -102,21 +99,21 @@ def _is_gold(question: Question, page: Page, passage: Passage, url: str) -> bool
 
 
 def fit_by_words(rows: Sequence[Row]) -> RelevanceWeights | None:
-    """The weights without likeness; None where no row is gold, or every one is."""
+    """Fit the weights without similarity in meaning; None where no row is positive, or every one is."""
     names = [name for name in RelevanceWeights.model_fields if name != "bias"]
     found = _fit(rows, names)
     return RelevanceWeights.model_validate(found) if found else None
 
 
 def fit_by_meaning(rows: Sequence[Row]) -> MeaningWeights | None:
-    """The weights of passages that were compared in meaning; None where none was, or all are of one kind."""
+    """Fit the weights of passages that were compared in meaning; None where none was, or all are of one kind."""
     names = [name for name in MeaningWeights.model_fields if name != "bias"]
     found = _fit([row for row in rows if "likeness" in row.features], names)
     return MeaningWeights.model_validate(found) if found else None
 
 
 def _fit(rows: Sequence[Row], names: Sequence[str]) -> Mapping[str, float] | None:
-    """Weights of the features, which are not standardised, so that they can be read."""
+    # Features are not standardised, so that the weights can be read.
     if len({row.gold for row in rows}) < 2:
         return None
     features = np.array([[row.features[name] for name in names] for row in rows])

@@ -1,5 +1,8 @@
-"""What has been tried already, in a file: a search that goes on asks it first, and ends as it would have without a
-break."""
+"""Trials of a search for parameters, in a file. A search that goes on reads it first, and so ends as it would have
+without a break.
+
+Optuna's own storages keep trials, too, but not under a hash of labels, pages and version.
+"""
 
 from __future__ import annotations
 
@@ -14,25 +17,28 @@ from marchwarden.optimization.model_free.parameter_space import Values
 
 
 class Trials:
-    """One JSON line for each; lines of another `key` (other labels, other pages …) are passed over. Without a file
-    it remembers for as long as it lives."""
+    """Scores of tried values, a JSON line each; without a file, in memory only.
+
+    Lines of another `key` (other labels, other pages …) are skipped.
+    """
 
     def __init__(self, file: Path | None, key: str) -> None:
-        """Raises StorageError where the file can't be read."""
+        """Read the file. Raises StorageError where it can't be read."""
         self._file, self._key = file, key
         self._scores: dict[str, float] = {}
         for line in self._lines():
-            with suppress(ValueError, KeyError, TypeError):  # a line that a killed process left unfinished
+            # A process that was killed can have left a line unfinished.
+            with suppress(ValueError, KeyError, TypeError):
                 written = json.loads(line)
                 if written["key"] == key:
                     self._scores[_name(written["values"])] = float(written["score"])
 
     def score(self, values: Values) -> float | None:
-        """What these values came to; None where they were not tried."""
+        """Return the score of these values, 0–1; None where they were not tried."""
         return self._scores.get(_name(values))
 
     def add(self, values: Values, score: float) -> None:
-        """Raises StorageError where the file can't be written."""
+        """Keep the score of these values. Raises StorageError where the file can't be written."""
         self._scores[_name(values)] = score
         if self._file is None:
             return
@@ -61,7 +67,7 @@ class Trials:
 
 
 def _is_torn(file: BinaryIO) -> bool:
-    """Whether the last line has no end."""
+    """True where the last line has no end."""
     size = file.seek(0, os.SEEK_END)
     if not size:
         return False
