@@ -1,4 +1,4 @@
-"""A Python call's arguments, as the request that they make."""
+"""The request that a Python call's arguments make."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from marchwarden.errors import InvalidRequest
 def request_of(
     question: str, context: str | None, depth: Depth | str, constraints: Constraints | dict[str, Any] | None
 ) -> ResearchRequest:
-    """The call's arguments, checked; raises InvalidRequest."""
+    """Return the request of a call's arguments. Raises InvalidRequest."""
     given = constraints.model_dump(exclude_unset=True) if isinstance(constraints, Constraints) else constraints
     try:
         return ResearchRequest.model_validate(

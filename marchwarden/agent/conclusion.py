@@ -1,4 +1,4 @@
-"""From a ledger to a result: one end for every call, with a model or without, in its own process or outside of it.
+"""The end of a call, from a ledger to a result: the same with a model and without, in the call's process and outside.
 
 A checkpoint is all that is needed to end a call outside of its process.
 """
@@ -46,11 +46,12 @@ from marchwarden.stages.synthesize import (
 )
 from marchwarden.trace.events import Dropped
 
+# Pages without text that one result names, at most. A guess.
 MOST_NEW_SOURCES = 2
 
 
 class Checkpoint(BaseModel):
-    """Where a call stands, as JSON: enough to end it without its process."""
+    """State of a running call, as JSON, from which it can be ended without its process."""
 
     request: ResearchRequest
     ledger: Ledger
@@ -62,9 +63,10 @@ class Checkpoint(BaseModel):
     calibration: Calibration | None = None
     parameters: Parameters = DEFAULT
     model_trouble: str | None = None
-    """What went wrong with the model's service, if anything."""
+    """Last failure of the model's service, in words; None where there was none."""
 
     def cost(self, seconds: float) -> CostMetadata:
+        """Return the cost of the call if it ends in this state, after this time."""
         return CostMetadata(
             tokens_used=self.tokens_used,
             iterations_run=self.iterations_run,
@@ -78,10 +80,11 @@ class Checkpoint(BaseModel):
 class Conclusion:
     answer: str
     cited: list[Excerpt]
-    """Marker [n] of the answer is the n-th, from 1."""
+    """Excerpts that the answer cites; its marker [n] is the n-th, from 1."""
     evidence: list[Excerpt]
-    """What the claims stand on: a slice that is cited once may speak to two aspects."""
+    """Excerpts that support the claims. They may be more than are cited: a slice cited once may be on two aspects."""
     claims: int
+    """Number of claims in the answer."""
     form: Form
     gaps: list[Gap]
     discoveries: list[DiscoveryEvent]
@@ -89,7 +92,7 @@ class Conclusion:
     dropped: list[Dropped] = field(default_factory=list)
 
     def result(self, state: Checkpoint, *, seconds: float, trace_id: str, today: date) -> ResearchResult:
-        """The result of a call that ended in this state, after so many seconds."""
+        """Return the result of a call that ended in this state, after this time."""
         ledger, cost = state.ledger, state.cost(seconds)
         assessment = assess(
             ledger,
@@ -116,11 +119,11 @@ class Conclusion:
 async def conclude(
     request: ResearchRequest, ledger: Ledger, stages: Stages, today: date, parameters: Parameters = DEFAULT
 ) -> Conclusion:
-    """End a call, in every way that a call ends: the last stages over what was found, with the model where `stages`
-    has one and it can be afforded. Without a model it takes milliseconds.
+    """Run the last stages over what was found, for every end of a call.
 
-    A call that never got to a plan asks for its question as a whole.
+    `stages` decides whether a model is asked. Without a model this takes milliseconds.
     """
+    # A call that ended before its first plan has the whole question as its aspect.
     if not ledger.aspects:
         ledger.set_aspects([ledger.question])
     ledger.conflicts = find_conflicts(ledger, parameters)
@@ -152,7 +155,7 @@ async def conclude(
 
 
 async def finish(state: Checkpoint, *, limit: Limit, trace_id: str, seconds: float) -> ResearchResult:
-    """A valid result from what had been found, for a call whose process had to be stopped because `limit` ran out."""
+    """Return a valid result of what had been found, for a call whose process was stopped because of this limit."""
     if limit not in state.exhausted:
         state.exhausted.append(limit)
     day = today()
@@ -167,7 +170,7 @@ def today() -> date:
 
 
 def new_sources(ledger: Ledger) -> list[DiscoveryEvent]:
-    """Pages that were read but hold no text to quote: somebody who can look at them should."""
+    """Return events for pages that were read but hold no text to quote, so that somebody can look at them."""
     return [
         DiscoveryEvent(
             type=DiscoveryType.NEW_SOURCE,
@@ -180,16 +183,12 @@ def new_sources(ledger: Ledger) -> list[DiscoveryEvent]:
     ][:MOST_NEW_SOURCES]
 
 
-def _source_of(locator: str, kind: str) -> str:
-    """What a citation names as its source, where `kind` may name several: "web,file"."""
-    return "file" if is_file(locator) else kind.partition(",")[0]
-
-
 def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, today: date) -> Citation:
     source = ledger.source(excerpt.locator)
     says = excerpt.says or ""
     return Citation(
-        source=_source_of(source.locator, kind),
+        # `kind` may name several sources, such as "web,file".
+        source="file" if is_file(source.locator) else kind.partition(",")[0],
         locator=placed(source.locator, excerpt.place),
         title=source.title,
         snippet=says if len(says) in SNIPPET else None,

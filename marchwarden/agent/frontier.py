@@ -1,4 +1,4 @@
-"""Which of the pages that were found are worth reading next. Pure: it reads the ledger, and hits are only words."""
+"""Choice of the pages to read next, from the words of their hits. It reads the ledger and changes nothing."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from marchwarden.http.addresses import publisher_of
 from marchwarden.ledger import Aspect, Lead, Ledger
 from marchwarden.text.ranking import terms
 
+# Least share of an aspect that a hit holds for its page to be worth reading. A guess.
 RELEVANT_HIT = 0.34
-"""A page is worth reading where its hit carries this share of an aspect."""
+# Pages that are read where no hit is relevant by its words: the search may know better. A guess.
 PAGES_ON_TRUST = 3
-"""Where no hit's words promise anything, so many are read all the same: the search may know better."""
+# Taken off a page's promise for each page of its organisation chosen this turn, and where one was read before.
+# Guesses.
 SAME_ORGANISATION, READ_ORGANISATION = 0.3, 0.15
-"""What another page of an organisation chosen this turn, or read before, must promise more than one of a new one."""
 
 
 def promising(ledger: Ledger, aspects: list[Aspect]) -> list[Lead]:
-    """The unread leads that are worth reading for these aspects, best rank first."""
+    """Return the unread leads that are worth reading for these aspects, best rank first."""
     return [lead for lead in ledger.unread() if promise(lead, aspects) >= RELEVANT_HIT]
 
 
 def choose(ledger: Ledger, aspects: list[Aspect], wanted: list[str], most: int) -> list[Lead]:
-    """The leads to read this turn, `most` at the most: those whose URLs are wanted, then the most promising for these
-    aspects, with organisations that were not read yet first."""
+    """Return the leads to read this turn, at most `most`.
+
+    First come those whose URLs are wanted, then the most promising for these aspects, new organisations first.
+    """
     chosen = [lead for url in wanted if (lead := ledger.lead(url)) and lead.state == "unread"][:most]
     rest = [lead for lead in promising(ledger, aspects) if lead not in chosen]
     if not rest and not ledger.sources:
@@ -30,10 +33,10 @@ def choose(ledger: Ledger, aspects: list[Aspect], wanted: list[str], most: int) 
     worth = {lead.url: promise(lead, aspects) + lead.rank for lead in rest}
     read = {source.organisation for source in ledger.sources}
     while rest and len(chosen) < most:
-        taken = [_organisation(lead) for lead in chosen]
+        taken = [publisher_of(lead.url) for lead in chosen]
 
         def value(lead: Lead, taken: list[str] = taken) -> float:
-            organisation = _organisation(lead)
+            organisation = publisher_of(lead.url)
             again = SAME_ORGANISATION * taken.count(organisation) + READ_ORGANISATION * (organisation in read)
             return worth[lead.url] - again
 
@@ -44,10 +47,6 @@ def choose(ledger: Ledger, aspects: list[Aspect], wanted: list[str], most: int) 
 
 
 def aspect_of(query: str, aspects: list[Aspect]) -> int:
-    """The number of the aspect that a query is for: the one that it carries most of, the first of equals."""
+    """Return the number of the aspect that a query holds most of; of equals the first."""
     words = set(terms(query))
     return max(aspects, key=lambda aspect: (AskedFor.of(aspect.text, "en").share(words), -aspect.number)).number
-
-
-def _organisation(lead: Lead) -> str:
-    return publisher_of(lead.url)

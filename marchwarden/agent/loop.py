@@ -1,7 +1,7 @@
 """The loop: question → plan → search → fetch → extract, until covered or out of budget → answer.
 
-One iteration is one turn of it. What each turn learned or failed at goes into the ledger, and everything that the
-result says is read off the ledger; what a turn may spend is the budget's to say.
+One iteration is one turn of it. The ledger holds what each turn found and where it failed, and the result is made
+from the ledger alone. The budget decides what a turn may spend.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceA
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import likeness, promise
 from marchwarden.http.addresses import publisher_of
-from marchwarden.injection.detector import clean_hit, clean_title, find_injections
+from marchwarden.injection.detector import clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
 from marchwarden.programs import Program
@@ -31,7 +31,7 @@ from marchwarden.settings import Settings
 from marchwarden.sources.tools import Tools
 from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.extract import EXTRACT, ExtractGiven
-from marchwarden.stages.plan import PLAN, Plan, PlanGiven
+from marchwarden.stages.plan import PLAN, PlanGiven
 from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Recorder
@@ -43,20 +43,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Turns that a depth aims at, at most; `max_iterations` is the hard limit. Guesses, as all numbers here.
 TURNS_BY_DEPTH = {Depth.SHALLOW: 2, Depth.BALANCED: 4, Depth.DEEP: 20}
-"""The most turns that a depth aims at; `max_iterations` is the hard limit."""
+# Tokens that a depth aims at. Beyond them an answer to each aspect is enough.
 TOKENS_BY_DEPTH = {Depth.SHALLOW: 5_000, Depth.BALANCED: 15_000, Depth.DEEP: 25_000}
-"""About how many tokens a depth aims at: beyond them, an answer to each aspect is enough."""
+# Independent sources with evidence for an aspect, from which on it is covered.
 SOURCES_WANTED = {Depth.SHALLOW: 1, Depth.BALANCED: 2, Depth.DEEP: 3}
-"""An aspect is covered when this many independent sources speak to it."""
 PAGES_PER_TURN = {Depth.SHALLOW: 4, Depth.BALANCED: 8, Depth.DEEP: 10}
 HITS_PER_QUERY = 10
+# Share of the time left that a model may take to plan one turn.
 PLAN_SHARE = 0.25
-"""Of the time that is left, what a model may take to plan one turn."""
+# Share of the tokens, and tokens at most, that are set aside for the answer before anything else is spent.
 SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.5, 4000
-"""What is kept for the answer before anything else is spent: this share of the tokens, at most so many."""
+# Seconds that are kept to end a call within its time, at most a tenth of it. A model-free end takes milliseconds.
 FINISH_SECONDS = 2.0
-"""What is kept to end a call within its time, at most a tenth of it: the model-free finish takes milliseconds."""
+# Seconds that a fetch has at least, however little time is left.
+_FETCH_SECONDS = 0.1
 
 
 class ResearchCall:
@@ -76,7 +78,7 @@ class ResearchCall:
         parameters: Parameters = DEFAULT,
         predictors: Mapping[str, dspy.Predict] | None = None,
     ) -> None:
-        """`predictors`: what asks the model, by the stage's name; a stage that has none there asks with its own."""
+        """Prepare a call. `predictors`, by stage, replace the stages' own."""
         self.request = request
         self.settings = settings
         self.budget = budget
@@ -102,9 +104,9 @@ class ResearchCall:
         self.sources_wanted = SOURCES_WANTED[request.depth]
         self.finish_seconds = min(FINISH_SECONDS, budget.max_seconds / 10)
         self.not_picked: list[Page] = []
-        """Pages that were read, and whose passages nobody has looked at yet."""
+        """Pages that were read, but whose passages were not yet picked from."""
         self.conclusion: Conclusion | None = None
-        """What the result was read off; None until the call has ended."""
+        """Conclusion that the result was made from; None until the call has ended."""
 
     async def result(self) -> ResearchResult:
         """Answer the question. Time is counted from when the sources are ready."""
@@ -128,7 +130,11 @@ class ResearchCall:
     async def _loop(self) -> None:
         turns = min(TURNS_BY_DEPTH[self.request.depth], self.budget.max_iterations)
         while self.budget.iterations_run < turns and self.budget.take_iteration():
-            plan = await self._plan()
+            self.tell.now("planning")
+            given = PlanGiven(self.ledger, self.request.depth, self._open_aspects())
+            plan, form = await self.stages.run(PLAN, given, seconds=PLAN_SHARE * self.budget.seconds_left())
+            self.ledger.set_aspects(plan.aspects)
+            self.tell.planned(plan, form)
             if plan.done and self.ledger.excerpts:
                 return self.tell.stopped("covered", plan.thought or "The plan says that nothing is open.")
             await self._search(plan.queries)
@@ -148,26 +154,19 @@ class ResearchCall:
                 return self.tell.stopped("no_new_leads", "The searches found no further page worth reading.")
         return self._out_of("iterations", "The iteration limit was reached.")
 
-    async def _plan(self) -> Plan:
-        self.tell.now("planning")
-        given = PlanGiven(self.ledger, self.request.depth, self._open_aspects())
-        plan, form = await self.stages.run(PLAN, given, seconds=PLAN_SHARE * self.budget.seconds_left())
-        self.ledger.set_aspects(plan.aspects)
-        self.tell.planned(plan, form)
-        return plan
-
     async def _search(self, queries: list[str]) -> None:
         """Run the queries that were not asked before, side by side; hits become leads of the aspect they fit best."""
+
+        async def search(query: str) -> SearchOutcome:
+            self.tell.now(f"searching “{query}”")
+            outcome = await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
+            readable = ((hit, url) for hit in outcome.hits if (url := self.tools.address(hit.url)))
+            return replace(outcome, hits=tuple(clean_hit(replace(hit, url=url)) for hit, url in readable))
+
         fresh = [query for query in dict.fromkeys(queries) if self.ledger.is_new_query(query)]
-        for outcome in await side_by_side([self._search_one(query) for query in fresh]):
+        for outcome in await side_by_side([search(query) for query in fresh]):
             new = self.ledger.add_search(outcome, aspect_of(outcome.query, self.ledger.aspects))
             self.tell.searched(outcome, new)
-
-    async def _search_one(self, query: str) -> SearchOutcome:
-        self.tell.now(f"searching “{query}”")
-        outcome = await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
-        hits = (clean_hit(replace(hit, url=url)) for hit in outcome.hits if (url := self.tools.address(hit.url)))
-        return replace(outcome, hits=tuple(hits))
 
     async def _read(self, leads: list[Lead]) -> None:
         """Fetch the pages side by side, keep them, and pick what bears on open aspects."""
@@ -183,7 +182,7 @@ class ResearchCall:
     async def _fetch(self, lead: Lead) -> FetchOutcome:
         # Half of what is left: a page that never comes must leave time for those that came.
         left = (self.budget.seconds_left() - 2 * self.finish_seconds) / 2
-        timeout = max(0.1, min(self.settings.fetch_timeout, left))
+        timeout = max(_FETCH_SECONDS, min(self.settings.fetch_timeout, left))
         outcome = await self.tools.fetcher.fetch(lead.url, timeout=timeout, allows=self.filter.allows)
         if outcome.body:
             await asyncio.to_thread(self.store.put, outcome.body)
@@ -193,7 +192,7 @@ class ResearchCall:
         return outcome
 
     def _keep(self, lead: Lead, outcome: FetchOutcome) -> None:
-        """Enter a fetch into the trace and the ledger; a page that was not read before waits to be picked from."""
+        """Enter a fetch into the trace and the ledger; a page that was not read before is one to pick from."""
         self.tell.fetched(lead, outcome)
         page = outcome.page
         if page is None:
@@ -208,8 +207,11 @@ class ResearchCall:
                 self.not_picked.append(page)
 
     async def _extract(self, pages: list[Page], aspects: list[Aspect]) -> None:
-        """Pick from the pages side by side. Excerpts are numbered in the order of the pages, whichever was done
-        first; where time ends it, what was picked by then is kept."""
+        """Pick from the pages side by side.
+
+        Excerpts are numbered in the order of the pages, whichever was done first. Where time ends this, the picks
+        made by then are kept.
+        """
         done: dict[str, tuple[list[Excerpt], Form]] = {}
 
         async def pick(page: Page) -> None:
@@ -243,7 +245,8 @@ class ResearchCall:
 
     async def _finish(self) -> ResearchResult:
         self.tell.now("writing the answer")
-        for page in list(self.not_picked):  # the time for the model is over; what was read still counts
+        # The time for the model is over, but pages that were read still count.
+        for page in list(self.not_picked):
             self._picked(page, EXTRACT.model_free(self._extract_given(page, self._sought())), "model_free")
         conclusion = None
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)):
@@ -267,11 +270,11 @@ class ResearchCall:
         return self.ledger.open_aspects(self.sources_wanted)
 
     def _sought(self) -> list[Aspect]:
-        """What pages are read for: the open aspects, or all where none is open."""
+        """Return the aspects that pages are read for: the open ones, or all where none is open."""
         return self._open_aspects() or self.ledger.aspects
 
     def _out_of(self, limit: Literal["iterations", "sources"], decision: str) -> None:
-        """A limit ends the loop; it cut something short only where an aspect has no answer and pages stay unread."""
+        """Stop at a limit. It counts as exhausted only where an aspect has no answer and pages stay unread."""
         if self.ledger.unanswered() and (self.ledger.unread() or limit == "sources"):
             self.budget.ran_out(limit)
         self.tell.stopped(limit, decision)
@@ -295,8 +298,11 @@ class ResearchCall:
 
 
 async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """What the calls return, in their order. Unlike `asyncio.gather` it never leaves one running: cancelled, or where
-    one fails, it ends when all have ended, so that what they spent is settled by then."""
+    """Run calls side by side, and return their results in the order of the calls.
+
+    Unlike `asyncio.gather`, it never leaves a call running: when it is cancelled, or one fails, it waits until all
+    have ended, so that what they spent is settled. Raises the error of the first that failed.
+    """
     results: dict[int, T] = {}
     errors: list[Exception] = []
 
@@ -316,5 +322,5 @@ async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 def _authority(locator: str) -> SourceAuthority:
-    """A path says nothing of who wrote a file."""
+    # A path says nothing about the author of a file.
     return SourceAuthority.MEDIUM if is_file(locator) else authority_of(locator)

@@ -1,7 +1,7 @@
-"""The researcher as a DSPy program: the predictors of one module ask what the loop has to ask its model.
+"""The researcher as a DSPy program: in a call, the predictors of this module ask the model.
 
-So what an optimizer changes, what is saved and loaded, and what callbacks and tracing see is what runs. Nothing here
-is imported for research without a model.
+So optimizers, saved states, callbacks and tracing all work on the program that runs. Nothing here is imported for
+research without a model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from marchwarden.redaction import secrets_of
 from marchwarden.settings import Settings, load_settings
 from marchwarden.sources.search_provider import SearchProvider
 from marchwarden.sources.source_registry import open_tools
-from marchwarden.sources.tools import Reader, Tools
+from marchwarden.sources.tools import Reader
 from marchwarden.stages.registry import STAGES, predictors_in_force, program_in_force
 from marchwarden.trace.events import Recorder
 from marchwarden.trace.writer import TraceWriter
@@ -72,9 +72,12 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         connect: Connect = connect,
         call: CallContext | None = None,
     ) -> None:
-        """`settings` come from the environment and `.env` where none are given. `connect` opens the model of one
-        call, which the call closes. `call`: budget and trace of the one call that is to be made; without it each has
-        its own. Raises ConfigurationError where a program is named that can't be used."""
+        """Make a researcher; without `settings`, they are read from the environment and `.env`.
+
+        `connect` opens the model of one call, which the call closes. `call` has the budget and the trace of the one
+        call that is to be made; without it each call has its own. Raises ConfigurationError where a program is named
+        that can't be used.
+        """
         super().__init__()
         settings = settings or load_settings()
         program = program_in_force(settings)
@@ -103,10 +106,11 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         depth: Depth | str = Depth.BALANCED,
         constraints: Constraints | dict[str, Any] | None = None,
     ) -> dspy.Prediction:
-        """Answer `question`: a Prediction with answer, citations, gaps and confidence, the whole `result` that they
-        are part of, and the `ledger` of what was found and what failed.
+        """Answer a question.
 
-        Raises as `marchwarden.research` does. Its token budget is as hard.
+        Return a Prediction with `answer`, `citations`, `gaps` and `confidence`, the whole `result` that they are part
+        of, and the `ledger` of what was found and what failed. Raises the errors of `marchwarden.research`, and keeps
+        to the token budget as strictly.
         """
         request = request_of(question, context, depth, constraints)
         shared = self.shared
@@ -130,7 +134,8 @@ class Researcher(dspy.Module):  # type: ignore[misc]
                 request,
                 settings,
                 context.budget,
-                _called_by_dspy(tools),
+                # Called through `dspy.Tool`s, so that callbacks see search and fetch.
+                replace(tools, search=_SearchTool(tools.search), fetcher=_FetchTool(tools.fetcher)),
                 model,
                 context.recorder,
                 context.trace_id,
@@ -154,8 +159,10 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         )
 
     def _program(self) -> Program | None:
-        """Return the program in force without the stages whose prompts were changed in this module, and without a
-        confidence that was calibrated for other prompts; a note tells the trace."""
+        """Return the program in force without the stages whose predictors were changed in this module.
+
+        It has no calibration then: the confidence was calibrated for other prompts.
+        """
         program = self.shared.program
         changed = [name for name, each in self.named_predictors() if _words(each) != self.shared.words[name]]
         if not changed:
@@ -166,13 +173,13 @@ class Researcher(dspy.Module):  # type: ignore[misc]
     # Saving and loading
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
-        """Instructions and demonstrations of every predictor, and which signatures they were made for."""
+        """Return every predictor's instructions and demonstrations, and the fingerprints of their signatures."""
         state: dict[str, Any] = super().dump_state(json_mode=json_mode)
         return {**state, FINGERPRINTS: {name: stage.fingerprint for name, stage in STAGES.items()}}
 
     def load_state(self, state: dict[str, Any], **options: Any) -> None:
-        """Raises ConfigurationError where a stage has other words or fields now: DSPy would put the old descriptions
-        to the new fields, by their places."""
+        """Load a state. Raises ConfigurationError where a stage has other words or fields than when it was saved."""
+        # DSPy would give the old descriptions to the new fields, by their order.
         saved = state.get(FINGERPRINTS, {})
         other = [name for name, stage in STAGES.items() if saved.get(name) != stage.fingerprint]
         if other:
@@ -188,11 +195,6 @@ def _words(predictor: dspy.Predict) -> Any:
 
 
 # Search and fetch as tools
-
-
-def _called_by_dspy(tools: Tools) -> Tools:
-    """The same search and fetch, each called through a `dspy.Tool`, so that callbacks see it."""
-    return replace(tools, search=_SearchTool(tools.search), fetcher=_FetchTool(tools.fetcher))
 
 
 class _SearchTool:

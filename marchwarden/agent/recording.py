@@ -1,5 +1,4 @@
-"""What a running call tells its trace: each step of the loop as an event, with the reason in words; also an end
-without a result."""
+"""The trace of a running call: each step of the loop as an event with its reason, and an end without a result."""
 
 from __future__ import annotations
 
@@ -33,13 +32,16 @@ class CallContext:
     recorder: Recorder
     trace_id: str
     checkpoint: Callable[[Checkpoint], None] | None = None
-    """Told of every state that the call could be ended from."""
+    """Callback for every state that the call could be ended from; None where nobody needs them."""
 
 
 @contextmanager
 def recorded_end(writer: TraceWriter, trace_id: str) -> Iterator[None]:
-    """Write into the trace that the call inside was cancelled or failed. An error that is not ours is raised as
-    ResearchFailed, which names the trace."""
+    """Write into the trace that the call inside was cancelled or failed.
+
+    Errors of this package and cancellation pass through. Raises ResearchFailed, with the trace id, for any other
+    error.
+    """
     try:
         yield
     except asyncio.CancelledError:
@@ -71,7 +73,7 @@ class Narrator:
         self._budget = budget
 
     def now(self, message: str) -> None:
-        """For a person who waits; not kept."""
+        """Show a message to a person who waits. It is not kept."""
         self._recorder.progress(message)
 
     def started(self, request: ResearchRequest, settings: Settings, program: Program | None = None) -> None:
@@ -141,7 +143,7 @@ class Narrator:
         )
 
     def passed_over(self, page: Page, instructed: frozenset[int]) -> None:
-        """Passages of the page, by their numbers, that are left out for whom they speak to; none is no event."""
+        """Record the passages, by their numbers, that were skipped as prompt injection; nothing for none."""
         if instructed:
             text = " ".join(passage.text for passage in page.passages if passage.number in instructed)
             self._recorder.record(

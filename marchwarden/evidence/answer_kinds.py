@@ -1,4 +1,4 @@
-"""What kind of answer a question wants (a date, a price, a length …), and whether a text holds one. English."""
+"""Kinds of answer (a date, a price, a length …): which a question asks for, and which a text holds. English only."""
 
 import re
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from marchwarden.text.ranking import terms
 class AnswerKind:
     name: str
     asked: re.Pattern[str]
-    """Finds it in a question."""
+    """Pattern of questions that ask for this kind."""
     given: re.Pattern[str]
-    """Finds it in an answer."""
+    """Pattern of answers of this kind."""
 
 
 def _kind(name: str, asked: str, given: str, flags: re.RegexFlag = re.IGNORECASE) -> AnswerKind:
@@ -31,6 +31,7 @@ NAME = _kind(
     r"(?<=[\w,;:] )[A-ZÀ-Þ][\w’'-]+",
     re.RegexFlag(0),
 )
+# The first kind that a question asks for is the one that it wants.
 GENERAL = (
     _kind(
         "date",
@@ -51,8 +52,8 @@ GENERAL = (
         r"\b(because|since|due to|owing to|reason|causes?d?|so that|therefore|leads? to|led to|result)\b",
     ),
 )
-"""The first that a question asks for is what it wants."""
 
+# A question can ask for several of these. An answer that holds one of them is enough.
 SPECIFIC = (
     _kind(
         "price",
@@ -90,7 +91,6 @@ SPECIFIC = (
         r"\d\s?(kg|kilo|g\b|grams?|tonnes?|tons?|pounds|lb|ounces?|mg|micrograms)",
     ),
 )
-"""A question can ask for several; an answer that holds one of them will do."""
 
 _COUNTED = re.compile(
     r"\bhow many ((?:(?!(?:did|do|does|are|is|was|were|have|has|had|can|could|will|would|to|of|in|on|at|per|a|the|it|"
@@ -108,6 +108,6 @@ def specific_kinds(question: str) -> tuple[AnswerKind, ...]:
 
 
 def counted(question: str) -> frozenset[str]:
-    """The terms of what "how many …" counts, so that a number of something else is no answer."""
+    """Return the terms of the things that "how many …" counts; a number of other things is no answer."""
     found = _COUNTED.search(question)
     return frozenset(terms(found[1])) if found else frozenset()

@@ -1,4 +1,4 @@
-"""How sure the answer is, by a rubric over what happened: no model is asked how it feels.
+"""Confidence in an answer, by a rubric over recorded facts. No model is asked for it.
 
     base      0.65 · 0.74 · 0.82 · 0.88 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
     authority +0.05 high · 0 medium · −0.12 low
@@ -7,9 +7,9 @@
     budget    −0.15 where a limit cut the research short, and then never over 0.69
     fit       the sum is scaled by 0.3 + 0.7 × query_specificity_match and 0.4 + 0.6 × the share of aspects answered
 
-Which counts how much was weighed on the training questions, where the fit of the evidence told most; these are the
-defaults (parameters.py), and a program may weigh otherwise. Where the model has a calibration (programs), an answer
-that cites something gets the share of right answers that its score stood for, within the same upper bounds.
+These numbers are the defaults (programs/parameters.py), set on the training questions, where the fit of the evidence
+told most; a program may have others. Where the model has a calibration, an answer with a citation gets the share of
+right answers among those with its score, within the same upper bounds.
 """
 
 from __future__ import annotations
@@ -24,8 +24,15 @@ from marchwarden.ledger import Excerpt, Ledger, Source
 from marchwarden.programs import Calibration
 from marchwarden.programs.parameters import DEFAULT, Parameters
 
+# Upper bounds of the confidence that the contract promises. No compile may change them.
 _MOST, _MOST_WITH_CONFLICT, _MOST_WHEN_EXHAUSTED = 0.97, 0.89, 0.69
-"""What callers may rely on, and no compile may change."""
+# Confidence in a single source, 0-1: by authority, for a retracted source, added where another source is cited, taken
+# off after so many years, and the factor for a superseded source. Guesses.
+_TRUST = {SourceAuthority.HIGH: 0.88, SourceAuthority.MEDIUM: 0.75, SourceAuthority.LOW: 0.5}
+_TRUST_OF_RETRACTED = 0.1
+_TRUST_BY_COMPANY = 0.07
+_OLD_YEARS, _OLD_LESS_TRUST = 3, 0.05
+_SUPERSEDED_FACTOR = 0.5
 _ORDER = (SourceAuthority.LOW, SourceAuthority.MEDIUM, SourceAuthority.HIGH)
 _OFFICIAL = re.compile(
     r"(^|\.)(gov|edu|mil|int)(\.[a-z]{2})?$|(^|\.)(ac|gouv|gob|govt|gc)\.[a-z]{2}$|(^|\.)europa\.eu$"
@@ -46,7 +53,10 @@ class Assessment:
 
 
 def authority_of(url: str) -> SourceAuthority:
-    """`high` for governments, universities and journals, `low` for blogs and forums, else `medium`, by address."""
+    """Return a page's authority by its address.
+
+    `high` for governments, universities and journals, `low` for blogs and forums, else `medium`.
+    """
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     if _PERSONAL.search(host) or re.search(
@@ -59,14 +69,14 @@ def authority_of(url: str) -> SourceAuthority:
 
 
 def source_confidence(source: Source, corroborated: bool, today: date) -> float:
-    """How far this source's accuracy is trusted, 0–1: by authority and standing, a little by company and by age."""
+    """Return the confidence in one source, 0–1: by its authority, standing and age, and by other sources cited."""
     if source.standing == "retracted":
-        return 0.1
-    score = {SourceAuthority.HIGH: 0.88, SourceAuthority.MEDIUM: 0.75, SourceAuthority.LOW: 0.5}[source.authority]
-    score += 0.07 if corroborated else 0.0
-    if source.dated and (today - source.dated).days > 3 * 365.25:
-        score -= 0.05
-    return round(score * (0.5 if source.standing == "superseded" else 1.0), 2)
+        return _TRUST_OF_RETRACTED
+    score = _TRUST[source.authority]
+    score += _TRUST_BY_COMPANY if corroborated else 0.0
+    if source.dated and (today - source.dated).days > _OLD_YEARS * 365.25:
+        score -= _OLD_LESS_TRUST
+    return round(score * (_SUPERSEDED_FACTOR if source.standing == "superseded" else 1.0), 2)
 
 
 def assess(
@@ -78,13 +88,18 @@ def assess(
     calibration: Calibration | None = None,
     parameters: Parameters = DEFAULT,
 ) -> Assessment:
-    """Factors read off what was cited, and the score that the rubric above gives them, calibrated where it can be."""
+    """Return the factors of an answer that cites these excerpts, and its confidence, calibrated where it can be."""
     locators = list(dict.fromkeys(excerpt.locator for excerpt in cited))
+    # An aspect without a cited excerpt counts 0.
+    fit = [
+        max((excerpt.relevance for excerpt in cited if excerpt.aspect == aspect.number), default=0.0)
+        for aspect in ledger.aspects
+    ]
     factors = ConfidenceFactors(
         num_corroborating_sources=len(ledger.organisations(cited)),
         source_authority=_authority(ledger, locators),
         contradiction_detected=bool(ledger.conflicts),
-        query_specificity_match=_specificity(ledger, cited),
+        query_specificity_match=round(sum(fit) / len(fit), 2) if fit else 0.0,
         budget_exhausted=budget_exhausted,
         recency=ledger.recency(locators, today),
     )
@@ -101,16 +116,17 @@ def assess(
 
 
 def share_answered(ledger: Ledger, cited: list[Excerpt]) -> float:
-    """The share of aspects that what was cited speaks to."""
+    """Return the share of aspects that have a cited excerpt, 0–1."""
     return len({excerpt.aspect for excerpt in cited}) / max(1, len(ledger.aspects))
 
 
 def has_open_conflict(ledger: Ledger) -> bool:
+    """Return whether sources disagree and nothing settled it."""
     return any(not conflict.resolved for conflict in ledger.conflicts)
 
 
 def calibrated(score: float, factors: ConfidenceFactors, calibration: Calibration) -> float:
-    """The confidence, 0–1, that a rubric's score stands for, within what these factors allow at most."""
+    """Return the calibrated confidence of a rubric's score, 0–1, within the upper bound of these factors."""
     return min(calibration.apply(score), _most(factors))
 
 
@@ -123,8 +139,10 @@ def _most(factors: ConfidenceFactors) -> float:
 def score_of(
     factors: ConfidenceFactors, share_answered: float, *, unresolved: bool, parameters: Parameters = DEFAULT
 ) -> float:
-    """The rubric's score, 0–1, two decimals: from what was cited, the share of aspects that it answers, and whether a
-    conflict is open."""
+    """Return the rubric's score, 0–1 with two decimals.
+
+    `share_answered` is the share of aspects with a cited excerpt; `unresolved` is true where a conflict is open.
+    """
     rubric, sources = parameters.confidence, factors.num_corroborating_sources
     score = rubric.base(sources)
     if sources:
@@ -134,24 +152,16 @@ def score_of(
     score -= rubric.exhausted if factors.budget_exhausted else 0.0
     score = min(score, _most(factors)) * _from(rubric.fit_floor, factors.query_specificity_match)
     score *= _from(rubric.answered_floor, share_answered)
-    return round(max(0.0, score), 2)  # -0.0 is no more than 0.0, which stands first
+    # max() returns its first argument for -0.0, so that no result says "-0.0".
+    return round(max(0.0, score), 2)
 
 
 def _from(floor: float, share: float) -> float:
-    """Between the floor and 1, by the share."""
+    """Return the number between `floor` and 1 at this share of the way."""
     return floor + (1 - floor) * share
 
 
 def _authority(ledger: Ledger, locators: list[str]) -> SourceAuthority:
-    """The median of the cited sources' authority, the higher of the two middle ones; low where there is none."""
+    """Return the median authority of the cited sources, the higher one of two in the middle; low where none is."""
     ranked = sorted(_ORDER.index(ledger.source(locator).authority) for locator in locators)
     return _ORDER[ranked[len(ranked) // 2]] if ranked else SourceAuthority.LOW
-
-
-def _specificity(ledger: Ledger, cited: list[Excerpt]) -> float:
-    """How well the best excerpt of each aspect fits it, on average; an aspect without one counts 0."""
-    best = [
-        max((excerpt.relevance for excerpt in cited if excerpt.aspect == aspect.number), default=0.0)
-        for aspect in ledger.aspects
-    ]
-    return round(sum(best) / len(best), 2) if best else 0.0

@@ -1,6 +1,6 @@
-"""What two statements on one thing can't both be right about: a value, a year, a name, or whether it is so at all.
+"""Disagreements of two statements on one thing: about a value, a year, a name, or whether it is so at all.
 
-On statements alone: which of them are compared, and which stands, is conflicts.py's to say.
+conflicts.py decides which statements are compared, and which of them is preferred.
 """
 
 from __future__ import annotations
@@ -13,18 +13,22 @@ from marchwarden.evidence.quantities import Quantity
 from marchwarden.evidence.statements import Asked, Statement
 from marchwarden.text.ranking import terms
 
+# Every number here is a guess.
+
+# Least share of the shorter statement's content words that two statements on one thing have in common.
 SAME_THING = 0.45
-"""The least share of the shorter statement's content words that two on one thing have in common."""
+# The same where one statement denies what the other affirms.
 SAME_CLAIM = 0.6
-"""The same for one that denies what the other affirms."""
+# Least share of a question's words that an answer for yes or no holds.
 COVERED = 0.5
-"""The share of a question's words that an answer for yes or no must hold."""
+# Most that two answers with a year may differ in, as a share of the question's words: beyond it they are on different
+# parts of the question.
 ANOTHER_PART = 0.25
-"""Answers with a year speak to other parts of a question where only one holds more than this share of its words."""
+# Least share of the shorter sentence's words, in the same order, that two sentences have in common which are one
+# sentence but for a word.
 SAME_SENTENCE = 0.55
-"""Two sentences that have this share of the shorter one's words in common, in one order, are one but for the rest."""
+# Words at an end of a sentence that may replace others. More words are something that the sentence adds.
 LONGEST_AT_AN_END = 4
-"""Words at an end of a sentence that may stand in the place of others: more are what it says besides."""
 DENIED = "one affirms what the other denies"
 
 _DIMENSION = re.compile(r"\b(long|wide|high|tall|deep|thick|old|heavy|fast)\b")
@@ -40,10 +44,16 @@ _NO_NAME = re.compile(r"(The|A|An|In|On|At|It|He|She|They|His|Her|This|That|Ther
 
 
 def disagreement(here: Statement, there: Statement, wanted: Asked, *, stances_differ: bool = False) -> str | None:
-    """What two statements in much the same words disagree about, in words; None where they don't."""
+    """Return the disagreement of two statements in much the same words; None where they do not disagree."""
     shared = _shared(here, there)
-    if shared < SAME_THING or not _comparable(here, there, wanted) or _subject_differs(here, there, wanted):
+    if shared < SAME_THING or not _comparable(here, there, wanted):
         return None
+    # Something else may stand in the place of what is asked about, as tea does for coffee.
+    for ours, theirs in _places(here, there):
+        for said, instead, elsewhere in ((ours, theirs, there), (theirs, ours, here)):
+            subject = set(terms(said)) & wanted.given.words
+            if subject and terms(instead) and not subject & elsewhere.words:
+                return None
     if pair := _different_values(here.values, there.values, wanted):
         return pair
     if stances_differ or (shared >= SAME_CLAIM and here.denies is not there.denies):
@@ -52,14 +62,17 @@ def disagreement(here: Statement, there: Statement, wanted: Asked, *, stances_di
 
 
 def _shared(here: Statement, there: Statement) -> float:
-    """The share of the shorter one's content words; 0 where it has too few to tell."""
+    """Return the share of the shorter statement's content words that both hold; 0 where it has fewer than three."""
     fewer = min(len(here.words), len(there.words))
     return len(here.words & there.words) / fewer if fewer >= 3 else 0.0
 
 
 def _comparable(here: Statement, there: Statement, wanted: Asked) -> bool:
-    """Whether both are said of what is asked, of one kind, and in one dimension: not of women and of men, of the 47th
-    and of the 53rd, of length and of width."""
+    """Return whether both statements are on the case that is asked about, on one kind and in one dimension.
+
+    They are not where one is on women and one on men, one on the 47th and one on the 53rd, or one on length and one
+    on width.
+    """
     if not wanted.is_met_by(here) or not wanted.is_met_by(there):
         return False
     if here.ordinals and there.ordinals and here.ordinals.isdisjoint(there.ordinals):
@@ -71,18 +84,9 @@ def _comparable(here: Statement, there: Statement, wanted: Asked) -> bool:
     return not kinds[0].isdisjoint(kinds[1]) or not (all(kinds) or (kinds[0] | kinds[1]) & _PART)
 
 
-def _subject_differs(here: Statement, there: Statement, wanted: Asked) -> bool:
-    """Whether something else stands in the place of what is asked about, as tea does for coffee."""
-    for ours, theirs in _places(here, there):
-        for said, instead, elsewhere in ((ours, theirs, there), (theirs, ours, here)):
-            subject = set(terms(said)) & wanted.given.words
-            if subject and terms(instead) and not subject & elsewhere.words:
-                return True
-    return False
-
-
 def _different_values(ours: Sequence[Quantity], theirs: Sequence[Quantity], wanted: Asked) -> str | None:
-    """Values of one kind that differ, where neither side also states the other's. What is given is not asked."""
+    """Return two values of one kind that differ, where neither side also states the other's; None for none."""
+    # Values that the question gives are not asked for.
     ours, theirs = ([value for value in side if not wanted.is_given(value)] for side in (ours, theirs))
     for value in ours:
         own = [each for each in ours if each.is_of_what(value)]
@@ -96,51 +100,34 @@ def _different_values(ours: Sequence[Quantity], theirs: Sequence[Quantity], want
 
 
 def different_answers(here: Statement, there: Statement, wanted: Asked) -> str | None:
-    """What two answers to a question give for what it asks: years, values, names, yes or no, where they can't both be
-    right. Unlike for `disagreement`, they may be in any words; it must be known that they are answers."""
+    """Return the disagreement of two answers to a question: years, values, names, or yes and no; None for none.
+
+    Unlike for `disagreement`, they may be in any words. The caller must know that both are answers.
+    """
     if not _comparable(here, there, wanted):
         return None
-    if pair := _yes_and_no(here, there, wanted):
-        return pair
+    words, matters = wanted.given.words, wanted.matters
+    covered = min(len(words & each.words) for each in (here, there))
+    if wanted.yes_or_no and covered >= COVERED * len(words):
+        for no, yes in ((here, there), (there, here)):
+            if no.denied & matters & yes.words and not yes.denies:
+                return DENIED
     if not wanted.is_named_by(here) or not wanted.is_named_by(there):
         return None
-    return (
-        _different_years(here, there, wanted)
-        or _different_values_asked_for(here, there, wanted)
-        or _different_names(here, there, wanted)
-    )
-
-
-def _yes_and_no(here: Statement, there: Statement, wanted: Asked) -> str | None:
-    """One denies what is asked, and the other says that much, too."""
-    words = wanted.given.words
-    covered = min(len(words & each.words) for each in (here, there))
-    if not wanted.yes_or_no or covered < COVERED * len(words):
-        return None
-    denied = [no.denied & wanted.matters & yes.words and not yes.denies for no, yes in ((here, there), (there, here))]
-    return DENIED if any(denied) else None
-
-
-def _different_years(here: Statement, there: Statement, wanted: Asked) -> str | None:
-    """Where a year is asked for, and both speak to the same part of the question."""
-    apart = (here.words ^ there.words) & wanted.matters
-    same = len(apart) <= ANOTHER_PART * len(wanted.matters)
-    if not wanted.when or not same or not here.years or not there.years or here.years & there.years:
-        return None
-    return f"{min(here.years)} against {min(there.years)}"
-
-
-def _different_values_asked_for(here: Statement, there: Statement, wanted: Asked) -> str | None:
+    # Two years differ only in answers to the same part of the question.
+    same_part = len((here.words ^ there.words) & matters) <= ANOTHER_PART * len(matters)
+    if wanted.when and same_part and here.years and there.years and not here.years & there.years:
+        return f"{min(here.years)} against {min(there.years)}"
     together = here.words & there.words
-    same = wanted.names & together or 2 * len(wanted.matters & together) >= len(wanted.matters)
-    if not same and here.language == there.language:
-        return None
-    ours, theirs = ([value for value in each.values if wanted.wants(value)] for each in (here, there))
-    return _different_values(ours, theirs, wanted)
+    if wanted.names & together or 2 * len(matters & together) >= len(matters) or here.language != there.language:
+        ours, theirs = ([value for value in each.values if wanted.wants(value)] for each in (here, there))
+        if pair := _different_values(ours, theirs, wanted):
+            return pair
+    return _different_names(here, there, wanted)
 
 
 def _different_names(here: Statement, there: Statement, wanted: Asked) -> str | None:
-    """Where it is asked who did something, or who or what has a role, and neither has the other's name."""
+    """Return two names for who did something or who has a role, where neither answer holds the other's name."""
     ours, theirs = _names_for(wanted, here), _names_for(wanted, there)
     if not ours or not theirs:
         return None
@@ -151,7 +138,7 @@ def _different_names(here: Statement, there: Statement, wanted: Asked) -> str | 
 
 
 def _names_for(wanted: Asked, answer: Statement) -> list[str]:
-    """Who an answer says did it, or has the role: "Bell invented", "invented by Bell", "the inventor was Bell"."""
+    """Return the names of who did it or has the role: "Bell invented", "invented by Bell", "inventor was Bell"."""
     if not wanted.role:
         return []
     role = rf"\b(?i:{re.escape(wanted.role)})\w*"
@@ -168,8 +155,10 @@ def _names_for(wanted: Asked, answer: Statement) -> list[str]:
 
 
 def other_word(here: Statement, there: Statement, wanted: Asked) -> str | None:
-    """The name or number that stands in the place of another in what is one sentence otherwise; None where they are
-    two sentences, or differ in what the question names, or in more than one place."""
+    """Return the names or numbers in which two statements differ that are otherwise one sentence; None for none.
+
+    They differ in one place only, and not in a name of the question.
+    """
     if _shared(here, there) < SAME_THING or not _comparable(here, there, wanted):
         return None
     places = [(ours, theirs) for ours, theirs in _places(here, there) if terms(ours) or terms(theirs)]
@@ -183,7 +172,7 @@ def other_word(here: Statement, there: Statement, wanted: Asked) -> str | None:
 
 
 def _places(one: Statement, other: Statement) -> Iterator[tuple[str, str]]:
-    """What differs within the run of words that two sentences share; nothing where they share too little."""
+    """Yield the pairs of words that replace each other in two sentences; none where these share too little."""
     here, there = _WORD.findall(one.text), _WORD.findall(other.text)
     matcher = SequenceMatcher(None, [w.casefold() for w in here], [w.casefold() for w in there], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size != 1]

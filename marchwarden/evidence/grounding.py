@@ -1,7 +1,9 @@
-"""Whether the excerpts that a claim cites carry it. Code, not a model: numbers, names and content words are compared.
+"""Grounding check: do the excerpts that a claim cites support it? Numbers, names and content words are compared.
 
-A verbatim excerpt stops invented quotes; this stops quotes that are misused. What else a model words (an aspect, a
-question, a reason) makes no claim, but may name nothing that was not met.
+Verbatim excerpts stop invented quotes; this stops quotes that are misused. Other texts that a model words (an aspect,
+a question, a reason) make no claim, but may name nothing that was not found.
+
+Own code: an entailment model would take another model and its time. `marchwarden eval --dataset wice` measures it.
 """
 
 from __future__ import annotations
@@ -12,8 +14,11 @@ from dataclasses import dataclass
 
 from marchwarden.text.ranking import terms
 
+# Least share of a claim's content words in its excerpts together, and in each of them. Chosen in sight of the items
+# of WiCE and ExpertQA: `marchwarden eval --dataset wice --path DIR`.
 CARRIED, A_PART = 0.6, 0.25
-"""The least share of a claim's content words that its excerpts must hold together, and that each of them must."""
+# Least share of a text's terms in the caller's context from which on the text says nothing new. A guess.
+KNOWN_ALREADY = 0.85
 
 _NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
 _LOCATOR = re.compile(
@@ -27,39 +32,18 @@ _NEGATION = re.compile(
     r"aucune?|sans|nunca|jamás|nessuno?|não|niet|geen|nooit|inte|ikke|не|нет|никогда)\b|n['’]t\b|[不没無]|ない|ません",
     re.IGNORECASE,
 )
-KNOWN_ALREADY = 0.85
-"""A text of whose terms the caller's context holds this share says nothing new."""
 SMALL_NUMBERS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Support:
-    """How far excerpts carry a claim."""
+    """Result of comparing a claim with its excerpts."""
 
     words: float
-    """0–1: the share of the claim's content words."""
+    """Share of the claim's content words that its excerpts hold, 0–1."""
     missing_numbers: tuple[str, ...]
     missing_names: tuple[str, ...]
     missing_locators: tuple[str, ...]
@@ -71,7 +55,7 @@ class Support:
 
     @property
     def problem(self) -> str | None:
-        """What the excerpts do not carry, in words; None where they carry the claim."""
+        """Reason why the excerpts do not support the claim; None where they do."""
         if self.missing_locators:
             return f"no cited excerpt names {', '.join(self.missing_locators)}"
         if self.missing_numbers:
@@ -95,22 +79,29 @@ def support(claim: str, excerpts: Iterable[str], *, around: str = "", language: 
     excerpts = list(excerpts)
     text = "\n".join(excerpts)
     found = set(terms(text, language))
+    # Names that stand only nearby are neither required nor counted.
     nearby = set(terms(around, language)) - found
     lent = nearby & {term for name in _ANY_CAPITALISED.findall(claim) for term in terms(name, language)}
     content = {term for term in terms(claim, language) if not term.isdigit()} - lent
     words = len(content & found) / len(content) if content else float(not lent)
+    # Only the excerpts that hold most of the claim are asked whether they deny it.
+    shares = {excerpt: len(content & set(terms(excerpt, language))) for excerpt in excerpts}
+    most = max(shares.values(), default=0)
+    denials = {_denies(excerpt) for excerpt, share in shares.items() if share == most}
     return Support(
         words=words,
         missing_numbers=tuple(sorted(_amounts(claim) - _amounts(text))),
         missing_names=_names_missing(claim, text, found | nearby, language),
         missing_locators=tuple(each for each in _LOCATOR.findall(claim) if each not in text),
-        negation_differs=words >= CARRIED and _denies(claim) not in _denials(content, excerpts, language),
+        negation_differs=words >= CARRIED and _denies(claim) not in denials,
     )
 
 
 def speaks_for(excerpt: str, claim: str, *, around: str = "") -> bool:
-    """Whether an excerpt, one of several that a claim cites, has a part in carrying it: it holds some of its words,
-    and does not say the same of other numbers, or deny it."""
+    """Return whether an excerpt, one of several that a claim cites, supports a part of it.
+
+    It holds some of the claim's words, does not give other numbers in the same words, and does not deny the claim.
+    """
     found = support(claim, [excerpt], around=around)
     amounts = _amounts(claim)
     other_numbers = found.words >= CARRIED and amounts and not amounts & _amounts(excerpt)
@@ -118,10 +109,10 @@ def speaks_for(excerpt: str, claim: str, *, around: str = "") -> bool:
 
 
 def invented(text: str, met: str, *, asked: str = "") -> str | None:
-    """What `text`, which makes no claim, names that is not in `met`: in words; None for nothing.
+    """Return the reason why a text that makes no claim may not be used; None where it may.
 
-    Numbers and names must have been met; a locator must have been the caller's, since what is met on pages may be
-    there to lead astray.
+    Its numbers and names must stand in `met`, the texts that were found, or in `asked`, the caller's. Its addresses
+    must be the caller's: an address on a page may be there to lead astray.
     """
     if links := [link for link in _LOCATOR.findall(text) if link not in asked]:
         return f"a model may not write addresses: {', '.join(links)}"
@@ -134,13 +125,13 @@ def invented(text: str, met: str, *, asked: str = "") -> str | None:
 
 
 def repeats(text: str, context: str | None) -> bool:
-    """Whether the caller's context says it already."""
+    """Return whether the caller's context already says what a text says."""
     words = set(terms(text))
     return bool(words) and len(words & set(terms(context or ""))) / len(words) >= KNOWN_ALREADY
 
 
 def locators_in(text: str) -> set[str]:
-    """URLs, hosts and mail addresses that a text names."""
+    """Return the URLs, hosts and mail addresses that a text names."""
     return set(_LOCATOR.findall(text))
 
 
@@ -153,20 +144,13 @@ def _denies(text: str) -> bool:
     return bool(_NEGATION.search(text))
 
 
-def _denials(content: set[str], excerpts: list[str], language: str) -> set[bool]:
-    """Whether the excerpts that carry most of a claim deny something."""
-    shares = {excerpt: len(content & set(terms(excerpt, language))) for excerpt in excerpts}
-    most = max(shares.values(), default=0)
-    return {_denies(excerpt) for excerpt, share in shares.items() if share == most}
-
-
 def _amounts(text: str) -> set[str]:
-    """Numbers, and the words that say how large they are."""
+    """Return the numbers of a text, and its words for orders of magnitude."""
     return numbers_in(text) | {word.casefold() for word in _MAGNITUDE.findall(text)}
 
 
 def numbers_in(text: str) -> set[str]:
-    """The numbers of a text, comparable: thousands separators dropped, small number words as digits."""
+    """Return the numbers of a text in comparable form: without thousands separators, number words as digits."""
     found = {number.replace(",", "").rstrip(".:") for number in _NUMBER.findall(text)}
     words = set(re.findall(r"[a-z]+", text.casefold()))
     return found | {str(value) for value, word in enumerate(SMALL_NUMBERS) if word in words and word != "one"}

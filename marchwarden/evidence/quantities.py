@@ -1,6 +1,8 @@
-"""The values that a text states, comparable: in one unit, and with how exactly each is meant.
+"""Values that a text states, in comparable form: in one unit a dimension, each with its precision.
 
 Years, dates, ordinals and numbers of nothing are no values.
+
+Own code: libraries for quantities such as quantulum3 read English only, and know no rounding and no bounds.
 """
 
 import re
@@ -14,14 +16,15 @@ from marchwarden.text.ranking import guess_language, terms
 
 Bound: TypeAlias = Literal["", "least", "most"]
 
+# Difference between a value that is said to be about right and another, as a share of it, up to which both can be
+# right. A guess.
 HEDGED = 0.02
-"""A value that is said to be about right may differ from another by this share of it."""
+# Most that the zeros at a value's end may hide, as a share of it. A guess.
 ROUNDED = 0.03
-"""What the zeros at a value's end may hide, as a share of it."""
+# Two counts that are lower bounds, as of the dead, disagree where one is below this share of the other. A guess.
 FAR_BELOW = 0.75
-"""Two counts that are the least there were, as of the dead, disagree where one is below this share of the other."""
+# Characters of a value, at most: a longer match is no number that somebody states. A guess.
 LONGEST = 100
-"""Characters of a value: what is longer is no number that somebody states."""
 THINGS = "things"
 _COUNTS = (THINGS, "people", "deaths", "attendance")
 
@@ -33,37 +36,43 @@ class Quantity:
     low: float
     high: float
     dimension: str
-    """What it measures, as `length`, or counts: `people`, `things`."""
+    """Dimension that the value measures, such as `length`, or things that it counts: `people`, `things`."""
     written: str
+    """Value as the text has it, with its unit."""
     things: frozenset[str] = frozenset()
-    """The terms of what is counted, or timed."""
+    """Terms of the things that are counted, or timed."""
     unit: float = 1.0
-    """What one of the units that it is written in is worth."""
+    """Value of one of the units in which the text has it, in the unit of the dimension."""
     step: float = 0.0
-    """What its last significant digit counts: it is right to half of that."""
+    """Value of the last significant digit's one; the quantity is right to half of it."""
     hedged: bool = False
+    """True where the text says "about"."""
     bound: Bound = ""
-    """Whether it is the least or the most that something is said to be."""
+    """`least` or `most` where the value is a lower or an upper bound; else empty."""
     norm: bool = False
-    """Whether that bound is what ought to be, not what is."""
+    """True where the bound says what ought to be, rather than what is."""
     denied: bool = False
-    """Whether the text says that it is not so."""
+    """True where the text says that the value is wrong."""
 
     def is_of_what(self, other: "Quantity") -> bool:
-        """Whether both measure or count the same."""
+        """Return whether both measure or count the same."""
         return self.dimension == other.dimension and (not self.things or bool(self.things & other.things))
 
     def disagrees(self, other: "Quantity") -> bool:
-        """Whether both can't be right: not where one rounds the other, or lies within the other's range or bound.
-        What is allowed is no other value of what is usual, nor what is the least of what is the most."""
+        """Return whether both can't be right.
+
+        They can where one rounds the other, or lies within the other's range or bound. A limit that ought to be kept
+        does not disagree with a usual value, nor a lower bound with an upper one.
+        """
         if not self.is_of_what(other) or self.denied or other.denied or self.norm is not other.norm:
             return False
         counts = self.dimension in _COUNTS and not self.norm
         if counts and self.bound == other.bound == "least":
             small, large = sorted((self.low, other.low))
             return small < FAR_BELOW * large
+        # "Above 6,000 feet" says where something holds, and is no height that something has.
         if not counts and self.bound != other.bound:
-            return False  # "above 6,000 feet" is where something holds, and no height that something has
+            return False
         open_ended = self.bound != other.bound
         (low, high), (low_there, high_there) = self._span(open_ended), other._span(open_ended)
         return max(low, low_there) - min(high, high_there) > max(self._tolerance, other._tolerance)
@@ -91,13 +100,13 @@ _MONTH = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|"
     r"mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)"
 )
+# Dates, ordinals, markers and addresses.
 _NO_VALUE = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?{_MONTH}\b(?:,?\s\d{{4}}\b)?|"
     rf"\b{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}}\b)?|"
     r"\b\d{4}-\d\d-\d\d\b|\b\d+(?:st|nd|rd|th|s)\b|\[\d+\]|\bhttps?://\S+",
     re.IGNORECASE,
 )
-"""Dates, ordinals, markers and addresses."""
 _DIGITS = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)(?:,\d+)?|\d+(?:[.,]\d+)*"
 _BETWEEN = re.compile(
     rf"\b(?:between|zwischen|entre|tra|fra)\s(?P<low>{_DIGITS})\s(?:and|und|et|y|e)\s(?P<high>{_DIGITS})",
@@ -115,8 +124,8 @@ _COUNTED = re.compile(rf"{BLANK}?(?:de\s|d['’])?(?P<things>[^\W\d_][\w-]*(?:\s
 _NO_THING = re.compile(
     r"more|less|fewer|other|new|different|when|per|than|out|last|next|since|ago|according", re.IGNORECASE
 )
+# A plain number from the first to the second is a year, unless a unit of measure follows. A guess.
 _YEARS = (1000, 2100)
-"""A plain number from the first to the second is a year, unless a unit of measure follows."""
 
 # What the words around make of a value
 
@@ -132,8 +141,8 @@ _BOUND = re.compile(
     r"\b(?:(?P<lower>minimum|lowest)|(?P<upper>maximum|upper|highest))\b[^.;,]*$",
     re.IGNORECASE,
 )
+# A value that the next one, in brackets, converts: its bound is also the next one's.
 _CONVERTED = re.compile(r"[\d.,]+\s?[^\W\d_]+\s\($")
-"""The value that the next one, in brackets, converts: its bound is the next one's."""
 _NORM = re.compile(
     r"\b(should|must|shall|ought|needs?|needed|requires?d?|recommend\w*|advi[sc]e\w*|limits?|allow\w*|permit\w*|safe|"
     r"maximum|minimum|tolerable|guideline|fined?)\b",
@@ -158,7 +167,7 @@ _NUMBER_OF = re.compile(
 
 @lru_cache(maxsize=2048)
 def quantities(text: str) -> tuple[Quantity, ...]:
-    """The values that a text states, in its order."""
+    """Return the values that a text states, in its order."""
     language = guess_language(text)
     plain = _NO_VALUE.sub(lambda found: "|" * len(found[0]), text)
     plain = _BETWEEN.sub(r"\g<low>–\g<high>", _NUMBER_WORD.sub(_as_digits, plain))
@@ -178,7 +187,12 @@ def _as_digits(word: re.Match[str]) -> str:
 def _quantity(match: re.Match[str], text: str, language: str) -> Quantity | None:
     before, after = text[: match.start()], text[match.end() :]
     if ":" in match["low"]:
-        return _time(match["low"], before)
+        # A time of day or of a race. The words before it tell them apart: each race has its own times.
+        seconds = 0.0
+        for part in match["low"].split(":"):
+            seconds = seconds * 60 + float(part)
+        things = frozenset(terms(before)[-2:])
+        return Quantity(low=seconds, high=seconds, dimension="time", written=match["low"], things=things)
     low, step = _number(match["low"], language)
     high, finer = _number(match["high"], language) if match["high"] else (low, step)
     multiple = times(match["multiple"])
@@ -188,8 +202,9 @@ def _quantity(match: re.Match[str], text: str, language: str) -> Quantity | None
         return None
     dimension, unit, things, shown = measured
     hedged = _HEDGE.search(before) is not None
+    # Nobody says "580 kilometres" of 582.
     if step == 10 and multiple == 1 and not hedged:
-        step = 1.0  # "580 kilometres" are not said of 582
+        step = 1.0
     bound = _bound(before)
     return Quantity(
         low=min(low, high) * multiple * unit,
@@ -206,17 +221,8 @@ def _quantity(match: re.Match[str], text: str, language: str) -> Quantity | None
     )
 
 
-def _time(written: str, before: str) -> Quantity:
-    """A time of day or of a race, to the second, of what stands before it: each race has its own times."""
-    seconds = 0.0
-    for part in written.split(":"):
-        seconds = seconds * 60 + float(part)
-    things = frozenset(terms(before)[-2:])
-    return Quantity(low=seconds, high=seconds, dimension="time", written=written, things=things)
-
-
+# Dimension, value of one unit, terms of the things counted, and words to show beside the number.
 _Measured: TypeAlias = tuple[str, float, frozenset[str], str]
-"""Dimension, what one unit is worth, the terms of what is counted, and what to show of it beside the number."""
 
 
 def _measured(match: re.Match[str], after: str) -> _Measured | None:
@@ -230,7 +236,7 @@ def _measured(match: re.Match[str], after: str) -> _Measured | None:
 
 
 def _counted(before: str, after: str, language: str) -> _Measured | None:
-    """Of what a number without unit is the number: what follows it, else what is said before to have one."""
+    """Return the things that a number without a unit counts: those named after it, else before it; None for none."""
     found = _COUNTED.match(after)
     words: list[str] = []
     for word in found["things"].split() if found else ():
@@ -249,27 +255,28 @@ def _counted(before: str, after: str, language: str) -> _Measured | None:
 
 
 def _number(written: str, language: str) -> tuple[float, float]:
-    """A number as it is written, and what its last significant digit counts."""
+    """Return a number as it is written, and the value of its last significant digit's one."""
     plain = re.sub(r"[ \u00a0\u202f]", "", written)
     marks = re.findall(r"[.,]", plain)
     front, rest = plain, ""
-    if marks and not _parts_thousands(plain, marks, language):
-        front, _, rest = plain.rpartition(marks[-1])
+    if marks:
+        whole, _, last = plain.partition(marks[0])
+        # The last mark separates thousands where it is met before (1,500,000), or in 1,500, or, where decimals have a
+        # comma, in 1.500.
+        if len(marks) > 1:
+            thousands = plain.count(marks[-1]) > 1
+        else:
+            plausible = len(last) == 3 and whole != "0" and len(whole) <= 3
+            thousands = plausible and (marks[0] == ",") is (language == "en")
+        if not thousands:
+            front, _, rest = plain.rpartition(marks[-1])
     digits = re.sub(r"[.,]", "", front)
     zeros = 0 if rest else len(digits) - len(digits.rstrip("0"))
     return float(f"{digits}.{rest}"), 10.0 ** (zeros or -len(rest))
 
 
-def _parts_thousands(plain: str, marks: list[str], language: str) -> bool:
-    """Whether a number's last mark parts thousands: 1,500, or where a comma is for decimals, 1.500."""
-    if len(marks) > 1:
-        return plain.count(marks[-1]) > 1
-    front, _, rest = plain.partition(marks[0])
-    return len(rest) == 3 and front != "0" and len(front) <= 3 and (marks[0] == ",") is (language == "en")
-
-
 def _bound(before: str) -> Bound:
-    """Which bound the words before a value make of it, if any."""
+    """Return the kind of bound that the words before a value make it; empty for none."""
     word = _BOUND.search(_CONVERTED.sub("", before))
     if word is None:
         return ""

@@ -6,8 +6,9 @@ import re
 
 from marchwarden.text.ranking import terms
 
+# Characters of a query, at most: the limit of Tavily's API.
 QUERY_LIMIT = 400
-"""Characters of a query: what the search service takes."""
+# Aspects of one question, at most. A guess.
 MOST_ASPECTS = 6
 
 _ASKING = r"(?:what|who|whom|whose|when|where|which|how|why)\b"
@@ -21,13 +22,13 @@ _NEW_CLAUSE = re.compile(
     rf"|{_INVERTED} (?:the|a|an|its?|they|their|this|these|there)\b)",
     re.IGNORECASE,
 )
+# Text before the first thing asked that holds for all of them: "Under the GDPR, …", "A talk on La Paz: …".
 _INTRODUCTION = re.compile(
     rf"^(?!{_PREPOSITION}?{_ASKING})"
     rf"(?:(?P<frame>(?:{_PREPOSITION}|among )[^,?:]{{3,80}}),|(?P<preface>[^?:]{{3,120}}):)\s+"
     rf"(?={_PREPOSITION}?(?:{_ASKING}|{_INVERTED}))",
     re.IGNORECASE,
 )
-"""What stands before the first thing asked and holds for all: "Under the GDPR, …", "A talk on La Paz: …"."""
 _BACKWARD = re.compile(
     r"\b(it|its|they|them|their|he|his|him|she|her|this|that|these|those|there|one)\b", re.IGNORECASE
 )
@@ -39,6 +40,7 @@ _FOCUS = re.compile(
 )
 
 
+# Terms of a question that say little about the pages that answer it.
 VAGUE_TERMS = frozenset(
     terms(
         "best ideal good main major common many much most important different kind type way thing make use used "
@@ -46,22 +48,25 @@ VAGUE_TERMS = frozenset(
         "works happen happened long far big large year time"
     )
 )
-"""Words of a question that say little about what a page must hold."""
 
 
 def split_question(question: str) -> list[str]:
-    """The aspects of a question: its clauses that ask something of their own.
+    """Split a question into aspects: its clauses that ask something of their own.
 
-    A clause that leans on the first ("and who founded it?", "and how high are the fines?") takes its names with it,
-    so that it can be searched for alone; where there are none to take, it stays with what stands before it. What
-    introduces the question lends its names to every clause that has none.
+    A clause that depends on the first ("and who founded it?", "and how high are the fines?") gets the names of the
+    first, so that it can be searched for alone. Where the first has no names, the clause is joined to the one before
+    it. Names in an introduction are added to every clause without a name.
     """
     introduction = _INTRODUCTION.match(question)
     asked = question[introduction.end() :] if introduction else question
     common = names_in(introduction["frame"] or introduction["preface"]) if introduction else []
     clauses: list[str] = []
     for clause in (part.strip(" ?,;") for part in _NEW_CLAUSE.split(asked)):
-        if clauses and _says_nothing_alone(clause, clauses[0]) and not common:
+        # "And why?", or "and what does it report?" after a clause without a name, can't be searched for alone.
+        own = set(terms(clause)) - VAGUE_TERMS
+        first = clauses[0] if clauses else ""
+        is_vague = not own or (len(own) < 4 and _BACKWARD.search(clause) and not names_in(first))
+        if clauses and is_vague and not common:
             clauses[-1] = f"{clauses[-1]}, {clause}"
         elif clause:
             clauses.append(clause)
@@ -73,26 +78,23 @@ def split_question(question: str) -> list[str]:
     return clauses[:1] + with_names(clauses[1:], names_in(clauses[0]))
 
 
-def _says_nothing_alone(clause: str, first: str) -> bool:
-    """True of "and why?", and of "and what does it report?" after a clause that names nothing."""
-    own = set(terms(clause)) - VAGUE_TERMS
-    return not own or (len(own) < 4 and bool(_BACKWARD.search(clause)) and not names_in(first))
-
-
 def with_names(clauses: list[str], names: list[str]) -> list[str]:
-    """Each clause that can't stand alone takes the names with it; the others stay as they are."""
-    return [f"{clause} ({' '.join(names)})" if names and _leans_back(clause) else clause for clause in clauses]
+    """Add the names to each clause that can't be understood alone.
 
-
-def _leans_back(clause: str) -> bool:
-    """True where it can't stand alone: it says "it", or, without a name of its own, "that", or next to nothing."""
-    if names_in(clause):
-        return bool(_PERSONAL.search(clause))
-    return bool(_BACKWARD.search(clause)) or len(set(terms(clause)) - VAGUE_TERMS) < 3
+    Such a clause says "it", or has no name and says "that", or has no name and fewer than three telling words.
+    """
+    named = []
+    for clause in clauses:
+        if names_in(clause):
+            depends = bool(_PERSONAL.search(clause))
+        else:
+            depends = bool(_BACKWARD.search(clause)) or len(set(terms(clause)) - VAGUE_TERMS) < 3
+        named.append(f"{clause} ({' '.join(names)})" if names and depends else clause)
+    return named
 
 
 def names_in(text: str) -> list[str]:
-    """Words of a question that name something: with a capital (Utah, mRNA) beyond its first word, or with a digit."""
+    """Return the words that name something: with a capital (Utah, mRNA) after the first word, or with a digit."""
     words = re.findall(r"[^\s,;:()?!\"“”]+", text)
     return [
         word.strip(".'’")
@@ -103,12 +105,13 @@ def names_in(text: str) -> list[str]:
 
 
 def as_query(text: str) -> str:
-    """`text` as a query of at most 400 characters, cut between words."""
+    """Return a text as a query of at most 400 characters, cut between words."""
     text = " ".join(text.split())
     return text if len(text) <= QUERY_LIMIT else text[: QUERY_LIMIT + 1].rsplit(" ", 1)[0][:QUERY_LIMIT]
 
 
 def focuses(context: str | None, question: str) -> list[str]:
-    """Aspects that can stand alone, for what the caller's context asks to concentrate on."""
+    """Return the aspects that the caller's context asks to focus on, each with the question's names if it needs
+    them."""
     focused = [_BACKWARD.sub("", match).strip() for match in _FOCUS.findall(context or "")]
     return with_names([focus for focus in focused if terms(focus)], names_in(question))

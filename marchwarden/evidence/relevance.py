@@ -1,11 +1,12 @@
-"""How likely it is that a passage answers an aspect: what both have in common, weighed as the training labels say.
+"""Probability that a passage answers an aspect, from what both have in common, with weights fitted to labels.
 
     relevance = 1 / (1 + exp(−(bias + Σ weight × feature)))
 
-a logistic regression, fitted by evals/fit_relevance.py. It rests on the words that a passage shares with the aspect,
-on what its title and heading lend it, on whether it holds the kind of thing that is asked for and can stand alone;
-and, where an embedding model is installed, on how alike the two are in meaning. There are two sets of weights, since
-without the last the others have to say more; they stand in parameters.py, with what doubts take off a relevance.
+This is a logistic regression, fitted to the training questions by evals/fit_relevance.py. Its features are the words
+that a passage, its title and its heading share with the aspect, the kind of answer that is asked for, signs that the
+passage can't be quoted alone, and, where an embedding model is installed, the similarity in meaning. There are two
+sets of weights, since without the similarity the other features count more. They are in programs/parameters.py, with
+the factors that lower a relevance.
 """
 
 import math
@@ -24,14 +25,15 @@ from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.ranking import coverage, guess_language, term_weights, terms, terms_of
 
+# Cosine similarity of an aspect and a passage, by their numbers.
 Alike: TypeAlias = Mapping[tuple[int, int], float]
-"""Cosine similarity of an aspect and a passage, by their numbers."""
 Features: TypeAlias = dict[str, float]
 
 _HEADLINE = re.compile(r"^(?:[^\s|·]+\s+){0,11}[^\s|·]*[^\W_]$")
 _REFERRAL = re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE)
+# Usual cosine similarity of a question and a passage, and its spread, about: the embedding model's cosines lie close
+# together. The weights are fitted to features scaled by them.
 USUAL_COSINE, COSINE_SPREAD = 0.85, 0.05
-"""The model's cosines lie close together: about what is usual for a question and a passage, and their spread."""
 _DANGLING = re.compile(
     r"^(it|its|they|these|this|that|those|he|she|his|her|such|both|then|there|here|but|and|or|so|however|also|instead)\b",
     re.IGNORECASE,
@@ -51,7 +53,7 @@ _WEAK: dict[str, re.Pattern[str]] = {
 
 
 class Relevance:
-    """How likely each passage of one page is to answer each aspect, 0–1."""
+    """Relevance of each passage of one page to each aspect: the probability that it answers, 0–1."""
 
     def __init__(
         self,
@@ -75,7 +77,7 @@ class Relevance:
         self._alike = alike or {}
 
     def of(self, passage: Passage, aspect: Aspect) -> float:
-        """0 for what is no statement, or shares nothing with the aspect."""
+        """Return the relevance, 0–1; 0 for a passage that is no statement, or shares nothing with the aspect."""
         features = self.features(passage, aspect)
         if features is None:
             return 0.0
@@ -83,8 +85,10 @@ class Relevance:
         return round(probability(features, weights) * self._doubt(passage, aspect), 4)
 
     def _doubt(self, passage: Passage, aspect: Aspect) -> float:
-        """What no sum of features outweighs: a headline says what a text is on, and not what is so; a text that
-        lacks what the question names is on something else."""
+        """Return the factor, 0–1, for faults that no sum of features outweighs.
+
+        A headline names a subject and states nothing. A text without the names of the question is on something else.
+        """
         parameters, asked = self._parameters, self._asked[aspect.number]
         names = asked.names
         together = set(self._words[passage.number]) | self._title | self._headings[passage.number] | self._year
@@ -106,7 +110,7 @@ class Relevance:
         return doubt
 
     def features(self, passage: Passage, aspect: Aspect) -> Features | None:
-        """What the decision rests on; None where there is nothing to decide."""
+        """Return the features by name; None for a passage that is no statement or shares nothing with the aspect."""
         asked = self._asked[aspect.number]
         words = self._words[passage.number]
         own = set(words) | asked.spelled_out(passage.text)
@@ -143,26 +147,31 @@ def probability(features: Features, weights: Features) -> float:
 def _share(
     wanted: set[str] | set[tuple[str, str]], found: set[str] | set[tuple[str, str]], none: float = 0.0
 ) -> float:
-    """The share of what is wanted that is found; `none` where nothing is."""
+    """Return the share of the wanted things that were found; `none` where nothing is wanted."""
     return len(wanted & found) / len(wanted) if wanted else none
 
 
 @dataclass(frozen=True)
 class AskedFor:
-    """An aspect as it is matched: its terms, the names among them that a page on it must carry (numbers weigh as
-    much, but are no names), what is asked about them, the terms' weights, and the kind of answer it wants."""
+    """An aspect in the form in which passages are compared with it."""
 
     terms: set[str]
     pairs: set[tuple[str, str]]
     """Terms that follow each other."""
     names: set[str]
+    """Terms that name something, without numbers; a page on the aspect holds them."""
     matters: set[str]
+    """Terms that are neither names nor vague: what is asked about the names."""
     weights: dict[str, float]
+    """Weight of each term; a name's is the highest."""
     kind: AnswerKind | None
+    """General kind of answer that is asked for; None where no question word tells it."""
     kinds: tuple[AnswerKind, ...]
+    """Specific kinds of answer, of which one is enough."""
     counted: frozenset[str]
+    """Terms of the things that "how many …" counts."""
     initials: dict[str, re.Pattern[str]]
-    """For each term that is an abbreviation by initials (UK), what finds it in full or with stops (U.K.)."""
+    """Patterns of the full form, and of the form with stops (U.K.), for each term that is an abbreviation (UK)."""
 
     @classmethod
     def of(cls, text: str, language: str) -> "AskedFor":
@@ -183,22 +192,27 @@ class AskedFor:
         )
 
     def on_page(self, telling: dict[str, float], most: float) -> "AskedFor":
-        """The same, with a term that is all over the page worth three quarters of one that it lacks."""
+        """Return the aspect with weights for one page.
+
+        A term in every passage weighs three quarters of a term that the page lacks.
+        """
         scaled = {
             term: weight * (0.75 + 0.25 * telling.get(term, most) / most) for term, weight in self.weights.items()
         }
         return replace(self, weights=scaled)
 
     def spelled_out(self, text: str) -> set[str]:
-        """The abbreviations that a text writes out."""
+        """Return the abbreviations that a text writes out."""
         return {term for term, pattern in self.initials.items() if pattern.search(text)}
 
     def share(self, found: set[str]) -> float:
         return coverage(self.terms, found, self.weights)
 
     def kind_features(self, text: str, together: set[str]) -> Features:
-        """Whether a text holds the kind of thing that is asked for. Almost every sentence names something, so that a
-        name is only missed."""
+        """Return the features on the kind of answer that is asked for.
+
+        Almost every sentence holds a name, so that a name counts only where it is missing.
+        """
         general = self.kind.given.search(text) is not None if self.kind else None
         specific = any(kind.given.search(text) for kind in self.kinds) if self.kinds else None
         price = any(kind.name == "price" for kind in self.kinds)
@@ -213,7 +227,7 @@ class AskedFor:
 
 
 def promise(lead: Lead, aspects: Sequence[Aspect]) -> float:
-    """How much of one of these aspects a hit's title and snippet carry, at best: 0–1."""
+    """Return the largest share of one of these aspects that a hit's title and snippet hold, 0–1."""
     says = f"{lead.title} {lead.snippet}"
     words = set(terms(says))
     asked = [AskedFor.of(aspect.text, "en") for aspect in aspects]
@@ -228,14 +242,14 @@ def _in_full(initials: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{words}\b|{'[.] ?'.join(initials)}[.])")
 
 
+# Passages of a page that are embedded for each aspect: those with the highest relevance by words. A guess.
 CANDIDATES = 4
-"""Passages of a page, for each aspect, whose likeness is worth its price: those that share most with it."""
+# Passages from the top of a page in another language than the question, where shared words say little. A guess.
 CANDIDATES_OF_ANOTHER_LANGUAGE = 24
-"""Where page and question share no language, words say little: then so many from the top."""
 
 
 def candidates(page: Page, aspects: Sequence[Aspect], parameters: Parameters = DEFAULT) -> list[Passage]:
-    """The passages of a page that may answer an aspect, in page order."""
+    """Return the passages of a page that may answer an aspect, in page order."""
     passages = drop_injections(page)
     relevance = Relevance(page, aspects, parameters=parameters)
     language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
@@ -250,7 +264,7 @@ def candidates(page: Page, aspects: Sequence[Aspect], parameters: Parameters = D
 
 
 def likeness(embedder: Embedder, page: Page, aspects: Sequence[Aspect], parameters: Parameters = DEFAULT) -> Alike:
-    """How alike each aspect and each candidate of the page are. Blocks, for about 30 ms a passage that is new."""
+    """Return the similarity of each aspect and each candidate. Blocks, for about 30 ms a passage that is new."""
     chosen = candidates(page, aspects, parameters)
     similar = embedder.likeness([aspect.text for aspect in aspects], [passage.text for passage in chosen])
     return {

@@ -1,4 +1,4 @@
-"""What two texts are compared by, and what a question gives and asks for."""
+"""Statements and questions as they are compared: their words, values, years, ordinals and denials, by rule."""
 
 from __future__ import annotations
 
@@ -42,30 +42,40 @@ _ORDINAL = re.compile(rf"\b(\d+(?=(?:st|nd|rd|th)\b)|(?:{'|'.join(_ORDINALS)})\b
 
 @dataclass(frozen=True)
 class Statement:
-    """A text as it is compared."""
+    """A text in the form in which it is compared."""
 
     text: str
     language: str
     words: frozenset[str]
-    """Its content terms, numbers aside."""
+    """Content terms of the text, without numbers."""
     around: frozenset[str]
-    """All its terms, and those of its page's title."""
+    """All terms of the text and of its page's title."""
     values: tuple[Quantity, ...]
     years: frozenset[str]
     ordinals: frozenset[str]
     denies: bool
-    """Whether it says that something is not so; "not more than" is a limit, no denial."""
+    """True where the text says that something is not so. "Not more than" is a limit and no denial."""
     denied: frozenset[str]
-    """The terms that follow its denials closely."""
+    """Terms among the six words after a denial."""
     is_reported: bool
-    """Whether it says what others say."""
+    """True where the text tells what others say."""
 
 
 @lru_cache(maxsize=4096)
 def statement(text: str, title: str = "") -> Statement:
+    """Return a text, of a page with this title, in the form in which it is compared."""
     in_order = terms(text)
-    plain = _NO_DENIAL.sub("", _QUOTED.sub("", text))  # the title of a song denies nothing
+    # Quotations are left out, since the title of a song denies nothing.
+    plain = _NO_DENIAL.sub("", _QUOTED.sub("", text))
     denials = list(_NEGATION.finditer(plain))
+    denied: set[str] = set()
+    for denial in denials:
+        if following := _NEXT.match(plain, denial.end()):
+            denied.update(terms(following[0]))
+    ordinals = {
+        written if written.isdigit() else str(_ORDINALS.index(written.casefold()) + 1)
+        for written in _ORDINAL.findall(text)
+    }
     return Statement(
         text=text,
         language=guess_language(text),
@@ -73,46 +83,42 @@ def statement(text: str, title: str = "") -> Statement:
         around=frozenset(in_order + terms(title)),
         values=quantities(text),
         years=frozenset(_YEAR.findall(_MOVED_FROM.sub("", text))),
-        ordinals=frozenset(map(_ordinal, _ORDINAL.findall(text))),
+        ordinals=frozenset(ordinals),
         denies=bool(denials),
-        denied=frozenset(term for denial in denials for term in _following(plain, denial.end())),
+        denied=frozenset(denied),
         is_reported=_REPORTED.search(text) is not None,
     )
 
 
-def _ordinal(written: str) -> str:
-    return written if written.isdigit() else str(_ORDINALS.index(written.casefold()) + 1)
-
-
-def _following(text: str, start: int) -> list[str]:
-    found = _NEXT.match(text, start)
-    return terms(found[0]) if found else []
-
-
 @dataclass(frozen=True)
 class Asked:
-    """What a question gives, and what it wants to know."""
+    """A question as it is compared: the facts that it gives, and the kinds of fact that it asks for."""
 
     given: Statement
     names: frozenset[str]
     matters: frozenset[str]
-    """The terms of what it asks about what it names."""
+    """Terms of the question without its names and vague words."""
     dimensions: frozenset[str]
+    """Dimensions in which the answer is a value: `length`, `people`."""
     things: frozenset[str]
-    """Of what it asks how many there are."""
+    """Terms of the things whose number is asked for."""
     when: bool
+    """True where a year or a date is asked for."""
     yes_or_no: bool
+    """True where the answer is yes or no."""
     role: str
-    """The start of the word for what somebody did, or is, where it asks who."""
+    """First six letters of the word for a deed or a role, where the question asks who did or has it; else empty."""
 
     def wants(self, value: Quantity) -> bool:
+        """Return whether a value is of a kind that the question asks for."""
         return value.dimension in self.dimensions or bool(value.things & self.things)
 
     def is_given(self, value: Quantity) -> bool:
+        """Return whether the question itself states a value of that kind, in the same unit."""
         return any(_in_one_unit(value, each) for each in self.given.values)
 
     def is_met_by(self, answer: Statement) -> bool:
-        """Not where an answer is on another case than the question names: a cup of 12 ounces, not 8; another year."""
+        """Return whether an answer is on the case that the question names: not on another year or another size."""
         for named, said in ((self.given.years, answer.years), (self.given.ordinals, answer.ordinals)):
             if named and said and named.isdisjoint(said):
                 return False
@@ -123,8 +129,10 @@ class Asked:
         return True
 
     def is_named_by(self, answer: Statement) -> bool:
-        """Whether at least half of what the question names stands in an answer or its page's title; another language
-        may name it otherwise."""
+        """Return whether an answer and its page's title hold at least half of the question's names.
+
+        An answer in another language counts as if it did: it may have other names for the same things.
+        """
         return answer.language != self.given.language or 2 * len(self.names & answer.around) >= len(self.names)
 
 
@@ -132,8 +140,8 @@ def _in_one_unit(one: Quantity, other: Quantity) -> bool:
     return one.is_of_what(other) and one.unit == other.unit
 
 
+# Words for the same: an answer may call "the most recent" what the question calls the last.
 _LATEST = frozenset(terms("last latest newest recent most"))
-"""Words for one another: an answer may say "the most recent" of what the question calls the last."""
 _ASKS_WHEN = re.compile(r"\b(when|(what|which) (year|date|day)|since what)\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(
     r"(is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may)\b", re.IGNORECASE
@@ -163,6 +171,7 @@ _ASKS_FOR = tuple(
 
 @lru_cache(maxsize=256)
 def asked(question: str) -> Asked:
+    """Return a question in the form in which it is compared."""
     dimensions = frozenset(dimension for pattern, dimension in _ASKS_FOR if pattern.search(question))
     names = frozenset(term for name in names_in(question) for term in terms(name))
     role = _ROLE.search(question)

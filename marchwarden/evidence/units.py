@@ -1,8 +1,13 @@
-"""Units of measure as pages write them (en, de, fr, es, it), and what one is worth in its dimension."""
+"""Units of measure as pages write them in English, German, French, Spanish and Italian, and their values.
+
+Own code: libraries of units such as pint know English names and symbols only.
+"""
 
 import re
 from functools import lru_cache
 
+# Dimension, value of one unit in it, and spellings: `_` is a blank or a hyphen, `#` any ending. Values are exact, or
+# right to five digits.
 UNITS: tuple[tuple[str, float, str], ...] = (
     ("share", 1, "% percent per_cent pct prozent pour_cent por_ciento per_cento"),
     ("length", 0.001, "mm millimet# millimèt# milímetr#"),
@@ -48,15 +53,14 @@ UNITS: tuple[tuple[str, float, str], ...] = (
     ("£", 1, "gbp"),
     ("international units", 1, "iu ie ui"),
 )
-"""Dimension, what one is worth in it, and the spellings: `_` is a blank or hyphen, `#` any ending."""
 MULTIPLES: dict[str, float] = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "mn": 1e6, "bn": 1e9,
     "dozen": 12, "tausend": 1e3, "millionen": 1e6, "milliarde": 1e9, "milliarden": 1e9, "mio.": 1e6, "mrd.": 1e9,
     "mille": 1e3, "milliard": 1e9, "millón": 1e6, "millones": 1e6, "mil": 1e3, "milione": 1e6, "milioni": 1e6,
     "miliardi": 1e9,
 }  # fmt: skip
+# Pattern of the words that multiply a number. Most may end in an s.
 MULTIPLE = "|".join(re.escape(word) for word in sorted(MULTIPLES, key=len, reverse=True))
-"""A pattern of the words that multiply a number; most may have an s."""
 BLANK = r"[\s\u00a0\u202f-]"
 
 
@@ -68,13 +72,13 @@ _SPELLED = sorted(
     ((spelling, dimension, worth) for dimension, worth, spellings in UNITS for spelling in spellings.split()),
     key=lambda each: (-each[0].count("_"), -len(each[0])),  # "miles per hour" before "miles"
 )
+# Pattern of all spellings, the longest first.
 UNIT = "|".join(_pattern(spelling) for spelling, *_ in _SPELLED)
-"""A pattern of all spellings, the longest first."""
 
 
 @lru_cache(maxsize=1024)
 def unit_of(written: str) -> tuple[str, float] | None:
-    """The dimension of a unit as it is written, and what one is worth in it; None for what is none."""
+    """Return the dimension of a unit as it is written, and the value of one unit in it; None for no unit."""
     for spelling, dimension, worth in _SPELLED:
         if re.fullmatch(_pattern(spelling), written.casefold()):
             return dimension, worth
@@ -82,7 +86,7 @@ def unit_of(written: str) -> tuple[str, float] | None:
 
 
 def times(multiples: str) -> float:
-    """What words such as "hundred thousand" multiply a number by."""
+    """Return the factor of words such as "hundred thousand"; 1 for none."""
     product = 1.0
     for word in multiples.casefold().replace("-", " ").split():
         product *= MULTIPLES.get(word) or MULTIPLES[word.removesuffix("s")]
