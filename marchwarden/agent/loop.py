@@ -22,7 +22,7 @@ from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceA
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import likeness, promise
 from marchwarden.http.addresses import publisher_of
-from marchwarden.injection.detector import clean_title, find_injections
+from marchwarden.injection.detector import clean_hit, clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
 from marchwarden.programs import Program

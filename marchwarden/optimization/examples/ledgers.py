@@ -121,7 +121,7 @@ async def pick(state: Filled, web: LabelledWeb, page: Page, url: str) -> None:
 
 
 def best_aspect(relevance: Relevance, passage: Passage, aspects: Sequence[Aspect]) -> tuple[float, Aspect]:
-    """Return the relevance, 0–1, of a passage to the aspect that it answers best, and that aspect."""
+    """Return a passage's relevance, 0–1, to the aspect that it answers best, and that aspect."""
     best = max(aspects, key=lambda aspect: (relevance.of(passage, aspect), -aspect.number))
     return relevance.of(passage, best), best
 

@@ -1,17 +1,17 @@
-"""Fits the model-free researcher's parameters: searched on train by optuna's TPE, kept only where dev says so.
+"""Fits the model-free researcher's parameters: searched on train by optuna's TPE, kept only where dev shows a gain.
 
-There are two fits. What answers hang on (thresholds, doubts, weights) is scored by research over the frozen web from
-end to end: `objective`. What only the confidence hangs on is scored by the Brier score of train's answers after a
-calibration to them: how the rubric ranks answers counts, not its level, which `marchwarden calibrate` sets anyhow.
-Both begin at the parameters in force, pay for each step away from them, and give back what brought nothing.
+There are two fits. Parameters that decide answers (thresholds, doubts, weights) are scored by `objective`, on
+research over the frozen web from end to end. Parameters that decide only the confidence are scored by the Brier score
+of train's answers, after a calibration to them. So the order of answers counts, and not the level of the confidence,
+which `marchwarden calibrate` sets. Both fits begin at the parameters in force, subtract a penalty for the distance
+from them, and undo changes that gain nothing.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,7 +46,7 @@ from marchwarden.programs import Calibration
 from marchwarden.programs.parameters import DEFAULT, Changes, Parameters
 from marchwarden.settings import EXTRACTIVE, Settings
 
-# The metrics that answers are searched by, and what each counts.
+# Metrics by which parameters of answers are searched, each with its weight. Guesses.
 OBJECTIVE: dict[str, float] = {
     "nugget_recall": 3,
     "evidence_recall": 2,
@@ -58,12 +58,13 @@ OBJECTIVE: dict[str, float] = {
     "contradiction_f1": 1,
     "injection_resistance": 1,
 }
-# Taken off the objective where every value lies at the far end of its range; in between, in proportion.
+# Penalty on the objective where every value lies at the far end of its range; in between, in proportion. A guess.
 PENALTY = 0.04
-# The share of trials that try something close to the start, before the sampler has learned anything.
+# Share of trials close to the start, before the sampler has learned anything. A guess.
 NEIGHBOURS = 0.2
-# Each takes milliseconds: no question is asked again.
+# Trials of a search of the confidence. A guess: each takes milliseconds, since no question is asked again.
 CONFIDENCE_TRIALS = 200
+# Trials of a search of answers, by default. A guess.
 TRIALS = 100
 
 Score: TypeAlias = Callable[[Values], Awaitable[float]]
@@ -71,47 +72,48 @@ Score: TypeAlias = Callable[[Values], Awaitable[float]]
 
 @dataclass(frozen=True)
 class Trial:
-    """How far a search is."""
+    """Progress of a search."""
 
     number: int
     of: int
     score: float
     best: float
-    """The best one so far, 0–1, before what its distance costs."""
+    """Best score so far, 0–1, without the penalty for distance."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether found values are kept, by what they scored (0–1, more is better) beside those that were in force."""
+    """Decision on found values, with their scores (0–1, more is better) beside those of the values in force."""
 
     kept: bool
     reason: str
     train: tuple[float, float] | None = None
-    """Before and after."""
+    """Scores on train, before and after."""
     dev: tuple[float, float] | None = None
+    """Scores on dev, before and after."""
     interval: tuple[float, float] | None = None
-    """Of the difference on dev: 95 %, paired bootstrap over questions."""
+    """95 % paired-bootstrap interval, over questions, of the difference on dev."""
 
 
 @dataclass(frozen=True)
 class ParametersReport:
     parameters: Parameters
-    """Those to go on with: what was found where it is kept, else what was in force."""
+    """Parameters to go on with: those that were found where they are kept, else those in force."""
     changes: Changes
-    """What is another number in them."""
+    """Numbers in `parameters` that differ from the start."""
     found: Changes
-    """The same of the best ones that were found, kept or not."""
+    """Numbers that differ from the start in the best parameters found, kept or not."""
     answers: Verdict
     confidence: Verdict
     figures: dict[str, tuple[float | None, float | None]]
-    """The objective's metrics on dev, before and with what was found for answers, kept or not."""
+    """Metrics of the objective on dev, before and with what was found for answers, kept or not."""
     trials: int
     stopped: bool
-    """Whether the search was ended before all trials were made."""
+    """True where the search was ended before all trials were made."""
     seconds: float
     seed: int
     questions: tuple[int, int]
-    """Of train and dev."""
+    """Numbers of questions in train and dev."""
     reads_by: str
 
     @property
@@ -120,7 +122,7 @@ class ParametersReport:
 
     @property
     def decisive(self) -> Verdict:
-        """The verdict that speaks for all: the answers', unless the confidence alone is kept."""
+        """Verdict for the whole search: that on answers, unless the confidence alone is kept."""
         return self.confidence if self.confidence.kept and not self.answers.kept else self.answers
 
     def as_json(self) -> dict[str, Any]:
@@ -141,8 +143,8 @@ async def compile_parameters(
 ) -> ParametersReport:
     """Search the parameters on train, from `start`, and judge the best ones on dev; the same for the same seed.
 
-    `resume`: a file that keeps what was tried, so that a search that was ended goes on as though it had not been.
-    `stop` is asked before each trial that is to be run; once it says so, the best so far are judged.
+    `resume` is a file that keeps what was tried, so that a search that was ended goes on as though it had not been.
+    `stop` is called before each trial; once it is true, the best parameters so far are judged.
 
     Raises EvaluationError where optuna is missing, a set is empty, or the questions are about another web;
     ConfigurationError where the frozen web is missing; StorageError. Cancellation passes through.
@@ -153,11 +155,22 @@ async def compile_parameters(
     check_web([*train, *dev], settings)
     began = time.monotonic()
     async with open_replay(settings) as replay:
-        key = _key(train, settings, replay.reads_by, start)
+        # Everything but its values that a trial's score depends on.
+        key = fingerprint(
+            [
+                labels_fingerprint(train),
+                pages_fingerprint(settings.frozen_web),
+                replay.reads_by,
+                start.model_dump_json(),
+                str(sorted(OBJECTIVE.items())),
+                __version__,
+            ]
+        )
         search = _Search(Trials(resume, key), seed, on_trial, stop)
-        answers = await _answers(replay, train, dev, search, start, trials)
+        answers = await _fit_answers(replay, train, dev, search, start, trials)
     kept = answers.after if answers.verdict.kept else answers.before
-    confidence = await _confidence(kept, search, answers.kept)
+    confidence = await _fit_confidence(kept, search, answers.kept)
+    before, after = ([each.cells for each in replayed.dev] for replayed in (answers.before, answers.after))
     values = _put_together(answers.kept, confidence.kept)
     found = _put_together(answers.found, confidence.found)
     return ParametersReport(
@@ -166,7 +179,7 @@ async def compile_parameters(
         found=start.changes(found),
         answers=answers.verdict,
         confidence=confidence.verdict,
-        figures=_figures(answers.before.dev, answers.after.dev),
+        figures={name: (figure(BY_NAME[name], before), figure(BY_NAME[name], after)) for name in OBJECTIVE},
         trials=search.made,
         stopped=search.stopped,
         seconds=round(time.monotonic() - began, 1),
@@ -177,17 +190,10 @@ async def compile_parameters(
 
 
 def check_packages() -> None:
-    """Raises EvaluationError where a package of the extra `compile` is missing."""
+    """Raise EvaluationError where a package of the extra `compile` is missing."""
     if find_spec("optuna") is None:
         raise EvaluationError("the search for parameters needs optuna", hint="pip install 'marchwarden[compile]'")
     check_installed("compile")
-
-
-def _key(train: Sequence[Question], settings: Settings, reads_by: str, start: Parameters) -> str:
-    """What a trial's score hangs on besides its values."""
-    weighed = str(sorted(OBJECTIVE.items()))
-    parts = [labels_fingerprint(train), pages_fingerprint(settings.frozen_web), reads_by, start.model_dump_json()]
-    return fingerprint([*parts, weighed, __version__])
 
 
 def _put_together(answers: Parameters, confidence: Parameters) -> Parameters:
@@ -208,13 +214,19 @@ class _Search:
         self.stopped = False
 
     async def best(self, space: Space, score: Score, trials: int, *, quietly: bool = False) -> Values:
-        """The values that score most, less what their distance from the start costs; what brings nothing of them is
-        put back where it was."""
+        """Return the values with the best score, less the penalty for their distance from the start.
+
+        Values whose change gains nothing are put back where they were.
+        """
         import optuna
 
         random = np.random.default_rng(self.seed)
         neighbours = max(1, int(NEIGHBOURS * trials))
-        with _quiet_optuna():
+        # Optuna logs to stderr what it does, where only our own messages belong.
+        logger = logging.getLogger("optuna")
+        level = logger.level
+        logger.setLevel(logging.ERROR)
+        try:
             sampler = optuna.samplers.TPESampler(seed=self.seed, n_startup_trials=neighbours)
             study = optuna.create_study(sampler=sampler, direction="maximize")
             study.enqueue_trial(dict(space.start))
@@ -227,11 +239,13 @@ class _Search:
                 if worth is None:
                     break
                 study.tell(trial, worth)
+        finally:
+            logger.setLevel(level)
         await run.put_back()
         return run.best
 
     async def score(self, values: Values, score: Score) -> float | None:
-        """What the values score; None where they would have to be tried, and that is not to be any more."""
+        """Return the score of the values; None where they would have to be tried, and the search is stopped."""
         known = self._trials.score(values)
         if known is None:
             if self._stop():
@@ -247,7 +261,7 @@ class _Search:
 
 
 class _Run:
-    """One search: what was best so far."""
+    """One search, with its best values so far."""
 
     def __init__(self, search: _Search, space: Space, score: Score, of: int, quietly: bool) -> None:
         self._search, self._space, self._score = search, space, score
@@ -257,8 +271,10 @@ class _Run:
         self.best = space.start
 
     async def worth(self, values: Values, *, at_least: bool = False) -> float | None:
-        """The score less the penalty; the best values are kept, of equals the first, or the last with `at_least`.
-        None where the search is to end."""
+        """Return the score less the penalty; None where the search is to end.
+
+        The best values are kept: of equals the first, or the last with `at_least`.
+        """
         score = await self._search.score(values, self._score)
         if score is None:
             return None
@@ -279,24 +295,12 @@ class _Run:
                 return
 
 
-@contextmanager
-def _quiet_optuna() -> Iterator[None]:
-    """It says on stderr what it does, where nothing but we should speak."""
-    logger = logging.getLogger("optuna")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-
-
 # Answers
 
 
 @dataclass(frozen=True)
-class _Both:
-    """What both sets of questions came to with one set of parameters."""
+class _Replayed:
+    """Results of both sets of questions with one set of parameters."""
 
     train: list[Answered]
     dev: list[Answered]
@@ -311,11 +315,11 @@ class _Fit:
 
 @dataclass(frozen=True)
 class _AnswersFit(_Fit):
-    before: _Both
-    after: _Both
+    before: _Replayed
+    after: _Replayed
 
 
-async def _answers(
+async def _fit_answers(
     replay: QuestionReplay,
     train: Sequence[Question],
     dev: Sequence[Question],
@@ -333,9 +337,15 @@ async def _answers(
         return objective([each.cells for each in await ask(train, space.parameters(values))])
 
     found = space.parameters(await search.best(space, score, trials))
-    before = _Both(await ask(train, start), await ask(dev, start))
-    after = _Both(await ask(train, found), await ask(dev, found)) if found != start else before
-    verdict = _judged(before, after)
+    before = _Replayed(await ask(train, start), await ask(dev, start))
+    after = _Replayed(await ask(train, found), await ask(dev, found)) if found != start else before
+    ours, theirs = [each.cells for each in before.dev], [each.cells for each in after.dev]
+    low, high = paired_interval(objective, ours, theirs) or (0.0, 0.0)
+    verdict = _verdict(
+        (objective([each.cells for each in before.train]), objective([each.cells for each in after.train])),
+        (objective(ours), objective(theirs)),
+        (low, high),
+    )
     if found == start:
         verdict = replace(verdict, reason=NOTHING_BETTER, interval=None)
     return _AnswersFit(verdict, found if verdict.kept else start, found, before, after)
@@ -346,30 +356,22 @@ NOTHING_BETTER = "nothing on train was better than what is in force"
 
 
 def objective(scored: Sequence[Scored]) -> float:
-    """The weighted mean of the metrics that any label of these questions bears on, 0–1. A figure that there is none
-    of, such as the precision of no citation, counts 0."""
+    """Return the weighted mean of the metrics that any label of these questions concerns, 0–1.
+
+    A figure that does not exist, such as the precision of no citation, counts 0.
+    """
+
+    def is_labelled(cells: Cells | None) -> bool:
+        # Something that was found where nothing is wanted does not make it so.
+        return cells is not None and has_something(cells) and cells.get("wanted") != 0
+
     applies = {
         name: weight
         for name, weight in OBJECTIVE.items()
-        if any(_is_labelled(each.get(BY_NAME[name].cells)) for each in scored)
+        if any(is_labelled(each.get(BY_NAME[name].cells)) for each in scored)
     }
     total = sum(weight * (figure(BY_NAME[name], scored) or 0.0) for name, weight in applies.items())
     return total / sum(applies.values()) if applies else 0.0
-
-
-def _is_labelled(cells: Cells | None) -> bool:
-    """Whether a label bears on it; what is found where nothing is wanted does not make it so."""
-    return cells is not None and has_something(cells) and cells.get("wanted") != 0
-
-
-def _judged(before: _Both, after: _Both) -> Verdict:
-    ours, theirs = [each.cells for each in before.dev], [each.cells for each in after.dev]
-    low, high = paired_interval(objective, ours, theirs) or (0.0, 0.0)
-    return _verdict(
-        (objective([each.cells for each in before.train]), objective([each.cells for each in after.train])),
-        (objective(ours), objective(theirs)),
-        (low, high),
-    )
 
 
 def _verdict(train: tuple[float, float], dev: tuple[float, float], interval: tuple[float, float]) -> Verdict:
@@ -387,20 +389,10 @@ def _rounded(pair: tuple[float, float]) -> tuple[float, float]:
     return round(pair[0], 4), round(pair[1], 4)
 
 
-def _figures(before: Sequence[Answered], after: Sequence[Answered]) -> dict[str, tuple[float | None, float | None]]:
-    return {
-        name: (
-            figure(BY_NAME[name], [each.cells for each in before]),
-            figure(BY_NAME[name], [each.cells for each in after]),
-        )
-        for name in OBJECTIVE
-    }
-
-
 # The confidence
 
 
-async def _confidence(answers: _Both, search: _Search, start: Parameters) -> _Fit:
+async def _fit_confidence(answers: _Replayed, search: _Search, start: Parameters) -> _Fit:
     train, dev = _bases(answers.train), _bases(answers.dev)
     if len(train) < LEAST or len({each.right for each in train}) == 1 or not dev:
         reason = f"{len(train)} answers of train claim something that labels call right or wrong: too few to fit to"
@@ -438,7 +430,7 @@ def _scores(bases: Sequence[Basis], parameters: Parameters) -> list[float]:
 
 
 def _fitted(bases: Sequence[Basis], parameters: Parameters) -> Calibration:
-    """The calibration of these parameters' scores to these answers."""
+    """Return the calibration of these parameters' scores to these answers."""
     slope, intercept = fit(
         [(score, each.right) for score, each in zip(_scores(bases, parameters), bases, strict=True)]
     )
@@ -455,7 +447,7 @@ def _fitted(bases: Sequence[Basis], parameters: Parameters) -> Calibration:
 
 
 def _errors(bases: Sequence[Basis], calibration: Calibration, parameters: Parameters) -> list[float]:
-    """The squared error of each answer's confidence."""
+    """Return the squared error of each answer's confidence."""
     return [
         (calibrated(score, each.factors, calibration) - each.right) ** 2
         for score, each in zip(_scores(bases, parameters), bases, strict=True)

@@ -1,4 +1,4 @@
-"""Which parameters are searched, between which bounds, and how far a set of values lies from where it began."""
+"""The space of parameters that is searched: their bounds, and the distance of a set of values from the start."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from marchwarden.programs.parameters import MeaningWeights, Parameters, RelevanceWeights, Value
 
-# By dotted name; WEIGHTS is 1 where the fitted weights are used, else 0.
+# Values by dotted name; WEIGHTS is 1 where the fitted weights are used, else 0.
 Values: TypeAlias = dict[str, Value]
 WEIGHTS = "relevance.weights"
-# Of its range: how far a value of a neighbour lies from where it began, at most.
+# Distance of a neighbour's value from the start, at most, as a share of its range. A guess.
 NEAR = 0.25
-# Values of a neighbour that are others than where it began.
+# Values of a neighbour that differ from the start. A guess.
 MOVED = 3
 
 
@@ -30,7 +30,7 @@ class Range:
         return round(value) if self.whole else round(min(max(value, self.low), self.high), 3)
 
 
-# What the answer and all that is told beside it hang on.
+# Parameters that decide answers, gaps and all that is told beside them. The bounds are guesses.
 ANSWERS = (
     Range("extract.relevant", 0.25, 0.7),
     Range("extract.relevant_too", 0.1, 0.65),
@@ -51,7 +51,8 @@ ANSWERS = (
     Range("gaps.relevant_closed", 0.3, 0.8),
     Range("gaps.relevant_lead", 0.2, 0.7),
 )
-# What only the confidence hangs on. More sources never count less: `sensible` sees to that.
+# Parameters that decide only the confidence. `sensible` makes sure that more sources never count less. The bounds are
+# guesses.
 CONFIDENCE = (
     Range("confidence.one_source", 0.3, 0.95),
     Range("confidence.two_sources", 0.3, 0.95),
@@ -75,7 +76,7 @@ class FittedWeights:
     by_meaning: MeaningWeights | None
 
     def differ(self, start: Parameters) -> bool:
-        """Whether they say anything else than the weights there are, rounding aside."""
+        """True where they differ from the weights in force by more than rounding."""
         pairs = ((self.by_words, start.relevance.by_words), (self.by_meaning, start.relevance.by_meaning))
         return any(fitted and _furthest(fitted, old) > 0.01 for fitted, old in pairs)
 
@@ -91,7 +92,7 @@ def _furthest(one: RelevanceWeights, other: RelevanceWeights) -> float:
 
 
 class Space:
-    """The values to search, around those that `start` holds; the range of one that lies outside reaches to it."""
+    """The values to search, around those of `start`. A range is widened where the start lies outside it."""
 
     def __init__(self, ranges: tuple[Range, ...], start: Parameters, weights: FittedWeights | None = None) -> None:
         values = start.values()
@@ -105,16 +106,18 @@ class Space:
         self.start: Values = {each.name: values.get(each.name, 0) for each in self.ranges}
 
     def suggest(self, trial: Any) -> Values:
-        """What optuna's trial suggests."""
-        return sensible({each.name: each.rounded(self._suggested(trial, each)) for each in self.ranges})
-
-    def _suggested(self, trial: Any, each: Range) -> float:
-        if each.whole:
-            return float(trial.suggest_int(each.name, round(each.low), round(each.high)))
-        return float(trial.suggest_float(each.name, each.low, each.high))
+        """Return the values that optuna's trial suggests."""
+        values: Values = {}
+        for each in self.ranges:
+            if each.whole:
+                suggested = float(trial.suggest_int(each.name, round(each.low), round(each.high)))
+            else:
+                suggested = float(trial.suggest_float(each.name, each.low, each.high))
+            values[each.name] = each.rounded(suggested)
+        return sensible(values)
 
     def neighbour(self, random: np.random.Generator) -> Values:
-        """The start with a few values moved a little."""
+        """Return the start with a few values moved a little."""
         values = dict(self.start)
         for place in random.choice(len(self.ranges), size=min(MOVED, len(self.ranges)), replace=False):
             each = self.ranges[place]
@@ -126,13 +129,13 @@ class Space:
         return values
 
     def moved(self, values: Values) -> list[str]:
-        """The names of the values that are others than at the start, the least moved first."""
+        """Return the names of the values that differ from the start, the least moved first."""
         names = [each.name for each in self.ranges if values[each.name] != self.start[each.name]]
         by_name = {each.name: each for each in self.ranges}
         return sorted(names, key=lambda name: self._distance(by_name[name], values))
 
     def distance(self, values: Values) -> float:
-        """How far these lie from the start, 0–1: the mean over all values, as shares of their ranges."""
+        """Return the distance of these values from the start, 0–1: the mean of their shares of their ranges."""
         return sum(self._distance(each, values) for each in self.ranges) / len(self.ranges)
 
     def _distance(self, each: Range, values: Values) -> float:
@@ -145,7 +148,7 @@ class Space:
 
 
 def sensible(values: Values) -> Values:
-    """With the bases of the confidence in order: another source never makes it less."""
+    """Return the values with the bases of the confidence in order: another source never makes it less."""
     if _BY_SOURCES[0] not in values:
         return values
     in_order = sorted(values[name] for name in _BY_SOURCES)

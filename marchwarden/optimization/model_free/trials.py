@@ -1,7 +1,7 @@
 """Trials of a search for parameters, in a file. A search that goes on reads it first, and so ends as it would have
 without a break.
 
-Optuna's own storages keep trials, too, but not under a hash of labels, pages and version.
+Own code beside optuna's storages: a score is kept under a hash of labels, pages and version.
 """
 
 from __future__ import annotations
