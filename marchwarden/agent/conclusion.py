@@ -29,9 +29,9 @@ from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.observations import is_file, placed
 from marchwarden.programs import Calibration
 from marchwarden.programs.parameters import DEFAULT, Parameters
-from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, contradictions
+from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, report_contradictions
 from marchwarden.stages.extract import SNIPPET
-from marchwarden.stages.gaps import GAPS, GapsGiven, settled, undecided
+from marchwarden.stages.gaps import GAPS, GapsGiven, find_decided_gaps, undecided
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.stages.stage import Form, Stages, WithoutModel
 from marchwarden.stages.synthesize import (
@@ -140,13 +140,13 @@ async def conclude(
     stands_on = evidence(ledger, claims)
     claimed = frozenset(excerpt.aspect for excerpt in stands_on)
     gaps_given = GapsGiven(ledger, list(stages.exhausted), claimed, stages.trouble, parameters)
-    gaps = settled(gaps_given)
+    gaps = find_decided_gaps(gaps_given)
     if undecided(gaps_given):
         gaps += (await stages.run(GAPS, gaps_given))[0]
     discoveries: list[DiscoveryEvent] = []
     if (pointed := DiscoveriesGiven(ledger)).pointers:
         discoveries = (await stages.run(DISCOVERIES, pointed))[0]
-    discoveries = discoveries + contradictions(ledger) + new_sources(ledger)
+    discoveries = discoveries + report_contradictions(ledger) + report_new_sources(ledger)
     asked = OpenQuestionsGiven(ledger, cited, gaps, today)
     # A disagreement is a finding, and raises its question, also where nothing is left to cite. A model is asked for
     # more only where there are cited excerpts to show it.
@@ -169,7 +169,7 @@ def today() -> date:
     return datetime.now(timezone.utc).date()
 
 
-def new_sources(ledger: Ledger) -> list[DiscoveryEvent]:
+def report_new_sources(ledger: Ledger) -> list[DiscoveryEvent]:
     """Return events for pages that were read but hold no text to quote, so that somebody can look at them."""
     return [
         DiscoveryEvent(

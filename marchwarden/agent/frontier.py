@@ -16,7 +16,7 @@ PAGES_ON_TRUST = 3
 SAME_ORGANISATION, READ_ORGANISATION = 0.3, 0.15
 
 
-def promising(ledger: Ledger, aspects: list[Aspect]) -> list[Lead]:
+def find_promising(ledger: Ledger, aspects: list[Aspect]) -> list[Lead]:
     """Return the unread leads that are worth reading for these aspects, best rank first."""
     return [lead for lead in ledger.unread() if promise(lead, aspects) >= RELEVANT_HIT]
 
@@ -27,7 +27,7 @@ def choose(ledger: Ledger, aspects: list[Aspect], wanted: list[str], most: int) 
     First come those whose URLs are wanted, then the most promising for these aspects, new organisations first.
     """
     chosen = [lead for url in wanted if (lead := ledger.lead(url)) and lead.state == "unread"][:most]
-    rest = [lead for lead in promising(ledger, aspects) if lead not in chosen]
+    rest = [lead for lead in find_promising(ledger, aspects) if lead not in chosen]
     if not rest and not ledger.sources:
         rest = [lead for lead in ledger.unread() if lead not in chosen][:PAGES_ON_TRUST]
     worth = {lead.url: promise(lead, aspects) + lead.rank for lead in rest}

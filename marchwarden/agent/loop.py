@@ -15,7 +15,7 @@ import anyio
 import anyio.to_thread
 
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude, today
-from marchwarden.agent.frontier import aspect_of, choose, promising
+from marchwarden.agent.frontier import aspect_of, choose, find_promising
 from marchwarden.agent.recording import Narrator
 from marchwarden.budget import Budget
 from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
@@ -150,7 +150,7 @@ class ResearchCall:
                 )
             if len(granted) < len(leads):
                 return self._out_of("sources", "The page limit was reached.")
-            if not leads and not promising(self.ledger, self._sought()):
+            if not leads and not find_promising(self.ledger, self._sought()):
                 return self.tell.stopped("no_new_leads", "The searches found no further page worth reading.")
         return self._out_of("iterations", "The iteration limit was reached.")
 
@@ -201,7 +201,7 @@ class ResearchCall:
         elif source := self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page.url)):
             left_out = find_injections(page)
             source.passed_over = len(left_out)
-            self.tell.passed_over(page, left_out)
+            self.tell.skipped(page, left_out)
             self.ledger.add_pointers(find_pointers(page, self.ledger.question))
             if page.passages:
                 self.not_picked.append(page)

@@ -142,10 +142,10 @@ class Narrator:
             )
         )
 
-    def passed_over(self, page: Page, instructed: frozenset[int]) -> None:
+    def skipped(self, page: Page, numbers: frozenset[int]) -> None:
         """Record the passages, by their numbers, that were skipped as prompt injection; nothing for none."""
-        if instructed:
-            text = " ".join(passage.text for passage in page.passages if passage.number in instructed)
+        if numbers:
+            text = " ".join(passage.text for passage in page.passages if passage.number in numbers)
             self._recorder.record(
                 events.Dropped(what="instruction", text=text, decision="it looks like prompt injection")
             )

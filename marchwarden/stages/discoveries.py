@@ -225,7 +225,7 @@ def model_free(given: DiscoveriesGiven) -> list[DiscoveryEvent]:
     return [_plain(given, pointer) for pointer in given.pointers]
 
 
-def contradictions(ledger: Ledger) -> list[DiscoveryEvent]:
+def report_contradictions(ledger: Ledger) -> list[DiscoveryEvent]:
     """Return an event for each disagreement that was found, settled or not."""
     events = []
     for conflict in ledger.conflicts[:MOST_CONFLICTS]:

@@ -62,7 +62,7 @@ class JudgedGaps(RootModel[Annotated[list[Judged], BeforeValidator(keep_valid(Ju
     pass
 
 
-def settled(given: GapsGiven) -> list[Gap]:
+def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     """Return the gaps that recorded facts decide: limits that were reached, closed pages, disagreements."""
     ledger = given.ledger
     gaps = [gap for aspect in given.open_aspects if (gap := _settled_aspect(given, aspect))]

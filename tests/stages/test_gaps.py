@@ -7,7 +7,7 @@ import pytest
 from marchwarden.contract import GapCategory
 from marchwarden.ledger import Ledger
 from marchwarden.observations import Failure, FailureKind, SearchOutcome
-from marchwarden.stages.gaps import GapsGiven, model_free, settled
+from marchwarden.stages.gaps import GapsGiven, find_decided_gaps, model_free
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,6 @@ def test_a_search_service_that_gives_no_answer_is_no_proof_that_there_is_no_sour
     ledger.set_aspects(["What grows in Utah"])
     ledger.add_search(SearchOutcome(query="utah", provider="p", failure=Failure(kind, "It failed so.")), 1)
     given = GapsGiven(ledger, [], frozenset())
-    (gap,) = settled(given) + model_free(given)
+    (gap,) = find_decided_gaps(given) + model_free(given)
     assert gap.category is category
     assert ("It failed so." in gap.detail) is (category is GapCategory.ACCESS_DENIED)
