@@ -19,6 +19,7 @@ from marchwarden.cli.optimization import calibrate, compile, programs
 from marchwarden.cli.quick import QuickCommand, QuickGroup
 from marchwarden.errors import MarchwardenError
 
+# Exit codes: as the shell's of a failure, and of a process that SIGINT ended (128 + 2).
 FAILURE, INTERRUPTED = 1, 130
 
 _EXIT_CODES = """Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found · 130 interrupted.
@@ -68,7 +69,11 @@ def _options(
 def main() -> None:
     """Run the command that the arguments name and exit with its code."""
     _open_closed_streams()
-    _bear_any_encoding()
+    # Characters that the terminal's encoding lacks become `?` instead of an error.
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
     logs.configure(debug=debugging())
     try:
         app(prog_name="marchwarden")
@@ -80,8 +85,8 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """A standard stream that the caller has closed (`>&-`) becomes an empty one, in child processes too: else the
-    next file that is opened gets its number."""
+    """Replace each standard stream that the caller has closed (`>&-`) by an empty one, in child processes too."""
+    # Else the next file that is opened gets its number, and is written to as though it were stdout.
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             nothing = os.open(os.devnull, os.O_RDWR)
@@ -90,14 +95,6 @@ def _open_closed_streams() -> None:
                 os.close(nothing)
             os.set_inheritable(descriptor, True)
             setattr(sys, name, open(descriptor, "w" if descriptor else "r", closefd=False))  # noqa: SIM115
-
-
-def _bear_any_encoding() -> None:
-    """Characters that the terminal's encoding lacks become `?` instead of an error."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
 
 
 def _report(error: Exception) -> None:

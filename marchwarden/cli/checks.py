@@ -1,4 +1,4 @@
-"""What `doctor` looks at: each check is a function from the settings to a Check. None prints, none raises."""
+"""Checks of `doctor`: each is a function from the settings to a Check. None prints, none raises."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from marchwarden.errors import MarchwardenError
 
@@ -20,30 +20,40 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
 
 OLDEST_PYTHON = (3, 10)
-# A trace with its pages takes a few MB.
+# Free space below which a folder is reported. A guess: a trace with its pages takes a few MB.
 LEAST_FREE_MB = 200
 DEPENDENCIES = ("dspy", "anthropic", "tavily-python", "mcp", "httpx", "trafilatura", "tantivy", "pydantic", "typer")
-_ONLINE_SECONDS = 30.0
+# Time for a model or a search service to answer. A guess: a local model may have to be loaded first.
+_ONLINE_TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True)
 class Check:
     name: str
     state: Literal["ok", "note", "broken"]
-    """`note`: works, but is worth knowing; `broken`: nothing works until it is mended."""
+    """Result: `note` works, but is worth knowing; `broken` stops research until it is mended."""
     detail: str
     advice: str | None = None
-    """What to do about it."""
+    """Step that mends the problem; None where there is none."""
 
 
 def environment_checks() -> Iterator[Check]:
-    """Python and the libraries: what can be said without settings."""
-    yield _python()
-    yield _dependencies()
+    """Check Python and the libraries, which needs no settings."""
+    running = f"{platform.python_implementation()} {platform.python_version()} on {platform.system()}"
+    if sys.version_info < OLDEST_PYTHON:
+        yield Check("python", "broken", running, "Use Python 3.10 or later.")
+    else:
+        yield Check("python", "ok", running)
+    versions = {name: installed(name) for name in DEPENDENCIES}
+    if missing := [name for name, version in versions.items() if version is None]:
+        advice = "Install them: pip install marchwarden"
+        yield Check("libraries", "broken", f"missing: {', '.join(missing)}", advice)
+    else:
+        yield Check("libraries", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
 
 
 def settings_checks(settings: Settings) -> Iterator[Check]:
-    """Model, program, search and folders, without a network."""
+    """Check model, program, search and folders, without a network."""
     yield _model(settings)
     yield _model_key(settings)
     yield _program(settings)
@@ -55,7 +65,7 @@ def settings_checks(settings: Settings) -> Iterator[Check]:
 
 
 def variables_check() -> Check:
-    """Whether every variable that looks like a setting is one."""
+    """Check that every variable that looks like a setting is one."""
     from marchwarden.settings import unknown_variables
 
     unknown = unknown_variables()
@@ -71,27 +81,13 @@ def variables_check() -> Check:
 
 
 def online_checks(settings: Settings) -> Iterator[Check]:
-    """Whether model and search answer: one small paid call each."""
-    yield _answering("model answers", _ask_model, settings)
-    yield _answering("search answers", _ask_search, settings)
-
-
-def _python() -> Check:
-    running = f"{platform.python_implementation()} {platform.python_version()} on {platform.system()}"
-    if sys.version_info < OLDEST_PYTHON:
-        return Check("python", "broken", running, "Use Python 3.10 or later.")
-    return Check("python", "ok", running)
-
-
-def _dependencies() -> Check:
-    versions = {name: installed(name) for name in DEPENDENCIES}
-    if missing := [name for name, version in versions.items() if version is None]:
-        return Check("libraries", "broken", f"missing: {', '.join(missing)}", "Install them: pip install marchwarden")
-    return Check("libraries", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
+    """Check that model and search answer, with one small paid call each."""
+    yield _check_answer("model answers", _ask_model, settings)
+    yield _check_answer("search answers", _ask_search, settings)
 
 
 def installed(distribution: str) -> str | None:
-    """The version of an installed distribution; None where there is none."""
+    """Return the version of an installed distribution; None where it is not installed."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -118,10 +114,10 @@ def _connect(settings: Settings) -> object:
     from marchwarden.contract import Constraints
     from marchwarden.lm import connect
 
-    return connect(settings, Budget(Constraints(), _ONLINE_SECONDS), _Silent())
+    return connect(settings, Budget(Constraints(), _ONLINE_TIMEOUT_S), _NullRecorder())
 
 
-class _Silent:
+class _NullRecorder:
     """A trace.events.Recorder that keeps nothing."""
 
     def record(self, event: object) -> None:
@@ -167,7 +163,7 @@ def _program(settings: Settings) -> Check:
 
 
 def _in_force(program: Program | None) -> str:
-    """What of a program is: which stages are compiled, and what the confidence is worth."""
+    """Describe the parts of a program in force: its compiled stages, and the calibration of its confidence."""
     without = program.without_model if program else []
     parts = [
         f"{name} (without the model)" if name in without else name for name in (program.in_force if program else [])
@@ -201,7 +197,7 @@ def _frozen_web(settings: Settings) -> Check:
 
 
 def _corpora(settings: Settings) -> Iterator[Check]:
-    """Of each corpus that is in force."""
+    """Check each corpus that is in force."""
     from marchwarden.corpus.corpora import open_corpus, summary_of
 
     for name in (source.partition(":")[2] for source in settings.sources if source.startswith("corpus:")):
@@ -215,8 +211,13 @@ def _corpora(settings: Settings) -> Iterator[Check]:
 
 def _folder(name: str, folder: Path, variable: str) -> Check:
     advice = f"Set {variable} to a folder that can be written."
+    # A folder that doesn't exist yet will be made in its nearest parent.
+    place = folder
     try:
-        free = _free_megabytes(folder)
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        with tempfile.TemporaryFile(dir=place):
+            free = shutil.disk_usage(place).free // 1_000_000
     except OSError as error:
         return Check(name, "broken", f"{folder} can't be written: {error.strerror or error}", advice)
     if free < LEAST_FREE_MB:
@@ -224,30 +225,18 @@ def _folder(name: str, folder: Path, variable: str) -> Check:
     return Check(name, "ok", f"{folder}, {free:,} MB free")
 
 
-def _free_megabytes(folder: Path) -> int:
-    """Raises OSError where no file can be made in it, or, while it doesn't exist, in its nearest parent."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    with tempfile.TemporaryFile(dir=folder):
-        return shutil.disk_usage(folder).free // 1_000_000
-
-
-def _answering(name: str, ask: Callable[[Settings], object], settings: Settings) -> Check:
+def _check_answer(name: str, ask: Callable[[Settings], Coroutine[Any, Any, str]], settings: Settings) -> Check:
     try:
-        return Check(name, "ok", str(ask(settings)))
+        return Check(name, "ok", asyncio.run(asyncio.wait_for(ask(settings), _ONLINE_TIMEOUT_S)))
     except MarchwardenError as error:
         return Check(name, "broken", str(error), error.hint)
     except asyncio.TimeoutError:
-        return Check(name, "broken", f"no answer within {_ONLINE_SECONDS:.0f} s", "Check the network.")
+        return Check(name, "broken", f"no answer within {_ONLINE_TIMEOUT_S:.0f} s", "Check the network.")
     except Exception as error:
         return Check(name, "broken", f"{type(error).__name__}: {error}", "Check the network and the key.")
 
 
-def _ask_model(settings: Settings) -> str:
-    return asyncio.run(asyncio.wait_for(_model_says(settings), _ONLINE_SECONDS))
-
-
-async def _model_says(settings: Settings) -> str:
+async def _ask_model(settings: Settings) -> str:
     from marchwarden.lm import Model
 
     model = _connect(settings)
@@ -263,11 +252,7 @@ async def _model_says(settings: Settings) -> str:
     return f"{settings.model_id} answers"
 
 
-def _ask_search(settings: Settings) -> str:
-    return asyncio.run(asyncio.wait_for(_search_says(settings), _ONLINE_SECONDS))
-
-
-async def _search_says(settings: Settings) -> str:
+async def _ask_search(settings: Settings) -> str:
     from marchwarden.contract import SourceFilter
     from marchwarden.sources.source_registry import open_tools
 

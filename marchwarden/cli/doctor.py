@@ -34,7 +34,8 @@ def command(
     """Check settings, keys, model, search, folders and libraries, and say what to do."""
     from marchwarden.cli.views import console
 
-    with redirect_stdout(sys.stderr if debugging() else io.StringIO()):  # libraries print when they are asked things
+    # Some libraries print to stdout when they are used, where only the result belongs.
+    with redirect_stdout(sys.stderr if debugging() else io.StringIO()):
         checks = list(_checks(online))
     if json:
         console.json([asdict(check) for check in checks])

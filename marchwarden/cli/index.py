@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from marchwarden.corpus.corpora import Corpus
     from marchwarden.corpus.indexing import IndexReport
 
+# Exit codes; 130 is the shell's of a process that SIGINT ended.
 NOTHING_FOUND, INTERRUPTED = 3, 130
+# Processes that read by default, at most. A guess.
 _MOST_JOBS = 4
 
 EPILOGUE = """Examples:
@@ -65,7 +67,7 @@ def command(
 
 
 def _checked(paths: list[Path]) -> list[Path]:
-    """Raises a usage error for what isn't there, or has a name that can't be kept."""
+    """Return the paths, `~` expanded. Raises a usage error for one that isn't there, or whose name can't be cited."""
     found = [path.expanduser() if str(path).startswith("~") else path for path in paths]
     for path in found:
         if not path.exists():
@@ -83,7 +85,8 @@ def _index(paths: list[Path], name: str | None, jobs: int, *, json: bool) -> Non
 
     corpus = corpus_at(name or DEFAULT_CORPUS)
     if not paths and not corpus.catalogue.is_file():
-        open_corpus(corpus.name)  # which says that there is none, and how to make it
+        # Raises the error that says how to make a corpus.
+        open_corpus(corpus.name)
     try:
         with console.counting(None) as bar:
             done = 0

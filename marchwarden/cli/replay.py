@@ -49,7 +49,7 @@ def command(
 
 
 def show(trace: Trace) -> bool:
-    """The timeline, the result where there is one, and whether its excerpts stand in the stored pages.
+    """Print the timeline, the result where there is one, and whether its excerpts stand in the stored pages.
 
     Returns False where one of them does not, or where the result can't be read.
     """

@@ -1,6 +1,6 @@
-"""A result as Markdown for a model or a person to read; within a limit, it says where the rest is if it does not fit.
+"""A result as Markdown for a model or a person to read. Where it does not fit a limit, it says where the rest is.
 
-The order is that of worth: the answer, what is missing, how sure it is, then the evidence and what to look at next.
+The most useful parts come first: the answer, what is missing, how sure it is, then the evidence and the next steps.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from marchwarden.contract import (
     Citation,
-    ConfidenceFactors,
     DiscoveryEvent,
     Gap,
     OpenQuestion,
@@ -19,8 +18,9 @@ from marchwarden.contract import (
     next_step,
 )
 
-# What clients take of one tool result.
+# Tokens that clients take of one tool result: the default limit of Claude Code.
 TEXT_TOKENS = 25_000
+# Tokens that are kept for the sentence that says where the rest is. A guess.
 _ROOM_FOR_THE_REST = 200
 
 
@@ -30,21 +30,22 @@ def _one_line(text: str) -> str:
 
 @dataclass(frozen=True)
 class Style:
-    """How what comes from pages and models is written."""
+    """Writing of texts that come from pages and models."""
 
     line: Callable[[str], str]
-    """As one line."""
+    """Writes a text on one line."""
     text: Callable[[str], str]
-    """With its line ends; the `[n]` of an answer stay."""
+    """Writes a text with its line ends; the `[n]` of an answer stay."""
     hashes: bool
-    """Whether each citation is shown with the hash of its page."""
+    """True where each citation is shown with the hash of its page."""
 
 
 AS_IS = Style(line=_one_line, text=str, hashes=False)
 
 
 def tokens_at_most(text: str) -> int:
-    """More tokens than any usual tokenizer makes of `text`: one for two ASCII characters, one for each other byte."""
+    """Return an upper bound of the tokens that any usual tokenizer makes of `text`."""
+    # One token for two ASCII characters, and one for each other byte. tiktoken would count one vendor's tokens.
     size = len(text.encode("utf-8", "replace"))
     ascii_size = sum(character.isascii() for character in text)
     return (ascii_size + 1) // 2 + size - ascii_size
@@ -57,7 +58,7 @@ FROZEN_WEB = (
 
 
 def as_markdown(result: ResearchResult, *, limit: int = TEXT_TOKENS) -> str:
-    """The whole result where it fits into `limit` tokens; else what comes first, and where the rest is."""
+    """Return the whole result where it fits into `limit` tokens; else its first parts, and where the rest is."""
     parts = list(blocks(result))
     kept: list[str] = []
     room = limit - _ROOM_FOR_THE_REST
@@ -65,20 +66,18 @@ def as_markdown(result: ResearchResult, *, limit: int = TEXT_TOKENS) -> str:
         cost = tokens_at_most(block) + 2
         if cost > room:
             kept.append(_cut(block, room) if not kept else "")
-            kept.append(_rest(result, len(parts) - number - (len(kept) == 1)))
+            missing = len(parts) - number - (len(kept) == 1)
+            cut = f"{missing} more parts did not fit here. " if missing else "The answer was cut here. "
+            rest = f"the structured content of this call, or the resource trace://{result.trace_id}"
+            kept.append(f"*{cut}The whole result: {rest}.*")
             break
         kept.append(block)
         room -= cost
     return "\n\n".join(block for block in kept if block) + "\n"
 
 
-def _rest(result: ResearchResult, missing: int) -> str:
-    cut = f"{missing} more parts did not fit here. " if missing else "The answer was cut here. "
-    return f"*{cut}The whole result: the structured content of this call, or the resource trace://{result.trace_id}.*"
-
-
 def _cut(block: str, room: int) -> str:
-    """The longest start of `block` that surely fits."""
+    """Return the longest start of `block` that surely fits into `room` tokens."""
     low, high = 0, len(block)
     while low < high:
         middle = (low + high + 1) // 2
@@ -87,7 +86,7 @@ def _cut(block: str, room: int) -> str:
 
 
 def blocks(result: ResearchResult, style: Style = AS_IS) -> Iterator[str]:
-    """The result's paragraphs, in the order of worth; a blank line belongs between any two."""
+    """Yield the result's paragraphs, the most useful first; a blank line belongs between any two."""
     yield style.text(result.answer)
     if any(citation.source == "snapshot" for citation in result.citations):
         yield FROZEN_WEB
@@ -97,11 +96,13 @@ def blocks(result: ResearchResult, style: Style = AS_IS) -> Iterator[str]:
     yield from _section("Citations", citations)
     yield from _section("Discoveries", [_discovery(event, style) for event in result.discovery_events])
     yield from _section("Open questions", [_question(question, style) for question in result.open_questions])
-    yield _cost(result, style)
+    cost = result.cost_metadata
+    spent = f"{cost.tokens_used} tokens, {cost.iterations_run} iterations, {cost.wall_time_sec:.1f} s"
+    yield f"Cost: {spent}, {style.line(cost.model_id)}. Trace: trace://{result.trace_id}"
 
 
 def _section(title: str, parts: list[str]) -> Iterator[str]:
-    """The title stands with the first part, so that it is never left alone."""
+    # The title stands with the first part, so that it is never left alone where the rest is cut.
     for number, part in enumerate(parts):
         yield part if number else f"## {title}\n\n{part}"
 
@@ -140,8 +141,9 @@ def _count(number: int, what: str) -> str:
 
 def _confidence(result: ResearchResult, style: Style) -> str:
     factors = result.confidence_factors
+    before = "" if factors.uncalibrated is None else f" (uncalibrated {factors.uncalibrated:.2f})"
     parts = [
-        *([_calibration(factors, style)] if factors.calibration else []),
+        *([style.line(factors.calibration) + before] if factors.calibration else []),
         _count(factors.num_corroborating_sources, "corroborating source"),
         f"source authority {factors.source_authority.value}",
         f"contradictions {'found' if factors.contradiction_detected else 'none'}",
@@ -150,14 +152,3 @@ def _confidence(result: ResearchResult, style: Style) -> str:
         f"recency {factors.recency.value if factors.recency else 'unknown'}",
     ]
     return f"Confidence: {result.confidence:.2f} ({confidence_band(result.confidence)}): {', '.join(parts)}."
-
-
-def _calibration(factors: ConfidenceFactors, style: Style) -> str:
-    before = "" if factors.uncalibrated is None else f" (uncalibrated {factors.uncalibrated:.2f})"
-    return style.line(factors.calibration or "") + before
-
-
-def _cost(result: ResearchResult, style: Style) -> str:
-    cost = result.cost_metadata
-    spent = f"{cost.tokens_used} tokens, {cost.iterations_run} iterations, {cost.wall_time_sec:.1f} s"
-    return f"Cost: {spent}, {style.line(cost.model_id)}. Trace: trace://{result.trace_id}"

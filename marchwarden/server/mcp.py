@@ -1,4 +1,4 @@
-"""What is offered over MCP: the tool `research`, and the traces of its calls as resources. server.py serves it."""
+"""The MCP server: the tool `research`, and the traces of its calls as resources. transports.py serves it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from uuid import UUID, uuid4
 import anyio
 import anyio.to_thread
 import mcp_types as types
-from anyio.streams.memory import MemoryObjectReceiveStream
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -24,9 +23,10 @@ from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed
 from marchwarden.server.markdown import as_markdown
 from marchwarden.server.worker import Tell, research_in_worker
 from marchwarden.settings import Settings
-from marchwarden.trace.reader import TraceSummary, list_traces
+from marchwarden.trace.reader import list_traces
 
 TOOL = "research"
+# Traces that are listed as resources, the newest first. A guess.
 TRACES_LISTED = 50
 TRACE_MEDIA_TYPE = "application/jsonl"
 _TRACE_URI = re.compile(r"^trace://([0-9a-fA-F-]{36})$")
@@ -56,22 +56,19 @@ class Research(Protocol):
 
 
 def build(settings: Settings, *, research: Research = research_in_worker) -> Server[Any]:
-    """The server, ready to be put on a transport; `research` runs a call."""
+    """Build the server, ready to be put on a transport; `research` runs a call."""
+    is_shipped_web = "snapshot" in settings.sources and settings.web is None
     return Server(
         "marchwarden",
         version=__version__,
         title="Marchwarden",
-        instructions=INSTRUCTIONS + (FROZEN_WEB if _is_shipped_web(settings) else ""),
+        instructions=INSTRUCTIONS + (FROZEN_WEB if is_shipped_web else ""),
         on_list_tools=_list_tools,
         on_call_tool=partial(_call_tool, settings, research),
         on_list_resources=partial(_list_resources, settings),
         on_list_resource_templates=_list_resource_templates,
         on_read_resource=partial(_read_resource, settings),
     )
-
-
-def _is_shipped_web(settings: Settings) -> bool:
-    return "snapshot" in settings.sources and settings.web is None
 
 
 # The tool
@@ -98,37 +95,24 @@ async def _call_tool(
         request = ResearchRequest.model_validate(params.arguments or {})
     except ValidationError as error:
         return _refused(str(InvalidRequest.of(error)))
-    return await _with_progress(
-        context, partial(research, request, settings=settings, trace_id=str(uuid4())), settings
-    )
-
-
-async def _with_progress(
-    context: Context, call: partial[Awaitable[ResearchResult]], settings: Settings
-) -> types.CallToolResult:
-    """Run the call while what it says of itself goes to the client, in order."""
+    trace_id = str(uuid4())
+    # Progress goes to the client in order, by a task of its own, while the call runs.
     send, receive = anyio.create_memory_object_stream[str](math.inf)
+
+    async def relay() -> None:
+        number = 0
+        with receive:
+            async for message in receive:
+                number += 1
+                await context.session.report_progress(number, message=message)
+
     async with anyio.create_task_group() as group:
-        group.start_soon(_relay, receive, context)
+        group.start_soon(relay)
         with send:
-            answer = await _answer(partial(call, on_progress=send.send_nowait), settings)
-    return answer
-
-
-async def _relay(messages: MemoryObjectReceiveStream[str], context: Context) -> None:
-    number = 0
-    with messages:
-        async for message in messages:
-            number += 1
-            await context.session.report_progress(number, message=message)
-
-
-async def _answer(call: partial[Awaitable[ResearchResult]], settings: Settings) -> types.CallToolResult:
-    """The result, or what went wrong; only cancellation passes through."""
-    try:
-        result = await call()
-    except MarchwardenError as error:
-        return _refused(_explained(error, call.keywords["trace_id"], settings))
+            try:
+                result = await research(request, settings=settings, trace_id=trace_id, on_progress=send.send_nowait)
+            except MarchwardenError as error:
+                return _refused(_explained(error, trace_id, settings))
     return types.CallToolResult(
         content=[types.TextContent(text=as_markdown(result))],
         structured_content=result.model_dump(mode="json"),
@@ -141,7 +125,8 @@ def _refused(message: str) -> types.CallToolResult:
 
 def _explained(error: MarchwardenError, trace_id: str, settings: Settings) -> str:
     traced = f"Trace: trace://{trace_id}" if (settings.traces / f"{trace_id}.jsonl").is_file() else None
-    hint = None if isinstance(error, ResearchFailed) else error.hint  # which names the trace too, for a terminal
+    # The hint of ResearchFailed names the trace too, for a terminal.
+    hint = None if isinstance(error, ResearchFailed) else error.hint
     return "\n".join(line for line in (str(error), hint, traced) if line)
 
 
@@ -152,18 +137,18 @@ async def _list_resources(
     settings: Settings, context: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
     summaries = await anyio.to_thread.run_sync(list_traces, settings.traces)
-    return types.ListResourcesResult(resources=[_resource(summary) for summary in summaries[:TRACES_LISTED]])
-
-
-def _resource(summary: TraceSummary) -> types.Resource:
-    return types.Resource(
-        uri=f"trace://{summary.trace_id}",
-        name=summary.trace_id,
-        title=summary.question,
-        description=f"Trace of a call ({summary.outcome}), one JSON object a line.",
-        mime_type=TRACE_MEDIA_TYPE,
-        size=summary.size,
-    )
+    resources = [
+        types.Resource(
+            uri=f"trace://{summary.trace_id}",
+            name=summary.trace_id,
+            title=summary.question,
+            description=f"Trace of a call ({summary.outcome}), one JSON object a line.",
+            mime_type=TRACE_MEDIA_TYPE,
+            size=summary.size,
+        )
+        for summary in summaries[:TRACES_LISTED]
+    ]
+    return types.ListResourcesResult(resources=resources)
 
 
 async def _list_resource_templates(
@@ -193,7 +178,8 @@ async def _read_resource(
 
 
 def _trace_id(uri: str) -> str:
-    """The id that a trace's URI names; MCPError where it is none. Nothing else of a URI ever reaches a path."""
+    """Return the id in a trace's URI. Raises MCPError where there is none."""
+    # A UUID, written anew: nothing else of a URI ever reaches a path.
     found = _TRACE_URI.match(uri)
     try:
         return str(UUID(found[1] if found else ""))

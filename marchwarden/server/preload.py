@@ -1,5 +1,7 @@
-"""Imported once, by the process that those of calls are forked from: what a call imports, or builds, when it first
-needs it. Importing it is its use; nobody else should."""
+"""Imports and builds what a call needs first, in the process that the processes of calls are forked from.
+
+Importing this module does it; only that process should.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,17 @@ _NEEDED_SOON = (
     "trafilatura",
 )
 
-gc.disable()  # looking for garbage among what is only being made costs 0.12 of 1.2 s
+# Looking for garbage among what is only being made costs 0.12 of 1.2 s.
+gc.disable()
 for name in _NEEDED_SOON:
     import_module(name)
 
-organisation_of("example.org")  # reads the list of public suffixes
-detect(b"caf\xe9")  # reads the tables of languages
-tqdm.get_lock()  # a semaphore of the system: one for all, instead of one left behind by each process that is killed
-gc.freeze()  # these objects stay, and a collector that looks at them copies their memory into each process
+# Reads the list of public suffixes.
+organisation_of("example.org")
+# Reads the tables of languages.
+detect(b"caf\xe9")
+# Makes a semaphore of the system: one for all, instead of one left behind by each process that is killed.
+tqdm.get_lock()
+# These objects stay, and a collector that visits them would copy their memory into each process.
+gc.freeze()
 gc.enable()

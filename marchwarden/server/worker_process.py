@@ -1,4 +1,4 @@
-"""What runs inside the process of one research call, and the frames in which it reports to its parent.
+"""The process of one research call, and the frames in which it reports to its parent.
 
 A frame is `kind length\\n` and that many bytes of JSON, so a frame that was cut short is known as such.
 """
@@ -34,9 +34,10 @@ logger = logging.getLogger(__name__)
 
 FrameKind: TypeAlias = Literal["event", "progress", "checkpoint", "result", "error"]
 _HEADER = re.compile(rb"^(%s) (\d{1,9})\n" % "|".join(get_args(FrameKind)).encode())
-_LONGEST_HEADER = 32
+# Bytes of a header, at most: the longest kind, nine digits, a space and a line end, and some to spare.
+_MAX_HEADER_BYTES = 32
 
-# Errors that the caller can do something about, and so gets as they are; any other is an internal failure.
+# Errors that the caller can do something about, and so gets as they are. Any other is an internal failure.
 PASSED_ON: dict[str, type[MarchwardenError]] = {error.__name__: error for error in (ConfigurationError, StorageError)}
 
 
@@ -45,7 +46,7 @@ class Job:
     """One call, as it is handed to its process."""
 
     research: str
-    """The function to run, as `module:name`."""
+    """Function to run, as `module:name`."""
     request: ResearchRequest
     settings: Settings
     trace_id: str
@@ -61,27 +62,27 @@ class Frame:
 
 
 class FrameError(Exception):
-    """What came is not a frame."""
+    """Raised for bytes that are not a frame."""
 
 
 class FrameReader:
-    """Bytes as they arrive, in; whole frames, out."""
+    """Turns bytes, as they arrive, into whole frames."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, received: bytes) -> Iterator[Frame]:
-        """The frames that are now whole; raises FrameError where the bytes are none."""
+        """Yield the frames that are now whole. Raises FrameError where the bytes are none."""
         self._buffer += received
-        while header := _HEADER.match(bytes(self._buffer[:_LONGEST_HEADER])):
+        while header := _HEADER.match(bytes(self._buffer[:_MAX_HEADER_BYTES])):
             start, end = header.end(), header.end() + int(header[2])
             if len(self._buffer) < end:
                 return
             body = bytes(self._buffer[start:end])
             del self._buffer[:end]
             yield Frame(cast(FrameKind, header[1].decode()), body)
-        if b"\n" in self._buffer or len(self._buffer) > _LONGEST_HEADER:
-            raise FrameError(f"not a frame: {bytes(self._buffer[:_LONGEST_HEADER])!r}")
+        if b"\n" in self._buffer or len(self._buffer) > _MAX_HEADER_BYTES:
+            raise FrameError(f"not a frame: {bytes(self._buffer[:_MAX_HEADER_BYTES])!r}")
 
 
 class Reporter:
@@ -112,9 +113,9 @@ class Reporter:
 
 
 def run(job: Job, channel: socket.socket) -> None:
-    """The whole life of a call's process: set it apart, research, report."""
-    _die_with_the_parent()
-    _leave_the_terminal()
+    """Run a call's process: isolate it, research, report."""
+    _end_with_parent()
+    _leave_terminal()
     _limit_memory(job.settings.worker_memory_mb)
     logs.configure(debug=job.settings.debug)
     with channel:
@@ -137,7 +138,8 @@ def work(job: Job, reporter: Reporter) -> None:
     try:
         asyncio.run(_research(job, reporter))
     except BrokenPipeError:
-        return  # nobody is there to be told
+        # The parent is gone, so nobody can be told.
+        return
     except Exception as error:
         logger.exception("call %s failed", job.trace_id)
         reporter.error(error)
@@ -155,34 +157,35 @@ async def _research(job: Job, reporter: Reporter) -> None:
     reporter.send("result", json.dumps(result.model_dump(mode="json")))
 
 
-def _die_with_the_parent() -> None:
-    """End this process when the parent's does, however that happens.
-
-    On Linux the kernel does it (the sentinel is a pipe that the parent holds open, and asks for a signal when it is
-    closed), so code that never lets a thread run can't outlive the parent either. Elsewhere a thread watches.
-    """
+def _end_with_parent() -> None:
+    """End this process when the parent's does, however that happens."""
     parent = parent_process()
     if parent is None:
         return
     if sys.platform == "linux":
         import fcntl
 
+        # The kernel kills this process: the sentinel is a pipe that the parent holds open, and asks for a signal when
+        # it is closed. So code that never lets a thread run can't outlive the parent either.
+
         fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(parent.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
         fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, os.O_ASYNC)
-        if connection.wait([parent.sentinel], timeout=0):  # it was gone before we asked
+        # The parent may have ended before the signal was asked for.
+        if connection.wait([parent.sentinel], timeout=0):
             os._exit(1)
     else:
-        threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
+        sentinel = parent.sentinel
+
+        def exit_with_parent() -> None:
+            connection.wait([sentinel])
+            os._exit(1)
+
+        threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
-def _exit_after(sentinel: int) -> None:
-    connection.wait([sentinel])
-    os._exit(1)
-
-
-def _leave_the_terminal() -> None:
-    """Ctrl-C is the parent's to answer; nothing here reads its stdin or writes to its stdout."""
+def _leave_terminal() -> None:
+    """Ignore Ctrl-C, which the parent handles, and leave the parent's stdin and stdout alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
