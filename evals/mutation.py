@@ -18,6 +18,7 @@ import importlib.abc
 import importlib.util
 import os
 import random
+import resource
 import signal
 import sys
 from collections.abc import Iterator
@@ -30,8 +31,8 @@ TRIED = (
     "marchwarden/http/addresses.py=tests/http/test_addresses.py,tests/http/test_hostile_urls.py",
 )
 SEED = 11
-# A mutant that makes a loop endless is noticed, too. The slowest of these files takes about 5 seconds.
-TIMEOUT_S = 120
+# A mutant that makes a loop endless, or waits for ever, is noticed, too. The slowest file takes 5 CPU seconds.
+MOST_CPU_S, MOST_S = 60, 600
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -120,7 +121,7 @@ class Mutated(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
 
 
 def exit_code(files: list[str], changed: Mutated | None = None) -> int:
-    """What pytest ends with on these files, in a fork; -1 where it took too long."""
+    """What pytest ends with on these files, in a fork; negative where it took too long."""
     child = os.fork()
     if not child:
         with contextlib.suppress(BaseException):
@@ -132,7 +133,8 @@ def exit_code(files: list[str], changed: Mutated | None = None) -> int:
             import pytest
 
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(TIMEOUT_S)
+            signal.alarm(MOST_S)
+            resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
             quietly = [
                 "-x",
                 "-q",

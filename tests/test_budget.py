@@ -38,6 +38,21 @@ def test_more_than_is_left_cannot_be_reserved() -> None:
     assert refused.value.limit == "tokens"
 
 
+def test_all_that_is_left_can_be_reserved_and_then_nothing() -> None:
+    b = budget()
+    b.reserve("plan", 600)
+    b.reserve("extract", 400)
+    with pytest.raises(BudgetExhausted, match="gaps needs 1 tokens, 0 are left for it"):
+        b.reserve("gaps", 1)
+
+
+def test_of_what_is_set_aside_beyond_the_budget_none_is_left_for_others() -> None:
+    b = budget()
+    b.set_aside("synthesize", 1200)
+    with pytest.raises(BudgetExhausted, match="plan needs 1 tokens, 0 are left for it"):
+        b.reserve("plan", 1)
+
+
 def test_what_is_set_aside_for_a_stage_only_that_stage_can_reserve() -> None:
     b = budget()
     b.set_aside("synthesize", 700)
