@@ -117,7 +117,7 @@ class Narrator:
                 hits=[events.HitRecord(url=hit.url, title=hit.title) for hit in outcome.hits],
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),
-                decision=f"{new} of {len(outcome.hits)} hits are new pages.",
+                decision=f"New pages: {new} of {len(outcome.hits)} hits.",
             )
         )
 
@@ -157,7 +157,7 @@ class Narrator:
                 passages=len(page.passages),
                 picks=[self._pick(excerpt) for excerpt in excerpts],
                 stage_form=form,
-                decision=f"{len(excerpts)} of {len(page.passages)} passages are relevant to an open aspect.",
+                decision=f"Relevant to an open aspect: {len(excerpts)} of {len(page.passages)} passages.",
             )
         )
 
@@ -183,7 +183,7 @@ class Narrator:
                 claims=conclusion.claims,
                 dropped=len(conclusion.dropped),
                 stage_form=conclusion.form,
-                decision=f"{conclusion.claims} claims are supported by {len(conclusion.cited)} excerpts.",
+                decision=f"Claims: {conclusion.claims}. Excerpts that support them: {len(conclusion.cited)}.",
             )
         )
 

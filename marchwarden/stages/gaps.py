@@ -256,9 +256,11 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
         of_pages = f"{skipped} {'page' if skipped == 1 else 'pages'}"
         detail += f" Passages of {of_pages} were skipped because they look like prompt injection."
     unreadable = [each for each in ledger.failures if each.aspect == aspect.number and each.service == "fetch"]
-    if unreadable:
-        count = f"{len(unreadable)} {'page' if len(unreadable) == 1 else 'pages'}"
-        detail += f" {count} could not be read ({unreadable[0].target}: {unreadable[0].detail.rstrip('.')})."
+    if len(unreadable) == 1:
+        detail += f" {_could_not_be_read(unreadable[0])}"
+    elif unreadable:
+        example = f"{unreadable[0].target}: {_sentence(unreadable[0])}"
+        detail += f" {len(unreadable)} pages could not be read, such as {example}"
     if pages:
         none = (
             "None of the rest answers" if skipped else "It does not answer" if pages == 1 else "None of them answers"

@@ -114,17 +114,18 @@ def model_free(given: OpenQuestionsGiven) -> list[OpenQuestion]:
     """Return the questions that disagreements, pointers and the age of the evidence raise."""
     cited = {excerpt.locator for excerpt in given.cited}
     pointers = sorted(given.ledger.pointers, key=lambda pointer: -pointer.relevance)
-    about_pointers = [
-        OpenQuestion(
-            question=f"What does {POINTER_NAMES[pointer.kind]} ({pointer.value}) report on this?",
-            context=pointer.sentence,
-            priority=Priority.MEDIUM,
-            source_locator=pointer.locator,
+    about_pointers = []
+    for pointer in [each for each in pointers if each.locator in cited][:MOST_ABOUT_POINTERS]:
+        name = POINTER_NAMES[pointer.kind].removeprefix("a ")
+        about_pointers.append(
+            OpenQuestion(
+                question=f"What does the {name} {pointer.value} report on this?",
+                context=pointer.sentence,
+                priority=Priority.MEDIUM,
+                source_locator=pointer.locator,
+            )
         )
-        for pointer in pointers
-        if pointer.locator in cited
-    ]
-    return (_about_conflicts(given) + about_pointers[:MOST_ABOUT_POINTERS] + _about_age(given))[:MOST_QUESTIONS]
+    return (_about_conflicts(given) + about_pointers + _about_age(given))[:MOST_QUESTIONS]
 
 
 def _about_conflicts(given: OpenQuestionsGiven) -> list[OpenQuestion]:
