@@ -164,7 +164,7 @@ def sources_of(text: str) -> tuple[str, ...]:
     """
     named = tuple(dict.fromkeys(_source(each.strip()) for each in text.split(",") if each.strip()))
     if not named:
-        raise ValueError(f"no source is named; there are {_SOURCES}")
+        raise ValueError(f"no source is named; the sources are {_SOURCES}")
     if "web" in named and "snapshot" in named:
         raise ValueError("web and snapshot stand for the same addresses; name one of them")
     return named
@@ -178,9 +178,9 @@ def _source(text: str) -> str:
     if kind in ("web", "snapshot") and not colon:
         return kind
     if kind != "corpus":
-        raise ValueError(f"{text!r} is no source; there are {_SOURCES}")
+        raise ValueError(f"{text!r} is not a source; the sources are {_SOURCES}")
     if colon and not CORPUS_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name of a corpus: letters, digits, - _ and . only, at most 64")
+        raise ValueError(f"{name!r} is not a valid name of a corpus: letters, digits, - _ and . only, at most 64")
     return f"corpus:{name or DEFAULT_CORPUS}"
 
 

@@ -41,7 +41,7 @@ def corpus_at(name: str) -> Corpus:
     """Return the corpus of this name, whether it is there or not. Raises ConfigurationError for an unusable name."""
     if not CORPUS_NAME.fullmatch(name):
         raise ConfigurationError(
-            f"{name!r} is no name of a corpus", hint="Letters, digits, - _ and . only, at most 64 of them."
+            f"{name!r} is not a valid name of a corpus", hint="Letters, digits, - _ and . only, at most 64 of them."
         )
     return Corpus(name, corpora_folder() / name)
 

@@ -125,7 +125,7 @@ def _body(record: _Record) -> bytes | Failure:
     except FileNotFoundError:
         return Failure(FailureKind.NOT_FOUND, "the file is no longer there")
     except PermissionError:
-        return Failure(FailureKind.FORBIDDEN, "the file may not be read")
+        return Failure(FailureKind.FORBIDDEN, "there is no permission to read the file")
     except OSError as error:
         return Failure(FailureKind.NOT_FOUND, f"the file can't be read: {error.strerror or error}")
 

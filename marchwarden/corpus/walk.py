@@ -55,7 +55,7 @@ def open_ordinary(path: str) -> BinaryIO:
     file = os.fdopen(os.open(path, flags), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise OSError("it is no ordinary file")
+        raise OSError("it is not a regular file")
     return file
 
 
@@ -93,7 +93,7 @@ def _take(path: str, found: Walk) -> None:
     if stat.S_ISLNK(state.st_mode):
         found.links += 1
     elif not stat.S_ISREG(state.st_mode):
-        found.refused[path] = "it is no ordinary file"
+        found.refused[path] = "it is not a regular file"
     elif _UNNAMEABLE.search(path):
         found.refused[path] = "its name holds characters that can't be shown, so that nobody could follow a citation"
     else:

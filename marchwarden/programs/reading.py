@@ -147,7 +147,7 @@ def read_file(path: Path, *, links: bool = True) -> bytes:
     """Return a regular file's bytes. Raises FileNotFoundError, and Unusable for any other fault."""
     try:
         if not stat.S_ISREG((path.stat() if links else path.lstat()).st_mode):
-            raise Unusable("is no regular file")
+            raise Unusable("is not a regular file")
         with path.open("rb") as file:
             body = file.read(MOST_BYTES + 1)
     except FileNotFoundError:

@@ -47,7 +47,7 @@ def test_what_could_not_be_read_is_told_with_nothing_that_a_terminal_would_obey(
     assert "broken.pdf: the PDF is broken and cannot be opened" in ran.said
     assert "\x1b" not in ran.err + ran.out
     assert "\\x1b]0;owned\\x07.md" in ran.said
-    assert "passed over: 1 of other kinds" in ran.out
+    assert "skipped: 1 of other kinds" in ran.out
 
 
 def test_as_json_a_run_says_all_that_it_did(run: Run, folder: Path) -> None:
@@ -82,7 +82,7 @@ def test_nothing_to_index_is_an_exit_code_of_its_own(run: Run, tmp_path: Path) -
         (["--jobs", "0"], 2, "Invalid value for '--jobs'"),
         ([], 1, "there is no corpus default Make it: marchwarden index FOLDER"),
         (["--name", "notes"], 1, "Make it: marchwarden index FOLDER --name notes"),
-        (["--name", "../x", "."], 1, "'../x' is no name of a corpus"),
+        (["--name", "../x", "."], 1, "'../x' is not a valid name of a corpus"),
         (["--remove", "x"], 1, "there is no corpus x"),
     ],
 )

@@ -50,7 +50,7 @@ def test_what_is_no_ordinary_file_or_has_no_name_to_show_is_refused(tmp_path: Pa
     found = walk([tmp_path])
     assert names(found, tmp_path) == ["ok.md"]
     assert sorted(set(found.refused.values())) == [
-        "it is no ordinary file",
+        "it is not a regular file",
         "its name holds characters that can't be shown, so that nobody could follow a citation",
     ]
     assert len(found.refused) == 4

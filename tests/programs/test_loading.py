@@ -156,7 +156,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     path = stage_file(a_program())
     path.rename(tmp_path / "elsewhere.json")
     path.symlink_to(tmp_path / "elsewhere.json")
-    assert refused(load_program(settings()), "is no regular file", "--stage plan")
+    assert refused(load_program(settings()), "is not a regular file", "--stage plan")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such thing here")
@@ -164,7 +164,7 @@ def test_a_pipe_that_nobody_writes_to_is_no_file_to_wait_for() -> None:
     path = a_program() / PROGRAM
     path.unlink()
     os.mkfifo(path)
-    assert refused(load_program(settings()), "is no regular file", "marchwarden compile")
+    assert refused(load_program(settings()), "is not a regular file", "marchwarden compile")
 
 
 def test_a_stage_under_another_stages_name_is_refused() -> None:

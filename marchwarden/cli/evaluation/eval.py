@@ -128,7 +128,7 @@ def command(
         if isinstance(found, ScoredSet):
             if other := next((option for option in (*_OF_A_RUN, "--check", "--stage") if given[option]), None):
                 raise typer.BadParameter(
-                    f"--dataset {dataset} scores a part of ours alone; {other} says nothing about it"
+                    f"--dataset {dataset} scores one part of Marchwarden alone; {other} has no effect on it"
                 )
             eval_dataset.score(found, place, limit, json=json)
             return

@@ -58,7 +58,7 @@ def judge_by(judge: str, settings: Settings) -> Settings:
     """
     own = settings.model_copy(update={"model": judge})
     if not has_model(own):
-        raise typer.BadParameter(f"--judge {judge}: that is no model")
+        raise typer.BadParameter(f"--judge {judge}: that is not a model")
     return own
 
 

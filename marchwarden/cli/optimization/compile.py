@@ -65,7 +65,7 @@ def command(
         typer.Option(help="How much to try. Default: light for a small model, medium for a large one."),
     ] = None,
     max_calls: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Model calls of searches and proofs, at most.")
+        int | None, typer.Option(metavar="N", min=1, help="Model calls of searches and validation, at most.")
     ] = None,
     token_budget: Annotated[
         int | None, typer.Option(metavar="N", min=1000, help="Tokens of everything together; never exceeded.")
@@ -180,7 +180,7 @@ def _refuse_together(model_free: bool, of_models: Mapping[str, object], of_none:
     given = (option for option, value in without_effect.items() if value is not None and value is not False)
     if other := next(given, None):
         what = "the model-free stages, which ask no model" if model_free else "a model's stages"
-        raise typer.BadParameter(f"{other} says nothing about {what}")
+        raise typer.BadParameter(f"{other} has no effect on {what}")
 
 
 def _is_whole(
@@ -197,7 +197,7 @@ def _is_whole(
     if optimizer is not None and optimizer not in WHOLE_OPTIMIZERS:
         raise typer.BadParameter(f"--stage whole takes the optimizers {', '.join(WHOLE_OPTIMIZERS)}")
     if other := next((option for option, value in without_effect.items() if value), None):
-        raise typer.BadParameter(f"{other} says nothing about the whole; --token-budget bounds it")
+        raise typer.BadParameter(f"{other} has no effect on the whole; --token-budget bounds it")
     if whole == 0:
         raise typer.BadParameter("--whole 0: dev questions decide on the whole, so there must be some")
     return True
@@ -235,9 +235,9 @@ def _order(
     if settings.model_id != EXTRACTIVE:
         chosen.check()
     if reflection is not None and reflection.model_id == EXTRACTIVE:
-        raise typer.BadParameter(f"--reflection-model {reflection_model}: that is no model")
+        raise typer.BadParameter(f"--reflection-model {reflection_model}: that is not a model")
     if reflection is not None and not chosen.reflects:
-        raise typer.BadParameter(f"--reflection-model says nothing about {chosen.name}, which writes no instructions")
+        raise typer.BadParameter(f"--reflection-model has no effect on {chosen.name}, which writes no instructions")
     return Order(
         settings,
         ("whole",) if at_once else _stages(stages),
@@ -260,6 +260,6 @@ def _stages(named: list[str] | None) -> tuple[str, ...]:
     for name in named:
         if name not in STAGE_SETS:
             raise typer.BadParameter(
-                f"--stage {name}: there is no such stage; there are {', '.join(STAGE_SETS)}, all, whole"
+                f"--stage {name}: there is no such stage; the stages are {', '.join(STAGE_SETS)}, all, whole"
             )
     return tuple(dict.fromkeys(named))

@@ -190,13 +190,13 @@ def end(outcome: Outcome, place: Path) -> None:
         )
     if outcome.worse:
         named = ", ".join(outcome.worse)
-        console.notice(f"Nothing was put in place: the whole program is certainly worse in {named}.")
+        console.notice(f"The program was not saved: the whole program is certainly worse in {named}.")
     if outcome.file:
         console.done(f"The program is in {place}; `marchwarden programs show {outcome.info.model_id}` shows it.")
     elif not outcome.worse:
-        console.done("Nothing was proven to be better, and nothing was changed.")
+        console.done("Nothing scored better on dev, and nothing was changed.")
     if outcome.stopped:
-        console.notice(f"It ended early: {outcome.stopped.reason.rstrip('.')}.", outcome.stopped.hint)
+        console.notice(f"The compile ended early: {outcome.stopped.reason.rstrip('.')}.", outcome.stopped.hint)
         console.done(f"Go on with: {going_on(sys.argv, outcome.stopped.short_of)}")
         raise typer.Exit(INTERRUPTED if outcome.stopped.is_interrupt else FAILURE)
 

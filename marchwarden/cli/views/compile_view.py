@@ -58,11 +58,11 @@ def estimates_view(order: Order, estimates: Sequence[Estimate], whole_tokens: in
     if order.tokens is not None:
         limits.append(f"{order.tokens:,} tokens")
     if order.calls is not None:
-        limits.append(f"{order.calls:,} calls of searches and proofs")
+        limits.append(f"{order.calls:,} calls of searches and validation")
     if limits:
         yield Text(f"It never spends more than {' and '.join(limits)}. Nothing has been spent.")
     else:
-        yield Text("Nothing limits it: --token-budget and --max-calls do. Nothing has been spent.")
+        yield Text("No limit is set; --token-budget and --max-calls set one. Nothing has been spent.")
 
 
 def outcome_view(outcome: Outcome, search: ParametersReport | None = None) -> View:

@@ -69,7 +69,8 @@ def labels_view(
         yield Text(f"shared: {visible(page)} by {', '.join(sorted(splits))}", style="yellow")
     for problem in problems:
         yield Text.assemble((f"{problem.question}: ", "bold red"), visible(problem.what))
-    yield Text("Every label holds." if not problems else f"{len(problems)} labels don't hold.")
+    failing = f"{count(len(problems), 'label')} {'does' if len(problems) == 1 else 'do'} not hold."
+    yield Text(failing if problems else "Every label holds.")
 
 
 def comparison_view(comparison: Comparison) -> View:
@@ -84,7 +85,7 @@ def comparison_view(comparison: Comparison) -> View:
     after = f" compared; left out: {said}" if said else " compared"
     yield Text(count(comparison.questions, "question") + after, "bold")
     for caution in comparison.cautions:
-        yield Text(f"Not the same in both: {caution}.", style="yellow")
+        yield Text(f"Not the same in both runs: {caution}.", style="yellow")
     yield _differences(comparison.differences)
     if not comparison.moved:
         yield Text("No question moved.")
@@ -148,7 +149,7 @@ def calibration_view(report: CalibrationReport) -> View:
         rows += _before_after(report.test, "calibrated")
     yield Figures(("", "answers", "right", "Brier", "calibration error", "AUROC"), rows)
     told = " · ".join(f"{score:.2f} → {fitted.apply(score):.2f}" for score in SAMPLE_SCORES)
-    yield Text(f"What a score becomes: {told}")
+    yield Text(f"Scores before → after calibration: {told}")
 
 
 def _before_after(measured: BeforeAfter, after: str) -> list[tuple[str, ...]]:

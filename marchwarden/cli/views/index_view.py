@@ -28,7 +28,7 @@ def indexed_view(report: IndexReport) -> Iterator[RenderableType]:
     yield Text(f"{told}, in {report.seconds:.1f} s", style="dim")
     passed = {"of other kinds": report.others, "links, which are not followed": report.links}
     if over := ", ".join(f"{number:,} {what}" for what, number in passed.items() if number):
-        yield Text(f"passed over: {over}", style="dim")
+        yield Text(f"skipped: {over}", style="dim")
     yield Text(f'Ask it: marchwarden ask "…" --source corpus:{report.name}', style="dim")
 
 
@@ -36,7 +36,7 @@ def failures_view(failed: Mapping[str, str]) -> Iterator[RenderableType]:
     """Show the files that could not be read, with the reasons; paths are made safe to print."""
     if not failed:
         return
-    yield Text(f"{count(len(failed), 'file')} could not be read, or not wholly:", style="yellow")
+    yield Text(f"{count(len(failed), 'file')} could not be read, or only in part:", style="yellow")
     for path, reason in list(failed.items())[:MOST_FAILURES]:
         yield Text(f"  {one_line(path)}: {one_line(reason)}")
     if len(failed) > MOST_FAILURES:

@@ -50,7 +50,7 @@ def stage_view(report: StageReport) -> View:
     yield Figures(("kind", "examples", "score"), rows)
     worst = sorted((each for each in report.examples if each.score < 1), key=lambda each: each.score)[:WORST_EXAMPLES]
     if worst:
-        yield Text("The worst", style="bold")
+        yield Text("The worst examples", style="bold")
     for each in worst:
         yield Text.assemble((f"{each.score:.2f} ", "red"), (one_line(each.id), "bold"))
         yield Indented(Text(one_line(each.feedback, FEEDBACK_CHARS)))

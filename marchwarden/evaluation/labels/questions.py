@@ -146,9 +146,7 @@ def load_questions(path: Path) -> list[Question]:
     seen: set[str] = set()
     for question in questions:
         if question.id in seen:
-            raise LabelsInvalid(
-                f"{path}: the id {question.id} stands there twice", hint="Give each question its own id."
-            )
+            raise LabelsInvalid(f"{path}: the id {question.id} is there twice", hint="Give each question its own id.")
         seen.add(question.id)
     return questions
 

@@ -153,14 +153,14 @@ def test_the_program_in_force_is_named_unless_none_is_wanted(evaluate: Eval, tmp
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--stage", "confidence"), f"there is no such stage; there are {', '.join(STAGE_SETS)}"),
+        (("--stage", "confidence"), f"there is no such stage; the stages are {', '.join(STAGE_SETS)}"),
         (("--stage", "extract", "--judge", "m"), "--stage and --judge can't be given together"),
         (("--check", "--stage", "extract"), "--check and --stage can't be given together"),
         (("--check", "--limit", "1"), "--check and --limit can't be given together"),
         (("--check", "--kind", "numeric"), "--check and --kind can't be given together"),
         (("--check", "--model", "m"), "--check and --model can't be given together"),
         (("--check", "--json"), "--check and --json can't be given together"),
-        (("--judge", "extractive"), "--judge extractive: that is no model"),
+        (("--judge", "extractive"), "--judge extractive: that is not a model"),
         (("--path", "p"), "--path says where a --dataset lies; name one"),
         (("--dataset", "gaps", "--path", "p"), "--dataset and --questions can't be given together"),
         (("--kind", "numerical"), "--kind numerical: no question is of that kind; there are numeric, of-our-own,"),
@@ -394,7 +394,7 @@ def test_a_stage_shows_what_was_wrong_with_the_worst_and_nothing_where_there_is_
     nowhere = QUESTIONS[0] | {"question": "How tall is [red]the tower?"}
     file = labelled(tmp_path / "hard.jsonl", nowhere)
     out = " ".join(run("eval", "--questions", str(file), "--web", str(small_web), "--stage", "plan").out.split())
-    assert "The worst 0." in out
+    assert "The worst examples 0." in out
     assert "How tall is [red]the tower" in out
     none = run("eval", "--questions", str(file), "--web", str(small_web), "--stage", "discoveries")
     assert (none.code, none.out.splitlines()[0]) == (0, "discoveries, extractive: 0 examples")
@@ -529,7 +529,7 @@ def test_a_set_that_scores_a_part_of_ours_prints_its_figures(run: Run, tmp_path:
     for option in ("--judge", "--stage", "--out", "--kind", "--model"):
         ran = run(*given, option, "x")
         assert ran.code == 2
-        assert f"{option} says nothing about it" in ran.said
+        assert f"{option} has no effect on it" in ran.said
 
 
 def test_an_unknown_set_or_one_without_its_place_is_wrong_usage_and_a_foreign_file_a_failure(

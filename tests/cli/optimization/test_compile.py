@@ -212,24 +212,24 @@ def test_a_missing_key_is_told_before_anything_is_done(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--model", MODEL, "--stage", "nonsense"), "there is no such stage; there are plan, extract"),
+        (("--model", MODEL, "--stage", "nonsense"), "there is no such stage; the stages are plan, extract"),
         (("--model", MODEL, "--optimizer", "adam"), "adam"),
         (("--model", MODEL, "--effort", "some"), "some"),
         (("--model", MODEL, "--token-budget", "0"), "token-budget"),
-        (("--model", MODEL, "--trials", "5"), "--trials says nothing about a model's stages"),
+        (("--model", MODEL, "--trials", "5"), "--trials has no effect on a model's stages"),
         (("--model", MODEL, "--optimizer", "bootstrap", "--reflection-model", MODEL), "writes no instructions"),
-        (("--model", MODEL, "--optimizer", "gepa", "--reflection-model", "extractive"), "that is no model"),
+        (("--model", MODEL, "--optimizer", "gepa", "--reflection-model", "extractive"), "that is not a model"),
         (("--model", MODEL, "--stage", "whole", "--stage", "gaps"), "--stage whole stands alone"),
         (
             ("--model", MODEL, "--stage", "whole", "--optimizer", "simba"),
             "takes the optimizers bootstrap, mipro, gepa",
         ),
-        (("--model", MODEL, "--stage", "whole", "--max-calls", "9"), "--max-calls says nothing about the whole"),
+        (("--model", MODEL, "--stage", "whole", "--max-calls", "9"), "--max-calls has no effect on the whole"),
         (("--model", MODEL, "--stage", "whole", "--whole", "0"), "there must be some"),
-        (("--model", "extractive", "--stage", "gaps"), "--stage says nothing about the model-free stages"),
-        (("--model", "extractive", "--optimizer", "gepa"), "--optimizer says nothing about"),
-        (("--model", "extractive", "--token-budget", "5000"), "--token-budget says nothing about"),
-        (("--model", "extractive", "--jobs", "2"), "--jobs says nothing about"),
+        (("--model", "extractive", "--stage", "gaps"), "--stage has no effect on the model-free stages"),
+        (("--model", "extractive", "--optimizer", "gepa"), "--optimizer has no effect on"),
+        (("--model", "extractive", "--token-budget", "5000"), "--token-budget has no effect on"),
+        (("--model", "extractive", "--jobs", "2"), "--jobs has no effect on"),
     ],
 )
 def test_options_that_say_nothing_are_wrong_usage(run: Run, options: tuple[str, ...], said: str) -> None:

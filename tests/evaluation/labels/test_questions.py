@@ -90,7 +90,7 @@ def test_a_broken_label_is_named_with_its_file_line_and_place(file: Path, change
         ("[" * 100_000, "line 1: no JSON"),
         ("[]", "line 1: .*valid dictionary"),
         (b"\xff", "can't be read"),
-        ("\n".join([json.dumps(LEAST)] * 2), "the id q1 stands there twice"),
+        ("\n".join([json.dumps(LEAST)] * 2), "the id q1 is there twice"),
     ],
     ids=["torn", "deep", "a list", "no UTF-8", "twice"],
 )
