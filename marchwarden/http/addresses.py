@@ -145,7 +145,7 @@ def refusal(url: str, *, allow_private: bool = False) -> Failure | None:
     elif allow_private:
         return None
     elif (parts.port or _DEFAULT_PORTS[parts.scheme]) not in PORTS:
-        detail = f"port {parts.port} of {host} is not one that web pages are read from"
+        detail = f"port {parts.port} of {host} is not a usual port of web pages"
     elif any(host == name or host.endswith("." + name) for name in _LOCAL_NAMES):
         detail = f"{host} is a name inside a private network"
     elif (address := literal_address(host)) is not None and not is_public(address):

@@ -78,7 +78,7 @@ class Unpacking:
             try:
                 found += self._stream.decompress(piece, self._left - len(found))
             except (zlib.error, brotli.error, zstandard.ZstdError):
-                raise Unreadable("the page is compressed, and broken") from None
+                raise Unreadable("the compressed page is damaged") from None
             piece = self._stream.unused_data if self._stream.eof else b""
         del found[self._left :]
         self._left -= len(found)
@@ -190,5 +190,5 @@ def unpacking_of(content_encoding: str, limit: int) -> Unpacking | None:
     if not names:
         return None
     if len(names) > 1 or names[0] in _OTHERS:
-        raise Unreadable(f"the page is compressed as {', '.join(names)[:40]}, which was not asked for")
+        raise Unreadable(f"the server compressed the page as {', '.join(names)[:40]}, which we did not ask for")
     return Unpacking(names[0], limit)

@@ -106,7 +106,7 @@ async def _decoded(response: httpx.Response, limit: int) -> AsyncIterator[bytes]
         taken += len(piece)
         yield unpacking.feed(piece) if unpacking else piece
     if taken and unpacking and not unpacking.has_begun:
-        raise Unreadable("the page is compressed, and breaks off before anything of it can be unpacked")
+        raise Unreadable("the compressed page ends before any of it can be unpacked")
 
 
 def failure_of(error: Exception, url: str) -> Failure:
@@ -121,7 +121,7 @@ def failure_of(error: Exception, url: str) -> Failure:
     if isinstance(error, httpx.TimeoutException):
         return Failure(FailureKind.TIMEOUT, f"{host} did not answer in time")
     if isinstance(error, httpx.InvalidURL):
-        return Failure(FailureKind.BAD_REQUEST, f"{host} is not a host that can be asked")
+        return Failure(FailureKind.BAD_REQUEST, f"no request can be sent to {host}")
     # httpx and httpcore wrap the error of the ssl module in their own.
     cause: BaseException | None = error
     while cause is not None:

@@ -119,12 +119,12 @@ class PoliteTransport(httpx.AsyncBaseTransport):
         if start - now >= seconds_left():
             if start == host.paused_until:
                 raise NotInTime(
-                    f"{host.name} wants fewer requests: it is to be asked again {host.pause}, "
+                    f"{host.name} asked for fewer requests: it can be asked again {host.pause}, "
                     "which is too late for this page"
                 )
             raise NotInTime(
-                f"robots.txt of {host.name} wants {delay:g} seconds between requests: our next turn, "
-                f"in {start - now:.1f} seconds, is too late for this page"
+                f"robots.txt of {host.name} asks for {delay:g} seconds between requests: the next one is possible "
+                f"in {start - now:.1f} seconds, which is too late for this page"
             )
         if delay:
             host.free_at = start + delay

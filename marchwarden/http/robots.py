@@ -76,7 +76,7 @@ def rules_of(answer: RobotsFile) -> RobotsRules | Failure:
     """Return the rules in an answer: those that allow all where its status is 3xx or 4xx, a Failure where it is
     5xx."""
     if answer.status >= 500:
-        detail = f"robots.txt answers with HTTP status {answer.status}, so nothing there may be read"
+        detail = f"robots.txt answers with HTTP status {answer.status}, so no page of this site may be read"
         return Failure(FailureKind.ROBOTS_DISALLOWED, detail)
     if not 200 <= answer.status < 300:
         return RobotsRules()

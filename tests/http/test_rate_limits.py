@@ -88,7 +88,7 @@ async def test_a_delay_that_does_not_fit_the_time_is_not_waited_for() -> None:
     assert first.failure is None
     assert second.failure is not None
     assert second.failure.kind is FailureKind.RATE_LIMITED
-    assert "wants 60 seconds between requests" in second.failure.detail
+    assert "asks for 60 seconds between requests" in second.failure.detail
     assert second.seconds < 2
     assert site.paths() == ["/a"]
 

@@ -28,7 +28,7 @@ class Archive:
     def __init__(self, body: bytes) -> None:
         """Open an archive. Raises Unpackable."""
         if body.count(b"PK\x01\x02") > MAX_MEMBERS:  # before each of them becomes an object
-            raise Unpackable(f"it packs more than {MAX_MEMBERS:,} files")
+            raise Unpackable(f"it contains more than {MAX_MEMBERS:,} files")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(body))
         except _BROKEN as error:
@@ -44,7 +44,7 @@ class Archive:
             with self._zip.open(name) as member:
                 content = member.read(self._left + 1)
         except KeyError:
-            raise Unpackable(f"it holds no {name}") from None
+            raise Unpackable(f"it contains no {name}") from None
         except _BROKEN as error:
             encrypted = isinstance(error, RuntimeError) and "password" in str(error)
             raise Unpackable("it opens only with a password" if encrypted else f"its {name} is damaged") from error
