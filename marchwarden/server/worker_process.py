@@ -126,8 +126,8 @@ def prepare_sources(settings: Settings) -> None:
     """Make the sources ready before the first call, in a process of its own; calls report what is wrong."""
     from marchwarden.sources.source_registry import open_tools
 
-    _die_with_the_parent()
-    _leave_the_terminal()
+    _end_with_parent()
+    _leave_terminal()
     logs.configure(debug=settings.debug)
     with suppress(MarchwardenError):
         open_tools(settings).prepare(logger.info)
