@@ -537,7 +537,7 @@ def test_an_unknown_set_or_one_without_its_place_is_wrong_usage_and_a_foreign_fi
 ) -> None:
     unknown = run("eval", "--dataset", "squad", "--path", str(tmp_path))
     assert unknown.code == 2
-    assert f"there are {', '.join(DATASETS)}" in unknown.said
+    assert f"the sets are {', '.join(DATASETS)}" in unknown.said
     nowhere = run("eval", "--dataset", "gaps")
     assert (nowhere.code, "needs --path: dev.jsonl.gz" in nowhere.said) == (2, True)
     for name in DATASETS:
