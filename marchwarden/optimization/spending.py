@@ -236,14 +236,14 @@ class Spending:
         """Return the reason why the meter refused a call of the stage."""
         calls = self.budget.calls_left
         if calls is not None and calls <= 0:
-            rest = f"the rest is set aside for the {self._aside}" if self._aside else "no more may be"
+            rest = f"the rest is set aside for {self._aside}" if self._aside else "no more may be made"
             made = f"{self.spent.calls} calls were made, and {rest}"
             return Stopped(made, "Allow more with --max-calls, and --resume.", short_of="--max-calls")
         return self._short_of_tokens(stage, "more")
 
     def _short_of_tokens(self, stage: str, needed: str) -> Stopped:
         left = max(0, self.budget.tokens_left(stage))
-        beside = f" beside what is set aside for the {self._aside}" if self._aside else ""
+        beside = f" beside what is set aside for {self._aside}" if self._aside else ""
         return out_of_tokens(f"{left} tokens are left for {stage}{beside}, and a call may need {needed}")
 
     def failed(self, error: Exception) -> None:

@@ -32,7 +32,7 @@ from marchwarden.programs import CompiledStage, StageRecord
 from marchwarden.settings import Settings
 
 # Name under which the budget sets tokens and calls aside for the validation.
-VALIDATION = "proof"
+VALIDATION = "validation"
 # Factor by which the validation of a compiled prompt may cost more than that of the uncompiled one, demonstrations
 # aside. A guess.
 MARGIN = 1.3
@@ -311,7 +311,7 @@ def _reason(validation: Validation | None, goes_without: bool, stopped: Stopped 
     """Explain in words why the stage is kept or not."""
     ended = f" The search ended early: {stopped.reason}." if stopped else ""
     if validation is None:
-        return f"It ended before anything was proven: {stopped.reason}." if stopped else "Nothing was proven."
+        return f"It ended before anything was validated: {stopped.reason}." if stopped else "Nothing was validated."
     if goes_without:
         low, high = validation.without_model
         tried = f" The compiled prompt scored {mean(validation.compiled):.2f}." if validation.compiled else ""

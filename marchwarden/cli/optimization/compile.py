@@ -65,7 +65,7 @@ def command(
         typer.Option(help="How much to try. Default: light for a small model, medium for a large one."),
     ] = None,
     max_calls: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Model calls of searches and validation, at most.")
+        int | None, typer.Option(metavar="N", min=1, help="Model calls of searches and validations, at most.")
     ] = None,
     token_budget: Annotated[
         int | None, typer.Option(metavar="N", min=1000, help="Tokens of everything together; never exceeded.")

@@ -58,7 +58,7 @@ def estimates_view(order: Order, estimates: Sequence[Estimate], whole_tokens: in
     if order.tokens is not None:
         limits.append(f"{order.tokens:,} tokens")
     if order.calls is not None:
-        limits.append(f"{order.calls:,} calls of searches and validation")
+        limits.append(f"{order.calls:,} calls of searches and validations")
     if limits:
         yield Text(f"It never spends more than {' and '.join(limits)}. Nothing has been spent.")
     else:

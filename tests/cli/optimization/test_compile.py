@@ -136,7 +136,7 @@ def test_out_of_tokens_exits_1_and_its_hint_goes_on_with_more(compile: Compile, 
     assert not own().exists()
     spent = 460 * len(model.received)
     assert spent <= 9000
-    assert "beside what is set aside for the proof" in ran.said
+    assert "beside what is set aside for validation" in ran.said
     assert "gaps: uncompiled, on dev…" in ran.err
     command = ran.err.partition("Go on with: ")[2].strip()
     assert "--token-budget 18000 --resume" in " ".join(command.split())
