@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 HOST, PORT, PATH = "127.0.0.1", 8111, "/mcp"
 RESEARCH = "marchwarden.agent.research:research"
+# An escape in a JSON string; `half` where it is one surrogate without the other.
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][\da-fA-F]{2})|\\."
 )
-"""An escape in a JSON string; `half` where it is one surrogate without the other."""
+# Bytes that a pipe which is ready takes without blocking. POSIX warrants 512.
 _PIPE_BUF = getattr(select, "PIPE_BUF", 512)
 
 T = TypeVar("T")
@@ -50,9 +51,9 @@ def serve(
     """Serve until stdin ends (stdio), or SIGTERM or SIGINT comes; then running calls end, and their traces say so.
 
     Raises ConfigurationError where the address can't be listened on, or where it is not loopback and `allow_remote`
-    is not set: whoever reaches it can spend the keys. `announce` is told the URL once it is listened on, `warn`,
-    at the start and with each call, what of the model's program is not used. `research` names the function that
-    workers run, as `module:name`.
+    is not set: whoever reaches it can spend the keys. `announce` is called with the URL once it is listened on.
+    `warn` is called, at the start and with each call, with each part of the model's program that is not used.
+    `research` names the function that workers run, as `module:name`.
     """
     if transport == "stdio":
         with _wire() as wire:
@@ -75,9 +76,16 @@ def _run(
 ) -> None:
     from marchwarden.server.worker import prepare_sources, research_in_worker, warm_up
 
-    warm_up(settings)  # its imports run beside ours
+    # Its imports run beside ours.
+    warm_up(settings)
     prepare_sources(settings)
-    _look_at_program(settings, warn)
+    from marchwarden.programs import load_program
+
+    # These notes need no DSPy. A call knows the rest, and fails where a program is named that can't be used.
+    with suppress(ConfigurationError):
+        program = load_program(settings)
+        for note in program.notes if program else ():
+            warn(str(note))
     import anyio
 
     from marchwarden.server.mcp import build
@@ -94,16 +102,6 @@ def _run(
     anyio.run(main)
 
 
-def _look_at_program(settings: Settings, warn: Callable[[str], None]) -> None:
-    """What can be said of it without DSPy; a call knows the rest, and fails where one is named that can't be used."""
-    from marchwarden.programs import load_program
-
-    with suppress(ConfigurationError):
-        program = load_program(settings)
-        for note in program.notes if program else ():
-            warn(str(note))
-
-
 async def _watch_signals(leave: anyio.Event) -> None:
     import anyio
 
@@ -111,7 +109,8 @@ async def _watch_signals(leave: anyio.Event) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
             async for _ in signals:
                 leave.set()
-    except NotImplementedError:  # no such thing on Windows
+    except NotImplementedError:
+        # Windows has no such signals.
         return
 
 
@@ -120,7 +119,7 @@ async def _watch_signals(leave: anyio.Event) -> None:
 
 @dataclass(frozen=True)
 class Wire:
-    """Descriptors of what were stdin and stdout."""
+    """Descriptors that were those of stdin and stdout."""
 
     incoming: int
     outgoing: int
@@ -128,8 +127,8 @@ class Wire:
 
 @contextmanager
 def _wire() -> Iterator[Wire]:
-    """Take stdin and stdout for the protocol alone: everybody else reads nothing, and writes to stderr. For good,
-    since libraries still print when the interpreter exits."""
+    """Take stdin and stdout for the protocol alone: everybody else reads nothing, and writes to stderr."""
+    # For good, since libraries still print when the interpreter exits.
     wire = Wire(os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -161,27 +160,28 @@ async def _serve_stdio(server: Server[Any], wire: Wire, leave: anyio.Event) -> N
 
 
 async def _incoming(descriptor: int) -> AsyncIterator[str]:
-    """Lines of UTF-8, whatever the locale. Unlike a thread that reads, this can be cancelled while nothing comes."""
+    """Yield lines of UTF-8, whatever the locale."""
+    # Unlike the SDK's own reader, which is a thread, this can be cancelled while nothing comes.
     from anyio import wait_readable
 
     buffer = b""
     while received := await _when_ready(wait_readable, descriptor, lambda: os.read(descriptor, 65_536)):
         *lines, buffer = (buffer + received).split(b"\n")
         for line in lines:
-            yield _readable(line)
+            yield _decode_line(line)
     if buffer:
-        yield _readable(buffer)
+        yield _decode_line(buffer)
 
 
-def _readable(line: bytes) -> str:
-    """JSON that is valid UTF-8, also where half of a surrogate pair is escaped in it (JavaScript's strings can hold
-    such): a message that can't be read is not answered, and its caller would wait for ever."""
+def _decode_line(line: bytes) -> str:
+    """Decode a line of JSON, also where half of a surrogate pair is escaped in it."""
+    # JavaScript's strings can hold such. A message that can't be read is not answered, and its caller would wait for
+    # ever.
     return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], line.decode("utf-8", "replace"))
 
 
 class _Outgoing:
-    """Writes UTF-8 without ever blocking: a pipe that is ready takes PIPE_BUF bytes (POSIX). Sets `leave` where
-    nobody is there to read any more."""
+    """Writes UTF-8 without ever blocking. Sets `leave` where nobody is there to read any more."""
 
     def __init__(self, descriptor: int, leave: anyio.Event) -> None:
         self._descriptor = descriptor
@@ -205,7 +205,7 @@ class _Outgoing:
 
 
 async def _when_ready(wait: Callable[[int], Awaitable[None]], descriptor: int, act: Callable[[], T]) -> T:
-    """Regular files can't be waited for (PermissionError), and are always ready."""
+    # Regular files can't be waited for (PermissionError), and are always ready.
     with suppress(PermissionError):
         await wait(descriptor)
     return act()
@@ -221,7 +221,7 @@ def _listening(host: str, port: int, allow_remote: bool) -> Iterator[socket.sock
             f"{host} can be reached from other machines, and whoever reaches the server can spend its keys",
             hint=f"Listen on {HOST}, or allow remote callers (--allow-remote).",
         )
-    if _is_wildcard(host):
+    if host in ("", "0.0.0.0", "::"):
         raise ConfigurationError(
             f"{host} is no name that callers use, and requests are checked for naming this server",
             hint="Listen on the one address or host name that callers use.",
@@ -244,10 +244,6 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _is_wildcard(host: str) -> bool:
-    return host in ("", "0.0.0.0", "::")
 
 
 async def _serve_http(
@@ -279,7 +275,8 @@ async def _serve_http(
 
 
 def _who_may_call(host: str) -> Any:
-    """Requests must name this server in `Host`, and come from no page of another site (DNS rebinding)."""
+    """Return the checks of requests: they name this server in `Host`, and come from no page of another site."""
+    # Against DNS rebinding, by which a page in a browser could call a server on this machine.
     from mcp.server.transport_security import TransportSecuritySettings
 
     names = ["127.0.0.1", "localhost", "[::1]"]

@@ -49,14 +49,15 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 RESEARCH = "marchwarden.agent.research:research"
+# Seconds after its own limit in which a call may still finish. A guess.
 GRACE_SECONDS = 2.0
-"""How long after its own limit a call may still be finishing."""
+# Longest silence of a process before its call begins, while it imports what it needs and the frozen web is indexed.
+# A guess.
 START_SECONDS = 60.0
-"""Longest silence of a process before its call begins: it imports what it needs, and the frozen web is indexed."""
+# Seconds after which the last message is repeated: callers want to hear something every 10 seconds.
 HEARTBEAT_SECONDS = 8.0
-"""After so long without news, the last is told again: callers want to hear something every 10 seconds."""
+# Seconds in which a process that was killed is still read from. A guess.
 DRAIN_SECONDS = 1.0
-"""How long to read on from a process that was killed."""
 
 _KILLS = {
     "seconds": "it went on for longer than its time and the grace after it",
@@ -67,8 +68,8 @@ _CHECKOUT = Path(__file__).parents[2]
 
 logger = logging.getLogger(__name__)
 
+# Callback for what is happening now, in words for a person.
 Tell: TypeAlias = Callable[[str], None]
-"""Hears what is happening now, in words for a person."""
 
 
 async def research_in_worker(
@@ -82,9 +83,9 @@ async def research_in_worker(
 ) -> ResearchResult:
     """Run one call in a process of its own, and write its trace.
 
-    `research` names the function to run, as `module:name`. `on_program_note` hears what of the model's program is not
-    used. Raises ResearchFailed where the process dies or fails
-    inside, ConfigurationError and StorageError as they are. Cancelling kills the process.
+    `research` names the function to run, as `module:name`. `on_program_note` is called with each part of the model's
+    program that is not used. Cancelling kills the process. Raises ResearchFailed where the process dies or fails
+    inside, ConfigurationError and StorageError as they are.
     """
     job = Job(research=research, request=request, settings=settings, trace_id=trace_id)
     writer = TraceWriter(settings.traces, trace_id, secrets=secrets_of(settings), on_progress=on_progress)
@@ -93,8 +94,10 @@ async def research_in_worker(
 
 
 def warm_up(settings: Settings, *, quiet: bool = False) -> None:
-    """Begin importing what calls will need, in the process that theirs are forked from. Returns at once. Where it is
-    `quiet`, what libraries write to stderr there is lost."""
+    """Begin importing what calls need, in the process that theirs are forked from, and return at once.
+
+    Where it is `quiet`, what libraries write to stderr there is lost.
+    """
     with _starting, _without_main(), _apart(quiet):
         if _context(settings).get_start_method() == "forkserver":
             from multiprocessing.forkserver import ensure_running
@@ -103,8 +106,10 @@ def warm_up(settings: Settings, *, quiet: bool = False) -> None:
 
 
 def prepare_sources(settings: Settings) -> None:
-    """Begin making the sources ready in a process of its own: the frozen web is indexed before the first call, or
-    while it waits. Returns at once."""
+    """Begin making the sources ready in a process of its own, and return at once.
+
+    The frozen web is indexed before the first call, or while it waits.
+    """
 
     def start() -> None:
         with _starting, _without_main():
@@ -115,7 +120,7 @@ def prepare_sources(settings: Settings) -> None:
 
 
 def _context(settings: Settings) -> ForkServerContext | SpawnContext:
-    """How processes are started here: forked from one that has the imports done, where the system can."""
+    """Return the way to start processes: forked from one that has the imports done, where the system can."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -124,7 +129,7 @@ def _context(settings: Settings) -> ForkServerContext | SpawnContext:
 
 
 def _preloaded(settings: Settings) -> list[str]:
-    """Modules to import before processes are forked; the libraries of models only where they will be used."""
+    """Return the modules to import before processes are forked; a model's libraries only where they are used."""
     model_id = settings.model_id
     modules = ["marchwarden.server.preload"]
     if embedding.is_used(settings):
@@ -138,8 +143,9 @@ def _preloaded(settings: Settings) -> list[str]:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """A new process runs the main script again to find what it defines. Ours define nothing that a call needs, and
-    the command line or a test runner takes longer to import than a call may take to start."""
+    """Keep new processes from running the main script again."""
+    # They would do so to find what it defines. Ours define nothing that a call needs, and the command line or a test
+    # runner takes longer to import than a call may take to start.
     main = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
     try:
@@ -150,10 +156,13 @@ def _without_main() -> Iterator[None]:
 
 @contextmanager
 def _apart(quiet: bool) -> Iterator[None]:
-    """What a process that is started now does not inherit: this one's stdout, nor, where `quiet`, its stderr; nor the
-    working directory as a place to import from (`python -c`, by which it is started, looks there first)."""
+    """Isolate a process that is started now: it inherits no stdout and, where `quiet`, no stderr.
+
+    Nor does it import from the working directory, where `python -c`, by which it is started, looks first.
+    """
     nothing, kept = os.open(os.devnull, os.O_WRONLY), (os.dup(1), os.dup(2))
-    safe = "PYTHONSAFEPATH" not in os.environ and Path.cwd() != _CHECKOUT  # which is run from where it lies
+    # A checkout is imported from the working directory.
+    safe = "PYTHONSAFEPATH" not in os.environ and Path.cwd() != _CHECKOUT
     if safe:
         os.environ["PYTHONSAFEPATH"] = "1"
     try:
@@ -181,8 +190,11 @@ class _Worker:
         self._not_started = "NotStarted"
 
     def start(self) -> None:
-        """Blocks until the process exists. One that was killed before is killed then, or not started at all. Where
-        it can't be started the channel is closed."""
+        """Start the process, and block until it exists.
+
+        One that was killed before is killed then, or not started at all. Where it can't be started, the channel is
+        closed.
+        """
         with self._channel, _starting, _without_main():
             if self._unwanted:
                 return
@@ -203,7 +215,7 @@ class _Worker:
             self._process.kill()
 
     def exit_reason(self) -> str:
-        """How the process ended, as one word: a signal's name, or its exit status. Waits for its end, shortly."""
+        """Wait shortly for the process's end, and return its signal's name or its exit status."""
         if self._process is None:
             return self._not_started
         self._process.join(DRAIN_SECONDS)
@@ -228,7 +240,7 @@ class _Call:
         self._reader = FrameReader()
         self._started = self._told = time.monotonic()
         self._began: float | None = None
-        """When its clock began to run: with its first event, once its sources are ready."""
+        """Time of its first event, once its sources are ready, when its clock began to run; None before."""
         self._message = "starting"
         self._deadline = self._started + START_SECONDS
         self._drained = False
@@ -240,7 +252,12 @@ class _Call:
 
     async def run(self) -> ResearchResult:
         try:
-            return await self._supervise()
+            # Not awaited: it waits for the process that calls are forked from, and the clock is running.
+            threading.Thread(target=self._worker.start, daemon=True).start()
+            while received := await self._receive():
+                for frame in self._reader.feed(received):
+                    self._take(frame)
+            return await self._outcome()
         except anyio.get_cancelled_exc_class():
             self._worker.kill()
             with suppress(StorageError):
@@ -254,38 +271,25 @@ class _Call:
             self._worker.kill()
             self._channel.close()
 
-    async def _supervise(self) -> ResearchResult:
-        # Not awaited: it waits for the process that calls are forked from, and the clock is running.
-        threading.Thread(target=self._worker.start, daemon=True).start()
-        while received := await self._receive():
-            for frame in self._reader.feed(received):
-                self._take(frame)
-        return await self._outcome()
-
     # While it runs
 
     async def _receive(self) -> bytes:
-        """What the process sent next; nothing once it is gone."""
+        """Return the bytes that the process sent next; none once it is gone."""
         while not self._drained:
-            self._look_at_the_clock()
-            with anyio.move_on_at(self._next_look()):
+            self._enforce_deadlines()
+            # The event loop's clock is another one than ours.
+            wait = min(self._deadline, self._told + HEARTBEAT_SECONDS) - time.monotonic()
+            with anyio.move_on_at(anyio.current_time() + max(0.0, wait)):
                 await anyio.wait_readable(self._channel)
-                with suppress(BlockingIOError):
-                    return self._receive_now()
+                try:
+                    return self._channel.recv(262_144)
+                except BlockingIOError:
+                    pass
+                except ConnectionResetError:
+                    return b""
         return b""
 
-    def _receive_now(self) -> bytes:
-        try:
-            return self._channel.recv(262_144)
-        except ConnectionResetError:
-            return b""
-
-    def _next_look(self) -> float:
-        """When to look at the clock again, in the event loop's time."""
-        wait = min(self._deadline, self._told + HEARTBEAT_SECONDS) - time.monotonic()
-        return anyio.current_time() + max(0.0, wait)
-
-    def _look_at_the_clock(self) -> None:
+    def _enforce_deadlines(self) -> None:
         now = time.monotonic()
         if now >= self._deadline:
             self._drained = self._killed is not None
@@ -318,8 +322,9 @@ class _Call:
             self._error = frame.json()
 
     def _record(self, event: Event) -> None:
+        # The result of a call that was killed is not the one that its caller gets.
         if isinstance(event, Finished) and self._killed:
-            return  # its result is not the one that is given
+            return
         self._writer.record(event)
         if isinstance(event, Started):
             if self._began is None and self._killed is None:
@@ -341,7 +346,11 @@ class _Call:
         if self._result is not None:
             return self._result
         if self._error is not None:
-            raise self._passed_on(self._error)
+            kind = PASSED_ON.get(self._error["error"])
+            if kind is None:
+                raise self._failed(self._error["error"])
+            self._record_failure(self._error["message"], self._error["error"])
+            raise kind(self._error["message"], hint=self._error["hint"])
         reason = await anyio.to_thread.run_sync(self._worker.exit_reason)
         raise self._failed(reason)
 
@@ -352,7 +361,7 @@ class _Call:
         return result
 
     def _finished_from_outside(self, limit: Literal["seconds", "tokens"]) -> ResearchResult:
-        """Run in a thread: the import takes a moment where no call was finished so before."""
+        # Run in a thread, since this import takes a moment the first time.
         from marchwarden.agent.conclusion import Checkpoint, finish
         from marchwarden.ledger import Ledger
 
@@ -372,13 +381,6 @@ class _Call:
         checkpoint.tokens_used = max(checkpoint.tokens_used, self._tokens_used)
         seconds = time.monotonic() - (self._began or self._started)
         return asyncio.run(finish(checkpoint, limit=limit, trace_id=self._job.trace_id, seconds=seconds))
-
-    def _passed_on(self, told: dict[str, Any]) -> MarchwardenError:
-        kind = PASSED_ON.get(told["error"])
-        if kind is None:
-            return self._failed(told["error"])
-        self._record_failure(told["message"], told["error"])
-        return kind(told["message"], hint=told["hint"])
 
     def _failed(self, reason: str) -> ResearchFailed:
         self._record_failure("the call failed with an internal error", reason)
