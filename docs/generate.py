@@ -16,7 +16,7 @@ import typer
 import typer.cli
 
 from marchwarden.cli import app
-from marchwarden.settings import Settings
+from marchwarden.settings import Settings, variable_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = ROOT / "docs/reference/settings.md"
@@ -75,11 +75,9 @@ def settings_rows() -> list[tuple[str, str, str]]:
 
 def _setting(name: str, sentence: str) -> tuple[str, str, str]:
     field = Settings.model_fields[name]
-    alias = field.validation_alias
-    variable = str(alias.choices[0]) if alias is not None else f"MARCHWARDEN_{name.upper()}"  # type: ignore[union-attr]
     sentence, _, said = sentence.partition(" Default")
     default = said.lstrip(": ").rstrip(".") if said else _as_written(field.default)
-    return f"`{variable}`", default, sentence
+    return f"`{variable_of(name)}`", default, sentence
 
 
 def _as_written(default: object) -> str:
