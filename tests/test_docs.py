@@ -172,7 +172,7 @@ def variables() -> set[str]:
 
 @pytest.mark.parametrize("name", [*PAGES, ".env.example"])
 def test_variables_that_are_named_exist(name: str) -> None:
-    known = variables() | {"MARCHWARDEN_TEST_LM"}
+    known = variables() | {"MARCHWARDEN_TEST_LM", "MARCHWARDEN_TEST_PROFILE"}
     assert set(re.findall(r"\bMARCHWARDEN_[A-Z_]*[A-Z]\b", page(name))) <= known
 
 
@@ -670,7 +670,16 @@ def test_the_layers_of_architecture_are_those_of_the_test() -> None:
 
 KEPT_ELSEWHERE = {"store/", "claude_desktop_config.json", ".vscode/mcp.json", ".cursor/mcp.json"}
 """Made on the user's machine, or another program's."""
-KEPT_ELSEWHERE |= {"run.json", "results.jsonl", "scores.json", "report.md", "traces/", "traces/store/", "web/"}
+KEPT_ELSEWHERE |= {
+    "run.json",
+    "results.jsonl",
+    "scores.json",
+    "report.md",
+    "traces/",
+    "traces/store/",
+    "web/",
+    ".test_cache/",
+}
 """What a run's folder holds."""
 KEPT_ELSEWHERE |= {
     "hotpot_distractor_100.jsonl",
