@@ -78,17 +78,17 @@ class FittedWeights:
     def differ(self, start: Parameters) -> bool:
         """True where they differ from the weights in force by more than rounding."""
         pairs = ((self.by_words, start.relevance.by_words), (self.by_meaning, start.relevance.by_meaning))
-        return any(fitted and _furthest(fitted, old) > 0.01 for fitted, old in pairs)
+        for fitted, old in pairs:
+            theirs = old.model_dump()
+            mine = fitted.model_dump() if fitted else {}
+            if any(abs(float(value) - float(theirs[name])) > 0.01 for name, value in mine.items()):
+                return True
+        return False
 
     def put_into(self, parameters: Parameters) -> Parameters:
         fitted = {"by_words": self.by_words, "by_meaning": self.by_meaning}
         update = {name: weights for name, weights in fitted.items() if weights}
         return parameters.model_copy(update={"relevance": parameters.relevance.model_copy(update=update)})
-
-
-def _furthest(one: RelevanceWeights, other: RelevanceWeights) -> float:
-    theirs = other.model_dump()
-    return max(abs(float(value) - float(theirs[name])) for name, value in one.model_dump().items())
 
 
 class Space:

@@ -10,7 +10,6 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from marchwarden.errors import StorageError
 from marchwarden.optimization.model_free.parameter_space import Values
@@ -46,7 +45,11 @@ class Trials:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with self._file.open("a+b") as file:
-                file.write(b"\n" * _is_torn(file) + line.encode("utf-8") + b"\n")
+                # The last line may have no end, where a process was killed while it wrote.
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - 1))
+                is_torn = size > 0 and file.read(1) != b"\n"
+                file.write(b"\n" * is_torn + line.encode("utf-8") + b"\n")
         except OSError as error:
             raise self._trouble(error) from None
 
@@ -64,15 +67,6 @@ class Trials:
         return StorageError(
             f"{self._file}: {error.strerror or error}", hint="Free some space, or correct the folder's permissions."
         )
-
-
-def _is_torn(file: BinaryIO) -> bool:
-    """True where the last line has no end."""
-    size = file.seek(0, os.SEEK_END)
-    if not size:
-        return False
-    file.seek(size - 1)
-    return file.read(1) != b"\n"
 
 
 def _name(values: Values) -> str:
