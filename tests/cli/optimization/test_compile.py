@@ -266,9 +266,9 @@ def test_a_place_that_can_not_be_written_is_told_before_anything_is_spent(
 
 
 def test_two_compiles_of_one_program_do_not_run_at_once(compile: Compile, model: Service) -> None:
-    from marchwarden.optimization.checkpoint import alone
+    from marchwarden.optimization.checkpoint import lock_folders
 
-    with alone(Path("~/.marchwarden/compiles").expanduser(), own()):
+    with lock_folders(Path("~/.marchwarden/compiles").expanduser(), own()):
         ran = compile()
     assert ran.code == 1
     assert "another compile is at work" in ran.said
