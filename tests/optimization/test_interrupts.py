@@ -276,8 +276,8 @@ def test_the_latest_attempt_of_the_same_order_is_gone_on_with(tmp_path: Path) ->
 HOLDING = """
 import sys, time
 from pathlib import Path
-from marchwarden.optimization.checkpoint import alone
-with alone(Path(sys.argv[1]), Path(sys.argv[2])):
+from marchwarden.optimization.checkpoint import lock_folders
+with lock_folders(Path(sys.argv[1]), Path(sys.argv[2])):
     print("held", flush=True)
     time.sleep(60)
 """
