@@ -1,1 +1,1 @@
-"""A web in a folder: its pages, and the index that finds them."""
+"""Frozen web: pages in a folder, and the index that finds them."""

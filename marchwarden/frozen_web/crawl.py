@@ -1,6 +1,7 @@
-"""Listings that the index of a frozen web is made of: what a search engine knows of its pages.
+"""Listings for the index of a frozen web: one for each page that a search engine would know.
 
-As on the real web that is more than can be read (paywalled, forbidden, slow, gone since), and less than there is.
+As on the real web, the index has some pages that can't be read (behind a paywall, forbidden, slow, gone since), and
+lacks others that can.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from marchwarden.text.ranking import guess_language
 if TYPE_CHECKING:
     from marchwarden.reading.html.metadata import Metadata
 
+# Raise it when the same pages give other listings, so that older indexes are built again.
 LISTING_VERSION = 2
-"""To be raised when the same pages give other listings, so that indexes built before are built anew."""
 
-_READ_LIMIT = 100_000
-"""Bytes of an HTML page: what it is about stands at its top."""
-_SENTENCES = 150
+# Bytes of an HTML page that are read: its subject is named at its top. A guess.
+_MAX_HTML_BYTES = 100_000
+# Sentences of a page that are indexed. A guess.
+_MAX_SENTENCES = 150
+# Sentences from which the language of a page is guessed where it declares none. A guess.
+_LANGUAGE_SENTENCES = 20
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,14 @@ class Listing:
     title: str
     sentences: tuple[str, ...] = ()
     snippet: str | None = None
-    """Shown in place of the best sentence."""
+    """Text to show in place of the best sentence; None for that sentence."""
     published: date | None = None
     language: str = "en"
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """What the page itself says, where a crawler can read it."""
+    """Facts from the page itself, where a crawler can read it."""
 
     title: str | None = None
     sentences: tuple[str, ...] = ()
@@ -53,27 +57,36 @@ class _Reading:
 
 
 def crawl(web: FrozenWeb, on_page: Callable[[int], None] = lambda number: None) -> list[Listing]:
-    """One listing for each page that can be found; of near-identical addresses the canonical one. `on_page` hears
-    the number of pages that were looked at, after each."""
+    """Return a listing for each page that can be found; of near-identical addresses only the canonical one.
+
+    `on_page` receives the number of pages done, after each page.
+    """
     chosen: dict[str, tuple[int, Listing]] = {}
     for number, entry in enumerate(web.pages.values(), start=1):
         reading = _read(entry)
         if _is_listed(entry, reading):
-            declared = _declared(entry.url, reading)
-            key, claim = _key(declared or entry.url), _claim(entry.url, declared)
-            if key not in chosen or claim > chosen[key][0]:
-                chosen[key] = claim, _listing(entry, reading or _Reading())
+            declared = reading.canonical_url if reading else None
+            # A page may name a canonical address of its own site only.
+            if not declared or _site(declared) != _site(entry.url):
+                declared = None
+            key = _normalised_key(declared or entry.url)
+            # An address that the page declares to be canonical comes before one of a page that declares none, and
+            # that before one of a page that declares another.
+            rank = 1 if declared is None else 2 if declared == entry.url else 0
+            if key not in chosen or rank > chosen[key][0]:
+                chosen[key] = rank, _listing(entry, reading or _Reading())
         on_page(number)
     return [listing for _, listing in chosen.values()]
 
 
 def _is_listed(entry: FrozenPage, reading: _Reading | None) -> bool:
-    """A line with a snippet always is: the engine saw the page before it closed, moved or vanished. Without one it
-    takes text; or, where the page is closed to crawlers too, its address has to do."""
+    """Return whether a search engine knows the page."""
     if urlsplit(entry.url).path == "/robots.txt":
         return False
+    # With a snippet the engine read the page before it closed, moved or vanished.
     if entry.snippet or reading:
         return True
+    # A page that is closed to crawlers too can be found by the words of its address.
     return entry.status >= 400 and entry.status not in (404, 410)
 
 
@@ -84,19 +97,20 @@ def _listing(entry: FrozenPage, reading: _Reading) -> Listing:
         sentences=reading.sentences,
         snippet=entry.snippet,
         published=entry.published or reading.published,
-        language=reading.language or guess_language(" ".join(reading.sentences[:20]) or entry.snippet or ""),
+        language=reading.language
+        or guess_language(" ".join(reading.sentences[:_LANGUAGE_SENTENCES]) or entry.snippet or ""),
     )
 
 
 def _read(entry: FrozenPage) -> _Reading | None:
-    """None for what no crawler could read: errors, redirects, walls, files without text."""
+    """Read the page as a crawler; None for errors, redirects, bot checks and files without text."""
     if entry.redirect or entry.file is None or (entry.status >= 400 and entry.status != 402):
         return None
     from marchwarden.reading.page import read_page
 
     body = entry.body()
     if body.lstrip().startswith(b"<"):
-        body = body[:_READ_LIMIT]
+        body = body[:_MAX_HTML_BYTES]
     page = read_page(body, url=entry.url, content_type=entry.content_type)
     if isinstance(page, Page):
         return _reading(page.passages, page) if page.passages else None
@@ -104,7 +118,7 @@ def _read(entry: FrozenPage) -> _Reading | None:
 
 
 def _teaser(body: bytes, entry: FrozenPage) -> _Reading | None:
-    """What stands before a paywall: enough to be found by, never to be quoted."""
+    """Read the text before a paywall: the page can be found by it, but it is never quoted."""
     from marchwarden.reading.decoding import decode
     from marchwarden.reading.html.main_text import main_blocks, parse
     from marchwarden.reading.html.metadata import read_metadata
@@ -120,7 +134,7 @@ def _teaser(body: bytes, entry: FrozenPage) -> _Reading | None:
 
 
 def _reading(passages: tuple[Passage, ...], about: Page | Metadata) -> _Reading:
-    sentences = tuple(passage.text for passage in passages[:_SENTENCES])
+    sentences = tuple(passage.text for passage in passages[:_MAX_SENTENCES])
     return _Reading(about.title, sentences, about.published, about.language, about.canonical_url)
 
 
@@ -128,32 +142,19 @@ def _reading(passages: tuple[Passage, ...], about: Page | Metadata) -> _Reading:
 
 
 def words_of(url: str) -> str:
-    """The words that an address is made of, without its host: all there is to find an unread page by."""
+    """Return the words of an address without its host. An unread page is found by them."""
     parts = urlsplit(url)
     path = re.sub(r"\.\w{1,5}$", "", unquote(parts.path))
     words = re.findall(r"[^\W_]+", path)
     return " ".join(word for word in words if not word.isdecimal() or len(word) == 4)
 
 
-def _declared(url: str, reading: _Reading | None) -> str | None:
-    """The canonical address that the page declares for itself, where it is one of the same site."""
-    declared = reading.canonical_url if reading else None
-    return declared if declared and _site(declared) == _site(url) else None
-
-
-def _claim(url: str, declared: str | None) -> int:
-    """How good the claim of `url` is to stand for the page: the page says so, says nothing, names another."""
-    if declared is None:
-        return 1
-    return 2 if declared == url else 0
-
-
 def _site(url: str) -> str:
     return re.sub(r"^(?:www|m|amp)\.", "", host_of(url))
 
 
-def _key(url: str) -> str:
-    """What near-identical addresses of one page share: scheme, `www.`, index page and last slash don't count."""
+def _normalised_key(url: str) -> str:
+    """Return the address without scheme, `www.`, index page and last slash: near-identical addresses share it."""
     parts = urlsplit(url)
     path = re.sub(r"/(?:index\.\w{3,5})?$", "", parts.path)
     return f"{_site(url)}{path}?{parts.query}"

@@ -1,8 +1,8 @@
-"""The index of a frozen web, built once and kept in the cache folder: by one process, while others wait for it.
-`python -m marchwarden.frozen_web.kept_index` builds it at set-up, so that the first question need not wait.
+"""Index of a frozen web, kept in the cache folder. One process builds it while others wait.
 
-The lock is filelock's: the kernel lets go of it when its holder dies, so a killed build blocks nobody. Where nothing
-can be kept (a read-only or full folder), the index lives in the memory of the process that asks.
+`python -m marchwarden.frozen_web.kept_index` builds it at set-up, so that the first question need not wait.
+The lock is filelock's: the kernel releases it when its holder dies, so that a killed build blocks nobody. Where the
+cache folder can't be written (read-only, full), each process has the index in its memory.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from marchwarden.frozen_web.page_index import PageIndex
 from marchwarden.frozen_web.pages import FrozenWeb
 from marchwarden.settings import load_settings
 
-KEPT = 6
-"""Indexes in the cache folder, of other frozen webs or older states of them; the oldest go. A guess: each is about
-0.5 MB for 400 pages."""
+# Indexes in the cache folder, of several frozen webs or older states of them; the oldest are removed. A guess: each
+# is about 0.5 MB for 400 pages.
+MAX_KEPT = 6
+# Seconds to wait for another process's build before building in memory: the time for 60,000 pages at 14 ms each (the
+# shipped web's 428 took 5.9 s of a core).
 WAIT_S = 900.0
-"""Seconds to wait for another process's build, then this one does without it: 60,000 pages at 14 ms each (the shipped
-web's 428 took 5.9 s of a core)."""
-TELL_AGAIN_S = 5.0
-"""Seconds between signs of life while waiting; callers want to hear something every 10 seconds."""
-PAGES_PER_NEWS = 20
-"""Pages between two messages: about 0.3 seconds."""
+# Seconds between two messages while waiting: callers need a sign of life every 10 seconds.
+WAITING_MESSAGE_S = 5.0
+# Pages between two messages: about 0.3 seconds.
+PAGES_PER_MESSAGE = 20
 
 WAITING = "Waiting while another process indexes the frozen web"
 
 Tell: TypeAlias = Callable[[str], None]
-"""Hears what is happening now, in words for a person."""
+"""Callback that receives the progress, in words for a person."""
 
 
 def open_or_build(web: FrozenWeb, caches: Path, tell: Tell) -> PageIndex:
@@ -43,48 +43,45 @@ def open_or_build(web: FrozenWeb, caches: Path, tell: Tell) -> PageIndex:
 
     An index of other pages, or of another version, has another name and is left alone.
     """
-    shelf = caches / "snapshot"
-    folder = shelf / f"{web.fingerprint[:32]}-{LISTING_VERSION}-{__version__}"
+    parent = caches / "snapshot"
+    folder = parent / f"{web.fingerprint[:32]}-{LISTING_VERSION}-{__version__}"
     try:
         return PageIndex.open(folder)
     except (OSError, ValueError):  # not there yet, or damaged
         pass
+
+    def on_page(number: int) -> None:
+        if number % PAGES_PER_MESSAGE == 0 or number == len(web.pages):
+            tell(f"Indexing the frozen web: {number} of {len(web.pages)} pages")
+
     listings: list[Listing] | None = None
     try:
-        shelf.mkdir(parents=True, exist_ok=True)
-        with _locked(shelf / f"{folder.name}.lock", tell):
+        parent.mkdir(parents=True, exist_ok=True)
+        with _locked(parent / f"{folder.name}.lock", tell):
             try:
                 return PageIndex.open(folder)  # another process built it meanwhile
             except (OSError, ValueError):
-                listings = crawl(web, _news_of(web, tell))
+                listings = crawl(web, on_page)
                 return _keep(listings, folder)
-    except (OSError, ValueError):  # no place, no permission, or nobody's turn ever came
-        return PageIndex.build(crawl(web, _news_of(web, tell)) if listings is None else listings)
-
-
-def _news_of(web: FrozenWeb, tell: Tell) -> Callable[[int], None]:
-    def on_page(number: int) -> None:
-        if number % PAGES_PER_NEWS == 0 or number == len(web.pages):
-            tell(f"Indexing the frozen web: {number} of {len(web.pages)} pages")
-
-    return on_page
+    except (OSError, ValueError):  # no space, no permission, or the lock was never free
+        return PageIndex.build(crawl(web, on_page) if listings is None else listings)
 
 
 @contextmanager
 def _locked(path: Path, tell: Tell) -> Iterator[None]:
-    """Raises OSError where the lock can't be had: no permission, or not within WAIT_S."""
+    """Hold the lock at `path`. Raises OSError where that is not permitted or takes longer than WAIT_S."""
     from filelock import FileLock, Timeout  # 0.09 s to import, and most calls need none
 
     lock = FileLock(path)
-    give_up, patience = time.monotonic() + WAIT_S, 0.0
+    give_up, wait_s = time.monotonic() + WAIT_S, 0.0
     while not lock.is_locked:
         try:
-            lock.acquire(timeout=patience)
+            lock.acquire(timeout=wait_s)
         except Timeout:
             if time.monotonic() >= give_up:
                 raise
             tell(WAITING)
-            patience = TELL_AGAIN_S
+            wait_s = WAITING_MESSAGE_S
     try:
         yield
     finally:
@@ -92,9 +89,10 @@ def _locked(path: Path, tell: Tell) -> Iterator[None]:
 
 
 def _keep(listings: list[Listing], folder: Path) -> PageIndex:
-    """Build aside and move into place whole. Raises OSError or ValueError where the folder can't be written."""
+    """Build the index in another folder and move it to `folder` whole. Raises OSError or ValueError."""
     aside = folder.with_name(f"{folder.name}.building")
-    shutil.rmtree(aside, ignore_errors=True)  # of a build that was killed: the lock is ours
+    # Left by a build that was killed: the lock is ours.
+    shutil.rmtree(aside, ignore_errors=True)
     try:
         aside.mkdir()
         PageIndex.build(listings, aside)
@@ -103,20 +101,17 @@ def _keep(listings: list[Listing], folder: Path) -> PageIndex:
         aside.replace(folder)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    _drop_oldest(folder.parent)
+    kept = [each for each in folder.parent.iterdir() if each.is_dir()]
+    for old in sorted(kept, key=lambda each: each.lstat().st_mtime, reverse=True)[MAX_KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)
+        # A process that waits on the old lock file may then build at the same time as one with a new lock file. Both
+        # indexes become whole.
+        old.with_name(f"{old.name}.lock").unlink(missing_ok=True)
     return PageIndex.open(folder)
 
 
-def _drop_oldest(shelf: Path) -> None:
-    folders = [each for each in shelf.iterdir() if each.is_dir()]
-    for folder in sorted(folders, key=lambda each: each.lstat().st_mtime, reverse=True)[KEPT:]:
-        shutil.rmtree(folder, ignore_errors=True)
-        # Whoever waits for it on the old lock file builds beside whoever made a new one; both end whole.
-        shelf.joinpath(f"{folder.name}.lock").unlink(missing_ok=True)
-
-
 def main() -> None:
-    """Build the index of the frozen web in force, where there is none yet; on a terminal, say how far it is."""
+    """Build the index of the frozen web in the settings, where there is none yet. A terminal shows the progress."""
     settings = load_settings()
     shown = sys.stderr.isatty()
 

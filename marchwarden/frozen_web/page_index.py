@@ -1,6 +1,6 @@
-"""A tantivy index over listings: BM25 over title, text and the words of the address; on disk, or in memory.
+"""Tantivy index of listings, on disk or in memory: BM25 over title, text and the words of the address.
 
-Words are stemmed by ranking.py before tantivy sees them, and a query is made of words alone: nothing in it is syntax.
+text/ranking.py stems the words before tantivy gets them. A query is built from words alone: nothing in it is syntax.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ import tantivy
 from marchwarden.frozen_web.crawl import Listing, words_of
 from marchwarden.text.ranking import query_terms, terms_of
 
+# File that is written last: the languages of the listings, and each file's size and checksum.
 SEAL = "sealed.json"
-"""Written last: the languages of the listings, and each file's size and checksum."""
 
+# Weights of a match in each field. Guesses.
 _BOOSTS = {"title": 2.5, "body": 1.0, "address": 0.5}
-_HEAP = 30_000_000
+# Bytes of memory for the writer. A guess.
+_HEAP_BYTES = 30_000_000
 _TOKENIZER = "terms"
 
 
 class PageIndex:
-    """Build or open one; safe to search from several threads."""
+    """Index of listings, made by `build` or `open`. It can be searched from several threads."""
 
     def __init__(self, index: tantivy.Index, languages: Iterable[str]) -> None:
         index.register_tokenizer(_TOKENIZER, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
@@ -35,10 +37,10 @@ class PageIndex:
 
     @classmethod
     def build(cls, listings: Sequence[Listing], folder: Path | None = None) -> PageIndex:
-        """In `folder`, which is empty, or in memory. Raises OSError or ValueError where it can't be written."""
+        """Build an index in the empty `folder` or in memory. Raises OSError or ValueError if it can't be written."""
         index = tantivy.Index(_schema(), path=str(folder) if folder else None)
         cls(index, ())
-        writer = index.writer(heap_size=_HEAP, num_threads=1)
+        writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
         for listing in listings:
             writer.add_document(_document(listing))
         writer.commit()
@@ -52,14 +54,14 @@ class PageIndex:
 
     @classmethod
     def open(cls, folder: Path) -> PageIndex:
-        """Raises OSError or ValueError where there is none, or one that isn't whole."""
+        """Open the index in `folder`. Raises OSError or ValueError where there is none, or one that isn't whole."""
         seal = json.loads((folder / SEAL).read_bytes())
         if not isinstance(seal, dict) or seal.get("files") != _checksums(folder):
             raise ValueError(f"{folder} is damaged")
         return cls(tantivy.Index.open(str(folder)), seal["languages"])
 
     def find(self, query: str) -> Iterator[tuple[float, Listing]]:
-        """Every listing that has a word of `query`, with its score, best first."""
+        """Yield every listing that has a word of `query`, with its score, best first."""
         clauses = [
             (tantivy.Occur.Should, tantivy.Query.boost_query(self._term(field, word), boost))
             for word in query_terms(query, self._languages)
@@ -87,15 +89,10 @@ def _schema() -> tantivy.Schema:
 def _document(listing: Listing) -> tantivy.Document:
     body = "\n".join((listing.snippet or "", *listing.sentences))
     title, words, address = terms_of([listing.title, body, words_of(listing.url)], listing.language)
-    return tantivy.Document(
-        title=" ".join(title), body=" ".join(words), address=" ".join(address), listing=_stored(listing)
-    )
-
-
-def _stored(listing: Listing) -> bytes:
     published = listing.published and listing.published.isoformat()
     fields = [listing.url, listing.title, listing.sentences, listing.snippet, published, listing.language]
-    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
+    stored = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
+    return tantivy.Document(title=" ".join(title), body=" ".join(words), address=" ".join(address), listing=stored)
 
 
 def _listing(stored: bytes) -> Listing:
@@ -106,8 +103,5 @@ def _listing(stored: bytes) -> Listing:
 
 def _checksums(folder: Path) -> dict[str, list[int]]:
     files = (file for file in folder.iterdir() if file.name != SEAL and file.suffix != ".lock")
-    return {file.name: _checksum(file.read_bytes()) for file in files}
-
-
-def _checksum(body: bytes) -> list[int]:
-    return [len(body), crc32(body)]
+    bodies = {file.name: file.read_bytes() for file in files}
+    return {name: [len(body), crc32(body)] for name, body in bodies.items()}

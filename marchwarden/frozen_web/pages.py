@@ -1,7 +1,7 @@
-"""A web in a folder: pages and a manifest, and the httpx transport that serves them in place of the network.
+"""Frozen web: pages and a manifest in a folder, and the httpx transport that serves them in place of the network.
 
-The same folder format can come from anywhere (`--web DIR`); data/web/README.md describes it. What can be found
-on such a web is the search's business (search/snapshot.py), what a page says is text.py's.
+data/web/README.md describes the format; `--web DIR` reads any such folder. Search is in sources/snapshot_search.py,
+reading of pages in reading/page.py.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -25,22 +25,23 @@ MANIFEST = "manifest.jsonl"
 _HINT = (
     "A frozen web is a folder with a manifest.jsonl; MARCHWARDEN_WEB or --web names it, unset means the shipped one."
 )
-_CHUNK = 65_536
+# Bytes that are read at once. A guess.
+_CHUNK_BYTES = 65_536
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True)
 class FrozenPage:
-    """One line of the manifest: what a GET of `url` answers, and what a search engine knows of it."""
+    """One line of the manifest: the answer to a GET of `url`, and facts that a search engine knows."""
 
     url: str
-    """Normalised, as fetch asks for it."""
+    """Normalised address, as a fetch requests it."""
     spelling: str
-    """As the manifest has it; of two spellings of one address, the normalised one is served."""
+    """Address as the manifest has it; of two spellings of one address, the normalised one is served."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     file: Path | None = None
-    """The body, as bytes; None for an answer without one."""
+    """File with the bytes of the body; None for an answer without one."""
     published: date | None = None
     delay_s: float = 0.0
     """Seconds until the answer comes."""
@@ -48,10 +49,10 @@ class FrozenPage:
     """Absolute or relative target."""
     title: str | None = None
     snippet: str | None = None
-    """What a search engine shows of a page that it has read, but that is closed to us."""
+    """Text that a search engine shows of a page that it has read, but that we can't."""
     topic: str | None = None
     note: str | None = None
-    """Why the page exists."""
+    """Purpose of the page, for maintainers."""
 
     @property
     def host(self) -> str:
@@ -66,18 +67,18 @@ class FrozenPage:
 
 
 class FrozenWeb:
-    """The pages of a folder by their URLs; bodies stay on disk until they are asked for."""
+    """Pages of a folder by their URLs. Bodies stay on disk until they are requested."""
 
     def __init__(self, folder: Path, pages: Mapping[str, FrozenPage], fingerprint: str) -> None:
         self.folder = folder
         self.pages = pages
         self.fingerprint = fingerprint
-        """Changes whenever the manifest does, or the size or time of a page's file."""
+        """Hash that changes with the manifest, and with the size or the time of a page's file."""
         self.hosts = frozenset(page.host for page in pages.values())
 
     @classmethod
     def load(cls, folder: Path) -> FrozenWeb:
-        """Raises ConfigurationError, naming file and line, where the folder is not a frozen web."""
+        """Load a folder. Raises ConfigurationError with file and line where it is not a frozen web."""
         manifest = folder / MANIFEST
         try:
             lines = manifest.read_bytes()
@@ -132,15 +133,20 @@ def _read_line(line: bytes, folder: Path, where: str, seen: hashlib._Hash) -> Fr
 
 
 def _page(fields: dict[str, Any], folder: Path) -> FrozenPage:
-    """Raises KeyError, ValueError or TypeError with what is wrong."""
+    """Return the page of a line. Raises KeyError with a missing field's name, ValueError or TypeError."""
     published = _text(fields, "published")
-    spelling = _text(fields, "url") or _missing("url")
+    spelling = _text(fields, "url")
+    if not spelling:
+        raise KeyError("url")
+    file = _text(fields, "file")
+    if file and (".." in file.split("/") or file.startswith("/") or "\\" in file or ":" in file):
+        raise ValueError(f"{file} lies outside the folder")
     page = FrozenPage(
         url=normalise_url(spelling),
         spelling=spelling,
         status=_number(fields, "status", int, 200),
         headers=_headers(fields.get("headers")),
-        file=_inside(folder, _text(fields, "file")),
+        file=folder / file if file else None,
         published=date.fromisoformat(published) if published else None,
         delay_s=float(_number(fields, "delay_s", (int, float), 0)),
         redirect=_text(fields, "redirect"),
@@ -154,10 +160,6 @@ def _page(fields: dict[str, Any], folder: Path) -> FrozenPage:
     if page.redirect and page.status not in _REDIRECTS:
         raise ValueError(f"redirect goes with a status of {sorted(_REDIRECTS)}, not {page.status}")
     return page
-
-
-def _missing(name: str) -> str:
-    raise KeyError(name)
 
 
 def _text(fields: dict[str, Any], name: str) -> str | None:
@@ -182,18 +184,10 @@ def _headers(value: object) -> dict[str, str]:
     return value
 
 
-def _inside(folder: Path, file: str | None) -> Path | None:
-    if file is None:
-        return None
-    if ".." in file.split("/") or file.startswith("/") or "\\" in file or ":" in file:
-        raise ValueError(f"{file} lies outside the folder")
-    return folder / file
-
-
 class FrozenWebTransport(httpx.AsyncBaseTransport):
-    """Answers as the manifest says: an unknown page of a known host is a 404, an unknown host does not resolve.
+    """Transport that answers from a manifest: 404 for an unknown page of a known host; unknown hosts do not resolve.
 
-    A page's delay is slept for real, up to the request's read timeout, which then raises httpx.ReadTimeout.
+    A page's delay takes real time, up to the request's read timeout; then httpx.ReadTimeout is raised.
     """
 
     def __init__(self, web: FrozenWeb) -> None:
@@ -209,23 +203,19 @@ class FrozenWebTransport(httpx.AsyncBaseTransport):
             return httpx.Response(405, headers={"allow": "GET, HEAD"}, request=request)
         page = self._web.page(str(request.url))
         if page is None:
-            return _not_found(request)
+            body = b"<!doctype html><title>404 Not Found</title><h1>Not Found</h1>"
+            return httpx.Response(404, headers={"content-type": "text/html"}, content=body, request=request)
         await _wait(page, request)
         return _answer(page, request)
 
 
 async def _wait(page: FrozenPage, request: httpx.Request) -> None:
-    patience = request.extensions.get("timeout", {}).get("read")
-    if patience is not None and page.delay_s > patience:
-        await asyncio.sleep(patience)
-        raise httpx.ReadTimeout(f"no answer within {patience:g} s", request=request)
+    timeout_s = request.extensions.get("timeout", {}).get("read")
+    if timeout_s is not None and page.delay_s > timeout_s:
+        await asyncio.sleep(timeout_s)
+        raise httpx.ReadTimeout(f"no answer within {timeout_s:g} s", request=request)
     if page.delay_s:
         await asyncio.sleep(page.delay_s)
-
-
-def _not_found(request: httpx.Request) -> httpx.Response:
-    body = b"<!doctype html><title>404 Not Found</title><h1>Not Found</h1>"
-    return httpx.Response(404, headers={"content-type": "text/html"}, content=body, request=request)
 
 
 def _answer(page: FrozenPage, request: httpx.Request) -> httpx.Response:
@@ -238,19 +228,14 @@ def _answer(page: FrozenPage, request: httpx.Request) -> httpx.Response:
 
 
 class _FileStream(httpx.AsyncByteStream):
-    """A file's bytes in chunks, so that a reader can stop in the middle of a huge page."""
+    """Bytes of a file in chunks, so that a reader can stop in the middle of a huge page."""
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for chunk in _chunks(self._file):
-            yield chunk
-
-
-def _chunks(file: Path | None) -> Iterator[bytes]:
-    if file is None:
-        return
-    with file.open("rb") as body:
-        while chunk := body.read(_CHUNK):
-            yield chunk
+        if self._file is None:
+            return
+        with self._file.open("rb") as body:
+            while chunk := body.read(_CHUNK_BYTES):
+                yield chunk

@@ -1,1 +1,1 @@
-"""The content store: every page that was read, under its hash."""
+"""Content store: every page that was read, under its hash."""

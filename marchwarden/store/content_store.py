@@ -1,4 +1,4 @@
-"""The content store: bytes under their SHA-256, compressed, written whole, shared between traces."""
+"""Content store: bytes under their SHA-256, compressed, written whole, shared between traces."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _HASH = re.compile(r"^sha256:([0-9a-f]{2})([0-9a-f]{62})$")
 
 
 class Store:
-    """Pages and texts in `folder`. Safe under threads and processes: a file appears whole or not at all."""
+    """Store of pages and texts in `folder`, for several threads and processes: a file appears whole or not at all."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def put(self, body: bytes) -> ContentHash:
-        """Keep `body`; doing it again changes nothing, and mends a file that was damaged. Raises StorageError."""
+        """Store `body` and return its hash. A damaged file is written again. Raises StorageError."""
         key = content_hash(body)
         if self._read(key) != body:
             self._write(self._path(key), zstandard.ZstdCompressor().compress(body))
         return key
 
     def get(self, key: str) -> bytes:
-        """What was kept under `key`; raises TraceError where it is missing, or no longer what it was."""
+        """Return the bytes under `key`. Raises TraceError where they are missing or damaged."""
         body = self._read(key)
         if body is None:
             state = "damaged" if self.has(key) else "missing"
@@ -47,17 +47,18 @@ class Store:
         return self.folder / parts[1] / f"{parts[2]}.zst"
 
     def _read(self, key: str) -> bytes | None:
-        """The body under `key`; None where it is missing or damaged."""
+        """Return the bytes under `key`; None where they are missing or damaged."""
         try:
             body = zstandard.ZstdDecompressor().decompress(self._path(key).read_bytes())
-        except (OSError, MemoryError, zstandard.ZstdError):  # a damaged head can claim any size
+        # A damaged file may declare any size: then the memory is not enough.
+        except (OSError, MemoryError, zstandard.ZstdError):
             return None
         return body if content_hash(body) == key else None
 
     def _write(self, path: Path, packed: bytes) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Not synced, which costs 8 ms a page: one that a crash of the machine cuts short is told by its hash.
+            # Not synced, since that costs 8 ms a page. A file that a crash of the machine cuts has another hash.
             write_whole(path, packed, synced=False)
         except OSError as error:
             raise StorageError(

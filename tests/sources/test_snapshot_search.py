@@ -16,7 +16,7 @@ import pytest
 from marchwarden.contract import SourceFilter
 from marchwarden.errors import ConfigurationError
 from marchwarden.frozen_web.crawl import Listing
-from marchwarden.frozen_web.kept_index import KEPT
+from marchwarden.frozen_web.kept_index import MAX_KEPT
 from marchwarden.observations import SearchHit
 from marchwarden.settings import Settings, load_settings
 from marchwarden.sources.search_provider import PROVIDERS
@@ -114,14 +114,14 @@ def test_a_changed_web_gets_an_index_of_its_own(settings: Settings) -> None:
 
 def test_old_indexes_make_room(settings: Settings) -> None:
     folder = settings.caches / "snapshot"
-    for number in range(KEPT + 3):
+    for number in range(MAX_KEPT + 3):
         (folder / f"old-{number}").mkdir(parents=True)
         os.utime(folder / f"old-{number}", (number, number))
     assert ask(settings)
     names = [path.name for path in shelf(settings)]
-    assert len(names) == KEPT
+    assert len(names) == MAX_KEPT
     assert "old-0" not in names
-    assert f"old-{KEPT + 2}" in names
+    assert f"old-{MAX_KEPT + 2}" in names
 
 
 def spoil_by_cutting(kept: Path) -> None:
