@@ -1,1 +1,1 @@
-"""What can be searched and read: one registry, one module a source."""
+"""Sources to search and to read: one registry, and one module for each source."""

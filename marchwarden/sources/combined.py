@@ -1,4 +1,4 @@
-"""Several researchers as one: all are searched, and each page or file is read by the one that it is of."""
+"""Several researchers as one: all of them are searched, and each page or file is read by its own researcher."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchH
 from marchwarden.sources.tools import Tools
 
 
-def together(each: Sequence[Tools]) -> Tools:
-    """Files come last in the kind, and each kind once."""
+def combine_tools(each: Sequence[Tools]) -> Tools:
+    """Return one set of tools for all of `each`. Its kind names every kind once, "file" last."""
     kinds = sorted({tools.kind for tools in each}, key=lambda kind: (kind == "file", kind))
     reader = _ReaderOfEach(each)
 
@@ -28,14 +28,14 @@ def together(each: Sequence[Tools]) -> Tools:
 
 
 class _SearchOfEach:
-    """Asks all of them side by side."""
+    """Search of all researchers at the same time."""
 
     def __init__(self, each: Sequence[Tools]) -> None:
         self._each = [tools.search for tools in each]
         self.name = "+".join(search.name for search in self._each)
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
-        """As the protocol says. Where one of them failed its failure is told, and the hits of the others stand."""
+        """Return the hits of all searches. Where one fails, the outcome has its failure and the others' hits."""
         began = time.monotonic()
         outcomes: dict[int, SearchOutcome] = {}
 
@@ -51,7 +51,7 @@ class _SearchOfEach:
         return SearchOutcome(
             query,
             self.name,
-            interleaved([outcome.hits for outcome in ordered], max_results),
+            interleave_hits([outcome.hits for outcome in ordered], max_results),
             failure=_failure(ordered),
             seconds=time.monotonic() - began,
         )
@@ -61,9 +61,9 @@ class _SearchOfEach:
             await search.aclose()
 
 
-def interleaved(lists: Sequence[Sequence[SearchHit]], most: int) -> tuple[SearchHit, ...]:
-    """The best of each, then the second of each …; each address once. Only ranks count: the scores of one search say
-    nothing of another's."""
+def interleave_hits(lists: Sequence[Sequence[SearchHit]], most: int) -> tuple[SearchHit, ...]:
+    """Return the best hit of each list, then the second of each, and so on: `most` hits, each address once."""
+    # Only ranks count: the scores of two searches have different scales.
     first: dict[str, SearchHit] = {}
     for rank in zip_longest(*lists):
         for hit in rank:
@@ -73,7 +73,7 @@ def interleaved(lists: Sequence[Sequence[SearchHit]], most: int) -> tuple[Search
 
 
 def _failure(outcomes: Sequence[SearchOutcome]) -> Failure | None:
-    """The first one's kind, with what each failing search says."""
+    """Return a failure of the first one's kind that quotes each search that failed; None where none did."""
     failed = [(outcome.provider, outcome.failure) for outcome in outcomes if outcome.failure]
     if not failed:
         return None

@@ -15,6 +15,7 @@ from marchwarden.errors import MarchwardenError
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.text.ranking import term_weights, terms_of
 
+# Characters of a snippet: about two lines of a terminal.
 SNIPPET_LIMIT = 300
 
 
@@ -26,7 +27,7 @@ class CorpusSearch:
         self._index: CorpusIndex | None = None
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
-        """As the protocol says; a damaged index is a failure. A filter that includes domains finds no file."""
+        """Return files that match `query`; none where the filter includes domains. A damaged index is a failure."""
         began = time.monotonic()
         hits: tuple[SearchHit, ...] = ()
         failure = None
@@ -42,10 +43,9 @@ class CorpusSearch:
         self._index = None
 
     def _find(self, query: str, most: int) -> tuple[SearchHit, ...]:
-        found = list(self._opened().find(query, most))
         return tuple(
-            SearchHit(each.locator, each.title, snippet, each.score, each.published)
-            for each, snippet in zip(found, _snippets(query, found), strict=True)
+            SearchHit(each.locator, each.title, _best_sentence(query, each), each.score, each.published)
+            for each in self._opened().find(query, most)
         )
 
     def _opened(self) -> CorpusIndex:
@@ -56,12 +56,8 @@ class CorpusSearch:
             return self._index
 
 
-def _snippets(query: str, found: list[Found]) -> list[str]:
-    """Of each document the sentence that says most of what is asked, weighed by how telling its words are here."""
-    return [_best_sentence(query, each) for each in found]
-
-
 def _best_sentence(query: str, found: Found) -> str:
+    """Return the sentence that shares most with `query`; a word that few of the sentences have counts more."""
     asked, *said = terms_of([query, *found.sentences], found.language)
     wanted = set(asked)
     shared = [wanted.intersection(each) for each in said]

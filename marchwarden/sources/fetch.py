@@ -1,6 +1,6 @@
 """Fetching one page under limits: robots.txt, redirects, size, time, addresses. The transport is passed in.
 
-A fetch never raises for what the world does: its outcome carries the page or the failure.
+A fetch raises no error of the network or of a server: its outcome carries the page or the failure.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, c
 from marchwarden.reading.page import read_page, refresh_target
 from marchwarden.settings import Settings
 
+# Redirects of one page. A guess: half of what the Fetch standard lets browsers follow.
 MOST_REDIRECTS = 10
-_SECONDS_FOR_AN_ANSWER = 1.0
-"""What is left of a fetch's time after a wait that a server asked for, at least."""
+# RFC 9309 asks crawlers to follow at least five redirects of a robots.txt.
 MOST_ROBOTS_REDIRECTS = 5
+# Seconds that must be left for the answer after a wait that a server asked for. A guess.
+_MIN_ANSWER_S = 1.0
 
-_WORLD = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, AddressRefused, NotInTime, Unreadable)
+_NETWORK_ERRORS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, AddressRefused, NotInTime, Unreadable)
 _RESET = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 _OTHER_SCHEME = re.compile(r"\s*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
@@ -45,17 +47,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class _Visit:
-    """How far one fetch has come: what its outcome is made of, whenever it ends."""
+    """State of one fetch. Its outcome is made from this, whenever the fetch ends."""
 
     asked: str
     url: str
     allows: Callable[[str], bool]
-    """Which hosts the caller lets us ask."""
+    """Return whether the caller allows requests to a host."""
     redirects: list[str] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
-    """Addresses with the cookies that were sent there: a site may send us back after it has set one."""
+    """Addresses with the cookies that were sent there: a site may redirect back after it has set one."""
     hosts: set[str] = field(default_factory=set)
-    """That were asked for the page."""
+    """Hosts that have had a request for this page."""
     cookies: httpx.Cookies = field(default_factory=httpx.Cookies)
     answer: Answer | None = None
     page: Page | None = None
@@ -80,11 +82,14 @@ class _Visit:
 
 
 class Fetcher:
-    """Fetches pages for one research call; robots.txt answers are kept for as long as it lives."""
+    """Fetcher of pages for one research call. It keeps robots.txt answers for as long as it lives."""
 
     def __init__(self, settings: Settings, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        """With `transport` given, that is the world: names are not resolved, so only what a URL itself says of its
-        address can be refused; and nobody is behind it whom requests could burden."""
+        """Fetch over the network, or over `transport` in its place.
+
+        With a `transport` no name is resolved, so that only an address in the URL itself can be refused; and there is
+        no pause between requests, since they burden nobody.
+        """
         self._settings = settings
         self._transport = transport or live_transport(settings)
         self._headers = _headers(settings.contact)
@@ -104,9 +109,9 @@ class Fetcher:
     async def fetch(
         self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool] = lambda host: True
     ) -> FetchOutcome:
-        """The page at `url`, or what kept us from it, within `timeout` seconds (the setting fetch_timeout at most).
+        """Return the page at `url` or the failure, within `timeout` seconds (the setting fetch_timeout at most).
 
-        No host that is not allowed is asked, on whatever way it is come to. Only cancellation passes through.
+        A host that is not allowed gets no request, not even after a redirect. Only cancellation passes through.
         """
         started = time.monotonic()
         try:
@@ -117,28 +122,32 @@ class Fetcher:
         visit = _Visit(asked, asked, allows)
         failure: Failure | None = Failure(FailureKind.TIMEOUT, f"the page did not arrive within {limit:.3g} seconds")
         with anyio.move_on_after(limit):
-            failure = await self._visit(visit)
+            try:
+                stopped = await self._follow(visit)
+            except _NETWORK_ERRORS as error:
+                failure = failure_of(error, visit.url)
+            else:
+                # Assigned once the page is read, so that a timeout while it is read stays a timeout.
+                failure = stopped or await self._read(visit)
         return visit.outcome(failure, time.monotonic() - started)
 
-    async def _visit(self, visit: _Visit) -> Failure | None:
-        try:
-            failure = await self._follow(visit)
-        except _WORLD as error:
-            return failure_of(error, visit.url)
-        return failure or await self._read(visit)
-
     async def _follow(self, visit: _Visit) -> Failure | None:
-        """Go where the answers send us until one is a page's; each address is checked before it is asked."""
+        """Follow redirects until an answer is a page's. Each address is checked before its request."""
         while True:
             visit.answer = None
             visit.seen.add(_place(visit))
             if not visit.allows(host_of(visit.url)):
                 return Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(visit.url)}")
-            if failure := await self._refusal(visit):
+            refused = refusal(visit.url, allow_private=self._settings.allow_private_addresses)
+            if failure := refused or await self._robots.refusal(visit.url, visit.allows):
                 return failure
-            asked_with = {CRAWL_DELAY: self._crawl_delay(visit)}
-            visit.answer = await self._get(visit.url, self._settings.max_page_bytes, asked_with, visit.cookies)
-            target = _sent_on_to(visit.answer, visit.url)
+            # A redirect within a host is the same page still, and waits for no crawl delay.
+            delay_s = 0.0 if host_of(visit.url) in visit.hosts else self._robots.crawl_delay(visit.url)
+            visit.hosts.add(host_of(visit.url))
+            visit.answer = await self._get(
+                visit.url, self._settings.max_page_bytes, {CRAWL_DELAY: delay_s}, visit.cookies
+            )
+            target = _redirect_target(visit.answer, visit.url)
             if target is None or isinstance(target, Failure):
                 return target
             visit.url = target
@@ -148,32 +157,18 @@ class Fetcher:
             if len(visit.redirects) > MOST_REDIRECTS:
                 return Failure(FailureKind.REDIRECT_LOOP, f"the page redirects more than {MOST_REDIRECTS} times")
 
-    async def _refusal(self, visit: _Visit) -> Failure | None:
-        refused = refusal(visit.url, allow_private=self._settings.allow_private_addresses)
-        return refused or await self._robots.refusal(visit.url, visit.allows)
-
-    def _crawl_delay(self, visit: _Visit) -> float:
-        """Seconds since the last page of the host; none for a redirect within it, which is the same page still."""
-        host = host_of(visit.url)
-        if host in visit.hosts:
-            return 0.0
-        visit.hosts.add(host)
-        return self._robots.crawl_delay(visit.url)
-
     async def _get(
         self, url: str, limit: int, extensions: dict[str, float], cookies: httpx.Cookies | None = None
     ) -> Answer:
-        """One GET, and one more where the connection was reset, or the server may answer within the time left.
-
-        The second try belongs to the first: the delay between pages does not lie before it.
-        """
+        """Send a GET, and a second one where the connection was reset, or where the server asks for a short wait."""
+        # The second try belongs to the same page, so that no crawl delay comes before it.
         again = {**extensions, CRAWL_DELAY: 0.0}
         try:
             answer = await self._get_once(url, limit, extensions, cookies)
         except _RESET:
             return await self._get_once(url, limit, again, cookies)
         wait = answer.try_again_in
-        if wait is None or (wait and wait + _SECONDS_FOR_AN_ANSWER > seconds_left()):
+        if wait is None or (wait and wait + _MIN_ANSWER_S > seconds_left()):
             return answer
         await anyio.sleep(wait)
         return await self._get_once(url, limit, again, cookies)
@@ -201,16 +196,20 @@ class Fetcher:
         )
         try:
             found = await to_thread.run_sync(read, abandon_on_cancel=True)
-        except Exception:  # a parser stumbled over this one page: the others are still to be read
+        # A parser may fail on one page in any way; the other pages are still to be read.
+        except Exception:
             _log.exception("reading %s failed", visit.url)
             return Failure(FailureKind.NO_TEXT, "the page could not be parsed")
-        if isinstance(found, Failure):
-            return _naming_when(found, answer)
-        visit.page = found
-        return None
+        if isinstance(found, Page):
+            visit.page = found
+            return None
+        retry = answer.retry_after
+        if retry is None or found.kind not in (FailureKind.RATE_LIMITED, FailureKind.SERVER_ERROR):
+            return found
+        return replace(found, detail=f"{found.detail}; it asks to be called again {retry.words}")
 
     async def _read_robots(self, url: str, allows: Callable[[str], bool]) -> RobotsFile | Failure:
-        """The answer for a robots.txt, redirects followed; too many of them mean that there is none (RFC 9309)."""
+        """Return the robots.txt at `url`, after redirects. Too many redirects mean that there is none (RFC 9309)."""
         try:
             for _ in range(MOST_ROBOTS_REDIRECTS + 1):
                 if not allows(host_of(url)):
@@ -221,15 +220,18 @@ class Fetcher:
                 if answer.location is None:
                     return RobotsFile(answer.status, answer.body)
                 url = join_url(url, answer.location)
-        except _WORLD as error:
+        except _NETWORK_ERRORS as error:
             return failure_of(error, url)
         except ValueError:
-            pass  # sent on to something that is no web address: there is no robots.txt
+            pass  # redirected to something that is no web address: there is no robots.txt
         return RobotsFile(404)
 
 
 def live_transport(settings: Settings) -> httpx.AsyncBaseTransport:
-    """The network: public addresses only, each host asked no more than it wants, and not for what can be kept."""
+    """Return a transport to public addresses only, with pauses between requests to a host.
+
+    It has a cache unless the settings turn that off.
+    """
     private = settings.allow_private_addresses
     network = PoliteTransport(CheckedTransport(allow_private=private))
     if not settings.http_cache:
@@ -237,20 +239,12 @@ def live_transport(settings: Settings) -> httpx.AsyncBaseTransport:
     return CacheTransport(network, cache_file(settings.caches, private=private), largest=settings.max_page_bytes)
 
 
-def _naming_when(failure: Failure, answer: Answer) -> Failure:
-    """The failure of a status, with the moment at which the server wants to be asked again."""
-    asked = answer.retry_after
-    if asked is None or failure.kind not in (FailureKind.RATE_LIMITED, FailureKind.SERVER_ERROR):
-        return failure
-    return replace(failure, detail=f"{failure.detail}; it asks to be called again {asked.words}")
-
-
 def _place(visit: _Visit) -> tuple[str, str]:
     return visit.url, "; ".join(sorted(f"{cookie.name}={cookie.value}" for cookie in visit.cookies.jar))
 
 
-def _sent_on_to(answer: Answer, url: str) -> str | Failure | None:
-    """Where the answer sends us, by its header or by its page; None where it is what was asked for."""
+def _redirect_target(answer: Answer, url: str) -> str | Failure | None:
+    """Return the address that the answer redirects to, by its header or by its page; None for no redirect."""
     if answer.location is not None:
         try:
             return join_url(url, answer.location)
@@ -276,7 +270,7 @@ def _headers(contact: str | None) -> dict[str, str]:
 
 
 def user_agent(contact: str | None = None) -> str:
-    """`marchwarden/0.1.0 (+https://…)`: our product token first, then how to reach whoever runs it."""
+    """Return `marchwarden/0.1.0 (+https://…)`: our product token, then how to reach the person who runs it."""
     try:
         number = version("marchwarden")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Search: the protocol, and which providers there are."""
+"""Search: its protocol, and its providers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ class SearchProvider(Protocol):
     name: str
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
-        """Hits for `query`, best first, none that the filter excludes. Never raises for what the service does:
-        the outcome carries the failure. Cancellation passes through."""
+        """Return the hits for `query`, best first, without those that the filter excludes.
+
+        A failure of the service is in the outcome and is never raised. Cancellation passes through.
+        """
         ...
 
     async def aclose(self) -> None: ...
@@ -34,4 +36,4 @@ def _snapshot(settings: Settings) -> SearchProvider:
 
 
 PROVIDERS: dict[str, Callable[[Settings], SearchProvider]] = {"tavily": _tavily, "snapshot": _snapshot}
-"""How to make each provider; its module is imported when it is made. Raises ConfigurationError."""
+"""Functions that make the providers, by name. They import the provider's module, and raise ConfigurationError."""

@@ -17,30 +17,30 @@ from marchwarden.observations import SearchHit, SearchOutcome
 from marchwarden.settings import Settings
 from marchwarden.text.ranking import rank
 
+# Characters of a snippet: about two lines of a terminal.
 SNIPPET_LIMIT = 300
-"""Characters of a snippet: about two lines of a terminal."""
 
 
 class SnapshotSearch:
-    """Raises ConfigurationError on creation where the folder is no frozen web."""
+    """Search of one frozen web. Raises ConfigurationError on creation where the folder is no frozen web."""
 
     name = "snapshot"
 
     def __init__(self, settings: Settings, web: FrozenWeb | None = None) -> None:
-        """`web`: the one in the settings, where it has been loaded already."""
+        """Search `web`, or, where it is None, the frozen web that the settings name."""
         self._web = web or FrozenWeb.load(settings.frozen_web)
         self._caches = settings.caches
         self._opening = threading.Lock()
         self._index: PageIndex | None = None
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
-        """Hits for `query`, as the protocol says; there is no failure. Builds the index where nobody prepared it."""
+        """Return the hits for `query`; there is no failure. Builds the index where nobody prepared it."""
         began = time.monotonic()
         hits = await anyio.to_thread.run_sync(self._find, query, max_results, source_filter, abandon_on_cancel=True)
         return SearchOutcome(query, self.name, hits, seconds=time.monotonic() - began)
 
     def prepare(self, tell: Tell = lambda message: None) -> None:
-        """Open the index, building it where there is none: 14 ms a page. `tell` hears how far that is."""
+        """Open the index, building it where there is none: 14 ms a page. `tell` receives the progress."""
         self._opened(tell)
 
     async def aclose(self) -> None:

@@ -1,6 +1,6 @@
 """Kinds of researcher: each is a search and a fetcher under one loop. To add one: a function, and its line below.
 
-What a kind needs is imported when it is opened: no kind pays for another.
+A kind's modules are imported when it is opened, so that no kind pays for another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def open_web(settings: Settings, name: str = "") -> Tools:
-    """Tavily finds pages, the live web serves them. Raises ConfigurationError where there is no key."""
+    """Return tools that search with Tavily and read the live web. Raises ConfigurationError where there is no key."""
     from marchwarden.sources.fetch import Fetcher
     from marchwarden.sources.tools import Tools
 
@@ -32,7 +32,7 @@ def open_web(settings: Settings, name: str = "") -> Tools:
 
 
 def open_snapshot(settings: Settings, name: str = "") -> Tools:
-    """An index finds pages of a frozen web, a folder serves them. No network, no key."""
+    """Return tools that search the index of a frozen web and read its folder. They need no network and no key."""
     from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport
     from marchwarden.sources.fetch import Fetcher
     from marchwarden.sources.snapshot_search import SnapshotSearch
@@ -45,8 +45,8 @@ def open_snapshot(settings: Settings, name: str = "") -> Tools:
 
 
 def open_files(settings: Settings, name: str) -> Tools:
-    """An index finds the user's own files, and they are read again from where they lie. Raises ConfigurationError
-    where there is no corpus of that name."""
+    """Return tools that search the index of a corpus and read the user's files where they lie. Raises
+    ConfigurationError where there is no corpus of that name."""
     from marchwarden.corpus.corpora import open_corpus
     from marchwarden.corpus.corpus_fetcher import CorpusFetcher
     from marchwarden.sources.corpus_search import CorpusSearch
@@ -62,20 +62,18 @@ RESEARCHERS: dict[str, Callable[[Settings, str], Tools]] = {
     "snapshot": open_snapshot,
     "corpus": open_files,
 }
-"""By what stands before the colon of a source; what stands behind it is the second argument."""
+"""Functions by the part of a source before its colon; the part behind the colon is their second argument."""
 
 
 def open_tools(settings: Settings) -> Tools:
-    """The tools of the researcher in force, or of several as one; raises ConfigurationError where a key, a folder or
-    a corpus is missing."""
-    found = [_opened(settings, source) for source in settings.sources]
+    """Return the tools of the researcher in the settings, or of several as one. Raises ConfigurationError where a
+    key, a folder or a corpus is missing."""
+    found = []
+    for source in settings.sources:
+        kind, _, name = source.partition(":")
+        found.append(RESEARCHERS[kind](settings, name))
     if len(found) > 1:
-        from marchwarden.sources.combined import together
+        from marchwarden.sources.combined import combine_tools
 
-        found = [together(found)]
+        found = [combine_tools(found)]
     return replace(found[0], embedder=open_embedder(settings))
-
-
-def _opened(settings: Settings, source: str) -> Tools:
-    kind, _, name = source.partition(":")
-    return RESEARCHERS[kind](settings, name)

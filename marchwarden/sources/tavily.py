@@ -1,6 +1,6 @@
-"""Search of the live web with Tavily, through its official client; whatever the service does becomes a failure.
+"""Search of the live web with Tavily, through its official client. Every error of the service becomes a failure.
 
-A 429 or a 5xx is tried once more, and only where waiting for it is short: the loop has other queries to go on with.
+A request that got a 429 or a 5xx is sent once more where the wait is short; the loop has other queries meanwhile.
 """
 
 from __future__ import annotations
@@ -26,23 +26,26 @@ from marchwarden.settings import Settings
 if TYPE_CHECKING:
     from tavily import AsyncTavilyClient
 
+# Results that the service returns for one request, at most: its own limit.
 RESULT_LIMIT = 20
-TIMEOUT = 15.0
-"""Seconds for one search, without the wait before a second try."""
-PATIENCE = 2.0
-"""Seconds to wait, at most, before the second try; a `retry-after` beyond it means none."""
+# Seconds for one search, without the wait before the second try. A guess.
+TIMEOUT_S = 15.0
+# Seconds to wait before the second try, at most; after a longer `retry-after` there is none. A guess.
+MAX_WAIT_S = 2.0
 
 _ADDRESS = "https://api.tavily.com"
-_PAUSE = 0.5
-_PASSING = frozenset({429, 500, 502, 503, 504})
+# Seconds before the second try where the service names none. A guess.
+_PAUSE_S = 0.5
+_TEMPORARY_STATUSES = frozenset({429, 500, 502, 503, 504})
+_EMPTY_QUERY = Failure(FailureKind.BAD_REQUEST, "the query is empty")
 
 
 class TavilySearch:
-    """Raises ConfigurationError on creation where no key is set, or the service's address is none."""
+    """Search with Tavily. Raises ConfigurationError on creation where the key is missing or the address is bad."""
 
     name = "tavily"
 
-    def __init__(self, settings: Settings, *, timeout: float = TIMEOUT) -> None:
+    def __init__(self, settings: Settings, *, timeout: float = TIMEOUT_S) -> None:
         if settings.tavily_api_key is None:
             raise ConfigurationError(
                 "Searching the web needs TAVILY_API_KEY, which is not set",
@@ -59,7 +62,7 @@ class TavilySearch:
         self._http: httpx.AsyncClient | None = None
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
-        """As the protocol says. A longer query is cut to 400 characters, between words."""
+        """Return the hits for `query`. A query of more than 400 characters is cut between words."""
         began = time.monotonic()
         asked = as_query(query)
         found = await self._ask(asked, min(max_results, RESULT_LIMIT), source_filter) if asked else _EMPTY_QUERY
@@ -77,7 +80,7 @@ class TavilySearch:
     def _client(self) -> AsyncTavilyClient:
         from tavily import AsyncTavilyClient
 
-        self._http = _OnceMore(base_url=self._address, headers={"user-agent": "marchwarden"})
+        self._http = _RetryingClient(base_url=self._address, headers={"user-agent": "marchwarden"})
         return AsyncTavilyClient(api_key=self._key, client=self._http, api_base_url=self._address)
 
     async def _ask(self, query: str, max_results: int, source_filter: SourceFilter) -> list[SearchHit] | Failure:
@@ -91,7 +94,8 @@ class TavilySearch:
                 timeout=self._timeout,
             )
             return list(_hits(answer["results"]))
-        except Exception as error:  # the client lets through what httpx, json and its own slips raise
+        # The client lets errors of httpx and json through, and errors of its own making.
+        except Exception as error:
             return self._failure(error)
 
     def _failure(self, error: Exception) -> Failure:
@@ -103,7 +107,8 @@ class TavilySearch:
                 return Failure(FailureKind.BAD_KEY, f"the search service refuses the key{says}")
             case errors.UsageLimitExceededError():
                 return Failure(FailureKind.RATE_LIMITED, f"the search service received too many requests{says}")
-            case errors.ForbiddenError() if "limit" in says:  # 432 and 433, which the client doesn't tell from 403
+            # The client raises the same error for 403, and for 432 and 433, which mean a limit.
+            case errors.ForbiddenError() if "limit" in says:
                 return Failure(FailureKind.RATE_LIMITED, f"the search plan's limit is used up{says}")
             case errors.ForbiddenError():
                 return Failure(FailureKind.BAD_KEY, f"the search service refuses the request{says}")
@@ -123,21 +128,19 @@ class TavilySearch:
                 return Failure(FailureKind.SERVICE_DOWN, "the search service did not return search results")
 
     def _said(self, error: Exception) -> str:
-        """The service's own words, on one line and without the key."""
+        """Return the service's own words on one line and without the key, behind a colon."""
         words = " ".join(str(error).replace(self._key, "…").split())[:200]
         return f": {words}" if words else ""
 
 
-_EMPTY_QUERY = Failure(FailureKind.BAD_REQUEST, "the query is empty")
-
-
 def _domains(names: list[str]) -> list[str] | None:
-    """A domain covers its subdomains there too; all of a public suffix (`gov`, `ac.uk`) is asked for as `*.gov`."""
-    return [f"*.{name}" if _is_public_suffix(name) else name for name in names] or None
-
-
-def _is_public_suffix(name: str) -> bool:
-    return "." not in name or organisation_of(f"any.{name}") == f"any.{name}"
+    """Return the domains in the service's form; None for no filter."""
+    # There too a domain covers its subdomains. Only a public suffix (`gov`, `ac.uk`) needs a star: `*.gov`.
+    domains = []
+    for name in names:
+        is_public_suffix = "." not in name or organisation_of(f"any.{name}") == f"any.{name}"
+        domains.append(f"*.{name}" if is_public_suffix else name)
+    return domains or None
 
 
 def _of_status(status: int) -> Failure:
@@ -168,9 +171,10 @@ def _is_web_address(url: str) -> bool:
 
 
 def _day(text: object) -> date | None:
-    """The service dates news as RFC 5322 has it; ISO dates are met as well."""
+    """Return the day of a date in the form of RFC 5322 or ISO 8601; None for anything else."""
     if not isinstance(text, str):
         return None
+    # The service writes dates of news as RFC 5322 has them, and sometimes ISO dates.
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             return read(text).date()
@@ -179,28 +183,22 @@ def _day(text: object) -> date | None:
     return None
 
 
-class _OnceMore(httpx.AsyncClient):
-    """Sends a request a second time where the first answer was a passing failure and the wait is short.
-
-    A 429 without `retry-after` is not repeated: nothing says that the limit is about to lift.
-    """
+class _RetryingClient(httpx.AsyncClient):
+    """Client that sends a request a second time where the failure is temporary and the wait is short."""
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         answer = await super().send(request, **options)
-        wait = _wait_after(answer)
-        if wait is None:
+        if answer.status_code not in _TEMPORARY_STATUSES:
+            return answer
+        says = answer.headers.get("retry-after")
+        if says is None:
+            # A 429 without `retry-after` is not repeated: nothing says that the limit ends soon.
+            wait = MAX_WAIT_S + 1 if answer.status_code == 429 else _PAUSE_S
+        else:
+            # A date there means minutes.
+            wait = float(says) if says.isdecimal() else MAX_WAIT_S + 1
+        if wait > MAX_WAIT_S:
             return answer
         await answer.aclose()
         await asyncio.sleep(wait)
         return await super().send(request, **options)
-
-
-def _wait_after(answer: httpx.Response) -> float | None:
-    """Seconds until a second try, None for none."""
-    if answer.status_code not in _PASSING:
-        return None
-    says = answer.headers.get("retry-after")
-    if says is None:
-        return None if answer.status_code == 429 else _PAUSE
-    wait = float(says) if says.isdecimal() else PATIENCE + 1  # a date there means minutes
-    return wait if wait <= PATIENCE else None

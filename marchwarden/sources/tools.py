@@ -1,4 +1,4 @@
-"""Tools of a researcher: a search, a fetcher, and what belongs to both."""
+"""Tools of a researcher: a search, a fetcher, and the settings that they share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Reader(Protocol):
     """Fetch pages of a web (sources/fetch.py), files of a corpus, or each where it belongs."""
 
     async def fetch(self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool]) -> FetchOutcome:
-        """Return what stands at `url`, or what kept us from it. Only cancellation passes through."""
+        """Return the page or file at `url`, or the failure to read it. Only cancellation passes through."""
         ...
 
     async def aclose(self) -> None: ...
@@ -33,11 +33,11 @@ class Tools:
     search: SearchProvider
     fetcher: Reader
     embedder: Embedder | None = None
-    """Compares texts in meaning, where that is installed."""
+    """Model that compares texts in meaning; None where it is not installed."""
     address: Callable[[str], str | None] = web_address
-    """The one spelling of a hit's address; None for what this fetcher can't go to."""
+    """Return the normalised address of a hit; None for one that this fetcher can't read."""
     prepare: Callable[[Callable[[str], None]], None] = lambda tell: None
-    """Make ready what the first search needs, before a call's clock runs. Blocks; `tell` hears how far it is."""
+    """Prepare the first search before a call's time begins to run. Blocks; `tell` receives the progress."""
 
     async def aclose(self) -> None:
         await self.search.aclose()

@@ -10,7 +10,7 @@ from marchwarden.contract import GapCategory, SourceAuthority, SourceFilter
 from marchwarden.errors import ConfigurationError
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.settings import Settings, load_settings, shipped, sources_of
-from marchwarden.sources.combined import interleaved
+from marchwarden.sources.combined import interleave_hits
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.trace.timeline import timeline
 from marchwarden.trace.verify import verify
@@ -185,7 +185,7 @@ def hits(*urls: str) -> tuple[SearchHit, ...]:
 async def test_hits_are_taken_in_turn_whatever_their_scores(
     lists: list[tuple[SearchHit, ...]], most: int, order: str
 ) -> None:
-    assert "".join(hit.url for hit in interleaved(lists, most)) == order
+    assert "".join(hit.url for hit in interleave_hits(lists, most)) == order
 
 
 async def test_failures_of_several_searches_are_told_together() -> None:
