@@ -6,6 +6,7 @@ import pytest
 
 from marchwarden.contract import NON_TEXT_SOURCE, markers_of
 from marchwarden.settings import load_settings
+from tests.profiles import within
 from tests.runs import actions, run
 from tests.webs import article
 
@@ -153,14 +154,14 @@ async def test_the_wall_clock_ends_a_call_with_what_was_found() -> None:
             "delay_s": 60,
         }
     }
-    settings = load_settings(model="extractive", source="snapshot", max_seconds=2.0)
+    settings = load_settings(model="extractive", source="snapshot", max_seconds=8.0)
     from pathlib import Path
 
     from tests.webs import make_web
 
     settings = settings.model_copy(update={"web": make_web(Path.cwd() / "slow", pages)})
     done = await run(QUESTION, settings=settings)
-    assert done.result.cost_metadata.wall_time_sec < 2.0
+    assert done.result.cost_metadata.wall_time_sec < within(8.0)
     assert done.result.citations
     assert done.problems == []
 

@@ -25,6 +25,7 @@ from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.writer import TraceWriter
 from tests.models import connected
+from tests.profiles import within
 from tests.runs import Run
 from tests.webs import article, make_web
 
@@ -243,9 +244,9 @@ async def test_6_a_refused_key_is_tried_once_and_a_model_that_is_down_not_for_ev
 
 async def test_a_model_too_slow_for_the_wall_clock_leaves_what_was_read() -> None:
     done = await run(
-        lambda request: Reply(good(request), delay=0.0 if stage_of(request) == "plan" else 30.0), seconds=1.5
+        lambda request: Reply(good(request), delay=0.0 if stage_of(request) == "plan" else 60.0), seconds=6.0
     )
-    assert done.result.cost_metadata.wall_time_sec < 4.0
+    assert done.result.cost_metadata.wall_time_sec < within(8.0)
     assert "1931" in done.result.answer
     assert {"budget_exhausted"} == set(done.categories())
     assert done.problems == []

@@ -75,7 +75,8 @@ async def test_a_call_gives_structured_content_and_text_and_tells_what_it_does(w
     heard: list[tuple[float, str | None]] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        heard.append((progress, message))
+        if not (message or "").startswith("starting ("):  # on a busy machine it says how long that takes
+            heard.append((progress, message))
 
     async with a_client(way, tmp_path) as client:
         answer = await client.call_tool("research", {"question": "answer me"}, progress_callback=hear)
@@ -85,7 +86,7 @@ async def test_a_call_gives_structured_content_and_text_and_tells_what_it_does(w
     assert "says: answer me" in result.answer
     assert result.answer in text_of(answer)
     assert f"trace://{result.trace_id}" in text_of(answer)
-    assert heard == [(1, "doing: answer me")]
+    assert [message for _, message in heard] == ["doing: answer me"]
     assert the_trace(tmp_path).result == result
 
 
@@ -364,7 +365,7 @@ def test_a_server_that_ends_leaves_no_process_and_says_in_its_traces_why(tmp_pat
     with a_raw_server(tmp_path) as server:
         server.initialize()
         server.call(f"tell_pid {note}")
-        while not (note.exists() and note.read_text()):
+        while not (note.exists() and note.read_text() and list_traces(tmp_path / "traces")):
             time.sleep(0.02)
         family = descendants(server.process.pid)
         assert int(note.read_text()) in family
@@ -450,7 +451,7 @@ async def test_the_tool_is_served_over_http_too(url: str, mode: Literal["auto", 
 
     async with Client(url, mode=mode) as client:
         answer = await client.call_tool("research", {"question": "answer me"}, progress_callback=hear)
-        await _until(lambda: heard == ["doing: answer me"])
+        await _until(lambda: heard[-1:] == ["doing: answer me"])
     assert "says: answer me" in text_of(answer)
 
 
