@@ -160,10 +160,11 @@ class _Reading:
 
 @contextmanager
 def _translated(reading: _Reading) -> Iterator[None]:
-    """The SDK's errors as lm15 errors; the usage by then goes with whatever interrupts the answer."""
+    """Raise the SDK's errors as lm15 errors. An error that interrupts an answer carries the usage by then."""
     try:
         yield
-    except GeneratorExit:  # the reader stopped by itself, and knows of the usage that it has read
+    # The reader stopped by itself, and knows the usage that it has read.
+    except GeneratorExit:
         raise
     except BaseException as error:
         translated = to_lm15(error) if isinstance(error, Exception) else None

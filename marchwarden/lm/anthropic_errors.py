@@ -81,7 +81,7 @@ def _of_status(error: anthropic.APIStatusError) -> Any:
 
 
 def _retry_after(headers: Any) -> float | None:
-    """Seconds to wait: milliseconds, seconds or an HTTP date (RFC 9110, 10.2.3)."""
+    """Return the seconds to wait, from milliseconds, seconds or an HTTP date (RFC 9110, 10.2.3); None for none."""
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
     value = headers.get("retry-after")

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import dspy
 from dspy import lm15
@@ -135,19 +135,29 @@ class Meter:
     # Before
 
     def corrected(self, bound: int) -> int:
-        """`bound`, raised by what the provider has been seen to report beyond it."""
+        """Return `bound`, raised by the share that the provider has reported beyond earlier bounds."""
         with self._lock:
             return math.ceil(bound * self._prompt_correction)
 
     def admit(self, caller: Caller, request: Any, bound: int, *, shrink: bool) -> Admission | None:
-        """Hold what the call may cost. With `shrink` the answer's cap is cut to what is left, and where not even the
-        floor fits BudgetExhausted is raised; without, None says that the call does not fit as it is."""
+        """Reserve the highest cost of the call; None where it does not fit.
+
+        With `shrink` the answer's cap is cut to the tokens left. Raises BudgetExhausted where the floor does not fit.
+        """
         cap = request.config.max_tokens or DEFAULT_CAP_TOKENS
         while True:
             left = self._budget.tokens_left(caller.stage) - bound
             allowed = min(cap, int(left / self._answer_correction))
             if allowed < (caller.floor(cap) if shrink else cap):
-                return self._refuse(caller, bound, cap, left) if shrink else None
+                if not shrink:
+                    return None
+                with self._lock:
+                    self.refused += 1
+                raise BudgetExhausted(
+                    "tokens",
+                    f"{caller.stage} needs {bound} tokens for its prompt and {caller.floor(cap)} for an answer; "
+                    f"{max(left + bound, 0)} are left for it",
+                )
             try:
                 held = bound + math.ceil(allowed * self._answer_correction)
                 reservation = self._budget.reserve(caller.stage, held)
@@ -162,32 +172,32 @@ class Meter:
         floor = caller.floor(request.config.max_tokens or DEFAULT_CAP_TOKENS)
         return held > 0 and self._budget.tokens_left(caller.stage) + held >= bound + floor
 
-    def _refuse(self, caller: Caller, bound: int, cap: int, left: int) -> NoReturn:
-        with self._lock:
-            self.refused += 1
-        raise BudgetExhausted(
-            "tokens",
-            f"{caller.stage} needs {bound} tokens for its prompt and {caller.floor(cap)} for an answer; "
-            f"{max(left + bound, 0)} are left for it",
-        )
-
     # After
 
     def settle(self, admission: Admission, answer: Answer, response: Any) -> Any:
-        """Commit what a whole answer cost and return it; raises ModelError for one that is refused or cut short."""
+        """Commit the cost of a whole answer and return it. Raises ModelError for one that is refused or cut short."""
         bill = self._bill(response.usage, admission, missing_output=admission.cap)
         # A usage of nothing for an answer that streamed is a server that does not count: then the bound holds.
         if bill.tokens == 0 and answer.begun:
             bill = self._bill(lm15.Usage(), admission, missing_output=admission.cap)
-        error = _unusable(response)
+        error: ModelError | None = None
+        if response.finish_reason == "length":
+            error = ModelError("truncated", "the model's answer was cut off at its cap")
+        elif response.finish_reason == "content_filter":
+            error = ModelError("refused", "the model declined to answer")
         self._commit(admission, bill, error)
         if error is not None:
             raise error
         return response
 
     def settle_failure(self, admission: Admission, answer: Answer, error: BaseException) -> None:
-        """Commit what a failed attempt may have cost; raises in place of `error` where a retry would be in vain."""
-        usage = _usage_of(error)
+        """Commit the highest cost of a failed attempt. Raises in place of `error` where a retry would be useless."""
+        # An error may carry the usage that the attempt was billed.
+        usage = getattr(error, "usage", None)
+        if usage is None and isinstance(error, lm15.StreamAssemblyError) and error.partial is not None:
+            usage = error.partial.usage
+        if usage is not None and usage.input_tokens is None and usage.output_tokens is None:
+            usage = None
         interrupted = answer.begun or not isinstance(error, Exception)
         bill = _Bill(0)
         if usage is not None or interrupted:
@@ -199,7 +209,7 @@ class Meter:
             raise model_error(error) from error
 
     def _bill(self, usage: Any, admission: Admission, *, missing_output: int) -> _Bill:
-        """The charge as the provider reports it; what it leaves out is charged as what it can have been at most."""
+        """Return the charge that the provider reports. A part that it leaves out is charged at its highest value."""
         prompt = usage.input_tokens if usage.input_tokens is not None else admission.prompt_bound
         output = usage.output_tokens if usage.output_tokens is not None else missing_output
         tokens = max(prompt + output, usage.total_tokens or 0)
@@ -207,7 +217,11 @@ class Meter:
 
     def _commit(self, admission: Admission, bill: _Bill, error: BaseException | None) -> None:
         charged = self._budget.commit(admission.reservation, bill.tokens)
-        self._learn(admission, bill)
+        # A provider that reports more tokens than a bound counts in a way that the bound does not know.
+        with self._lock:
+            self._prompt_correction *= max(1.0, bill.input_tokens / max(admission.prompt_bound, 1))
+            beyond = (bill.tokens - bill.input_tokens) / (admission.cap * self._answer_correction)
+            self._answer_correction *= max(1.0, beyond)
         self._recorder.record(
             ModelCalled(
                 decision=f"{admission.caller.stage} asks the model for at most {admission.cap} tokens",
@@ -220,37 +234,12 @@ class Meter:
                 charged_tokens=charged,
                 tokens_used=self._budget.tokens_used,
                 duration_sec=round(self._clock() - admission.started, 3),
-                error=self.redact(_in_words(error)) if error is not None else None,
+                error=self.redact(_describe_error(error)) if error is not None else None,
             )
         )
 
-    def _learn(self, admission: Admission, bill: _Bill) -> None:
-        # A provider that reports more than a bound counts in a way that the bound does not know of.
-        with self._lock:
-            self._prompt_correction *= max(1.0, bill.input_tokens / max(admission.prompt_bound, 1))
-            beyond = (bill.tokens - bill.input_tokens) / (admission.cap * self._answer_correction)
-            self._answer_correction *= max(1.0, beyond)
 
-
-def _unusable(response: Any) -> ModelError | None:
-    if response.finish_reason == "length":
-        return ModelError("truncated", "the model's answer was cut off at its cap")
-    if response.finish_reason == "content_filter":
-        return ModelError("refused", "the model declined to answer")
-    return None
-
-
-def _usage_of(error: BaseException) -> Any:
-    """The usage that a failed attempt was billed, where its error carries one."""
-    usage = getattr(error, "usage", None)
-    if usage is None and isinstance(error, lm15.StreamAssemblyError) and error.partial is not None:
-        usage = error.partial.usage
-    if usage is None or (usage.input_tokens is None and usage.output_tokens is None):
-        return None
-    return usage
-
-
-def _in_words(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     if not isinstance(error, Exception):
         return "cancelled"
     translated = model_error(error)

@@ -1,4 +1,4 @@
-"""A bound on the tokens of a prompt, without asking the model that will read it."""
+"""Upper bound on the tokens of a prompt, without a call of the model that will read it."""
 
 from __future__ import annotations
 
@@ -31,28 +31,36 @@ TOO_LONG = re.compile(
 
 
 def most_tokens(request: Any) -> int:
-    """A bound on the tokens of an lm15 Request's prompt: no tokenizer makes more tokens than there are bytes.
-
-    Byte-level and byte-fallback tokenizers (BPE, unigram) spend at least one byte on a token; those that normalise
-    first (NFKC, NFKD) may lengthen the text, so the longest form counts.
-    """
+    """Return an upper bound on the tokens of an lm15 Request's prompt: no tokenizer makes more tokens than bytes."""
     total = BASE_OVERHEAD_TOKENS + template_overhead(request)
-    total += sum(_longest_form(text) for text in prompt_texts(request))
+    for text in prompt_texts(request):
+        if text.isascii():
+            total += len(text)
+        else:
+            # Byte-level and byte-fallback tokenizers (BPE, unigram) use at least one byte for a token. Those that
+            # normalise first (NFKC, NFKD) may lengthen the text, so the longest form counts.
+            forms = (text, unicodedata.normalize("NFKC", text), unicodedata.normalize("NFKD", text))
+            total += max(len(form.encode("utf-8", "surrogatepass")) for form in forms)
     schema = (request.config.response_format or {}).get("schema")
     if schema:
         total += SCHEMA_OVERHEAD_TOKENS + _as_written(schema)
     if request.tools:
-        total += TOOLS_OVERHEAD_TOKENS + sum(_as_written(_declaration(tool)) for tool in request.tools)
+        total += TOOLS_OVERHEAD_TOKENS
+        for tool in request.tools:
+            names = ("name", "description", "parameters", "config")
+            total += _as_written(
+                {name: getattr(tool, name) for name in names if getattr(tool, name, None) is not None}
+            )
     return total
 
 
 def template_overhead(request: Any) -> int:
-    """Tokens that a chat template adds around the messages."""
+    """Return the tokens that a chat template adds around the messages."""
     return MESSAGE_OVERHEAD_TOKENS * (len(request.messages) + (1 if request.system else 0))
 
 
 def prompt_texts(request: Any) -> Iterator[str]:
-    """Every text that is sent as such: the system's and the messages'."""
+    """Yield every text of the prompt: the system's and the messages'."""
     if isinstance(request.system, str):
         yield request.system
     else:
@@ -66,18 +74,6 @@ def _text_of(part: Any) -> str:
     return text if isinstance(text, str) else repr(part)
 
 
-def _declaration(tool: Any) -> dict[str, Any]:
-    names = ("name", "description", "parameters", "config")
-    return {name: getattr(tool, name) for name in names if getattr(tool, name, None) is not None}
-
-
-def _longest_form(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    forms = (text, unicodedata.normalize("NFKC", text), unicodedata.normalize("NFKD", text))
-    return max(len(form.encode("utf-8", "surrogatepass")) for form in forms)
-
-
 def _as_written(value: Any) -> int:
-    """Bytes of `value` in the longest way in which a template prints JSON: indented and escaped."""
+    """Return the bytes of `value` in the longest form in which a template prints JSON: indented and escaped."""
     return len(json.dumps(value, indent=4, ensure_ascii=True, default=str))

@@ -1,4 +1,4 @@
-"""The engine that speaks to a model's provider, by the model id and the settings. Touches no network."""
+"""Choice of the engine for a model's provider, by the model id and the settings, without the network."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MODELS_HINT = (
 
 
 def resolve(settings: Settings) -> Engine:
-    """The engine for the model that the settings name, usable on any number of event loops.
+    """Return the engine for the model in the settings, for any number of event loops.
 
-    Raises ConfigurationError, with a hint, for a missing key or a model that nobody knows.
+    Raises ConfigurationError, with a hint, for a missing key or an unknown model.
     """
     provider, slash, name = settings.model_id.partition("/")
     if slash and not name:
@@ -50,7 +50,7 @@ def _claude(settings: Settings, name: str) -> Engine:
 
 
 def _own_server(settings: Settings, api_base: str, name: str) -> Engine:
-    """A server that speaks OpenAI's chat completions; the prefix of the model id says no more than that."""
+    """Return the engine for a server with OpenAI's chat completions; the model id's prefix says no more than that."""
     key = _secret(settings.api_key)
     config = lm15.RouterConfig(
         api_keys={DECLARED: key} if key else None,
@@ -65,7 +65,7 @@ def _own_server(settings: Settings, api_base: str, name: str) -> Engine:
 
 
 def _known_to_dspy(settings: Settings) -> Engine:
-    """A provider that DSPy reaches itself, with the provider's own key variable or MARCHWARDEN_API_KEY."""
+    """Return the engine for a provider that DSPy knows, with the provider's own key or MARCHWARDEN_API_KEY."""
     # DSPy and LiteLLM fetch a price list on first use, and wait for it; both carry a copy.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     model, key = settings.model_id, _secret(settings.api_key)
@@ -77,13 +77,19 @@ def _known_to_dspy(settings: Settings) -> Engine:
         api_keys={found.provider: key} if key else None, timeouts=lm15.Timeouts(read=READ_TIMEOUT_S)
     )
     routed = f"{found.provider}:{found.model}"
-    _require_key(config, routed, model)
+    try:
+        with closing(LM15Engine(config)) as probe:
+            probe.router.lm(routed)
+    except lm15.NotConfiguredError as error:
+        variables = " or ".join(getattr(error, "env_keys", ()) or ("the provider's own variable",))
+        hint = f"Set MARCHWARDEN_API_KEY (in .env, say), or {variables} in the environment."
+        raise ConfigurationError(f"{model} needs a key", hint=hint) from None
     route = Route(routed, _capabilities(model), "anthropic" in found.provider)
     return PerLoopEngine(lambda: NativeEngine(AsyncLM15Engine(config), route), route.capabilities)
 
 
 def _through_litellm(settings: Settings) -> Engine:
-    """Providers that only LiteLLM knows, where it is installed."""
+    """Return the engine for a provider that only LiteLLM knows, where LiteLLM is installed."""
     model, key = settings.model_id, _secret(settings.api_key)
     if "/" not in model:
         raise _unknown(model)
@@ -106,18 +112,8 @@ def _unknown(model: str, more: str = "") -> ConfigurationError:
     return ConfigurationError(f"no model is known as {model!r}", hint=MODELS_HINT + more)
 
 
-def _require_key(config: lm15.RouterConfig, routed: str, model: str) -> None:
-    try:
-        with closing(LM15Engine(config)) as probe:
-            probe.router.lm(routed)
-    except lm15.NotConfiguredError as error:
-        variables = " or ".join(getattr(error, "env_keys", ()) or ("the provider's own variable",))
-        hint = f"Set MARCHWARDEN_API_KEY (in .env, say), or {variables} in the environment."
-        raise ConfigurationError(f"{model} needs a key", hint=hint) from None
-
-
 def _capabilities(model: str) -> Capabilities:
-    """The model's capabilities by DSPy's catalogue."""
+    """Return the model's capabilities by DSPy's catalogue."""
     import dspy
 
     known = dspy.LM(model, cache=False)

@@ -82,7 +82,11 @@ def _events(request: Any, reply: Reply) -> Iterator[Any]:
     yield from _pieces(reply)
     if reply.error is not None:
         raise reply.error
-    yield lm15.StreamEndEvent(finish_reason=reply.finish, usage=reply.usage or _plain_usage(request, reply))
+    # Without a usage of its own a reply counts four characters for a token.
+    asked = sum(len(text) for text in prompt_texts(request))
+    cap = request.config.max_tokens or len(reply.text)
+    counted = lm15.Usage(input_tokens=asked // 4 + 1, output_tokens=min(len(reply.text) // 4 + 1, cap))
+    yield lm15.StreamEndEvent(finish_reason=reply.finish, usage=reply.usage or counted)
 
 
 def _pieces(reply: Reply) -> Iterator[Any]:
@@ -91,9 +95,3 @@ def _pieces(reply: Reply) -> Iterator[Any]:
             yield lm15.StreamDeltaEvent(lm15.TextDelta(text=reply.text[start : start + reply.piece]))
         if not reply.endless:
             return
-
-
-def _plain_usage(request: Any, reply: Reply) -> Any:
-    asked = sum(len(text) for text in prompt_texts(request))
-    cap = request.config.max_tokens or len(reply.text)
-    return lm15.Usage(input_tokens=asked // 4 + 1, output_tokens=min(len(reply.text) // 4 + 1, cap))

@@ -147,25 +147,22 @@ def find_pointers(page: Page, question: str) -> list[Pointer]:
     found: dict[str, Pointer] = {}
     for passage in drop_injections(page):
         relevance = coverage(asked, title | set(terms(passage.text)), {})
-        for kind, value in _identifiers(passage.text):
+        identifiers: list[tuple[PointerKind, str]] = []
+        for kind, pattern in _PATTERNS:
+            for match in pattern.finditer(passage.text):
+                value = match[1].strip()
+                if kind == "doi":
+                    if value.casefold().startswith("10.48550/arxiv.") or _OWN.search(passage.text):
+                        continue
+                    deposited = _DEPOSITED.search(passage.text, 0, match.start())
+                    identifiers.append(("dataset" if deposited else "doi", value))
+                # A data set with a DOI is named by its DOI alone.
+                elif kind != "dataset" or "dataset" not in (each for each, _ in identifiers):
+                    identifiers.append((kind, value))
+        for kind, value in identifiers:
             pointer = Pointer(kind=kind, value=value, sentence=passage.text, locator=page.url, relevance=relevance)
             found.setdefault(value, pointer)
     return list(found.values())
-
-
-def _identifiers(sentence: str) -> list[tuple[PointerKind, str]]:
-    """Return the identifiers in a sentence, with their kinds. A data set with a DOI is named by its DOI alone."""
-    found: list[tuple[PointerKind, str]] = []
-    for kind, pattern in _PATTERNS:
-        for match in pattern.finditer(sentence):
-            value = match[1].strip()
-            if kind == "doi":
-                if value.casefold().startswith("10.48550/arxiv.") or _OWN.search(sentence):
-                    continue
-                found.append(("dataset" if _DEPOSITED.search(sentence, 0, match.start()) else "doi", value))
-            elif kind != "dataset" or "dataset" not in (each for each, _ in found):
-                found.append((kind, value))
-    return found
 
 
 def asks_for(aspect: str) -> PointerKind | None:

@@ -36,22 +36,19 @@ def program_in_force(settings: Settings) -> Program | None:
 
 def without_stale(program: Program, model_id: str) -> Program:
     """Return the program without stages that were compiled for another signature, and with a note of each."""
-    stale = [
-        name
-        for name, stage in program.stages.items()
-        if name not in STAGES or STAGES[name].fingerprint != stage.signature
-    ]
-    return program.without(stale, [_note(program, name, model_id) for name in stale]) if stale else program
-
-
-def _note(program: Program, name: str, model_id: str) -> Note:
     owner = program.info.model_id if program.info else model_id
-    if name not in STAGES:
-        return Note(
-            text=f"the compiled {name} of {owner} is of no stage that there is now", fix=compile_again(model_id)
-        )
-    text = f"the compiled {name} of {owner} was made for other words or fields than {name} has now"
-    return Note(text=text, fix=compile_again(model_id, name))
+    stale, notes = [], []
+    for name, stage in program.stages.items():
+        if name not in STAGES:
+            text = f"the compiled {name} of {owner} is of no stage that there is now"
+            notes.append(Note(text=text, fix=compile_again(model_id)))
+        elif STAGES[name].fingerprint != stage.signature:
+            text = f"the compiled {name} of {owner} was made for other words or fields than {name} has now"
+            notes.append(Note(text=text, fix=compile_again(model_id, name)))
+        else:
+            continue
+        stale.append(name)
+    return program.without(stale, notes) if stale else program
 
 
 def predictors_in_force(program: Program | None) -> dict[str, dspy.Predict]:

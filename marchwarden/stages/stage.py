@@ -223,8 +223,5 @@ class StageRunner:
         try:
             return stage.read(given, prediction)
         except (ValueError, TypeError, AttributeError) as error:
-            raise ModelError("unusable_output", _first_line(error)) from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:_ERROR_CHARS]
+            first_line = (str(error).splitlines() or [type(error).__name__])[0][:_ERROR_CHARS]
+            raise ModelError("unusable_output", first_line) from error

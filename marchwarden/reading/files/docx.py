@@ -45,7 +45,15 @@ def read_docx(body: bytes) -> DocxContent | Failure:
     """Read the visible text of a document: nothing that was deleted or hidden."""
     try:
         archive = Archive(body)
-        kinds = _kinds_of_styles(archive)
+        # Kinds of paragraphs by the ids of their styles. Word stores the English names in every language.
+        kinds: dict[str, BlockKind] = {}
+        styles = archive.xml("word/styles.xml").iter(f"{_W}style") if "word/styles.xml" in archive else ()
+        for style in styles:
+            name = _value(style.find(f"{_W}name")).lower()
+            if name.startswith("heading") or name in ("title", "subtitle"):
+                kinds[style.get(f"{_W}styleId", "")] = "heading"
+            elif name.startswith("list ") and name != "list paragraph":
+                kinds[style.get(f"{_W}styleId", "")] = "item"
         blocks = list(first_blocks(_blocks(archive.xml("word/document.xml"), kinds)))
         if "word/footnotes.xml" in archive:
             blocks += first_blocks(_blocks(archive.xml("word/footnotes.xml"), kinds))
@@ -59,21 +67,6 @@ def read_docx(body: bytes) -> DocxContent | Failure:
         return DocxContent(tuple(blocks), title or None, author or None, as_date(created), as_date(modified))
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the document can't be read: {error}")
-
-
-def _kinds_of_styles(archive: Archive) -> dict[str, BlockKind]:
-    """Return the kind of paragraph by the id of its style."""
-    # Word stores the English names of its styles in every language.
-    if "word/styles.xml" not in archive:
-        return {}
-    kinds: dict[str, BlockKind] = {}
-    for style in archive.xml("word/styles.xml").iter(f"{_W}style"):
-        name = _value(style.find(f"{_W}name")).lower()
-        if name.startswith("heading") or name in ("title", "subtitle"):
-            kinds[style.get(f"{_W}styleId", "")] = "heading"
-        elif name.startswith("list ") and name != "list paragraph":
-            kinds[style.get(f"{_W}styleId", "")] = "item"
-    return kinds
 
 
 def _blocks(parent: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:

@@ -91,14 +91,10 @@ class _Reader:
 
     def leave(self, element: etree._Element, *, is_root: bool, left_out: bool) -> Iterator[Block]:
         tag = element.tag
-        if tag not in self.skip and isinstance(tag, str) and not left_out:
-            yield from self._close(tag, element)
-        if element.tail and not is_root:
-            self._add(element.tail)
-
-    def _close(self, tag: str, element: etree._Element) -> Iterator[Block]:
         table = self._table
-        if tag == "table":
+        if tag in self.skip or not isinstance(tag, str) or left_out:
+            pass
+        elif tag == "table":
             yield from self.flush()
             self._tables.pop()
         elif tag in _CELLS and table is not None:
@@ -114,6 +110,8 @@ class _Reader:
             yield from self.flush()
             self._kinds.pop()
             self._in_pre -= tag == "pre"
+        if element.tail and not is_root:
+            self._add(element.tail)
 
     @property
     def _table(self) -> _Table | None:

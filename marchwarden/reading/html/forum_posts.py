@@ -64,7 +64,11 @@ def find_posts(region: HtmlElement, declared: PageKind | None) -> list[Post]:
         return []
     is_forum = declared == "forum"
     lengths = _count_characters(region)
-    dates = {element for element in lengths if _is_date(element)}
+    dates: set[etree._Element] = set()
+    for element in lengths:
+        own = ((element.text or "") + "".join(child.tail or "" for child in element)).strip()
+        if element.tag == "time" or (3 < len(own) <= _MAX_DATE_CHARS and _DATE.search(own)):
+            dates.add(element)
     least = (_MIN_SHARE_DECLARED if is_forum else _MIN_SHARE) * lengths[region]
     groups = [
         (_length_together(group, lengths), group) for group in _candidates(lengths, dates, with_replies=is_forum)
@@ -131,13 +135,6 @@ def _candidates(
 def _length_together(group: list[etree._Element], lengths: Lengths) -> int:
     members = set(group)
     return sum(lengths[each] for each in group if members.isdisjoint(each.iterancestors()))
-
-
-def _is_date(element: etree._Element) -> bool:
-    if element.tag == "time":
-        return True
-    own = ((element.text or "") + "".join(child.tail or "" for child in element)).strip()
-    return 3 < len(own) <= _MAX_DATE_CHARS and bool(_DATE.search(own))
 
 
 # Contents of posts
