@@ -74,7 +74,13 @@ class _Reader:
             self._text.append("\v")
         elif tag == "table":
             yield from self.flush()
-            self._tables.append(_Table() if _is_data_table(element) else None)
+            # A table only lays out a page where its cells hold blocks or long texts.
+            is_layout = any(
+                inner.tag in ("table", "h1", "h2", "h3", "article", "form")
+                or (inner.tag in _CELLS and len("".join(inner.itertext())) > _MAX_CELL_CHARS)
+                for inner in element.iterdescendants()
+            )
+            self._tables.append(None if is_layout else _Table())
         elif tag in _CELLS and self._table is not None:
             self._text.clear()
         elif tag in _BLOCKS:
@@ -169,13 +175,3 @@ class _Table:
         if names and len(texts) > 1:
             self._header = line
         yield Block("row", line, header=None if names else self._header, shown=not (names and len(texts) > 1))
-
-
-def _is_data_table(table: etree._Element) -> bool:
-    """False for a table that only lays out a page: its cells hold blocks or long texts."""
-    for element in table.iterdescendants():
-        if element.tag in ("table", "h1", "h2", "h3", "article", "form"):
-            return False
-        if element.tag in _CELLS and len("".join(element.itertext())) > _MAX_CELL_CHARS:
-            return False
-    return True

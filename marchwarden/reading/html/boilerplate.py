@@ -86,7 +86,19 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
         if element is region or not isinstance(element.tag, str):
             continue
         weight = weights[element]
-        if element in titled or (_fits(weight, _MAX_SHARE * whole) and _is_boilerplate(element, weight, names)):
+        role, mostly_links = (element.get("role") or "").lower(), weight.linked * 2 > weight.text
+        if element in titled:
+            is_boilerplate = True
+        elif not _fits(weight, _MAX_SHARE * whole):
+            is_boilerplate = False
+        elif element.tag in _TAGS or role in _ROLES or element.get("aria-modal") == "true":
+            is_boilerplate = True
+        elif element.tag in ("header", "aside"):
+            is_boilerplate = mostly_links
+        else:
+            words = _words_of(element)
+            is_boilerplate = not words.isdisjoint(names) or (mostly_links and not words.isdisjoint(_MENU_NAMES))
+        if is_boilerplate:
             found.add(element)
             walk.skip_subtree()
     return found
@@ -121,16 +133,6 @@ def text_length(text: str | None) -> int:
 
 def _fits(weight: _Weight, most: float) -> bool:
     return not weight.has_h1 and weight.text <= most
-
-
-def _is_boilerplate(element: etree._Element, weight: _Weight, names: frozenset[str]) -> bool:
-    if element.tag in _TAGS or (element.get("role") or "").lower() in _ROLES or element.get("aria-modal") == "true":
-        return True
-    mostly_links = weight.linked * 2 > weight.text
-    if element.tag in ("header", "aside"):
-        return mostly_links
-    words = _words_of(element)
-    return not words.isdisjoint(names) or (mostly_links and not words.isdisjoint(_MENU_NAMES))
 
 
 def _words_of(element: etree._Element) -> set[str]:

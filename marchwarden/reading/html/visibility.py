@@ -112,7 +112,15 @@ def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = 
     for _, element in walk:
         if element is shown or element.tag in ("html", "body") or not isinstance(element.tag, str):
             continue
-        if _is_unseen(element) or _is_hidden(element, style) or _is_note_mark(element):
+        is_dropped = _is_unseen(element) or _is_hidden(element, style)
+        # A raised link to a footnote would stick to the word or number before it ("in 1977.1").
+        if not is_dropped and element.tag == "sup":
+            if len(list(islice(element.iter(), _MAX_MARK_ELEMENTS + 1))) > _MAX_MARK_ELEMENTS:
+                continue
+            links = element.findall(".//a")
+            is_reference = len(links) == 1 and (links[0].get("href") or "").startswith("#")
+            is_dropped = is_reference and len("".join(element.itertext()).strip()) <= _MAX_MARK_CHARS
+        if is_dropped:
             walk.skip_subtree()
             yield element
 
@@ -134,15 +142,6 @@ def _is_hidden(element: etree._Element, style: _Style) -> bool:
         or attributes.get("id") in style.ids
         or (style.classes and not style.classes.isdisjoint(attributes.get("class", "").split()))
     )
-
-
-def _is_note_mark(element: etree._Element) -> bool:
-    """True for a raised link to a footnote, which would stick to the word or number before it ("in 1977.1")."""
-    if element.tag != "sup" or len(list(islice(element.iter(), _MAX_MARK_ELEMENTS + 1))) > _MAX_MARK_ELEMENTS:
-        return False
-    links = element.findall(".//a")
-    noted = len(links) == 1 and (links[0].get("href") or "").startswith("#")
-    return noted and len("".join(element.itertext()).strip()) <= _MAX_MARK_CHARS
 
 
 # A page that its own scripts show
