@@ -1,4 +1,4 @@
-"""Calibration: from a confidence score to the share of right answers that it stood for on labelled questions."""
+"""Calibration: a map from a confidence score to the share of right answers with that score on labelled questions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from pydantic import BaseModel, ConfigDict, Field
 
 # Least distance of a score from 0 and 1, whose log-odds are infinite. Scores have two decimals.
-_NEAREST = 0.01
+_MIN_SCORE_DISTANCE = 0.01
 
 
 class Calibration(BaseModel):
@@ -47,5 +47,5 @@ class Calibration(BaseModel):
 
 def log_odds(score: float) -> float:
     """Return the log-odds of a score of 0–1; scores near 0 and 1 count as 0.01 and 0.99."""
-    inside = min(max(score, _NEAREST), 1 - _NEAREST)
+    inside = min(max(score, _MIN_SCORE_DISTANCE), 1 - _MIN_SCORE_DISTANCE)
     return math.log(inside / (1 - inside))

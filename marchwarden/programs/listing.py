@@ -64,7 +64,8 @@ def find_program(named: str) -> Listed | None:
             return each
     try:
         return _listed(Path(named).expanduser(), "elsewhere")
-    except RuntimeError:  # a ~name of nobody
+    # expanduser finds no user of that name.
+    except RuntimeError:
         return None
 
 

@@ -71,6 +71,7 @@ class Program:
         """Name of the folder and start of the hash of the parts in force; None where no part is."""
         content = self.calibration_json if self.calibration else b""
         if self.info and self.in_force:
+            # The parts that are refused change the answers, so they change the fingerprint.
             refused = [name for name, record in self.info.stages.items() if record.kept and name not in self.in_force]
             content = self.program_json + content + " ".join(sorted(refused)).encode()
         return f"{self.folder.name}@{hashlib.sha256(content).hexdigest()[:12]}" if content else None
@@ -106,7 +107,8 @@ def load_program(settings: Settings) -> Program | None:
     if settings.program:
         try:
             return _named(Path(settings.program).expanduser(), settings.model_id)
-        except RuntimeError as error:  # a ~name of nobody
+        # expanduser finds no user of that name.
+        except RuntimeError as error:
             raise ConfigurationError(f"{settings.program}: {error}", hint=_WITHOUT) from None
     return _found(settings.model_id)
 
@@ -148,6 +150,7 @@ def _named(folder: Path, model_id: str) -> Program:
         raise ConfigurationError(
             f"{folder} holds no program", hint=f"A program's folder holds a {PROGRAM} or a calibration.json."
         )
+    # A program that the user named is refused where a part is damaged; one that was found runs without that part.
     if damage := [*(compiled.damage if compiled else ()), *(fitted.damage if fitted else ())]:
         raise ConfigurationError(damage[0].text, hint=f"Make it again: {damage[0].fix}. {_WITHOUT}")
     if compiled and family(_model_of(compiled)) != family(model_id):
@@ -155,6 +158,7 @@ def _named(folder: Path, model_id: str) -> Program:
     if fitted and fitted.calibration and fitted.calibration.model_id != model_id:
         if compiled is None or family(fitted.calibration.model_id) != family(model_id):
             raise _foreign(fitted.path, fitted.calibration.model_id, model_id)
+        # Compiled stages serve a model of the same family, but a calibration serves its own model only.
         fitted = None
     return _put_together(folder, model_id, compiled, fitted)
 

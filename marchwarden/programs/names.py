@@ -21,5 +21,6 @@ def family(model_id: str) -> str:
     """
     provider, _, name = model_id.lower().rpartition("/")
     tokens = [token for token in re.split(r"[-_:@\s]+", name) if token]
+    # A name of nothing but versions is kept whole.
     kept = [token for token in tokens if not _DATE_OR_VERSION.fullmatch(token)]
     return f"{provider}/{'-'.join(kept or tokens)}"

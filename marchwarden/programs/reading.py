@@ -1,5 +1,4 @@
-"""Read a program's files and note what is wrong with them. Nothing in them is trusted; a wrong file raises
-nothing."""
+"""Reading of a program's files. Nothing in them is trusted; a wrong file becomes a note and raises nothing."""
 
 from __future__ import annotations
 
@@ -57,7 +56,7 @@ class Fitted:
 
 
 def compile_again(model_id: str | None, stage: str | None = None) -> str:
-    """Return the command that makes a program, or one stage of it, anew."""
+    """Return the command that makes a program, or one stage of it, again."""
     part = f" --stage {stage}" if stage and stage != PARAMETERS else ""
     return f"marchwarden compile --model {model_id or 'MODEL'}{part}"
 
@@ -74,7 +73,8 @@ def read_compiled(folder: Path, model_id: str | None = None) -> Compiled | None:
         body = b""
         with suppress(OSError, Unusable):
             body = read_file(folder / PROGRAM)
-        if found.body == body:  # nobody replaced it: the damage is real
+        # Nobody replaced the file meanwhile: the damage is real.
+        if found.body == body:
             break
     return found
 
@@ -90,11 +90,6 @@ def _read_compiled(folder: Path, model_id: str | None) -> Compiled | None:
         return None
     except Unusable as problem:
         return Compiled(folder, damage=(Note(text=f"{path} {problem}", fix=compile_again(model_id)),))
-    return _read_stages(folder, info, body)
-
-
-def _read_stages(folder: Path, info: ProgramInfo, body: bytes) -> Compiled:
-    """Read the files of the stages that are kept; a file that can't be used becomes a note."""
     stages, parameters, damage = {}, None, []
     for name, record in info.stages.items():
         if not record.kept:

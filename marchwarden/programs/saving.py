@@ -1,12 +1,15 @@
-"""Write a program so that it can be read at every moment: the stages' files first, under names that hold their
-hashes, then program.json in one step; at last, files that it no longer names are removed."""
+"""Writing of a program, which can be read at every moment.
+
+The stages' files come first, under names that hold their hashes; then program.json, in one step; at last, files that
+it no longer names are removed.
+"""
 
 from __future__ import annotations
 
 import errno
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,13 +45,21 @@ def save_program(
             write_whole(folder / str(recorded.stages[name].file), body)
         write_whole(folder / PROGRAM, recorded.model_dump_json(indent=2).encode("utf-8") + b"\n")
     except OSError as error:
+        # The limits of disk, quota and file size need another hint than a folder that can't be written.
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         hint = "Free some space, or name" if full else "Name"
         raise StorageError(
             f"the program can't be written into {folder}: {error.strerror or error}",
             hint=f"{hint} another folder with --out.",
         ) from None
-    _tidy(folder, {record.file for record in recorded.stages.values() if record.file})
+    # Files that earlier programs and killed writers left; one that can't be removed does no harm.
+    keep = {record.file for record in recorded.stages.values() if record.file}
+    with suppress(OSError):
+        for path in folder.iterdir():
+            left = _HASHED.fullmatch(path.name) or is_left_behind(path)
+            if left and path.name not in keep:
+                with suppress(OSError):
+                    path.unlink()
     return folder / PROGRAM
 
 
@@ -63,14 +74,3 @@ def _recorded(info: ProgramInfo, bodies: Mapping[str, bytes]) -> ProgramInfo:
         file = f"{name}.{sha256[:8]}.json" if sha256 else None
         records[name] = record.model_copy(update={"file": file, "sha256": sha256})
     return info.model_copy(update={"stages": records})
-
-
-def _tidy(folder: Path, named: Iterable[str]) -> None:
-    """Remove files that earlier programs and killed writers left; one that can't be removed does no harm."""
-    keep = set(named)
-    with suppress(OSError):
-        for path in folder.iterdir():
-            left = _HASHED.fullmatch(path.name) or is_left_behind(path)
-            if left and path.name not in keep:
-                with suppress(OSError):
-                    path.unlink()

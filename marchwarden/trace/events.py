@@ -193,7 +193,7 @@ class WasKilled(_Event):
 class Failed(_Event):
     action: Literal["failed"] = "failed"
     error: str
-    """The exception's type; never its traceback or a secret."""
+    """Type of the exception; never its traceback or a secret."""
 
 
 class Finished(_Event):
@@ -237,9 +237,9 @@ class Recorder(Protocol):
     """Receiver of a running call's events; the only channel out of the call besides its result."""
 
     def record(self, event: Event) -> None:
-        """Keep the event; return once it is written (or handed on)."""
+        """Write the event, or pass it on, before returning."""
         ...
 
     def progress(self, message: str) -> None:
-        """Tell a person who waits what is happening now; nothing is kept."""
+        """Show the current step to a waiting person; nothing is stored."""
         ...

@@ -11,11 +11,11 @@ from typing import Any
 
 
 class JsonView(SimpleNamespace):
-    """A JSON object whose members are attributes; raises AttributeError for one that it lacks."""
+    """JSON object whose members are attributes. Raises AttributeError for a missing one."""
 
     @classmethod
     def of(cls, value: Any) -> Any:
-        """Any JSON value, its objects as views."""
+        """Return a JSON value with views in place of its objects."""
         if isinstance(value, dict):
             return cls(**{name: cls.of(each) for name, each in value.items()})
         return [cls.of(each) for each in value] if isinstance(value, list) else value
@@ -25,7 +25,7 @@ class JsonView(SimpleNamespace):
 
 
 class TolerantJsonView(JsonView):
-    """The same for a file that may be damaged or older: a member that it lacks is None."""
+    """View of a file that may be damaged or older: a missing member is None."""
 
     def __getattr__(self, name: str) -> Any:
         return None

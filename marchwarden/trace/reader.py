@@ -1,4 +1,4 @@
-"""Find, list and read traces. A torn last line, a missing end and unknown actions are tolerated.
+"""Search, list and read traces. A torn last line, a missing end and unknown actions are tolerated.
 
 The models of events are imported only where events are asked for: they take longer than `traces` and `replay` may.
 """
@@ -24,6 +24,7 @@ Outcome: TypeAlias = Literal["finished", "cancelled", "failed", "unfinished"]
 
 # A UUID, which a trace's file is named after.
 _TRACE_ID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+# Outcomes by the action of a line that ends a call.
 _ENDINGS: dict[str, Outcome] = {"result": "finished", "cancelled": "cancelled", "failed": "failed"}
 # Bytes at the end of a trace that a list reads first: most results fit. A guess.
 _TAIL_BYTES = 65_536
@@ -90,7 +91,8 @@ class Trace:
         if written is None:
             return None
         view = TolerantJsonView.of(written)
-        return view if isinstance(view, TolerantJsonView) else TolerantJsonView()  # as damaged as one can be
+        # A result that is no JSON object gives a view without members.
+        return view if isinstance(view, TolerantJsonView) else TolerantJsonView()
 
     @property
     def fetches(self) -> list[TolerantJsonView]:
@@ -149,7 +151,8 @@ def instant(timestamp: object) -> datetime | None:
         time = datetime.fromisoformat(timestamp.replace("Z", "+00:00"))
     except ValueError:
         return None
-    if not 1970 < time.year < 9999:  # no time zone makes these overflow
+    # The conversion to UTC can't overflow between these years.
+    if not 1970 < time.year < 9999:
         return None
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
@@ -200,13 +203,14 @@ def _summary(path: Path) -> TraceSummary:
             first = _whole(file.readline()) or {}
             size = file.seek(0, 2)
             length = _TAIL_BYTES
-            while True:  # further back while the last line is longer than what was read
+            # Read further back while the last line is longer than the bytes read.
+            while True:
                 file.seek(max(0, size - length))
                 lines = [line for line in file.read(length).split(b"\n") if line]
                 if len(lines) > 2 or length >= size:
                     break
                 length *= 4
-            # The last line may be torn: then the one before it counts.
+            # Where the last line is torn, the one before it counts.
             ending = [whole for line in lines[-2:] if (whole := _whole(line))]
     except OSError:
         first, ending, size = {}, [], 0

@@ -42,6 +42,7 @@ def timeline(trace: Trace) -> list[Entry]:
         offset = (time - trace.started).total_seconds() if time and trace.started else 0.0
         head = (step if isinstance(step, int) else 0, max(0.0, offset), str(line.get("action", "?")))
         decision = str(line.get("decision", ""))
+        # A line of an unknown action, or without an expected field, may be of another version.
         try:
             event = JsonView.of(line)
             entries.append(Entry(*head, _describe(event), decision, _details(event)))
@@ -51,15 +52,16 @@ def timeline(trace: Trace) -> list[Entry]:
 
 
 def describe(event: Event) -> str:
-    """Return what happened, on one line."""
+    """Return the description of an event, on one line."""
     return _describe(JsonView.of(event.model_dump(mode="json")))
 
 
 def details_of(event: Event) -> tuple[tuple[str, str], ...]:
-    """Return what else there is to know of an event, as (label, value)."""
+    """Return the details of an event that its description leaves out, as (label, value)."""
     return _details(JsonView.of(event.model_dump(mode="json")))
 
 
+# Words for the reasons of `stop` and `killed`. A reason that is not here, of a newer version, is shown as it stands.
 _STOPS = {
     "covered": "every aspect is covered",
     "no_new_leads": "no new leads",
@@ -74,7 +76,7 @@ _KILLS = {
 
 
 def _describe(event: JsonView) -> str:
-    """Return what happened, on one line. Raises KeyError for an action that is not known."""
+    """Return the description of an event, on one line. Raises KeyError for an unknown action."""
     match event.action:
         case "start":
             return f'asked "{_one_line(event.question)}" ({event.depth}, {event.model_id}, {event.source})'
@@ -135,10 +137,10 @@ def _describe(event: JsonView) -> str:
 
 
 def _details(event: JsonView) -> tuple[tuple[str, str], ...]:
-    """Return what else there is to know of an event, as (label, value)."""
+    """Return the details of an event that its description leaves out, as (label, value)."""
     match event.action:
         case "start":
-            # Older traces, from before programs, have none of these fields.
+            # Traces of versions without programs have none of these fields.
             none: dict[str, Any] = {"program": None, "compiled": [], "program_of": None, "program_notes": []}
             told = JsonView(**{**none, **vars(event)})
             limits = [f"{name} {value}" for name, value in vars(event.constraints).items() if value is not None]

@@ -1,4 +1,4 @@
-"""Check a result against its trace and the stored pages, offline: was each citation read, is each excerpt in it?"""
+"""Check of a result against its trace and the stored pages, offline: each citation was read and has its excerpt."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Problem:
 
 
 def verify(result: ResearchResult | TolerantJsonView, trace: Trace, store: Store) -> list[Problem]:
-    """Return what does not hold; nothing where every citation was read in this call and every excerpt is in its text.
+    """Return the problems of a result; none where each citation was read in this call and has its excerpt.
 
-    `result` may be the trace's own `written_result`: nothing of it is taken on trust. Raises
-    AttributeError, TypeError or ValueError where that is no result.
+    `result` may be the trace's own `written_result`, which is unchecked. Raises AttributeError, TypeError or
+    ValueError where that is no result.
     """
     # A page without text was read, too: a citation may name it as a non-text source.
     read = [
@@ -44,7 +44,7 @@ def verify(result: ResearchResult | TolerantJsonView, trace: Trace, store: Store
 
 
 def _find_fault(citation: Citation | TolerantJsonView, fetched: list[TolerantJsonView], store: Store) -> str | None:
-    """Return what is wrong with a citation, as the end of a sentence; None where it holds."""
+    """Return the fault of a citation, as a clause; None where it has none."""
     where = {citation.locator, without_place(citation.locator)}
     pages = [page for page in fetched if where & {page.final_url, page.url}]
     if not pages:
@@ -58,12 +58,13 @@ def _find_fault(citation: Citation | TolerantJsonView, fetched: list[TolerantJso
 
         if citation.raw_excerpt == NON_TEXT_SOURCE:
             return None
+    # The same address may have been read several times: one text that holds the excerpt is enough.
     faults = [_find_excerpt_fault(citation.raw_excerpt, page, store) for page in same]
     return None if None in faults else faults[0]
 
 
 def _find_excerpt_fault(excerpt: str, page: TolerantJsonView, store: Store) -> str | None:
-    """Return what is wrong with an excerpt of this fetched page; None where it stands in the stored text."""
+    """Return the fault of an excerpt from this page, as a clause; None where the stored text holds it."""
     if page.text_hash is None:
         return "the page had no text to quote"
     try:

@@ -1,4 +1,4 @@
-"""Write one call's trace: a JSON line for each event, whole and at once, so that a killed process leaves it readable.
+"""Writer of a call's trace. Each event becomes a whole JSON line at once: a killed process leaves it readable.
 
 Nothing is created before the first event; known secrets are removed from every line.
 """
@@ -21,7 +21,7 @@ from marchwarden.trace.events import Event
 
 
 class TraceWriter:
-    """A writer of `{folder}/{trace_id}.jsonl`. It is a trace.events.Recorder, and safe under threads.
+    """Writer of `{folder}/{trace_id}.jsonl`. It is a trace.events.Recorder, and safe under threads.
 
     `secrets` are values that must never be written (`redaction.secrets_of`). `on_progress` receives what happens now.
     """
@@ -40,7 +40,8 @@ class TraceWriter:
         self._redactor = Redactor(secrets)
         self._on_progress = on_progress
         self._file: int | None = None
-        self._torn = False  # True where a full disk cut the last line short
+        # True where a full disk cut the last line.
+        self._torn = False
         self._lock = threading.Lock()
 
     def record(self, event: Event) -> None:
