@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from marchwarden.observations import Page, Passage
@@ -36,11 +36,7 @@ def with_places(page: Page, body: bytes) -> Page:
         stretches = ((f"L{number}", line) for number, line in enumerate(lines, 1))
     else:
         return page
-    return replace(page, passages=tuple(_placed(page.passages, stretches)))
-
-
-def _placed(passages: Sequence[Passage], stretches: Iterable[tuple[str, str]]) -> Iterator[Passage]:
-    """Yield the passages with their places, from (place, text) pairs in the order of the file."""
+    # The stretches are pairs of (place, text) in the order of the file.
     words: list[str] = []
     places: list[str] = []
     where: dict[str, list[int]] = defaultdict(list)
@@ -50,12 +46,14 @@ def _placed(passages: Sequence[Passage], stretches: Iterable[tuple[str, str]]) -
             words.append(word)
             places.append(place)
     after = 0
-    for passage in passages:
+    passages: list[Passage] = []
+    for passage in page.passages:
         wanted = _WORD.findall(passage.text)[:_MOST_WORDS]
         at = _find(wanted, words, where, after)
         if at is not None:
             after = at + 1
-        yield replace(passage, place=places[at]) if at is not None else passage
+        passages.append(replace(passage, place=places[at]) if at is not None else passage)
+    return replace(page, passages=tuple(passages))
 
 
 def _find(wanted: list[str], words: list[str], where: dict[str, list[int]], after: int) -> int | None:

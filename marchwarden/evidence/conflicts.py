@@ -46,7 +46,14 @@ def find_conflicts(ledger: Ledger, parameters: Parameters = DEFAULT) -> list[Con
         compared = [each for each in excerpts if each.relevance >= least and not statement(each.text).is_reported]
         for one, other in combinations(compared, 2):
             if about := _about(ledger, aspect, one, other, parameters.conflicts.answers):
-                found.append(_settled(ledger, one, other, about))
+                conflict = Conflict(about=about, sides=(one.number, other.number), resolved=None)
+                # It is resolved where one side is preferred.
+                for loser, preferred in ((one, other), (other, one)):
+                    if reason := _why_it_lost(ledger, loser, preferred):
+                        update = {"resolved": reason, "preferred": preferred.number}
+                        conflict = conflict.model_copy(update=update)
+                        break
+                found.append(conflict)
     # An excerpt that has lost a conflict keeps no other open.
     lost = {side for each in found if each.preferred for side in each.sides if side != each.preferred}
     kept: dict[frozenset[str], Conflict] = {}
@@ -73,15 +80,6 @@ def _about(ledger: Ledger, aspect: Aspect, one: Excerpt, other: Excerpt, answers
             about = different_answers(here, there, wanted)
     # Another word is looked for in a copy of a page, too.
     return about or other_word(here, there, wanted)
-
-
-def _settled(ledger: Ledger, one: Excerpt, other: Excerpt, about: str) -> Conflict:
-    """Return the conflict of two excerpts, resolved where one side is preferred."""
-    conflict = Conflict(about=about, sides=(one.number, other.number), resolved=None)
-    for lost, preferred in ((one, other), (other, one)):
-        if reason := _why_it_lost(ledger, lost, preferred):
-            return conflict.model_copy(update={"resolved": reason, "preferred": preferred.number})
-    return conflict
 
 
 def _why_it_lost(ledger: Ledger, lost: Excerpt, preferred: Excerpt) -> str | None:

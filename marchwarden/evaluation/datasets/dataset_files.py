@@ -39,21 +39,20 @@ def rows_of(path: Path, name: str, row: type[Row]) -> list[Row]:
         text = (gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body).decode("utf-8")
     except UNREADABLE as error:
         raise EvaluationError(f"{file} can't be read: {error}", hint=_hint(name)) from None
-    lines = enumerate(text.split("\n"), start=1)
-    rows = [_row(line, row, f"{file}, line {number}", name) for number, line in lines if line.strip()]
+    rows = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(row.model_validate_json(line))
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            what = f"{field}: {first['msg']}" if field else first["msg"]
+            raise EvaluationError(f"{file}, line {number}: {what}", hint=_hint(name)) from None
     if not rows:
         raise EvaluationError(f"{file} is empty", hint=_hint(name))
     return rows
-
-
-def _row(line: str, row: type[Row], where: str, name: str) -> Row:
-    try:
-        return row.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        what = f"{field}: {first['msg']}" if field else first["msg"]
-        raise EvaluationError(f"{where}: {what}", hint=_hint(name)) from None
 
 
 def foreign(file: Path, what: str) -> EvaluationError:

@@ -1,7 +1,7 @@
-"""Fits a model's confidence to how often its answers are right, and says what that is worth.
+"""Fit of a model's confidence to the share of its answers that are right, and a measurement of the fit.
 
 The fit is Platt's (1999): logistic in the log-odds of the rubric's score, with his smoothed targets, always from the
-score before any calibration. What is reported as calibrated is what a result would have said, upper bounds included.
+score before any calibration. Figures "after" are of what a result would show, upper bounds included.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from marchwarden.evidence.confidence import calibrated
 from marchwarden.files import write_whole
 from marchwarden.programs import CALIBRATION, Calibration, log_odds
 
+# Forecasts that a fit needs: fewer say too little about two numbers. A guess.
 LEAST = 20
-"""Fewer forecasts say too little to fit two numbers to them."""
+# Parts of the questions in the cross-validation. A guess: the usual number.
 FOLDS = 5
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """An answer that claimed something: how sure it was, by the rubric alone, and whether it was right."""
+    """An answer that claimed something, with its score by the rubric alone and its label."""
 
     question: str
-    """Its id."""
+    """Id of the question."""
     score: float
     right: bool
     factors: ConfidenceFactors
@@ -47,16 +48,16 @@ class Quality:
     brier: float
     calibration_error: float
     auroc: float | None
-    """None where all are right, or all wrong."""
+    """Area under the ROC curve, 0–1; None where all answers are right, or all wrong."""
 
 
 @dataclass(frozen=True)
 class BeforeAfter:
     questions: str
-    """Which, in words."""
+    """Name of the questions: `shipped dev`."""
     forecasts: int
     right: float
-    """The share of them that came true."""
+    """Share of the forecasts that came true, 0–1."""
     before: Quality
     after: Quality
 
@@ -65,9 +66,9 @@ class BeforeAfter:
 class CalibrationReport:
     calibration: Calibration
     own: BeforeAfter
-    """On the questions of the fit; each was calibrated by a fit to the other folds."""
+    """Figures on the questions of the fit; each was calibrated by a fit to the other folds."""
     test: BeforeAfter | None
-    """On other questions."""
+    """Figures on other questions; None where no test run was given."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -120,7 +121,7 @@ def joined(runs: Sequence[Run]) -> Run:
 
 
 def forecasts_of(run: Run) -> list[Forecast]:
-    """The forecasts of a run, as metrics.forecast keeps them."""
+    """Return the forecasts of a run, from the records' cells of the metric `forecast`."""
     return [
         Forecast(record.id, cells["uncalibrated"], bool(cells["right"]), record.result.confidence_factors)
         for record in run.records
@@ -129,7 +130,7 @@ def forecasts_of(run: Run) -> list[Forecast]:
 
 
 def save(calibration: Calibration, folder: Path) -> Path:
-    """Write it into a program's folder, in place of the one that was there. Raises StorageError."""
+    """Write a calibration into a program's folder, in place of an earlier one. Raises StorageError."""
     path = folder / CALIBRATION
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -163,8 +164,11 @@ def _check_fit(run: Run, forecasts: Sequence[Forecast]) -> None:
 
 
 def _cross_validated(calibration: Calibration, forecasts: Sequence[Forecast]) -> list[float]:
-    """The confidence of each forecast by a fit to the folds that it is not in."""
-    folds = _folds(forecasts)
+    """Return the confidence of each forecast by a fit to the folds that it is not in."""
+    # Right and wrong forecasts are divided evenly among the folds, in the order of their ids.
+    ranked = sorted(range(len(forecasts)), key=lambda place: (forecasts[place].right, forecasts[place].question))
+    fold_of = {place: rank % FOLDS for rank, place in enumerate(ranked)}
+    folds = [fold_of[place] for place in range(len(forecasts))]
     found = [0.0] * len(forecasts)
     for fold in range(FOLDS):
         others = [(each.score, each.right) for each, own in zip(forecasts, folds, strict=True) if own != fold]
@@ -174,13 +178,6 @@ def _cross_validated(calibration: Calibration, forecasts: Sequence[Forecast]) ->
             if folds[place] == fold:
                 found[place] = calibrated(each.score, each.factors, fitted)
     return found
-
-
-def _folds(forecasts: Sequence[Forecast]) -> list[int]:
-    """The fold of each: right and wrong ones are dealt out evenly, in the order of their ids."""
-    ranked = sorted(range(len(forecasts)), key=lambda place: (forecasts[place].right, forecasts[place].question))
-    fold_of = {place: rank % FOLDS for rank, place in enumerate(ranked)}
-    return [fold_of[place] for place in range(len(forecasts))]
 
 
 def _tested(calibration: Calibration, run: Run, test: Run) -> BeforeAfter:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +122,16 @@ def compare(a: Run, b: Run) -> Comparison:
             hint="Run both on the same --questions or --split.",
         )
     found = differences([one.cells for one, _ in pairs], [other.cells for _, other in pairs])
+    # Questions of which B met other labels than A.
+    moved = []
+    for one, other in pairs:
+        # Equal labels are wanted in equal order, so that they can be compared one by one.
+        wanted = zip(matches_of(one, a.traces).wanted, matches_of(other, b.traces).wanted, strict=True)
+        changes = [(before, after) for before, after in wanted if before.met != after.met]
+        if changes:
+            gained = [after for _, after in changes if after.met]
+            lost = [before for before, _ in changes if before.met]
+            moved.append(Moved(one.question, gained, lost, one, other))
     return Comparison(
         a=a.info,
         b=b.info,
@@ -130,19 +139,5 @@ def compare(a: Run, b: Run) -> Comparison:
         questions=len(pairs),
         left_out=left_out,
         differences=[each for each in found if each.a is not None or each.b is not None],
-        moved=_moved(pairs, a, b),
+        moved=sorted(moved, key=lambda each: (-abs(len(each.gained) - len(each.lost)), each.question.id)),
     )
-
-
-def _moved(pairs: Sequence[tuple[Record, Record]], a: Run, b: Run) -> list[Moved]:
-    """Return the questions of which B met other labels than A."""
-    moved = []
-    for one, other in pairs:
-        # Equal labels are wanted in equal order, so that they can be compared one by one.
-        both = zip(matches_of(one, a.traces).wanted, matches_of(other, b.traces).wanted, strict=True)
-        changes = [(before, after) for before, after in both if before.met != after.met]
-        if changes:
-            gained = [after for _, after in changes if after.met]
-            lost = [before for before, _ in changes if before.met]
-            moved.append(Moved(one.question, gained, lost, one, other))
-    return sorted(moved, key=lambda each: (-abs(len(each.gained) - len(each.lost)), each.question.id))

@@ -86,7 +86,7 @@ class Matches:
 
     nuggets: list[NuggetMatch]
     citations: list[bool | None]
-    """For each citation, True where it bears on the question as labelled; None where no evidence is labelled."""
+    """True for each citation that the labels call evidence, else False; None for each where none is labelled."""
     gaps: list[Match]
     discoveries: list[Match]
     contradictions: list[Match]
