@@ -134,8 +134,14 @@ class BlockingEngine(_DSPyEngine):
             finally:
                 settled.set()
 
+        with self._lock:
+            if self._is_closed:
+                raise lm15.ConfigurationError("the model is closed")
+            if self._portal is None:
+                self._portal = self._portal_exit.enter_context(start_blocking_portal(name="model calls"))
+            portal = self._portal
         # The task runs in a copy of this thread's context, so that `dspy.context` tells the meter who asks.
-        call = self._running_portal().start_task_soon(attempt)
+        call = portal.start_task_soon(attempt)
         self._calls.add(call)
         try:
             response, error = call.result()
@@ -164,11 +170,3 @@ class BlockingEngine(_DSPyEngine):
             portal.call(self._engine.aclose)
             portal.call(portal.stop, True)
             self._portal_exit.close()
-
-    def _running_portal(self) -> BlockingPortal:
-        with self._lock:
-            if self._is_closed:
-                raise lm15.ConfigurationError("the model is closed")
-            if self._portal is None:
-                self._portal = self._portal_exit.enter_context(start_blocking_portal(name="model calls"))
-            return self._portal

@@ -59,9 +59,16 @@ def read_page(
     kind = media_type(body, content_type, url)
     refused = failure_of_status(status)
     if refused is not None:
-        if status in (403, 429, 503) and kind == "text/html":
-            return _find_bot_check(body, url, content_type, status) or refused
-        return refused
+        # A page with a refusing status may be a bot check.
+        markup = decode(body, content_type) if status in (403, 429, 503) and kind == "text/html" else ""
+        tree = parse(markup) if markup else None
+        if tree is None:
+            return refused
+        title = _title_tag(tree)
+        drop_hidden(tree)
+        shown = shown_text(tree)
+        impression = Impression(url, (title, _heading(tree)), shown, shown, markup[:_HEAD_CHARS])
+        return failure_of_page(impression, status) or refused
     if not body.strip():
         return _no_text("the server answered with an empty page")
     page = Page(url, content_hash(body), "", content_hash(b""), (), media_type=kind)
@@ -146,19 +153,6 @@ def _is_menu(page: Page, links: list[Link]) -> bool:
     words = (link.text for link in links if 0 < len(link.text.strip()) <= _MAX_ENTRY_CHARS)
     linked = sum(len(text) for text in words if text in page.text)
     return linked > _MENU_SHARE * len(page.text)
-
-
-def _find_bot_check(body: bytes, url: str, content_type: str | None, status: int) -> Failure | None:
-    """Return the failure of a page with a refusing status that is a bot check; None for other pages."""
-    markup = decode(body, content_type)
-    tree = parse(markup)
-    if tree is None:
-        return None
-    title = _title_tag(tree)
-    drop_hidden(tree)
-    shown = shown_text(tree)
-    page = Impression(url, (title, _heading(tree)), shown, shown, markup[:_HEAD_CHARS])
-    return failure_of_page(page, status)
 
 
 _REFRESH = re.compile(rb"<meta[^<>]+http-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)

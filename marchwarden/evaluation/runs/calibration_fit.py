@@ -85,7 +85,17 @@ def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
     shares questions with it, is of another model or program, or has no forecast.
     """
     forecasts = forecasts_of(run)
-    _check_fit(run, forecasts)
+    if len(forecasts) < LEAST:
+        raise EvaluationError(
+            f"{run.folder} has {len(forecasts)} answers that claim something; a calibration takes {LEAST}",
+            hint="Ask more questions: marchwarden eval.",
+        )
+    if len({each.right for each in forecasts}) == 1:
+        what = "right" if forecasts[0].right else "wrong"
+        raise EvaluationError(
+            f"all {len(forecasts)} answers of {run.folder} are {what}: nothing tells when to be sure",
+            hint="Ask more questions: marchwarden eval.",
+        )
     slope, intercept = fit([(each.score, each.right) for each in forecasts])
     calibration = Calibration(
         format=1,
@@ -103,7 +113,7 @@ def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
 
 
 def joined(runs: Sequence[Run]) -> Run:
-    """Several runs of one model as one, to fit to all of their answers.
+    """Return several runs of one model as one, to fit to all of their answers.
 
     Raises EvaluationError where they are of different models or programs, or share a question.
     """
@@ -144,20 +154,6 @@ def save(calibration: Calibration, folder: Path) -> Path:
 
 def _named(info: RunInfo) -> str:
     return f"{info.questions} {info.split}" if info.split else info.questions
-
-
-def _check_fit(run: Run, forecasts: Sequence[Forecast]) -> None:
-    if len(forecasts) < LEAST:
-        raise EvaluationError(
-            f"{run.folder} has {len(forecasts)} answers that claim something; a calibration takes {LEAST}",
-            hint="Ask more questions: marchwarden eval.",
-        )
-    if len({each.right for each in forecasts}) == 1:
-        what = "right" if forecasts[0].right else "wrong"
-        raise EvaluationError(
-            f"all {len(forecasts)} answers of {run.folder} are {what}: nothing tells when to be sure",
-            hint="Ask more questions: marchwarden eval.",
-        )
 
 
 # On which questions
@@ -219,7 +215,7 @@ def _quality(confidences: Sequence[float], right: Sequence[bool]) -> Quality:
 
 
 def fit(scored: Sequence[tuple[float, bool]]) -> tuple[float, float]:
-    """Slope and intercept, in log-odds, from the score to the chance of a right answer.
+    """Return slope and intercept, in log-odds, from the score to the chance of a right answer.
 
     They minimise the cross entropy to Platt's targets, (right + 1) / (right + 2) for a right answer and 1 / (wrong +
     2) for a wrong one. A better score never means a worse chance: where it would, the slope is 0, and every score

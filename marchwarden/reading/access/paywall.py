@@ -148,7 +148,11 @@ def is_paywalled(page: Impression) -> bool:
     if has_sign and len(page.content) < _NEXT_TO_NOTHING_CHARS:
         return True
     has_offer_in_gate = any(OFFERS.search(gate) or _demand(gate) for gate in page.gates)
-    signs = has_sign + _is_cut(page) + has_offer_in_gate
+    # The last prose of the main text may break off.
+    prose = [line for line in page.content.split("\n") if len(line) > _MIN_PROSE_CHARS and not _demand(line)]
+    last = prose[-1] if prose else ""
+    is_cut = (len(last) > _MIN_CUT_CHARS and not _ENDS.search(last)) or BREAKS_OFF.search(last) is not None
+    signs = has_sign + (bool(prose) and is_cut) + has_offer_in_gate
     # An offer of a subscription, in words or as a price for a time.
     has_offer = any(
         OFFERS.search(call) or (PRICE.search(call) and PERIOD.search(call)) for call in (page.calls if signs else ())
@@ -173,12 +177,3 @@ def _demand(call: str) -> int:
     if READ_ON_FOR_MONEY.search(call) or says(call, "paying", "to_read") or says(call, "paying", "pieces", "only"):
         return 2
     return int(says(call, "paying", "pieces") or says(call, "paying", "only"))
-
-
-def _is_cut(page: Impression) -> bool:
-    """True where the last prose of the main text breaks off."""
-    prose = [line for line in page.content.split("\n") if len(line) > _MIN_PROSE_CHARS and not _demand(line)]
-    if not prose:
-        return False
-    cut_in_a_sentence = len(prose[-1]) > _MIN_CUT_CHARS and not _ENDS.search(prose[-1])
-    return cut_in_a_sentence or BREAKS_OFF.search(prose[-1]) is not None
