@@ -149,17 +149,17 @@ def test_a_torn_last_line_is_asked_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "calls"),
     [
-        lm15.TransportError("connection refused", retry_after=0.0),
-        lm15.AuthError("invalid key sk-aaaaaaaaaa"),
-        lm15.RateLimitError("slow down", retry_after=0.0),
-        lm15.ServerError("down", retry_after=0.0),
-        ConnectionError("no route"),
+        (lm15.TransportError("connection refused", retry_after=0.0), 0),
+        (lm15.AuthError("invalid key sk-aaaaaaaaaa"), 12),
+        (lm15.AuthError("invalid key sk-aaaaaaaaaa"), 24),
+        (lm15.RateLimitError("slow down", retry_after=0.0), 12),
+        (lm15.ServerError("down", retry_after=0.0), 24),
+        (ConnectionError("no route"), 12),
     ],
-    ids=lambda error: type(error).__name__,
+    ids=lambda given: type(given).__name__ if isinstance(given, Exception) else str(given),
 )
-@pytest.mark.parametrize("calls", [0, 12, 24])
 def test_a_service_that_is_gone_ends_the_compile_and_is_no_score(
     tmp_path: Path, error: Exception, calls: int
 ) -> None:

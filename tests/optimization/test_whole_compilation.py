@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from dspy import lm15
@@ -132,6 +134,36 @@ def compiled(
     return outcome, paid
 
 
+class Plain(NamedTuple):
+    """A compile by `order()` that was paid for in full, and what it held of its budget on the way."""
+
+    folder: Path
+    outcome: Outcome
+    paid: Spending
+    held: Sequence[int]
+
+
+@cache
+def compiled_in(folder: Path) -> Plain:
+    held: list[int] = []
+    paid = spending(folder / "work", model(), tokens=10**6)
+    reserve = paid.budget.reserve
+
+    def heard(stage: str, tokens: int) -> Reservation:
+        held.append(tokens)
+        return reserve(stage, tokens)
+
+    paid.budget.reserve = heard  # type: ignore[method-assign]
+    outcome, _ = compiled(folder, order(), paid=paid)
+    return Plain(folder, outcome, paid, held)
+
+
+@pytest.fixture
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Plain:
+    """Compiled once for all tests of this module, by the first of them, in its isolation."""
+    return compiled_in(tmp_path_factory.getbasetemp() / "plain")
+
+
 def in_place(tmp_path: Path) -> Program:
     found = program_in_force(settings().model_copy(update={"program": str(tmp_path / "out")}))
     assert found is not None
@@ -139,9 +171,13 @@ def in_place(tmp_path: Path) -> Program:
 
 
 @pytest.mark.parametrize("optimizer", ["bootstrap", "gepa", "mipro"])
-def test_prompts_that_answer_whole_questions_better_are_put_in_place_together(tmp_path: Path, optimizer: str) -> None:
-    easy = TRAIN[::2] if optimizer == "bootstrap" else ()  # instructions are mended by what fails
-    outcome, paid = compiled(tmp_path, order(optimizer), model(easy=easy))
+def test_prompts_that_answer_whole_questions_better_are_put_in_place_together(
+    tmp_path: Path, plain: Plain, optimizer: str
+) -> None:
+    if optimizer == "bootstrap":
+        tmp_path, outcome, paid, _ = plain
+    else:  # instructions are mended by what fails
+        outcome, paid = compiled(tmp_path, order(optimizer), model(easy=()))
     assert outcome.stopped is None
     assert outcome.file == tmp_path / "out" / "program.json"
     whole = outcome.info.whole
@@ -183,9 +219,8 @@ def test_what_is_as_good_as_noise_changes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_it_begins_with_the_program_that_is_there_and_leaves_the_rest_of_it(tmp_path: Path) -> None:
-    compiled(tmp_path, order())
-    before = in_place(tmp_path)
+def test_it_begins_with_the_program_that_is_there_and_leaves_the_rest_of_it(tmp_path: Path, plain: Plain) -> None:
+    before = in_place(plain.folder)
     outcome, paid = compiled(tmp_path / "second", order(), before=before)
     assert is_better_from_the_start(paid)
     assert outcome.info.whole is None or outcome.info.whole.figures["nugget_recall"].uncompiled == 1.0
@@ -209,27 +244,17 @@ def test_the_token_budget_is_never_exceeded_and_nothing_unproven_is_put_in_place
     assert outcome.file is None
 
 
-def test_a_question_holds_its_whole_budget_before_it_is_asked(tmp_path: Path) -> None:
-    held: list[int] = []
-    paid = spending(tmp_path / "work", model(), tokens=10**6)
-    reserve = paid.budget.reserve
-
-    def heard(stage: str, tokens: int) -> Reservation:
-        held.append(tokens)
-        return reserve(stage, tokens)
-
-    paid.budget.reserve = heard  # type: ignore[method-assign]
-    compiled(tmp_path, order(), paid=paid)
-    assert set(held) == {TOKENS}
-    assert paid.budget.tokens_held() == 0
+def test_a_question_holds_its_whole_budget_before_it_is_asked(plain: Plain) -> None:
+    assert set(plain.held) == {TOKENS}
+    assert plain.paid.budget.tokens_held() == 0
 
 
-def test_what_was_answered_before_is_not_paid_for_again(tmp_path: Path) -> None:
-    first, _ = compiled(tmp_path, order())
+def test_what_was_answered_before_is_not_paid_for_again(tmp_path: Path, plain: Plain) -> None:
+    shutil.copytree(plain.folder / "work", tmp_path / "work")
     again = spending(tmp_path / "work", model())
     second, _ = compiled(tmp_path, order(), paid=again)
     assert again.engine.requests == []  # type: ignore[attr-defined]
-    assert second.stages == first.stages
+    assert second.stages == plain.outcome.stages
 
 
 def test_a_service_that_is_gone_ends_it_rather_than_being_a_score(tmp_path: Path) -> None:
@@ -260,11 +285,11 @@ def test_too_few_questions_are_refused_before_anything_is_spent() -> None:
         WholeQuestions.of(order(), [question("Halden")], [question(name) for name in DEV])
 
 
-def test_a_stage_compiled_on_whole_questions_is_not_measured_against_its_own_examples(tmp_path: Path) -> None:
+def test_a_stage_compiled_on_whole_questions_is_not_measured_against_its_own_examples(plain: Plain) -> None:
     """Their scores are of different things: a compile of the stage by itself takes its place where that is proven."""
-    outcome, _ = compiled(tmp_path, order())
-    body = json.loads((tmp_path / "out" / "program.json").read_text())
+    out = plain.folder / "out"
+    body = json.loads((out / "program.json").read_text())
     assert body["stages"]["extract"]["whole"] is True
-    kept = CompiledStage.model_validate_json((tmp_path / "out" / body["stages"]["extract"]["file"]).read_text())
+    kept = CompiledStage.model_validate_json((out / body["stages"]["extract"]["file"]).read_text())
     assert kept.signature == STAGES["extract"].fingerprint
-    assert outcome.stages["extract"] == kept
+    assert plain.outcome.stages["extract"] == kept
