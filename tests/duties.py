@@ -8,7 +8,7 @@ DUTIES: dict[str, tuple[str, ...]] = {
         "agent/test_researcher_with_a_model.py::test_2_an_invented_locator_is_dropped_and_the_trace_says_so",
     ),
     "2 raw evidence on every citation": (
-        "agent/test_verbatim.py::test_every_excerpt_is_an_exact_run_of_the_stored_text",
+        "agent/test_verbatim.py::test_every_excerpt_is_an_exact_run_of_stored_text_and_every_sentence_has_a_marker",
         "test_contract.py::test_an_excerpt_without_text_is_none",
     ),
     "3 admits and categorizes gaps": (
@@ -28,7 +28,7 @@ DUTIES: dict[str, tuple[str, ...]] = {
     ),
     "7 grounds every claim": (
         "agent/test_researcher_with_a_model.py::test_a_claim_that_its_excerpts_do_not_carry_is_dropped",
-        "agent/test_verbatim.py::test_every_sentence_of_an_answer_carries_a_marker",
+        "agent/test_verbatim.py::test_every_excerpt_is_an_exact_run_of_stored_text_and_every_sentence_has_a_marker",
     ),
     "8 explains its confidence without inflating it": (
         "agent/test_researcher.py::test_independent_sources_raise_confidence",

@@ -10,6 +10,8 @@ IS_NIGHTLY = PROFILE == "nightly"
 KILLS = 60 if IS_NIGHTLY else 20
 # Of each property. 20 find what a changed rule breaks: docs/wiki/DevelopmentGuide.md has the mutation scores.
 EXAMPLES = 300 if IS_NIGHTLY else 20
+# Of a property each of whose examples is a whole research call, at 0.1 to 0.2 CPU seconds each.
+CALLS = 100 if IS_NIGHTLY else 8
 
 
 def within(promised_s: float) -> float:

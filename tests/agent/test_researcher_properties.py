@@ -14,7 +14,7 @@ from marchwarden.contract import ResearchResult, confidence_band, markers_of
 from marchwarden.settings import load_settings
 from tests.agent.test_researcher_with_a_model import run as run_with_a_model
 from tests.agent.test_researcher_with_a_model import stage_of
-from tests.profiles import within
+from tests.profiles import CALLS, within
 from tests.runs import Run, run
 from tests.webs import article
 
@@ -78,7 +78,7 @@ def check(done: Run) -> None:
 @given(QUESTIONS, PAGES, LIMITS, st.sampled_from(["shallow", "balanced", "deep"]), st.none() | TEXTS)
 @example("What is [3], and when was the Halden bridge [7] built?", {"https://b.org/x": BRIDGE}, {}, "deep", None)
 @example("🌉" * 500, {"https://b.org/x": BRIDGE}, {}, "balanced", None)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=CALLS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_any_question_over_any_web_ends_in_a_whole_result(
     question: str, pages: dict[str, str], limits: dict[str, Any], depth: str, context: str | None
 ) -> None:
@@ -119,7 +119,7 @@ def obey(chance: random.Random, stage: str) -> str:
 
 
 @given(st.integers(0, 10**6), st.sampled_from([500, 2500, 20_000]), st.sampled_from([30.0, 0.3]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=CALLS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_a_model_that_obeys_the_pages_puts_nothing_into_the_result_that_was_not_read(
     seed: int, budget: int, seconds: float
 ) -> None:

@@ -25,7 +25,7 @@ from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.writer import TraceWriter
 from tests.models import connected
-from tests.profiles import within
+from tests.profiles import CALLS, within
 from tests.runs import Run
 from tests.webs import article, make_web
 
@@ -312,7 +312,7 @@ async def test_an_injected_instruction_can_at_most_be_quoted() -> None:
         st.sampled_from(["good", "nonsense", "endless", "liar", "billed failure", "dense"]), min_size=1, max_size=6
     ),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=CALLS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_tokens_used_never_exceeds_the_budget(budget: int, answers: list[str]) -> None:
     """Whatever a model reports or does: bills beyond its bound, answers without end, fails after billing."""
     count = iter(range(10_000))

@@ -177,7 +177,7 @@ async def test_a_call_that_does_not_stop_in_time_ends_in_a_valid_result(
     assert result.cost_metadata.budget_exhausted
     assert result.confidence_factors.budget_exhausted
     assert result.citations == []
-    assert result.cost_metadata.wall_time_sec < 5
+    assert result.cost_metadata.wall_time_sec < within(5)
     assert caller.actions == ["start", "killed", "result"]
     assert caller.trace.raw[1]["reason"] == "seconds"
 

@@ -22,6 +22,7 @@ from marchwarden.settings import Settings, load_settings
 from marchwarden.sources.search_provider import PROVIDERS
 from marchwarden.sources.snapshot_search import SNIPPET_LIMIT, SnapshotSearch, best_sentence
 from tests.frozen_web.small_web import CROPS, LAKE, write_web
+from tests.profiles import within
 
 QUERY = "ideal crops for a garden in Utah"
 
@@ -205,7 +206,7 @@ async def test_a_first_search_can_be_cancelled_while_it_builds(settings: Setting
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.perf_counter() - began < 1
+    assert time.perf_counter() - began < within(1)
 
 
 def test_a_folder_that_is_no_frozen_web_is_named_on_creation(tmp_path: Path) -> None:
