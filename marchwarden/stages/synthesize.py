@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import Depth
 from marchwarden.errors import Limit
+from marchwarden.evidence.entailment.objections import find_objection
 from marchwarden.evidence.grounding import repeats, speaks_for, support
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.programs.parameters import DEFAULT, Parameters, Synthesize
@@ -236,7 +237,7 @@ def _problem(ledger: Ledger, text: str, excerpts: list[Excerpt]) -> str | None:
         return "it points at nothing"
     if repeats(text, ledger.context):
         return "the caller knows it already"
-    return support(text, [excerpt.text for excerpt in excerpts], around=_titles(ledger, excerpts)).problem
+    return find_objection(text, [excerpt.text for excerpt in excerpts], around=_titles(ledger, excerpts))
 
 
 def _titles(ledger: Ledger, excerpts: list[Excerpt]) -> str:

@@ -7,7 +7,7 @@ from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.questions import Nugget, Quote
 from marchwarden.evaluation.labels.scoring_text import address, normalised, overlaps, says_one_of, statements
 from marchwarden.evaluation.scoring.aggregates import Cells
-from marchwarden.evidence.grounding import support
+from marchwarden.evidence.entailment.objections import find_objection
 
 # Evidence
 
@@ -80,8 +80,8 @@ def nugget_recall(case: Case) -> Cells | None:
 
 
 def claim_grounding(case: Case) -> Cells | None:
-    """Cited statements of the answer that their excerpts carry: numbers, names, and most content words
-    (evidence/grounding.py; its agreement with people is measured on public claim-support sets).
+    """Cited statements of the answer to which no rule of evidence/entailment/ objects, over their excerpts. What the
+    rules let through and refuse is measured on labelled pairs (evals/claims).
 
     Σ carried / Σ statements with a marker. 0: every quote is misused. 1: every statement stands on what it cites.
     """
@@ -93,7 +93,7 @@ def claim_grounding(case: Case) -> Cells | None:
         cited = [case.citations[number - 1] for number in each.markers if 0 < number <= len(case.citations)]
         titles = " ".join(citation.title or "" for citation in cited)
         excerpts = [citation.raw_excerpt for citation in cited]
-        carried += bool(cited) and support(each.text, excerpts, around=titles).carried
+        carried += bool(cited) and find_objection(each.text, excerpts, around=titles) is None
     return _share(carried, len(marked))
 
 

@@ -1,0 +1,1 @@
+"""Rules that tell a claim which its quotes do not entail."""
