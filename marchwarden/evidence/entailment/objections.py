@@ -47,6 +47,8 @@ CLAUSE_SHARE = 0.45
 CLAUSE_TERMS = 3
 
 _CLAUSE_END = re.compile(r";\s+|,\s+(?:and|but|while|whereas|although)\s+", re.IGNORECASE)
+# A claim that tells of a disagreement is carried by its excerpts together.
+_ALTERNATIVES = re.compile(r"\b(?:or|disagree|differ|others?)\b", re.IGNORECASE)
 _URL = re.compile(r"\(?https?://[^\s)]+\)?")
 
 
@@ -67,7 +69,8 @@ def find_objection(claim: str, excerpts: Iterable[str], *, around: str = "") -> 
     if invented := sorted(each for each in locators_in(claim) if not any(each in excerpt for excerpt in excerpts)):
         return f"no cited excerpt names {', '.join(invented)}"
     for clause in _split_clauses(claim):
-        objections = [_object(Pair(clause, excerpt, around)) for excerpt in excerpts]
+        together = ["\n".join(excerpts)] if _ALTERNATIVES.search(clause) and len(excerpts) > 1 else []
+        objections = [_object(Pair(clause, excerpt, around)) for excerpt in (*excerpts, *together)]
         if None not in objections:
             return next((each for each in objections if each), "nothing is cited")
     return None
