@@ -83,7 +83,7 @@ def command(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show the call's timeline.")] = False,
     server: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="A running server, http://127.0.0.1:8111/mcp, instead of an own one."),
+        typer.Option(metavar="URL", help="A running server, http://127.0.0.1:8111/mcp, instead of starting one."),
     ] = None,
 ) -> None:
     """Research a question and show the answer with its evidence."""
@@ -234,7 +234,7 @@ def _mention_frozen_web(conversation: Conversation) -> None:
 
     if conversation.fell_back_to_frozen_web:
         console.notice(
-            "Searched the frozen web that comes with Marchwarden, since TAVILY_API_KEY is not set: its pages are own "
-            "texts on invented hosts.",
+            "Searched the frozen web that comes with Marchwarden, since TAVILY_API_KEY is not set: its pages were "
+            "written for Marchwarden, on invented hosts.",
             "For the real web: get a key at https://app.tavily.com and set TAVILY_API_KEY, or put it into .env.",
         )

@@ -39,8 +39,8 @@ person or another fetcher; budget_exhausted: ask again with more; contradictory_
 scope_exceeded: another kind of researcher. Say in `context` what you know already. A call takes up to a minute, a
 deep one up to three. Every call leaves a trace, readable as the resource trace://{trace_id}."""
 FROZEN_WEB = """
-No search key is set: this server answers from a frozen web that ships with Marchwarden, of its own texts on invented
-hosts, to try it out. Do not pass its answers on as research."""
+No search key is set: this server answers from a frozen web that ships with Marchwarden. Its pages were written for
+Marchwarden, on invented hosts, to try it out. Do not pass its answers on as research."""
 
 _DESCRIPTION = """\
 Research a question: search, read pages, and answer with citations whose excerpts are exact copies of what was read.
