@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 Limit: TypeAlias = Literal["tokens", "iterations", "sources", "seconds"]
 ModelErrorKind: TypeAlias = Literal[
@@ -54,12 +55,41 @@ class InvalidRequest(MarchwardenError):
     @classmethod
     def of(cls, error: ValidationError) -> InvalidRequest:
         """Return pydantic's report as lines that name field and limit, without echoing the input."""
-        return cls(
-            [
-                (".".join(map(str, each["loc"])) or "arguments", each["msg"].removeprefix("Value error, "))
-                for each in error.errors()
-            ]
-        )
+        return cls([(".".join(map(str, each["loc"])) or "arguments", _problem(each)) for each in error.errors()])
+
+
+# Plain words for pydantic's types of errors; names in braces are those of pydantic's context of the error.
+_PROBLEMS = {
+    "missing": "is required",
+    "extra_forbidden": "is not known here",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_type": "must be text",
+    "string_unicode": "must be valid Unicode text",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "finite_number": "must be a finite number",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "enum": "must be {expected}",
+    "literal_error": "must be {expected}",
+}
+
+
+def _problem(error: ErrorDetails) -> str:
+    """Return what is wrong with a field in plain words; pydantic's own for a type of error that has none here."""
+    limits = error.get("ctx", {})
+    if error["type"] == "string_too_short" and limits.get("min_length") == 1:
+        return "is empty"
+    plain = _PROBLEMS.get(error["type"])
+    return plain.format(**limits) if plain else error["msg"].removeprefix("Value error, ")
 
 
 class ConfigurationError(MarchwardenError):

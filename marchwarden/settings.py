@@ -153,6 +153,21 @@ class Settings(BaseModel):
         """Folder of the frozen web: the one that is set, else the shipped one."""
         return self.web or shipped("web")
 
+    def require_claude_key(self) -> None:
+        """Raise ConfigurationError where the model is Claude, and there is no key for it."""
+        if self.model_id.startswith("anthropic/") and not (self.api_base or self.anthropic_api_key):
+            raise ConfigurationError(
+                f"{self.model_id} needs a key", hint="Set ANTHROPIC_API_KEY, or MARCHWARDEN_MODEL=extractive."
+            )
+
+    def require_search_key(self) -> None:
+        """Raise ConfigurationError where the live web is to be searched, and there is no key for that."""
+        if "web" in self.sources and not self.tavily_api_key:
+            raise ConfigurationError(
+                "Searching the live web needs TAVILY_API_KEY.",
+                hint="Set it in the environment or in .env, or use the frozen web: --source snapshot.",
+            )
+
     def seconds_for(self, depth: Depth) -> float:
         return self.max_seconds if self.max_seconds is not None else SECONDS_BY_DEPTH[depth]
 

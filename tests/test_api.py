@@ -77,12 +77,12 @@ async def test_the_plain_call_inside_an_event_loop_says_what_to_use_instead(tmp_
 @pytest.mark.parametrize(
     ("arguments", "field", "limit"),
     [
-        ({"question": " "}, "question", "1 character"),
+        ({"question": " "}, "question", "is empty"),
         ({"question": "x" * 501}, "question", "500"),
         ({"question": "q", "context": "x" * 2001}, "context", "2000"),
         ({"question": "q", "depth": "abyssal"}, "depth", "deep"),
         ({"question": "q", "constraints": {"token_budget": 1}}, "constraints.token_budget", "500"),
-        ({"question": "q", "constraints": {"colour": "red"}}, "constraints.colour", "not permitted"),
+        ({"question": "q", "constraints": {"colour": "red"}}, "constraints.colour", "is not known here"),
         ({"question": "q", "constraints": [1]}, "constraints", "dictionary"),
     ],
 )

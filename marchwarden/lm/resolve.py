@@ -39,11 +39,8 @@ def resolve(settings: Settings) -> Engine:
 def _claude(settings: Settings, name: str) -> Engine:
     from marchwarden.lm.anthropic import AnthropicEngine, capabilities_of
 
+    settings.require_claude_key()
     key = _secret(settings.api_key if settings.api_base else None) or _secret(settings.anthropic_api_key)
-    if key is None and settings.api_base is None:
-        raise ConfigurationError(
-            f"{settings.model_id} needs a key", hint="Set ANTHROPIC_API_KEY, or MARCHWARDEN_MODEL=extractive."
-        )
     return PerLoopEngine(
         lambda: AnthropicEngine(name, key or "none", base_url=settings.api_base), capabilities_of(name)
     )

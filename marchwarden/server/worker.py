@@ -25,7 +25,7 @@ import anyio
 import anyio.to_thread
 
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
+from marchwarden.errors import ConfigurationError, MarchwardenError, ResearchFailed, StorageError
 from marchwarden.redaction import secrets_of
 from marchwarden.server import worker_process
 from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job, run
@@ -85,7 +85,8 @@ async def research_in_worker(
 
     `research` names the function to run, as `module:name`. `on_program_note` is called with each part of the model's
     program that is not used. Cancelling kills the process. Raises ResearchFailed where the process dies or fails
-    inside, ConfigurationError and StorageError as they are.
+    inside, ConfigurationError and StorageError as they are. A ConfigurationError before the first step leaves no
+    trace.
     """
     job = Job(research=research, request=request, settings=settings, trace_id=trace_id)
     writer = TraceWriter(settings.traces, trace_id, secrets=secrets_of(settings), on_progress=on_progress)
@@ -349,7 +350,9 @@ class _Call:
             kind = PASSED_ON.get(self._error["error"])
             if kind is None:
                 raise self._failed(self._error["error"])
-            self._record_failure(self._error["message"], self._error["error"])
+            # Nothing was done where a setting is wrong: there is nothing to trace.
+            if self._writer.steps or kind is not ConfigurationError:
+                self._record_failure(self._error["message"], self._error["error"])
             raise kind(self._error["message"], hint=self._error["hint"])
         reason = await anyio.to_thread.run_sync(self._worker.exit_reason)
         raise self._failed(reason)

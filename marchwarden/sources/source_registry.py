@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from marchwarden.errors import ConfigurationError
 from marchwarden.sources.search_provider import PROVIDERS
 from marchwarden.text.embedding import open_embedder
 
@@ -23,11 +22,7 @@ def open_web(settings: Settings, name: str = "") -> Tools:
     from marchwarden.sources.fetch import Fetcher
     from marchwarden.sources.tools import Tools
 
-    if not settings.tavily_api_key:
-        raise ConfigurationError(
-            "The web researcher needs TAVILY_API_KEY.",
-            hint="Set it in the environment or in .env, or use the frozen web: --source snapshot.",
-        )
+    settings.require_search_key()
     return Tools(kind="web", search=PROVIDERS["tavily"](settings), fetcher=Fetcher(settings))
 
 

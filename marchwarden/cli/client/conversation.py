@@ -105,6 +105,14 @@ class Conversation:
         self.fell_back_to_frozen_web = (
             settings.source_name == "snapshot" and settings.source is None and settings.web is None
         )
+        # What is wrong for certain is said at once, before a server is started for it.
+        settings.require_claude_key()
+        settings.require_search_key()
+        if named := [source.partition(":")[2] for source in settings.sources if source.startswith("corpus:")]:
+            from marchwarden.corpus.corpora import open_corpus
+
+            for name in named:
+                open_corpus(name)
         return settings
 
     async def _interruptibly(
