@@ -143,10 +143,10 @@ class ResearchCall:
             await self._read(granted)
             if not self._open_aspects():
                 sources = "1 source" if self.sources_wanted == 1 else f"{self.sources_wanted} sources"
-                return self.tell.stopped("covered", f"Every aspect has evidence from {sources}.")
+                return self.tell.stopped("covered", f"Every sub-question has evidence from {sources}.")
             if self.budget.tokens_used >= TOKENS_BY_DEPTH[self.request.depth] and not self.ledger.unanswered():
                 return self.tell.stopped(
-                    "covered", "Every aspect has an answer, and the tokens meant for this depth are used up."
+                    "covered", "Every sub-question has an answer, and the tokens meant for this depth are used up."
                 )
             if len(granted) < len(leads):
                 return self._out_of("sources", "The page limit was reached.")

@@ -157,7 +157,7 @@ class Narrator:
                 passages=len(page.passages),
                 picks=[self._pick(excerpt) for excerpt in excerpts],
                 stage_form=form,
-                decision=f"Relevant to an open aspect: {len(excerpts)} of {len(page.passages)} passages.",
+                decision=f"Relevant to an open sub-question: {len(excerpts)} of {len(page.passages)} passages.",
             )
         )
 

@@ -187,7 +187,7 @@ def model_free(given: PlanGiven) -> Plan:
     queries = [query for aspect in given.open_aspects if (query := _rephrased(aspect, ledger))]
     count = len(given.open_aspects)
     return Plan(
-        thought=f"{count} {'aspect is' if count == 1 else 'aspects are'} open.",
+        thought=f"{count} {'sub-question is' if count == 1 else 'sub-questions are'} open.",
         aspects=[],
         queries=queries[:3],
         read=[],

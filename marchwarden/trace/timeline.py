@@ -63,8 +63,8 @@ def details_of(event: Event) -> tuple[tuple[str, str], ...]:
 
 # Words for the reasons of `stop` and `killed`. A reason that is not here, of a newer version, is shown as it stands.
 _STOPS = {
-    "covered": "every aspect is covered",
-    "no_new_leads": "no new leads",
+    "covered": "every sub-question is covered",
+    "no_new_leads": "no new candidate pages",
     "iterations": "no iterations are left",
     "sources": "no sources are left",
     "seconds": "the time is up",
@@ -108,8 +108,9 @@ def _describe(event: JsonView) -> str:
         case "fallback":
             return f"{event.stage} went on without the model: {_one_line(event.reason)}"
         case "drop":
-            article = "an" if event.what[0] in "aeio" else "a"
-            return f'dropped {article} {event.what.replace("_", " ")}: "{_one_line(event.text)}"'
+            what = "sub-question" if event.what == "aspect" else event.what.replace("_", " ")
+            article = "an" if what[0] in "aeio" else "a"
+            return f'dropped {article} {what}: "{_one_line(event.text)}"'
         case "stop":
             turns = _count(event.iterations_run, "iteration")
             return f"stopped after {turns}: {_STOPS.get(event.reason, event.reason)}"
@@ -153,7 +154,7 @@ def _details(event: JsonView) -> tuple[tuple[str, str], ...]:
             }
             return (*_known(known), *_each("note", told.program_notes), ("version", event.version))
         case "plan":
-            return (*_each("aspect", event.aspects), *_each("query", event.queries), *_each("read", event.read))
+            return (*_each("sub-question", event.aspects), *_each("query", event.queries), *_each("read", event.read))
         case "search":
             return _each("hit", [f"{_one_line(hit.title)} {hit.url}" for hit in event.hits])
         case "fetch_url":

@@ -39,7 +39,7 @@ def test_every_kind_of_event_is_described_on_one_line() -> None:
         (4, "read https://closed.example/: no answer, timeout, no answer in 10 s"),
         (5, f"picked 1 excerpt from {URL}"),
         (6, "extract asked m: 100 (50 cached) + 20 tokens in 0.7 s, 120 so far, ReadTimeout"),
-        (9, "stopped after 1 iteration: every aspect is covered"),
+        (9, "stopped after 1 iteration: every sub-question is covered"),
         (11, "assessed: 1 gap, 1 discovery, 1 open question, confidence 0.75"),
         (12, "answered with 1 citation, confidence 0.75, 120 tokens, 1.5 s"),
     ],
