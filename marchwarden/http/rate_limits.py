@@ -35,7 +35,7 @@ class RetryAfter:
 
     seconds: float
     words: str
-    """The server's wish in words: `in 120 seconds`, `at 2026-11-27 10:01:00 UTC`."""
+    """The server's wish in words: `in 2 minutes`, `at 2026-11-27 10:01:00 UTC`."""
 
 
 def retry_after_of(headers: Mapping[str, str]) -> RetryAfter | None:
@@ -43,12 +43,20 @@ def retry_after_of(headers: Mapping[str, str]) -> RetryAfter | None:
     asked = headers.get("retry-after", "").strip()
     if asked.isascii() and asked.isdigit():
         seconds = int(asked[:9])
-        return RetryAfter(float(seconds), f"in {seconds} seconds")
+        return RetryAfter(float(seconds), _in_words(seconds))
     moment = _moment(asked)
     if moment is None:
         return None
     now = _moment(headers.get("date", "")) or datetime.now(timezone.utc)
     return RetryAfter(max(0.0, (moment - now).total_seconds()), f"at {moment:%Y-%m-%d %H:%M:%S} UTC")
+
+
+def _in_words(seconds: int) -> str:
+    """Return a wait in the largest unit of which it has two, rounded up: `in 90 seconds`, `in 10 minutes`."""
+    for unit, length in (("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"in {-(-seconds // length)} {unit}"
+    return f"in {seconds} {'second' if seconds == 1 else 'seconds'}"
 
 
 def _moment(text: str) -> datetime | None:
@@ -73,7 +81,7 @@ class _Host:
     paused_until: float = 0.0
     """Time until which the host wants no requests, in the clock's seconds."""
     pause: str = ""
-    """The host's own words for the end of its pause: `in 120 seconds`."""
+    """The host's own words for the end of its pause: `in 2 minutes`."""
 
 
 class PoliteTransport(httpx.AsyncBaseTransport):

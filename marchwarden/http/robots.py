@@ -64,7 +64,7 @@ class Robots:
             return rules
         if rules.allows(url):
             return None
-        return Failure(FailureKind.ROBOTS_DISALLOWED, f"robots.txt of {origin} does not let us read this page")
+        return Failure(FailureKind.ROBOTS_DISALLOWED, "its robots.txt does not allow reading it")
 
     def crawl_delay(self, url: str) -> float:
         """Return the seconds that the origin of `url` wants between two requests; 0 where none are known."""

@@ -206,7 +206,7 @@ class Fetcher:
         retry = answer.retry_after
         if retry is None or found.kind not in (FailureKind.RATE_LIMITED, FailureKind.SERVER_ERROR):
             return found
-        return replace(found, detail=f"{found.detail}; it asks to be called again {retry.words}")
+        return replace(found, detail=f"{found.detail}; try again {retry.words}")
 
     async def _read_robots(self, url: str, allows: Callable[[str], bool]) -> RobotsFile | Failure:
         """Return the robots.txt at `url`, after redirects. Too many redirects mean that there is none (RFC 9309)."""

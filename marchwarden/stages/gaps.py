@@ -262,9 +262,12 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
         example = f"{unreadable[0].target}: {_sentence(unreadable[0])}"
         detail += f" {len(unreadable)} pages could not be read, such as {example}"
     if pages:
-        none = (
-            "None of the rest answers" if skipped else "It does not answer" if pages == 1 else "None of them answers"
-        )
+        if skipped:
+            none = "Nothing in the rest of what was read answers"
+        else:
+            none = (
+                "The page that was read does not answer" if pages == 1 else "None of the pages that were read answers"
+            )
         detail += f" {none} this{' beyond what the context says' if ledger.context else ''}."
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
 

@@ -117,7 +117,7 @@ async def test_a_host_that_wants_a_long_pause_is_left_alone_for_the_call() -> No
         outcomes = [await fetcher.fetch(f"{site.url}/{path}") for path in "ab"]
     assert kinds(outcomes) == [FailureKind.RATE_LIMITED] * 2
     assert [outcome.status for outcome in outcomes] == [429, None]
-    assert all(outcome.failure and "in 600 seconds" in outcome.failure.detail for outcome in outcomes)
+    assert all(outcome.failure and "in 10 minutes" in outcome.failure.detail for outcome in outcomes)
     assert site.paths() == ["/a"]
 
 
