@@ -17,6 +17,7 @@ from marchwarden.contract import (
     confidence_band,
     next_step,
 )
+from marchwarden.server.result_words import confidence_parts, counted, discovery_head, discovery_kind, in_words
 
 # Tokens that clients take of one tool result: the default limit of Claude Code.
 TEXT_TOKENS = 25_000
@@ -52,8 +53,8 @@ def tokens_at_most(text: str) -> int:
 
 
 FROZEN_WEB = (
-    "*These pages come from a frozen web, not from the live one. The one that ships with Marchwarden is made of own "
-    "texts on invented hosts, to try it out.*"
+    "*These pages come from a frozen web, not from the live one. The pages that ship with Marchwarden were written "
+    "for it, on invented hosts, to try it out.*"
 )
 
 
@@ -97,8 +98,8 @@ def blocks(result: ResearchResult, style: Style = AS_IS) -> Iterator[str]:
     yield from _section("Discoveries", [_discovery(event, style) for event in result.discovery_events])
     yield from _section("Open questions", [_question(question, style) for question in result.open_questions])
     cost = result.cost_metadata
-    spent = f"{cost.tokens_used} tokens, {cost.iterations_run} iterations, {cost.wall_time_sec:.1f} s"
-    yield f"Cost: {spent}, {style.line(cost.model_id)}. Trace: trace://{result.trace_id}"
+    used = f"{counted(cost.tokens_used, 'token')}, {counted(cost.iterations_run, 'iteration')}"
+    yield f"Cost: {used}, {cost.wall_time_sec:.1f} s, {style.line(cost.model_id)}. Trace: trace://{result.trace_id}"
 
 
 def _section(title: str, parts: list[str]) -> Iterator[str]:
@@ -121,34 +122,21 @@ def _citation(number: int, citation: Citation, style: Style) -> str:
 
 
 def _gap(gap: Gap, style: Style) -> str:
-    told = f"- **{gap.category.value}**: {style.line(gap.topic)}. {style.line(gap.detail)}"
+    told = f"- **{in_words(gap.category)}**: {style.line(gap.topic)}. {style.line(gap.detail)}"
     return f"{told} ({next_step(gap.category)})"
 
 
 def _discovery(event: DiscoveryEvent, style: Style) -> str:
-    researcher = f" (for: {style.line(event.suggested_researcher)})" if event.suggested_researcher else ""
     where = f" {style.line(event.source_locator)}" if event.source_locator else ""
-    return f"- **{event.type.value}**{researcher}: {style.line(event.query)}. {style.line(event.reason)}{where}"
+    head = style.line(discovery_head(event))
+    return f"- **{style.line(discovery_kind(event))}**: {head}. {style.line(event.reason)}{where}"
 
 
 def _question(question: OpenQuestion, style: Style) -> str:
-    return f"- **{question.priority.value}**: {style.line(question.question)} ({style.line(question.context)})"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    asked = f"{style.line(question.question)} ({style.line(question.context)})"
+    return f"- **{in_words(question.priority)} priority**: {asked}"
 
 
 def _confidence(result: ResearchResult, style: Style) -> str:
-    factors = result.confidence_factors
-    before = "" if factors.uncalibrated is None else f" (uncalibrated {factors.uncalibrated:.2f})"
-    parts = [
-        *([style.line(factors.calibration) + before] if factors.calibration else []),
-        _count(factors.num_corroborating_sources, "corroborating source"),
-        f"source authority {factors.source_authority.value}",
-        f"contradictions {'found' if factors.contradiction_detected else 'none'}",
-        f"question matched {factors.query_specificity_match:.2f}",
-        f"budget {'exhausted' if factors.budget_exhausted else 'sufficient'}",
-        f"recency {factors.recency.value if factors.recency else 'unknown'}",
-    ]
+    parts = [style.line(part) for part in confidence_parts(result.confidence_factors)]
     return f"Confidence: {result.confidence:.2f} ({confidence_band(result.confidence)}): {', '.join(parts)}."

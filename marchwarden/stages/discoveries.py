@@ -34,6 +34,9 @@ RELEVANT_ALONE, RELEVANT_ASKED_FOR = 0.5, 0.3
 # Characters of a pointer's sentence that a reason quotes, and of a query. Guesses.
 _QUOTED_CHARS = _QUERY_CHARS = 200
 
+# Quotation marks inside a quote.
+_INNER_QUOTES = str.maketrans('“”"', "‘’'")
+
 RESEARCHERS: dict[PointerKind, str] = {
     "doi": "academic",
     "arxiv": "arxiv",
@@ -240,8 +243,10 @@ def report_contradictions(ledger: Ledger) -> list[DiscoveryEvent]:
 
 
 def _plain(given: DiscoveriesGiven, pointer: Pointer) -> DiscoveryEvent:
-    sentence = " ".join(pointer.sentence.split())
-    sentence = sentence if len(sentence) <= _QUOTED_CHARS else sentence[: _QUOTED_CHARS - 3] + "…"
+    sentence = " ".join(pointer.sentence.split()).translate(_INNER_QUOTES)
+    if len(sentence) > _QUOTED_CHARS:
+        # Cut between words: half an identifier would name something else.
+        sentence = (sentence[:_QUOTED_CHARS].rpartition(" ")[0] or sentence[: _QUOTED_CHARS - 3]) + " …"
     query = f"{pointer.value} {' '.join(given.ledger.question.rstrip('?').split())}"[:_QUERY_CHARS]
     return _event(pointer, query, f"The page names {POINTER_NAMES[pointer.kind]}: “{sentence}”")
 

@@ -31,13 +31,13 @@ def test_everything_of_a_result_is_in_the_text() -> None:
     )
     assert text.startswith("Tomatoes grow well [1].\n")
     for part in [
-        "## Gaps\n\n- **source_not_found**: soil. nothing found",
+        "## Gaps\n\n- **source not found**: soil. nothing found",
         "Confidence: 0.75 (moderate): 1 corroborating source, source authority high",
         f"## Citations\n\n[1] Gardens\n{URL} (web, confidence 0.90, published 2025-03-01)",
         "> Tomatoes grow.\n> Peas too.",
-        f"- **new_source** (for: arxiv): soil. it is linked {URL}",
-        "- **high**: Which soil? (a page)",
-        f"Cost: 120 tokens, 1 iterations, 1.5 s, extractive. Trace: trace://{TRACE_ID}",
+        f"- **new source → arxiv**: soil. it is linked {URL}",
+        "- **high priority**: Which soil? (a page)",
+        f"Cost: 120 tokens, 1 iteration, 1.5 s, extractive. Trace: trace://{TRACE_ID}",
     ]:
         assert part in text
     assert "did not fit" not in text

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from marchwarden.cli.views.safe_text import count, one_line, visible, word
+from marchwarden.server.result_words import confidence_parts, discovery_head, discovery_kind
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -143,13 +144,12 @@ def _gap(gap: Gap) -> RenderableType:
 
 
 def _discovery(event: DiscoveryEvent) -> RenderableType:
-    to_whom = f" → {one_line(event.suggested_researcher)}" if event.suggested_researcher else ""
-    head = Text.assemble(one_line(event.query), (f" ({word(event.type)}{to_whom})", "magenta"))
+    head = Text.assemble(one_line(discovery_head(event)), (f" ({one_line(discovery_kind(event))})", "magenta"))
     return _item(head, _and_where(event.reason, event.source_locator))
 
 
 def _open_question(question: OpenQuestion) -> RenderableType:
-    head = Text.assemble(one_line(question.question), (f" ({word(question.priority)})", "cyan"))
+    head = Text.assemble(one_line(question.question), (f" ({word(question.priority)} priority)", "cyan"))
     return _item(head, _and_where(question.context, question.source_locator))
 
 
@@ -158,16 +158,5 @@ def _and_where(detail: str, locator: str | None) -> str:
 
 
 def _factors(confidence: float, factors: ConfidenceFactors) -> Text:
-    parts = [
-        f"{confidence:.2f} ({band(confidence)})",
-        count(factors.num_corroborating_sources, "corroborating source"),
-        f"authority {word(factors.source_authority)}",
-        f"recency {word(factors.recency) if factors.recency else 'unknown'}",
-        f"match with the question {factors.query_specificity_match:.2f}",
-        "sources contradict each other" if factors.contradiction_detected else "no contradiction",
-        "a budget ran out" if factors.budget_exhausted else "within budget",
-    ]
-    if factors.calibration:
-        before = "" if factors.uncalibrated is None else f" (uncalibrated {factors.uncalibrated:.2f})"
-        parts.insert(1, one_line(factors.calibration) + before)
+    parts = [f"{confidence:.2f} ({band(confidence)})", *map(one_line, confidence_parts(factors))]
     return Text(" · ".join(parts))

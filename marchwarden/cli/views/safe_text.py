@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
+
+from marchwarden.server.result_words import counted, in_words
 
 # Control characters, and the invisible ones that reorder, hide or smuggle text (Unicode TR 36): bidirectional
 # embeddings, overrides and isolates, line and paragraph separators, tags, lone surrogates.
@@ -35,12 +36,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 def word(value: object) -> str:
     """Return an enum's value, or a string read from a trace, as words: `source_not_found` → `source not found`."""
-    return one_line(str(value.value if isinstance(value, Enum) else value)).replace("_", " ")
+    return one_line(in_words(value))
 
 
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 page`, `3 pages`, `2 queries`."""
-    if number == 1:
-        return f"1 {noun}"
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{number:,} {plural}"
+count = counted

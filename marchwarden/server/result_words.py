@@ -1,0 +1,76 @@
+"""Words for the parts of a result, for the terminal and for Markdown alike. Imports nothing that starts slowly."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from marchwarden.contract import ConfidenceFactors, DiscoveryEvent
+    from marchwarden.trace.json_view import TolerantJsonView
+
+# The age of the newest cited source, by the contract's limits.
+_AGES = {
+    "current": "newest source under 1 year old",
+    "recent": "newest source 1 to 3 years old",
+    "dated": "newest source over 3 years old",
+}
+# Names of identifiers by their form, which begin the query of a discovery.
+_IDENTIFIERS = tuple(
+    (name, re.compile(rf"({form})\s+(?=\S)"))
+    for name, form in (
+        ("DOI", r"10\.\d{4,9}/\S+"),
+        ("arXiv", r"\d{4}\.\d{4,5}(?:v\d+)?"),
+        ("Trial", r"(?:NCT|ISRCTN)\d{8}"),
+        (
+            "Court case",
+            r"[CT][-‑–]\d{1,4}/\d{2}|\d{4,5}/\d{2}|No\.\s?\d{2}-\d{2,5}|\d{1,3} (?:U\.S\.|F\.[23]d) \d{1,4}",
+        ),
+        ("Data set", r"(?:[A-Z][\w-]+ ){1,6}(?:Data ?[Ss]et|Database|Data Archive|Data Repository|Data Portal)"),
+    )
+)
+
+
+def in_words(value: object) -> str:
+    """Return an enum's value, or a string read from a trace, as words: `source_not_found` → `source not found`."""
+    return str(value.value if isinstance(value, Enum) else value).replace("_", " ")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 page`, `3 pages`, `2 queries`."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {plural}"
+
+
+def discovery_head(event: DiscoveryEvent | TolerantJsonView) -> str:
+    """Return the query of a discovery, with the kind of its identifier first: `DOI 10.5555/12: Which crops …`."""
+    for name, form in _IDENTIFIERS:
+        if found := form.match(event.query):
+            return f"{name} {found[1]}: {event.query[found.end() :]}"
+    return event.query
+
+
+def discovery_kind(event: DiscoveryEvent | TolerantJsonView) -> str:
+    """Return the type of a discovery with the researcher that it is for: `related research → academic`."""
+    researcher = f" → {event.suggested_researcher}" if event.suggested_researcher else ""
+    return f"{in_words(event.type)}{researcher}"
+
+
+def confidence_parts(factors: ConfidenceFactors | TolerantJsonView) -> list[str]:
+    """Return what a confidence was computed from, a phrase each."""
+    recency = in_words(factors.recency) if factors.recency else ""
+    parts = [
+        counted(factors.num_corroborating_sources, "corroborating source"),
+        f"source authority {in_words(factors.source_authority)}",
+        _AGES.get(recency, recency) or "age of the sources unknown",
+        f"match with the question {factors.query_specificity_match:.2f}",
+        "sources contradict each other" if factors.contradiction_detected else "no contradiction found",
+        "a limit was reached" if factors.budget_exhausted else "no limit was reached",
+    ]
+    if factors.calibration:
+        before = "" if factors.uncalibrated is None else f" (uncalibrated {factors.uncalibrated:.2f})"
+        parts.insert(0, factors.calibration + before)
+    return parts
