@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,10 @@ def questions(split: str) -> list[Question]:
 
 
 def examples(of: Order) -> Mapping[str, StageExamples]:
-    return _examples(of.stages, of.effort, of.seed)
+    """Those of an order; made once for all whose efforts differ in nothing that examples hang on."""
+    return _examples(
+        of.stages, replace(EFFORT, train=of.effort.train, choose=of.effort.choose, dev=of.effort.dev), of.seed
+    )
 
 
 @cache

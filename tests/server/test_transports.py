@@ -337,7 +337,9 @@ def test_what_of_a_program_is_not_used_is_said_once_at_the_start(
     assert said.count("marchwarden calibrate RUN") == 1
 
 
-def test_what_is_not_json_gets_an_error_and_the_next_message_an_answer(tmp_path: Path) -> None:
+def test_what_is_not_json_gets_an_error_and_the_next_messages_an_answer(tmp_path: Path) -> None:
+    """Nor does half of a surrogate pair keep a caller waiting, though JSON parsers refuse the escape that JavaScript
+    writes for it."""
     with a_raw_server(tmp_path) as server:
         server.initialize()
         assert server.process.stdin
@@ -347,12 +349,6 @@ def test_what_is_not_json_gets_an_error_and_the_next_message_an_answer(tmp_path:
         while answers[-1].get("id") != 7:
             answers.append(server.receive())
         assert answers[-1]["result"] == {}
-
-
-def test_half_of_a_surrogate_pair_does_not_keep_a_caller_waiting(tmp_path: Path) -> None:
-    """JavaScript writes such a string as an escape that JSON parsers refuse."""
-    with a_raw_server(tmp_path) as server:
-        server.initialize()
         server.call("answer \ud800, \\ud800 and \U0001f345\udc00")
         assert b"answer \\ud800" not in server.lines[-1]
         answer = server.receive()["result"]["structuredContent"]["answer"]
@@ -425,13 +421,14 @@ def test_messages_from_a_file_are_answered_into_a_file(tmp_path: Path) -> None:
 # HTTP
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One server for all who ask it in turn: it takes more than a CPU second to start."""
     with subprocess.Popen(
         [sys.executable, "-c", SERVE, "http", STANDIN],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=environment(tmp_path),
+        env=environment(tmp_path_factory.mktemp("http"), MARCHWARDEN_PROGRAM="none"),
         cwd=ROOT,
     ) as process:
         assert process.stderr
