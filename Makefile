@@ -19,7 +19,7 @@ test coverage nightly: export PYTHONDONTWRITEBYTECODE :=
 # Installed again whenever the pins or the package's own metadata change.
 $(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Marchwarden needs Python 3.10 or newer; set PYTHON=…")'
-	@echo "Setting up in $(VENV) (once; about a minute)…" >&2
+	@echo "Setting up in $(VENV) (once; one to three minutes)…" >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --only-binary :all: -r requirements-semantic.txt \

@@ -39,7 +39,7 @@ def command(
         typer.Argument(
             metavar="PATH",
             help="Files and folders: HTML, Markdown, text, PDF, DOCX, EPUB, JSON, and JSONL, a document a line. "
-            "None: those that the corpus knows.",
+            "Without any: those that are in the corpus already.",
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Which corpus. Default: default.")] = None,
@@ -55,7 +55,7 @@ def command(
     """Index files of your own, so that research can read and cite them.
 
     A file is read again only if it has changed. Hidden files and folders, and links, are passed over; a file that
-    can't be read is told and left out.
+    can't be read is reported and left out.
     """
     if list_ or remove is not None:
         given = {"PATH": paths, "--name": name, "--jobs": jobs, "--remove": list_ and remove}

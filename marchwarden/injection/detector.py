@@ -1,6 +1,6 @@
 """Detection of prompt injections: passages of a page that give orders to a language model. They are no evidence.
 
-Such an order is recognised by its words, in a dozen languages and under the usual disguises. The rest of its block is
+Such an order is recognised by its words, in 19 languages and under the usual disguises. The rest of its block is
 left out as well, since such a block often ends in a plain false statement. So is a request for something that the
 page is not about (off_topic.py), with the text after it. Titles are checked too. Texts about such orders, and orders
 to people (recipes, manuals, exams), are not injections.

@@ -88,7 +88,8 @@ def command(
         int | None, typer.Option(metavar="N", min=1, help="So many of the questions, evenly spaced.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Questions side by side. Default: one a core; a model 2.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Questions side by side. Default: one for each core; 2 with a model."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in --out, or the latest of this set-up.")

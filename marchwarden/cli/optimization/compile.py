@@ -82,7 +82,10 @@ def command(
         int | None, typer.Option(metavar="N", min=1, help="Parameters to try, for extractive. Default: 100.")
     ] = None,
     always_model: Annotated[
-        bool, typer.Option("--always-model", help="Let no stage go without the model, though it does better so.")
+        bool,
+        typer.Option(
+            "--always-model", help="Use the model in every stage, even where the form without it scores better."
+        ),
     ] = False,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides every draw.")] = 0,
     jobs: Annotated[
@@ -104,7 +107,7 @@ def command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and spend nothing.")] = False,
     json: Annotated[bool, typer.Option("--json", help="The outcome as JSON on stdout.")] = False,
 ) -> None:
-    """Search better prompts for a model's stages on the train questions, and keep those that dev proves to be better.
+    """Search better prompts for a model's stages on the train questions, and keep those that score better on dev.
 
     Each stage has its own examples and metric, which the labelled questions give. A stage is scored as it is,
     searched by one of DSPy's optimizers, and scored again; then the whole program is asked from end to end. Both
