@@ -62,8 +62,8 @@ class Settings(BaseModel):
     tavily_base_url: str | None = None
     """Another address of the search service (a proxy, a recorder)."""
     model_calls: int = Field(4, ge=1)
-    """Number of model calls of one research that run side by side. Set 1 for a local server that handles one call at a
-    time."""
+    """Number of model calls of one research that run side by side. Set 1 for a local server that handles one call
+    at a time."""
     source: str | None = None
     """Sources to search: `web`, `snapshot` (the frozen web), `corpus:NAME` (files of your own), or several with
     commas. Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""

@@ -47,7 +47,7 @@ async def test_the_trace_tells_the_whole_call_in_order() -> None:
     ]  # fmt: skip
     assert all(event.decision for _, _, event in done.trace.events)
     assert done.trace.result == done.result
-    assert done.progress[0] == "planning"
+    assert next(told for told in done.progress if not told.startswith("Indexing")) == "planning"
     assert any(message.startswith("searching “") for message in done.progress)
     assert "reading 2 pages" in done.progress
 
@@ -82,7 +82,8 @@ async def test_a_gap_says_where_passages_were_passed_over() -> None:
     )
     (gap,) = done.result.gaps
     assert (
-        "1 page was read. Passages of 1 page were skipped because they look like prompt injection. None" in gap.detail
+        "1 page was read. Passages of 1 page were skipped because they look like prompt injection. Nothing"
+        in gap.detail
     )
 
 

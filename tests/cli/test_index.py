@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.running import marchwarden
 from tests.corpora import index, write
 
 NOTES = {
@@ -27,9 +28,9 @@ def test_files_are_indexed_asked_and_forgotten(run: Run, folder: Path) -> None:
     assert "notes: 2 documents of 2 files" in ran.out
     assert "2 new" in ran.out
     assert "--source corpus:notes" in ran.out
-    asked = run("ask", "When was the queen of the north hive replaced?", "--source", "corpus:notes", "--json")
-    assert asked.code == 0, asked.err
-    (citation,) = json.loads(asked.out)["citations"]
+    asked = marchwarden("ask", "When was the queen of the north hive replaced?", "--source", "corpus:notes", "--json")
+    assert asked.returncode == 0, asked.stderr
+    (citation,) = json.loads(asked.stdout)["citations"]
     assert (citation["source"], citation["locator"]) == ("file", f"{folder}/bees.md#L3")
     listed = json.loads(run("index", "--list", "--json").out)
     assert [(each["name"], each["files"], each["roots"]) for each in listed] == [("notes", 2, [str(folder)])]

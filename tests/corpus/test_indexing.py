@@ -308,5 +308,5 @@ def test_corpora_are_listed_summed_up_and_forgotten_without_touching_files(folde
 
 @pytest.mark.parametrize("name", ["..", "a/b", "", ".hidden", "a" * 65, "x\x1b[31m"])
 def test_a_name_leads_nowhere_else(name: str) -> None:
-    with pytest.raises(ConfigurationError, match="no name of a corpus"):
+    with pytest.raises(ConfigurationError, match="not a valid name of a corpus"):
         corpus_at(name)

@@ -66,11 +66,11 @@ def test_runs_of_another_program_are_not_gone_on_with(tmp_path: Path) -> None:
     info = info_of(DEV, settings().model_copy(update={"program": NONE}), name="shipped", split="dev")
     folder = tmp_path / "work" / "whole" / "compiled"
     start_run(folder, info)
-    from marchwarden.optimization.compilation import _run
+    from marchwarden.optimization.compilation import _open_run
 
     used = settings().model_copy(update={"program": str(tmp_path / "out")})
-    assert _run(folder.parent, "compiled", DEV, used, 1).folder == folder.with_name("compiled-2")
-    assert _run(folder.parent, "compiled", DEV, used, 1).folder == folder.with_name("compiled-2")
+    assert _open_run(folder.parent, "compiled", DEV, used, 1).folder == folder.with_name("compiled-2")
+    assert _open_run(folder.parent, "compiled", DEV, used, 1).folder == folder.with_name("compiled-2")
 
 
 def test_a_budget_that_does_not_reach_for_whole_questions_puts_the_stages_in_place(tmp_path: Path) -> None:

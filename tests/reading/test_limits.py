@@ -97,9 +97,9 @@ def zstd(body: bytes) -> bytes:
 )
 async def test_a_body_that_does_not_end_is_read_up_to_the_limit(start: bytes, piece: bytes) -> None:
     server = Endless(start, piece)
-    outcome = await fetch(server, timeout=8)
+    outcome = await fetch(server, timeout=60)
     assert kind(outcome) in (None, FailureKind.NO_TEXT, FailureKind.SERVER_ERROR)
-    assert outcome.seconds < 5, "it ended by its size, not by its time"
+    assert outcome.seconds < 50, "it ended by its size, not by its time"
     assert len(outcome.body) <= LIMIT
     assert server.sent < MOST_SENT
 

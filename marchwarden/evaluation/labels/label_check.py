@@ -19,6 +19,8 @@ from marchwarden.settings import Settings
 
 # Labels that each kind and category must have over all splits of the shipped set. A guess: fewer give no figure.
 LEAST = {"kind": 15, "gap category": 20, "discoveries": 30, "contradictions": 20}
+# Seconds for one page of a folder. A guess, far beyond what any takes: whether a label holds is no matter of time.
+PAGE_TIMEOUT_S = 120.0
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ async def read_pages(urls: Iterable[str], settings: Settings) -> dict[str, Page]
     pages = {}
     try:
         for url in sorted(urls):
-            outcome = await tools.fetcher.fetch(url, timeout=settings.fetch_timeout, allows=lambda host: True)
+            outcome = await tools.fetcher.fetch(url, timeout=PAGE_TIMEOUT_S, allows=lambda host: True)
             if outcome.page is not None:
                 pages[url] = outcome.page
     finally:
