@@ -5,6 +5,7 @@ Commands import what is heavy when they run, so that help, completion, `replay` 
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from typing import Annotated
@@ -48,6 +49,24 @@ app.command("doctor", epilog=doctor.EPILOGUE)(doctor.command)
 app.command("serve", epilog=serve.EPILOGUE)(serve.command)
 
 
+def _unwrap(text: str) -> str:
+    """Return a help text with each paragraph on one line, since typer keeps the line ends of the source; examples,
+    one a line, stay."""
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(
+        paragraph if before.startswith("Examples:") else paragraph.replace("\n", " ")
+        for before, paragraph in zip(["", *paragraphs], paragraphs, strict=False)
+    )
+
+
+for each in (app, eval.app, programs.app):
+    for command in each.registered_commands:
+        command.help = _unwrap(command.callback.__doc__ or "") if command.callback else None
+        command.epilog = _unwrap(command.epilog or "")
+    if each.registered_callback:
+        each.registered_callback.epilog = _unwrap(each.registered_callback.epilog or "")
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from marchwarden import __version__
@@ -60,7 +79,8 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     pass

@@ -72,7 +72,7 @@ def command(
     ] = None,
     model: Annotated[str | None, typer.Option(metavar="ID", help="Model id; extractive for none.")] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON on stdout, and nothing else there.")
+        bool, typer.Option("--json", metavar="", help="The result as JSON on stdout, and nothing else there.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -80,7 +80,9 @@ def command(
             "--output", "-o", metavar="FILE", help="Also write it to a file: JSON for .json, else Markdown."
         ),
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show the call's timeline.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", metavar="", help="Also show the call's timeline.")
+    ] = False,
     server: Annotated[
         str | None,
         typer.Option(metavar="URL", help="A running server, http://127.0.0.1:8111/mcp, instead of starting one."),

@@ -44,13 +44,14 @@ def command(
     ] = None,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Which corpus. Default: default.")] = None,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Processes that read. Default: one a core, 4 at most.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Processes that read. Default: one for each core, 4 at most."),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List the corpora.")] = False,
+    list_: Annotated[bool, typer.Option("--list", metavar="", help="List the corpora.")] = False,
     remove: Annotated[
         str | None, typer.Option(metavar="NAME", help="Forget this corpus; its files stay where they are.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="The outcome as JSON on stdout.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="The outcome as JSON on stdout.")] = False,
 ) -> None:
     """Index files of your own, so that research can read and cite them.
 

@@ -35,7 +35,7 @@ def command(
             autocompletion=_complete,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="The trace's own lines, byte for byte.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="The trace's own lines, byte for byte.")] = False,
 ) -> None:
     """Show what a call did, step by step, and verify what it quotes."""
     from marchwarden.cli.views import console

@@ -22,7 +22,10 @@ def command(
     host: Annotated[str, typer.Option(help="Address to listen on, for http.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on, for http.")] = 8111,
     allow_remote: Annotated[
-        bool, typer.Option("--allow-remote", help="Let --host be reached from elsewhere: callers spend your keys.")
+        bool,
+        typer.Option(
+            "--allow-remote", metavar="", help="Let --host be reached from elsewhere: callers spend your keys."
+        ),
     ] = False,
     model: Annotated[str | None, typer.Option(help="Model id; `extractive` for none.")] = None,
     source: Annotated[

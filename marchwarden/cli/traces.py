@@ -19,7 +19,7 @@ marchwarden traces --json | jq -r '.[].trace_id'"""
 
 def command(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to list.")] = 20,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
 ) -> None:
     """List traces, newest first."""
     from marchwarden.cli.views import console

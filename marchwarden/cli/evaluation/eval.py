@@ -79,7 +79,7 @@ def command(
         Path | None, typer.Option(metavar="DIR", help="A program's folder to use instead of the model's own.")
     ] = None,
     no_program: Annotated[
-        bool, typer.Option("--no-program", help="Use none: nothing compiled or calibrated.")
+        bool, typer.Option("--no-program", metavar="", help="Use none: nothing compiled or calibrated.")
     ] = False,
     kind: Annotated[
         list[str] | None, typer.Option(metavar="KIND", help="Only questions with this tag; can be given again.")
@@ -92,13 +92,15 @@ def command(
         typer.Option(metavar="N", min=1, help="Questions side by side. Default: one for each core; 2 with a model."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in --out, or the latest of this set-up.")
+        bool, typer.Option("--resume", metavar="", help="Go on with the run in --out, or the latest of this set-up.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the run goes. Default: ~/.marchwarden/evals/….")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="The scores as JSON on stdout.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Check the labels instead of asking anything.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="The scores as JSON on stdout.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", metavar="", help="Check the labels instead of asking anything.")
+    ] = False,
     stage: Annotated[
         str | None, typer.Option(metavar="NAME", help="Score this stage alone, on examples that the labels give.")
     ] = None,

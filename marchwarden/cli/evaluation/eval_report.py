@@ -19,7 +19,9 @@ def command(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the two files go. Default: the run's folder.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="What the report says as JSON on stdout, too.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", metavar="", help="What the report says as JSON on stdout, too.")
+    ] = False,
 ) -> None:
     """Write report.md and report.html, which shows every question beside its labels."""
     # Imported here: `--help` must import none of the heavy modules.

@@ -33,7 +33,9 @@ def command(
         Path | None,
         typer.Option(metavar="DIR", help="Where the calibration goes. Default: ~/.marchwarden/programs/MODEL."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="The calibration and its figures as JSON on stdout.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", metavar="", help="The calibration and its figures as JSON on stdout.")
+    ] = False,
 ) -> None:
     """Fit the confidence of a model to how often its answers in the runs were right, and keep that with the model.
 

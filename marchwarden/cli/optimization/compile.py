@@ -84,7 +84,9 @@ def command(
     always_model: Annotated[
         bool,
         typer.Option(
-            "--always-model", help="Use the model in every stage, even where the form without it scores better."
+            "--always-model",
+            metavar="",
+            help="Use the model in every stage, even where the form without it scores better.",
         ),
     ] = False,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides every draw.")] = 0,
@@ -103,9 +105,13 @@ def command(
         Path | None,
         typer.Option(metavar="DIR", help="The program's folder. Default: ~/.marchwarden/programs/MODEL."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest compile of these options.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and spend nothing.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="The outcome as JSON on stdout.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", metavar="", help="Go on with the latest compile of these options.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", metavar="", help="Say what it would cost, and spend nothing.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="The outcome as JSON on stdout.")] = False,
 ) -> None:
     """Search better prompts for a model's stages on the train questions, and keep those that score better on dev.
 

@@ -62,7 +62,7 @@ class Shown:
 @app.callback(epilog=EPILOGUE)
 def command(
     context: typer.Context,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
 ) -> None:
     """List programs: what was compiled and fitted for which model, where it lies, and whether it is in force."""
     if context.invoked_subcommand:
@@ -83,7 +83,7 @@ def command(
 def show(
     named: Annotated[str, typer.Argument(metavar="MODEL|FOLDER", help="A model's id, or a program's folder.")],
     stage: Annotated[str | None, typer.Option(metavar="NAME", help="Only this stage of it.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
 ) -> None:
     """Show a program: instructions and what changed in them, demonstrations, scores, cost."""
     from marchwarden.cli.views import console
