@@ -218,7 +218,7 @@ def _show_timeline(conversation: Conversation, result: ResearchResult, *, stderr
 
 
 def _mention_program(conversation: Conversation, result: ResearchResult) -> None:
-    """What of the model's program was not used; the call's trace says so, where it can be seen from here."""
+    """Say which parts of the model's program were not used, where the call's trace can be read from here."""
     from marchwarden.cli.views import console
     from marchwarden.errors import TraceError
     from marchwarden.trace.reader import read_trace

@@ -11,7 +11,7 @@ from marchwarden.errors import ConfigurationError
 
 
 def trace_folder() -> Path:
-    """Where traces are: MARCHWARDEN_TRACE_DIR, from the environment or `.env`, else the default.
+    """Return the folder of traces: MARCHWARDEN_TRACE_DIR, from the environment or `.env`, else the default.
 
     Raises ConfigurationError where it begins with `~` and there is no such home.
     """
@@ -25,7 +25,7 @@ def trace_folder() -> Path:
 
 
 def debugging() -> bool:
-    """Whether MARCHWARDEN_DEBUG is on; a value that is no boolean is left for load_settings to report."""
+    """Return whether MARCHWARDEN_DEBUG is on. A value that is no boolean is left for load_settings to report."""
     return is_true(_setting("MARCHWARDEN_DEBUG"))
 
 

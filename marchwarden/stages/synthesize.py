@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 from marchwarden.contract import Depth
 from marchwarden.errors import Limit
 from marchwarden.evidence.entailment.objections import find_objection
+from marchwarden.evidence.entailment.pair import split_sentences
 from marchwarden.evidence.grounding import repeats, speaks_for, support
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.programs.parameters import DEFAULT, Parameters, Synthesize
@@ -17,7 +18,6 @@ from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.gaps import limits_reached
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import near_duplicate, terms
-from marchwarden.text.sentences import sentences
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
@@ -124,16 +124,12 @@ def read(given: SynthesizeGiven, prediction: "dspy.Prediction") -> list[Claim]:
     claims = [
         Claim(text=text, excerpts=claim.excerpts)
         for claim in prediction.claims.root
-        for text in _sentences(_unmarked(claim.text))
+        # Each sentence is a claim of its own: a supported one must not take another along.
+        for text in split_sentences(_unmarked(claim.text))
     ]
     if not claims:
         raise ValueError("there is no claim that points at an excerpt")
     return claims
-
-
-def _sentences(text: str) -> list[str]:
-    """Split a claim into sentences, each a claim: a supported sentence must not take another along."""
-    return [sentence for start, end in sentences(text) if (sentence := text[start:end].strip())]
 
 
 def model_free(given: SynthesizeGiven) -> list[Claim]:

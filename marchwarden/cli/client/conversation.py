@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.settings import Settings
 
+# Seconds of silence after which a server is given up. It reports its progress every 10 seconds. A guess.
 SILENCE_SECONDS = 90.0
-"""A server tells of its progress every 10 seconds; one that is silent for so long is given up."""
+# Seconds that a cancelled call may take to write the end of its trace. A guess.
 _TRACE_SECONDS = 2.0
-"""How long a cancelled call may take to write the end of its trace."""
 
 _TRACE_LINE = re.compile(r"^.*trace://([0-9a-f-]{36}).*$\n?", re.MULTILINE)
 
@@ -61,7 +61,7 @@ class Conversation:
         self.request = request
         self.traces: Path = trace_folder()
         self.fell_back_to_frozen_web = False
-        """Whether the frozen web was searched only because there is no key for the real one."""
+        """True where the frozen web was searched only because there is no key for the real one."""
         self._url = url
         self._overrides = overrides
         self._make_server = make_server
@@ -177,7 +177,7 @@ class Conversation:
         return self._result(await client.call_tool("research", arguments, progress_callback=on_progress))
 
     def _result(self, answer: Any) -> ResearchResult:
-        """What a tool answered. Raises MarchwardenError for an error result, and for one that is no result."""
+        """Return a tool's result. Raises MarchwardenError for an error, and for what is not a result."""
         from pydantic import ValidationError
 
         from marchwarden.contract import ResearchResult
@@ -193,7 +193,7 @@ class Conversation:
             ) from error
 
     def _failure(self, text: str) -> MarchwardenError:
-        """What the server says of a failure; a trace that it names and that is here can be replayed."""
+        """Return a failure in the server's words. A trace that it names and that is here can be replayed."""
         named = _TRACE_LINE.search(text)
         if named and (self.traces / f"{named[1]}.jsonl").is_file():
             return MarchwardenError(
@@ -253,7 +253,7 @@ _DOCTOR = "`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
-    """What a task group's group of exceptions is about."""
+    """Yield the exceptions in a task group's group of exceptions."""
     inner = getattr(error, "exceptions", None)
     if inner is None:
         yield error

@@ -1,4 +1,4 @@
-"""Whether excerpts entail a claim, by rule.
+"""Objections to a claim that its excerpts do not entail, by rule.
 
 grounding.py compares words, numbers and names. A claim can share all of them with its quote and still say something
 else: another unit, exchanged names, a dropped condition. Each rule names one such way. Rules look at one excerpt at a
@@ -70,7 +70,8 @@ def find_objection(claim: str, excerpts: Iterable[str], *, around: str = "") -> 
         return f"no cited excerpt names {', '.join(invented)}"
     for clause in _split_clauses(claim):
         together = ["\n".join(excerpts)] if _ALTERNATIVES.search(clause) and len(excerpts) > 1 else []
-        objections = [_object(Pair(clause, excerpt, around)) for excerpt in (*excerpts, *together)]
+        pairs = [Pair(clause, excerpt, around) for excerpt in (*excerpts, *together)]
+        objections = [next((problem for rule in _RULES if (problem := rule(pair))), None) for pair in pairs]
         if None not in objections:
             return next((each for each in objections if each), "nothing is cited")
     return None
@@ -85,10 +86,6 @@ def _split_clauses(claim: str) -> list[str]:
         else:
             clauses.append(part)
     return clauses
-
-
-def _object(pair: Pair) -> str | None:
-    return next((problem for rule in _RULES if (problem := rule(pair))), None)
 
 
 def _find_missing_words(pair: Pair) -> str | None:

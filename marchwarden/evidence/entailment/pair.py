@@ -71,8 +71,8 @@ class Pair:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return the sentences of a text."""
-    return [text[start:end] for start, end in sentences(text)]
+    """Return the sentences of a text, without the blanks between them."""
+    return [sentence for start, end in sentences(text) if (sentence := text[start:end].strip())]
 
 
 def names_in_order(text: str) -> list[str]:
