@@ -34,7 +34,7 @@ from marchwarden.evaluation.runs.run import Record, RunInfo
 from marchwarden.evaluation.scoring import bootstrap, judge
 from marchwarden.evaluation.scoring.metrics import BY_NAME, METRICS
 from marchwarden.evidence import confidence, relevance
-from marchwarden.evidence.grounding import CARRIED
+from marchwarden.evidence.entailment.objections import CLAUSE_SHARE
 from marchwarden.http import addresses, robots, robots_rules
 from marchwarden.http import cache as http_cache
 from marchwarden.http import rate_limits as politeness
@@ -486,7 +486,7 @@ def test_trace_events_are_those_of_the_code() -> None:
 
 def test_numbers_of_architecture_are_those_of_the_code() -> None:
     text = page(ARCHITECTURE)
-    assert f"at least {CARRIED:.0%}".replace("%", " %") in text
+    assert f"at least {CLAUSE_SHARE:.0%}".replace("%", " %") in text
     assert (
         f"{researcher.SYNTHESIS_SHARE:.0%}".replace("%", " %") + f" of the tokens ({researcher.SYNTHESIS_TOKENS:,}"
         in text
