@@ -26,7 +26,14 @@ def write_whole(path: Path, body: bytes, *, synced: bool = True) -> None:
             aside.unlink(missing_ok=True)
         raise
     if synced:
-        _sync_folder(path.parent)
+        # The folder too, so that a crash of the machine keeps the new name. On Windows folders can't be opened, and
+        # nothing is done.
+        with suppress(OSError):
+            descriptor = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def is_left_behind(path: Path) -> bool:
@@ -42,13 +49,3 @@ def write_output(path: Path, body: bytes) -> None:
         path.write_bytes(body)
     else:
         write_whole(path, body)
-
-
-def _sync_folder(folder: Path) -> None:
-    """So that a crash of the machine keeps the new name; on Windows folders can't be opened, and nothing is done."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

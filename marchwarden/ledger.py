@@ -204,6 +204,12 @@ class Ledger(BaseModel):
             return None
         lead.state = "read"
         print_ = signature(page.text)
+        originals = (
+            known.copy_of or known.locator
+            for known in self.sources
+            if known.locator == page.canonical_url
+            or (known.has_text and near_duplicate(print_, Signature(frozenset(known.shingles), known.shingle_total)))
+        )
         source = Source(
             locator=page.url,
             organisation=organisation,
@@ -216,21 +222,12 @@ class Ledger(BaseModel):
             standing=page.standing,
             language=page.language,
             has_text=bool(page.passages),
-            copy_of=self._original_of(print_, page.canonical_url),
+            copy_of=next(originals, None),
             shingles=sorted(print_.shingles),
             shingle_total=print_.whole,
         )
         self.sources.append(source)
         return source
-
-    def _original_of(self, print_: Signature, canonical_url: str | None) -> str | None:
-        for source in self.sources:
-            if source.locator == canonical_url or (
-                source.has_text
-                and near_duplicate(print_, Signature(frozenset(source.shingles), source.shingle_total))
-            ):
-                return source.copy_of or source.locator
-        return None
 
     def add_excerpt(self, excerpt: Excerpt) -> bool:
         """Number an excerpt and keep it; return False where this slice is already kept for this aspect."""

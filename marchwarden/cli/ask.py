@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from marchwarden.cli.client.conversation import Conversation
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.errors import InvalidRequest
 
@@ -97,19 +96,39 @@ def command(
     }
     request = _request(_question(question), context, depth, constraints)
     sources = _sources(source, web)
-    _check_server(server, {"--model": model, "--source": source, "--web": web})
-    _check_output(output)
+    if server is not None:
+        if not server.startswith(("http://", "https://")):
+            raise typer.BadParameter("--server takes the URL of a server, such as http://127.0.0.1:8111/mcp")
+        own = {"--model": model, "--source": source, "--web": web}
+        if given := [option for option, value in own.items() if value is not None]:
+            raise typer.BadParameter(
+                f"{' and '.join(given)} can't go with --server: a running server has settings of its own; "
+                "give it to `marchwarden serve`"
+            )
+    if output is not None and output.is_dir():
+        raise typer.BadParameter(f"--output {output} is a folder; name a file")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise typer.BadParameter(f"--output {output}: there is no folder {output.parent}")
 
-    from marchwarden.cli.client.conversation import Conversation
+    from marchwarden.cli.client.conversation import Conversation, Interrupted
+    from marchwarden.cli.views import console
 
     overrides = {"model": model, "source": sources, "web": web and web.absolute()}
     conversation = Conversation(request, server, overrides)
-    result = _converse(conversation)
+    try:
+        with console.progress() as tell:
+            result = conversation.hold(tell)
+    except Interrupted as interruption:
+        console.notice(str(interruption), interruption.hint)
+        raise typer.Exit(INTERRUPTED) from None
     _deliver(result, request, json=json, output=output)
-    if verbose:
-        _show_timeline(conversation, result, stderr=json)
-    _mention_program(conversation, result)
-    _mention_frozen_web(conversation)
+    _show_trace(conversation.traces / f"{result.trace_id}.jsonl", timed=verbose, stderr=json)
+    if conversation.fell_back_to_frozen_web:
+        console.notice(
+            "Searched the frozen web that comes with Marchwarden, since TAVILY_API_KEY is not set: its pages were "
+            "written for Marchwarden, on invented hosts.",
+            "For the real web: get a key at https://app.tavily.com and set TAVILY_API_KEY, or put it into .env.",
+        )
     if not result.citations:
         raise typer.Exit(NOTHING_FOUND)
 
@@ -155,40 +174,6 @@ def _lines(invalid: InvalidRequest) -> list[str]:
     return [f"{_OPTIONS.get(field, field)}: {problem}" for field, problem in invalid.problems]
 
 
-def _check_server(server: str | None, own: dict[str, object]) -> None:
-    if server is None:
-        return
-    if not server.startswith(("http://", "https://")):
-        raise typer.BadParameter("--server takes the URL of a server, such as http://127.0.0.1:8111/mcp")
-    if given := [option for option, value in own.items() if value is not None]:
-        raise typer.BadParameter(
-            f"{' and '.join(given)} can't go with --server: a running server has settings of its own; "
-            "give it to `marchwarden serve`"
-        )
-
-
-def _check_output(output: Path | None) -> None:
-    """Before anything is paid for."""
-    if output is None:
-        return
-    if output.is_dir():
-        raise typer.BadParameter(f"--output {output} is a folder; name a file")
-    if not output.absolute().parent.is_dir():
-        raise typer.BadParameter(f"--output {output}: there is no folder {output.parent}")
-
-
-def _converse(conversation: Conversation) -> ResearchResult:
-    from marchwarden.cli.client.conversation import Interrupted
-    from marchwarden.cli.views import console
-
-    try:
-        with console.progress() as tell:
-            return conversation.hold(tell)
-    except Interrupted as interruption:
-        console.notice(str(interruption), interruption.hint)
-        raise typer.Exit(INTERRUPTED) from None
-
-
 def _deliver(result: ResearchResult, request: ResearchRequest, *, json: bool, output: Path | None) -> None:
     from marchwarden.cli.views import console
 
@@ -203,40 +188,21 @@ def _deliver(result: ResearchResult, request: ResearchRequest, *, json: bool, ou
         console.done(f"Written to {output}")
 
 
-def _show_timeline(conversation: Conversation, result: ResearchResult, *, stderr: bool) -> None:
-    from marchwarden.cli.views import console
-    from marchwarden.errors import TraceError
-    from marchwarden.trace.reader import read_trace
-    from marchwarden.trace.timeline import timeline
-
-    try:
-        trace = read_trace(conversation.traces / f"{result.trace_id}.jsonl")
-    except TraceError:
-        console.notice("The timeline can't be shown: the trace is where the server keeps it.")
-    else:
-        console.timeline(trace, timeline(trace), stderr=stderr)
-
-
-def _mention_program(conversation: Conversation, result: ResearchResult) -> None:
-    """Say which parts of the model's program were not used, where the call's trace can be read from here."""
+def _show_trace(path: Path, *, timed: bool, stderr: bool) -> None:
+    """Show the call's timeline where `timed`, and which parts of the model's program were not used."""
     from marchwarden.cli.views import console
     from marchwarden.errors import TraceError
     from marchwarden.trace.reader import read_trace
 
     try:
-        trace = read_trace(conversation.traces / f"{result.trace_id}.jsonl")
+        trace = read_trace(path)
     except TraceError:
+        if timed:
+            console.notice("The timeline can't be shown: the trace is where the server keeps it.")
         return
+    if timed:
+        from marchwarden.trace.timeline import timeline
+
+        console.timeline(trace, timeline(trace), stderr=stderr)
     for note in trace.program_notes:
         console.notice(note)
-
-
-def _mention_frozen_web(conversation: Conversation) -> None:
-    from marchwarden.cli.views import console
-
-    if conversation.fell_back_to_frozen_web:
-        console.notice(
-            "Searched the frozen web that comes with Marchwarden, since TAVILY_API_KEY is not set: its pages were "
-            "written for Marchwarden, on invented hosts.",
-            "For the real web: get a key at https://app.tavily.com and set TAVILY_API_KEY, or put it into .env.",
-        )

@@ -62,7 +62,17 @@ def command(
         given = {"PATH": paths, "--name": name, "--jobs": jobs, "--remove": list_ and remove}
         if other := next((option for option, value in given.items() if value), None):
             raise typer.BadParameter(f"{other} can't go with {'--list' if list_ else '--remove'}")
-        _list(json=json) if list_ else _remove(str(remove), json=json)
+        if list_:
+            _list(json=json)
+        else:
+            from marchwarden.cli.views import console
+            from marchwarden.corpus.corpora import remove_corpus
+
+            remove_corpus(str(remove))
+            if json:
+                console.json({"removed": remove})
+            else:
+                console.done(f"The corpus {remove} is forgotten; its files are where they were.")
         return
     _index(_checked(paths or []), name, jobs or min(_MOST_JOBS, os.cpu_count() or 1), json=json)
 
@@ -135,14 +145,3 @@ def _plain(corpus: Corpus) -> dict[str, Any]:
     from marchwarden.corpus.corpora import size_of, summary_of
 
     return {"name": corpus.name, **asdict(summary_of(corpus)), "bytes": size_of(corpus), "folder": str(corpus.folder)}
-
-
-def _remove(name: str, *, json: bool) -> None:
-    from marchwarden.cli.views import console
-    from marchwarden.corpus.corpora import remove_corpus
-
-    remove_corpus(name)
-    if json:
-        console.json({"removed": name})
-    else:
-        console.done(f"The corpus {name} is forgotten; its files are where they were.")

@@ -191,22 +191,19 @@ def _parts(page: Page, path: str) -> Iterator[Part]:
     # Two thousand characters are more than enough to tell a language by.
     language = page.language or guess_language(page.text[:2_000])
     title = page.title or PurePath(path).stem
-    stretches = list(_stretches(page))
+    # Stretches of about PART_CHARS, each with its passages; a heading goes with what follows.
+    begin = 0
+    sentences: list[str] = []
+    stretches: list[tuple[str, list[str]]] = []
+    for passage in page.passages:
+        if sentences and passage.end - begin > PART_CHARS:
+            stretches.append((page.text[begin : passage.start], sentences))
+            begin, sentences = passage.start, []
+        sentences.append(passage.text)
+    stretches.append((page.text[begin:], sentences))
     words = terms_of([text for text, _ in stretches], language)
     names = terms_of([f"{title} {PurePath(path).stem}"], language)[0]
     published = page.published and page.published.isoformat()
     for (_, sentences), terms in zip(stretches, words, strict=True):
         stored = json.dumps([page.url, title, sentences, published, language], ensure_ascii=False)
         yield Part(page.url, title, " ".join(terms), " ".join(names), language, stored.encode("utf-8", "replace"))
-
-
-def _stretches(page: Page) -> Iterator[tuple[str, list[str]]]:
-    """Yield the text in stretches of about PART_CHARS, each with its passages; a heading goes with what follows."""
-    begin = 0
-    sentences: list[str] = []
-    for passage in page.passages:
-        if sentences and passage.end - begin > PART_CHARS:
-            yield page.text[begin : passage.start], sentences
-            begin, sentences = passage.start, []
-        sentences.append(passage.text)
-    yield page.text[begin:], sentences

@@ -139,7 +139,15 @@ class _Run:
     def index(self, paths: list[Path], jobs: int) -> IndexReport:
         report = self._report
         self._broke_off = self._catalogue.is_unfinished
-        roots = paths or self._known_roots()
+        if not paths:
+            # A missing folder stays a root: it may be on a disk that isn't mounted. So may a file whose folder is
+            # missing. A file alone that is gone is forgotten.
+            for root in map(Path, self._catalogue.roots):
+                if self._catalogue.file(str(root)) and not root.exists() and root.parent.is_dir():
+                    self._forget(str(root))
+                    self._catalogue.remove_root(str(root))
+                    report.removed += 1
+        roots = paths or list(map(Path, self._catalogue.roots))
         report.missing = tuple(str(root) for root in roots if not root.exists())
         there = [root for root in roots if root.exists()]
         self._catalogue.add_roots(os.path.realpath(root) for root in there)
@@ -170,17 +178,6 @@ class _Run:
         summary = self._catalogue.summary()
         report.roots, report.files, report.documents = summary.roots, summary.files, summary.documents
         return report
-
-    def _known_roots(self) -> list[Path]:
-        """Return the roots that the catalogue knows, after forgetting files among them that are gone."""
-        # A missing folder stays a root: it may be on a disk that isn't mounted. So may a file whose folder is
-        # missing.
-        for root in map(Path, self._catalogue.roots):
-            if self._catalogue.file(str(root)) and not root.exists() and root.parent.is_dir():
-                self._forget(str(root))
-                self._catalogue.remove_root(str(root))
-                self._report.removed += 1
-        return [Path(root) for root in self._catalogue.roots]
 
     # Files to read
 

@@ -65,12 +65,18 @@ def crawl(web: FrozenWeb, on_page: Callable[[int], None] = lambda number: None) 
     chosen: dict[str, tuple[int, Listing]] = {}
     for number, entry in enumerate(web.pages.values(), start=1):
         reading = _read(entry)
-        if _is_listed(entry, reading):
+        # With a snippet the engine read the page before it closed, moved or vanished. A page that is closed to
+        # crawlers too can be found by the words of its address.
+        is_known = entry.snippet or reading or (entry.status >= 400 and entry.status not in (404, 410))
+        if is_known and urlsplit(entry.url).path != "/robots.txt":
             declared = reading.canonical_url if reading else None
             # A page may name a canonical address of its own site only.
             if not declared or _site(declared) != _site(entry.url):
                 declared = None
-            key = _normalised_key(declared or entry.url)
+            # Near-identical addresses share a key: it has no scheme, `www.`, index page or last slash.
+            address = urlsplit(declared or entry.url)
+            path = re.sub(r"/(?:index\.\w{3,5})?$", "", address.path)
+            key = f"{_site(declared or entry.url)}{path}?{address.query}"
             # An address that the page declares to be canonical comes before one of a page that declares none, and
             # that before one of a page that declares another.
             rank = 1 if declared is None else 2 if declared == entry.url else 0
@@ -78,17 +84,6 @@ def crawl(web: FrozenWeb, on_page: Callable[[int], None] = lambda number: None) 
                 chosen[key] = rank, _listing(entry, reading or _Reading())
         on_page(number)
     return [listing for _, listing in chosen.values()]
-
-
-def _is_listed(entry: FrozenPage, reading: _Reading | None) -> bool:
-    """Return whether a search engine knows the page."""
-    if urlsplit(entry.url).path == "/robots.txt":
-        return False
-    # With a snippet the engine read the page before it closed, moved or vanished.
-    if entry.snippet or reading:
-        return True
-    # A page that is closed to crawlers too can be found by the words of its address.
-    return entry.status >= 400 and entry.status not in (404, 410)
 
 
 def _listing(entry: FrozenPage, reading: _Reading) -> Listing:
@@ -152,10 +147,3 @@ def words_of(url: str) -> str:
 
 def _site(url: str) -> str:
     return re.sub(r"^(?:www|m|amp)\.", "", host_of(url))
-
-
-def _normalised_key(url: str) -> str:
-    """Return the address without scheme, `www.`, index page and last slash: near-identical addresses share it."""
-    parts = urlsplit(url)
-    path = re.sub(r"/(?:index\.\w{3,5})?$", "", parts.path)
-    return f"{_site(url)}{path}?{parts.query}"

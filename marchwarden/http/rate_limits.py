@@ -43,20 +43,17 @@ def retry_after_of(headers: Mapping[str, str]) -> RetryAfter | None:
     asked = headers.get("retry-after", "").strip()
     if asked.isascii() and asked.isdigit():
         seconds = int(asked[:9])
-        return RetryAfter(float(seconds), _in_words(seconds))
+        # In the largest unit of which it has two, rounded up: `in 90 seconds`, `in 10 minutes`.
+        words = f"in {seconds} {'second' if seconds == 1 else 'seconds'}"
+        for unit, length in (("minutes", 60), ("hours", 3600)):
+            if seconds >= 2 * length:
+                words = f"in {-(-seconds // length)} {unit}"
+        return RetryAfter(float(seconds), words)
     moment = _moment(asked)
     if moment is None:
         return None
     now = _moment(headers.get("date", "")) or datetime.now(timezone.utc)
     return RetryAfter(max(0.0, (moment - now).total_seconds()), f"at {moment:%Y-%m-%d %H:%M:%S} UTC")
-
-
-def _in_words(seconds: int) -> str:
-    """Return a wait in the largest unit of which it has two, rounded up: `in 90 seconds`, `in 10 minutes`."""
-    for unit, length in (("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * length:
-            return f"in {-(-seconds // length)} {unit}"
-    return f"in {seconds} {'second' if seconds == 1 else 'seconds'}"
 
 
 def _moment(text: str) -> datetime | None:

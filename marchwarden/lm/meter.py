@@ -222,6 +222,13 @@ class Meter:
             self._prompt_correction *= max(1.0, bill.input_tokens / max(admission.prompt_bound, 1))
             beyond = (bill.tokens - bill.input_tokens) / (admission.cap * self._answer_correction)
             self._answer_correction *= max(1.0, beyond)
+        told = None
+        if isinstance(error, Exception):
+            translated = model_error(error)
+            kind = translated.kind if isinstance(translated, ModelError) else type(translated).__name__
+            told = self.redact(f"{kind}: {translated}")
+        elif error is not None:
+            told = "cancelled"
         self._recorder.record(
             ModelCalled(
                 decision=f"{admission.caller.stage} asks the model for at most {admission.cap} tokens",
@@ -234,14 +241,6 @@ class Meter:
                 charged_tokens=charged,
                 tokens_used=self._budget.tokens_used,
                 duration_sec=round(self._clock() - admission.started, 3),
-                error=self.redact(_describe_error(error)) if error is not None else None,
+                error=told,
             )
         )
-
-
-def _describe_error(error: BaseException) -> str:
-    if not isinstance(error, Exception):
-        return "cancelled"
-    translated = model_error(error)
-    kind = translated.kind if isinstance(translated, ModelError) else type(translated).__name__
-    return f"{kind}: {translated}"

@@ -30,20 +30,16 @@ def resolve(settings: Settings) -> Engine:
     if slash and not name:
         raise _unknown(settings.model_id)
     if provider == "anthropic":
-        return _claude(settings, name)
+        from marchwarden.lm.anthropic import AnthropicEngine, capabilities_of
+
+        settings.require_claude_key()
+        key = _secret(settings.api_key if settings.api_base else None) or _secret(settings.anthropic_api_key)
+        return PerLoopEngine(
+            lambda: AnthropicEngine(name, key or "none", base_url=settings.api_base), capabilities_of(name)
+        )
     if settings.api_base and name:
         return _own_server(settings, settings.api_base, name)
     return _known_to_dspy(settings)
-
-
-def _claude(settings: Settings, name: str) -> Engine:
-    from marchwarden.lm.anthropic import AnthropicEngine, capabilities_of
-
-    settings.require_claude_key()
-    key = _secret(settings.api_key if settings.api_base else None) or _secret(settings.anthropic_api_key)
-    return PerLoopEngine(
-        lambda: AnthropicEngine(name, key or "none", base_url=settings.api_base), capabilities_of(name)
-    )
 
 
 def _own_server(settings: Settings, api_base: str, name: str) -> Engine:

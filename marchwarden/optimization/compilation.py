@@ -129,7 +129,13 @@ def compile_program(
             _compare_whole(order, outcome, dev, folder, spending, progress)
         except KeyboardInterrupt:
             outcome.stopped = interrupted()
-    if (kept_now or _replaces_refused(before, outcomes)) and not outcome.worse:
+    # The record of a damaged stage goes once it was compiled anew to the end, also where nothing takes its place.
+    # Else users would be warned of it for ever.
+    damaged: set[str] = set()
+    if before is not None and before.info is not None:
+        damaged = {name for name, each in before.info.stages.items() if each.kept and name not in before.stages}
+    is_mended = any(name in damaged and each.stopped is None for name, each in outcomes.items())
+    if (kept_now or is_mended) and not outcome.worse:
         outcome.file = save_program(out, outcome.info, list(outcome.stages.values()))
     return outcome
 
@@ -168,15 +174,6 @@ def _compile_stages(
         if stopped := outcomes[name].stopped:
             return outcomes, stopped
     return outcomes, None
-
-
-def _replaces_refused(before: Program | None, outcomes: Mapping[str, StageOutcome]) -> bool:
-    """True where a refused stage of the program that is there was compiled anew to the end."""
-    # Its record then goes, also where nothing takes its place. Else users would be warned of it for ever.
-    if before is None or before.info is None:
-        return False
-    gone = {name for name, record in before.info.stages.items() if record.kept and name not in before.stages}
-    return any(name in gone and outcome.stopped is None for name, outcome in outcomes.items())
 
 
 def _merge_with_before(
@@ -263,7 +260,13 @@ def _compare_whole(
     order: Order, outcome: Outcome, dev: Sequence[Question], folder: Path, spending: Spending, progress: Progress
 ) -> None:
     """Ask dev questions with the uncompiled program and with the compiled one, and compare."""
-    questions = _affordable_questions(evenly_spaced(dev, order.questions), spending)
+    # As many as the tokens surely pay for, with both programs.
+    left, questions = spending.budget.tokens_left("whole"), []
+    for question in evenly_spaced(dev, order.questions):
+        left -= 2 * question.request.constraints.token_budget
+        if left < 0:
+            break
+        questions.append(question)
     if not questions:
         outcome.stopped = out_of_tokens("the token budget does not reach for whole questions")
         return
@@ -310,17 +313,6 @@ def _open_run(runs: Path, name: str, questions: Sequence[Question], settings: Se
         number += 1
         folder = runs / f"{name}-{number}"
     return start_run(folder, info)
-
-
-def _affordable_questions(questions: Sequence[Question], spending: Spending) -> list[Question]:
-    """Return as many questions as the tokens surely pay for, with both programs."""
-    left, chosen = spending.budget.tokens_left("whole"), []
-    for question in questions:
-        left -= 2 * question.request.constraints.token_budget
-        if left < 0:
-            break
-        chosen.append(question)
-    return chosen
 
 
 def figure_records(found: Sequence[Difference]) -> dict[str, FigureRecord]:

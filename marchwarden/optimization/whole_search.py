@@ -115,15 +115,12 @@ class QuestionRunner:
         trace_id = found.result.trace_id
         seconds = time.monotonic() - began
         found["record"] = scored(question, found.result, None, trace_id, seconds, self._settings)
-        return found, self._find_service_failure(trace_id)
-
-    def _find_service_failure(self, trace_id: str) -> str | None:
         with suppress(TraceError):
             for line in read_trace(self._settings.traces / f"{trace_id}.jsonl").raw:
                 reason = str(line.get("reason", "")) if line.get("action") == "fallback" else ""
                 if reason.partition(":")[0] in SERVICE:
-                    return reason
-        return None
+                    return found, reason
+        return found, None
 
     def stages_without_model(self, trace_id: str) -> set[str]:
         """Return the stages that went on without the model at least once in a call."""
@@ -177,16 +174,15 @@ class WholeStudent(dspy.Module):  # type: ignore[misc]
             # Pages are picked from side by side. In the order of who was done first, demonstrations would be drawn by
             # chance, and a compile that goes on would not take the same road.
             steps = sorted(traced[begun:], key=lambda step: json.dumps(step[1], sort_keys=True, default=str))
-            traced[begun:] = self._used(steps, prediction) if score >= RIGHT_WHOLE else steps
+            if score >= RIGHT_WHOLE:
+                # Where a stage went on without the model, the answer says nothing of what the model gave, and it must
+                # not become a demonstration.
+                without_model = self.runner.stages_without_model(prediction.result.trace_id)
+                names = {id(predictor): name for name, predictor in self.researcher.named_predictors()}
+                steps = [step for step in steps if names.get(id(step[0])) not in without_model]
+            traced[begun:] = steps
             self.tracker.note(inputs[ID], prompts, score)
             return prediction
-
-    def _used(self, steps: Sequence[Any], prediction: dspy.Prediction) -> list[Any]:
-        """Return the steps that a right answer rests on: where a stage went on without the model, the answer says
-        nothing of what the model gave, and it must not become a demonstration."""
-        without_model = self.runner.stages_without_model(prediction.result.trace_id)
-        names = {id(predictor): name for name, predictor in self.researcher.named_predictors()}
-        return [step for step in steps if names.get(id(step[0])) not in without_model]
 
 
 def as_examples(questions: Sequence[Question]) -> list[dspy.Example]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,7 +38,15 @@ def save_program(
     if parameters is not None:
         parts[PARAMETERS] = parameters
     bodies = {name: part.model_dump_json(indent=2).encode("utf-8") + b"\n" for name, part in parts.items()}
-    recorded = _recorded(info, bodies)
+    kept = {name for name, record in info.stages.items() if record.kept}
+    if kept != set(bodies):
+        raise ValueError(f"the record keeps {sorted(kept)}, and there are files of {sorted(bodies)}")
+    records = {}
+    for name, record in info.stages.items():
+        sha256 = hashlib.sha256(bodies[name]).hexdigest() if record.kept else None
+        file = f"{name}.{sha256[:8]}.json" if sha256 else None
+        records[name] = record.model_copy(update={"file": file, "sha256": sha256})
+    recorded = info.model_copy(update={"stages": records})
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, body in bodies.items():
@@ -61,16 +69,3 @@ def save_program(
                 with suppress(OSError):
                     path.unlink()
     return folder / PROGRAM
-
-
-def _recorded(info: ProgramInfo, bodies: Mapping[str, bytes]) -> ProgramInfo:
-    """Return the records with the file's name and hash of each stage that is kept."""
-    kept = {name for name, record in info.stages.items() if record.kept}
-    if kept != set(bodies):
-        raise ValueError(f"the record keeps {sorted(kept)}, and there are files of {sorted(bodies)}")
-    records = {}
-    for name, record in info.stages.items():
-        sha256 = hashlib.sha256(bodies[name]).hexdigest() if record.kept else None
-        file = f"{name}.{sha256[:8]}.json" if sha256 else None
-        records[name] = record.model_copy(update={"file": file, "sha256": sha256})
-    return info.model_copy(update={"stages": records})

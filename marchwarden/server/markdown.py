@@ -5,6 +5,7 @@ The most useful parts come first: the answer, what is missing, how sure it is, t
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -66,7 +67,10 @@ def as_markdown(result: ResearchResult, *, limit: int = TEXT_TOKENS) -> str:
     for number, block in enumerate(parts):
         cost = tokens_at_most(block) + 2
         if cost > room:
-            kept.append(_cut(block, room) if not kept else "")
+            # Of a first part that is too long, the longest start that surely fits.
+            ends = range(len(block) + 1)
+            end = bisect_right(ends, room, key=lambda end: tokens_at_most(block[:end])) - 1
+            kept.append(block[: max(0, end)] if not kept else "")
             missing = len(parts) - number - (len(kept) == 1)
             cut = f"{missing} more parts did not fit here. " if missing else "The answer was cut here. "
             rest = f"the structured content of this call, or the resource trace://{result.trace_id}"
@@ -75,15 +79,6 @@ def as_markdown(result: ResearchResult, *, limit: int = TEXT_TOKENS) -> str:
         kept.append(block)
         room -= cost
     return "\n\n".join(block for block in kept if block) + "\n"
-
-
-def _cut(block: str, room: int) -> str:
-    """Return the longest start of `block` that surely fits into `room` tokens."""
-    low, high = 0, len(block)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if tokens_at_most(block[:middle]) <= room else (low, middle - 1)
-    return block[:low]
 
 
 def blocks(result: ResearchResult, style: Style = AS_IS) -> Iterator[str]:

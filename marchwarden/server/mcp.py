@@ -167,7 +167,13 @@ async def _list_resource_templates(
 async def _read_resource(
     settings: Settings, context: Context, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    trace_id = _trace_id(params.uri)
+    found = _TRACE_URI.match(params.uri)
+    try:
+        # A UUID, written anew: nothing else of a URI ever reaches a path.
+        trace_id = str(UUID(found[1] if found else ""))
+    except ValueError:
+        expected = "resources are trace://{trace_id}, with a UUID"
+        raise MCPError(types.INVALID_PARAMS, expected, {"uri": params.uri}) from None
     try:
         body = await anyio.Path(settings.traces / f"{trace_id}.jsonl").read_bytes()
     except OSError:
@@ -175,13 +181,3 @@ async def _read_resource(
     text = body.decode("utf-8", "replace")
     contents = types.TextResourceContents(uri=params.uri, mime_type=TRACE_MEDIA_TYPE, text=text)
     return types.ReadResourceResult(contents=[contents])
-
-
-def _trace_id(uri: str) -> str:
-    """Return the id in a trace's URI. Raises MCPError where there is none."""
-    # A UUID, written anew: nothing else of a URI ever reaches a path.
-    found = _TRACE_URI.match(uri)
-    try:
-        return str(UUID(found[1] if found else ""))
-    except ValueError:
-        raise MCPError(types.INVALID_PARAMS, "resources are trace://{trace_id}, with a UUID", {"uri": uri}) from None

@@ -277,7 +277,12 @@ class _Call:
     async def _receive(self) -> bytes:
         """Return the bytes that the process sent next; none once it is gone."""
         while not self._drained:
-            self._enforce_deadlines()
+            now = time.monotonic()
+            if now >= self._deadline:
+                self._drained = self._killed is not None
+                self._stop("seconds")
+            if now >= self._told + HEARTBEAT_SECONDS:
+                self._tell(f"{self._message} ({now - self._started:.0f} s)")
             # The event loop's clock is another one than ours.
             wait = min(self._deadline, self._told + HEARTBEAT_SECONDS) - time.monotonic()
             with anyio.move_on_at(anyio.current_time() + max(0.0, wait)):
@@ -289,14 +294,6 @@ class _Call:
                 except ConnectionResetError:
                     return b""
         return b""
-
-    def _enforce_deadlines(self) -> None:
-        now = time.monotonic()
-        if now >= self._deadline:
-            self._drained = self._killed is not None
-            self._stop("seconds")
-        if now >= self._told + HEARTBEAT_SECONDS:
-            self._tell(f"{self._message} ({now - self._started:.0f} s)")
 
     def _stop(self, reason: Literal["seconds", "tokens"]) -> None:
         self._worker.kill()

@@ -151,7 +151,10 @@ class Conversation:
                     return await self._answer(client, self._scope, tell, silence)
                 if self._interrupted:
                     tell("waiting for the end of the trace")
-                    await self._end_of_trace()
+                    with anyio.move_on_after(_TRACE_SECONDS):
+                        # The trace is a file: nothing tells of its end.
+                        while (trace := self._own_trace()) is None or trace[1] == "unfinished":  # noqa: ASYNC110
+                            await anyio.sleep(0.05)
                     raise self._interruption()
         raise MarchwardenError(
             f"the server has been silent for {silence:.0f} seconds",
@@ -207,13 +210,6 @@ class Conversation:
 
         async with Client(self._make_server(settings) if settings else self._url or "") as client:
             yield client
-
-    async def _end_of_trace(self) -> None:
-        import anyio
-
-        with anyio.move_on_after(_TRACE_SECONDS):
-            while (trace := self._own_trace()) is None or trace[1] == "unfinished":  # noqa: ASYNC110 (it is a file)
-                await anyio.sleep(0.05)
 
     def _own_trace(self) -> tuple[str, str] | None:
         """(id, outcome) of the trace that this call is writing, where it can be seen from here."""

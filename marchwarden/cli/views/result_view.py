@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from marchwarden.contract import (
         Citation,
-        ConfidenceFactors,
         DiscoveryEvent,
         Gap,
         OpenQuestion,
@@ -57,7 +56,8 @@ def result_view(result: ResearchResult | TolerantJsonView, width: int) -> View:
     yield from _section("Gaps", *map(_gap, result.gaps))
     yield from _section("Discoveries", *map(_discovery, result.discovery_events))
     yield from _section("Open questions", *map(_open_question, result.open_questions))
-    yield from _section("Confidence", _prose(_factors(result.confidence, result.confidence_factors)))
+    factors = (f"{result.confidence:.2f} ({words})", *map(one_line, confidence_parts(result.confidence_factors)))
+    yield from _section("Confidence", _prose(Text(" · ".join(factors))))
     cost = (
         count(result.cost_metadata.tokens_used, "token"),
         count(result.cost_metadata.iterations_run, "iteration"),
@@ -155,8 +155,3 @@ def _open_question(question: OpenQuestion) -> RenderableType:
 
 def _and_where(detail: str, locator: str | None) -> str:
     return f"{detail} {locator}" if locator else detail
-
-
-def _factors(confidence: float, factors: ConfidenceFactors) -> Text:
-    parts = [f"{confidence:.2f} ({band(confidence)})", *map(one_line, confidence_parts(factors))]
-    return Text(" · ".join(parts))

@@ -17,7 +17,18 @@ def markdown(report: Report) -> str:
 
 def _blocks(report: Report) -> Iterator[str]:
     yield f"# {_escaped(report.info.model_id)} on {report.scores.how_many} questions"
-    yield _set_up(report)
+    info = report.info
+    facts = {
+        "model": info.model_id,
+        "program": info.program or "none",
+        "pages read by": info.reads_by,
+        "version": info.version,
+        "date": f"{info.started:%Y-%m-%d %H:%M} UTC",
+        "questions": f"{info.questions}{f' ({info.split})' if info.split else ''}",
+        "labels": info.labels,
+        "pages": info.pages,
+    }
+    yield " · ".join(f"{name} {_escaped(value)}" for name, value in facts.items())
     rows = [
         [
             words(each.metric.name),
@@ -29,7 +40,16 @@ def _blocks(report: Report) -> Iterator[str]:
         for each in report.scores.overall
     ]
     yield "## Scores\n\n" + _table(["metric", "score", "95 % interval", "n", "what it is"], rows)
-    yield "## By kind\n\n" + _by_kind(report)
+    by_kind = report.scores.by_kind
+    rows = [
+        [
+            _escaped(kind),
+            str(count),
+            *("" if (value := by_kind[kind][name]) is None else f"{value:.2f}" for name in MAIN),
+        ]
+        for kind, count in report.kinds().items()
+    ]
+    yield "## By kind\n\n" + _table(["kind", "n", *map(words, MAIN)], rows)
     if report.cells("gap_categories"):
         rows = [[words(gold), *map(str, counts)] for gold, counts in report.confusion()]
         yield "## Gap categories\n\nA row is what the labels say, a column what was reported."
@@ -45,35 +65,18 @@ def _blocks(report: Report) -> Iterator[str]:
     if failed := report.failed:
         reasons = [f"- `{each.record.id}`: {_escaped(each.record.error or 'no reason is known')}" for each in failed]
         yield "## Questions that failed\n\n" + "\n".join(reasons)
-    yield _worst(report)
-
-
-def _set_up(report: Report) -> str:
-    info = report.info
-    facts = {
-        "model": info.model_id,
-        "program": info.program or "none",
-        "pages read by": info.reads_by,
-        "version": info.version,
-        "date": f"{info.started:%Y-%m-%d %H:%M} UTC",
-        "questions": f"{info.questions}{f' ({info.split})' if info.split else ''}",
-        "labels": info.labels,
-        "pages": info.pages,
-    }
-    return " · ".join(f"{name} {_escaped(value)}" for name, value in facts.items())
-
-
-def _by_kind(report: Report) -> str:
-    kinds, by_kind = report.kinds(), report.scores.by_kind
-    rows = [
-        [
-            _escaped(kind),
-            str(count),
-            *("" if (value := by_kind[kind][name]) is None else f"{value:.2f}" for name in MAIN),
+    if worst := [each for each in report.from_worst if not each.is_whole][:WORST]:
+        rows = [
+            [
+                f"`{each.record.id}`",
+                _escaped(each.record.question.question),
+                f"{each.met} of {len(each.wanted)}",
+                "the call failed" if each.failed else _escaped(" · ".join(as_words(each.missed))),
+            ]
+            for each in worst
         ]
-        for kind, count in kinds.items()
-    ]
-    return _table(["kind", "n", *map(words, MAIN)], rows)
+        yield "## Worst questions\n\nThose of whose labels the smallest share was met."
+        yield _table(["id", "question", "met", "not met"], rows)
 
 
 def _confidence(report: Report) -> str:
@@ -84,21 +87,6 @@ def _confidence(report: Report) -> str:
         for each in report.reliability()
     ]
     return f"{said}\n\n" + _table(["confidence", "answers", "mean confidence", "share right"], rows)
-
-
-def _worst(report: Report) -> str:
-    worst = [each for each in report.from_worst if not each.is_whole][:WORST]
-    rows = [
-        [
-            f"`{each.record.id}`",
-            _escaped(each.record.question.question),
-            f"{each.met} of {len(each.wanted)}",
-            "the call failed" if each.failed else _escaped(" · ".join(as_words(each.missed))),
-        ]
-        for each in worst
-    ]
-    head = "## Worst questions\n\nThose of whose labels the smallest share was met.\n\n"
-    return head + _table(["id", "question", "met", "not met"], rows) if rows else ""
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

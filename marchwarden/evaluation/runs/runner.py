@@ -88,7 +88,9 @@ async def ask_all(
     places = anyio.Semaphore(jobs)
     fatal: list[Exception] = []
     warm_up(own)
-    await anyio.to_thread.run_sync(_index_pages, own)
+    if "snapshot" in own.sources:
+        # Else the first questions would pay for the index with their time.
+        await anyio.to_thread.run_sync(SnapshotSearch(own).prepare)
 
     async def ask(question: Question, scope: anyio.CancelScope) -> None:
         async with places:
@@ -107,12 +109,6 @@ async def ask_all(
                 group.start_soon(ask, question, group.cancel_scope)
     if fatal:
         raise fatal[0]
-
-
-def _index_pages(settings: Settings) -> None:
-    """Else the first questions would pay for it with their time."""
-    if "snapshot" in settings.sources:
-        SnapshotSearch(settings).prepare()
 
 
 async def ask_one(question: Question, settings: Settings) -> Record:

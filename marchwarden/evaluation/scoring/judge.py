@@ -90,9 +90,20 @@ class _Judge:
         model = self._connect(Budget(Constraints(token_budget=TOKENS), SECONDS), tally)
         if model is None:
             raise EvaluationError(f"{self._model_id} is no model that can judge", hint="Name one with --judge.")
-        marks, reason = None, None
+        import dspy
+
+        facts, reason = record.question.vital, None
+        grades: list[Grade] | None = None
         try:
-            marks = await _marks_by(model, record)
+            predicted = await model.predict(
+                "judge",
+                dspy.Predict(_signature(len(facts))),
+                max_tokens=_ROOM + _ROOM_PER_FACT * len(facts),
+                question=record.question.question,
+                required_facts="\n".join(f"{number}. {fact.text}" for number, fact in enumerate(facts, start=1)),
+                answer=Case(record.question, record.result).answer,  # without markers, as the metrics read it
+            )
+            grades = predicted.grades.root
             self._failures = 0
         except (ModelError, BudgetExhausted) as error:
             reason = str(error)
@@ -104,6 +115,9 @@ class _Judge:
                 return None
         finally:
             await model.aclose()
+        marks = None
+        if grades is not None:
+            marks = [Mark(nugget=fact.id, grade=grade) for fact, grade in zip(facts, grades, strict=True)]
         return Judged(model_id=self._model_id, marks=marks, reason=reason, tokens=tally.tokens)
 
 
@@ -119,22 +133,6 @@ class Tally:
 
     def progress(self, message: str) -> None:
         pass
-
-
-async def _marks_by(model: "Model", record: Record) -> list[Mark]:
-    import dspy
-
-    facts = record.question.vital
-    predicted = await model.predict(
-        "judge",
-        dspy.Predict(_signature(len(facts))),
-        max_tokens=_ROOM + _ROOM_PER_FACT * len(facts),
-        question=record.question.question,
-        required_facts="\n".join(f"{number}. {fact.text}" for number, fact in enumerate(facts, start=1)),
-        answer=Case(record.question, record.result).answer,  # without markers, as the metrics read it
-    )
-    grades: list[Grade] = predicted.grades.root
-    return [Mark(nugget=fact.id, grade=grade) for fact, grade in zip(facts, grades, strict=True)]
 
 
 def _signature(facts: int) -> Any:

@@ -39,7 +39,11 @@ class GapsGold:
 async def build(question: Question, web: LabelledWeb) -> list[Example[GapsGiven, GapsGold]]:
     labelled = [gap for gap in question.gaps if gap.required]
     if not labelled and "one-fact" in question.tags:
-        return await _withheld(question, web)
+        state = await begun(question, web)
+        for url in await pages_without_answer(state, web, PAGES_READ):
+            await read(state, web, url)
+        not_found = {aspect.text: GapCategory.SOURCE_NOT_FOUND for aspect in state.ledger.aspects}
+        return _example(question, "withheld", state, not_found, web.parameters)
     judged = [gap for gap in labelled if gap.category in LEFT_TO_JUDGE and not gap.url]
     if not judged:
         return []
@@ -59,19 +63,6 @@ def _open_aspect(state: Filled, gap: GoldGap) -> str:
         return best.text
     ledger.set_aspects([gap.topic])
     return gap.topic
-
-
-async def _withheld(question: Question, web: LabelledWeb) -> list[Example[GapsGiven, GapsGold]]:
-    state = await begun(question, web)
-    for url in await pages_without_answer(state, web, PAGES_READ):
-        await read(state, web, url)
-    return _example(
-        question,
-        "withheld",
-        state,
-        {aspect.text: GapCategory.SOURCE_NOT_FOUND for aspect in state.ledger.aspects},
-        web.parameters,
-    )
 
 
 def _example(

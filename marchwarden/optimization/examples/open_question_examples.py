@@ -69,8 +69,15 @@ def _judged(
     example: Example[OpenQuestionsGiven, OpenQuestionsGold], asked: OpenQuestion, before: list[str]
 ) -> Feedback:
     quoted = f"“{shortened(asked.question)}”"
-    if again := _asked_again(example.given, asked.question, before):
-        return Feedback(0.0, f"{quoted} asks again what is {again}.")
+    given = example.given
+    asked_before = {
+        "researched here": [given.ledger.question],
+        "told as a gap": [gap.topic for gap in given.gaps],
+        "asked above": before,
+    }
+    for again, others in asked_before.items():
+        if any(topic_similarity(asked.question, other) >= ASKED_AGAIN for other in others):
+            return Feedback(0.0, f"{quoted} asks again what is {again}.")
     if answer := _answer(example, asked.question):
         return Feedback(0.0, f"{quoted} is answered already: “{shortened(answer)}”.")
     named = [word for word in names_in(asked.question) if any(map(str.isdigit, word)) and word in asked.context]
@@ -83,16 +90,6 @@ def _judged(
             "" if alone else f"{quoted} can't be understood alone: it names nothing.",
         ),
     )
-
-
-def _asked_again(given: OpenQuestionsGiven, question: str, before: list[str]) -> str | None:
-    if topic_similarity(question, given.ledger.question) >= ASKED_AGAIN:
-        return "researched here"
-    if any(topic_similarity(question, gap.topic) >= ASKED_AGAIN for gap in given.gaps):
-        return "told as a gap"
-    if any(topic_similarity(question, other) >= ASKED_AGAIN for other in before):
-        return "asked above"
-    return None
 
 
 def _answer(example: Example[OpenQuestionsGiven, OpenQuestionsGold], question: str) -> str | None:
