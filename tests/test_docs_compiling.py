@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from marchwarden.optimization.compilation import DECIDING
 from marchwarden.optimization.estimate import (
     EFFORT_OF,
     EFFORTS,
@@ -18,6 +17,7 @@ from marchwarden.optimization.estimate import (
 )
 from marchwarden.optimization.model_free.parameter_search import OBJECTIVE, TRIALS
 from marchwarden.optimization.optimizers import OPTIMIZERS
+from marchwarden.optimization.program_records import DECIDING
 from marchwarden.optimization.whole_search import RIGHT_WHOLE
 from tests.test_docs import COMMAND_LINE, options, page, rows, section
 

@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from marchwarden import __version__
-from marchwarden.agent.conclusion import Checkpoint, Conclusion
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
@@ -22,6 +21,9 @@ from marchwarden.stages.stage import Form
 from marchwarden.trace import events
 from marchwarden.trace.events import Recorder
 from marchwarden.trace.writer import TraceWriter
+
+if TYPE_CHECKING:
+    from marchwarden.agent.conclusion import Checkpoint, Conclusion
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from marchwarden.contract import Constraints
 from marchwarden.evaluation.runs.prices import price_of
 from marchwarden.lm.adapter import JSONAnswers
 from marchwarden.optimization.examples import AnyStageSet, Example
 from marchwarden.optimization.optimizers import OPTIMIZERS, REFLECTION_TOKENS, Effort, Optimizer
-from marchwarden.optimization.stage_search import StageExamples
 from marchwarden.settings import Settings
+
+if TYPE_CHECKING:
+    from marchwarden.optimization.stage_search import StageExamples
 
 Size: TypeAlias = Literal["small", "large"]
 

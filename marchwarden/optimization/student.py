@@ -14,16 +14,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from marchwarden.errors import ModelError, model_error
-from marchwarden.optimization.examples import AnyStageSet, Example
 from marchwarden.optimization.examples.stage_example import Feedback
 from marchwarden.optimization.spending import GONE, Spending, Stopped
 from marchwarden.stages.stage import Stage
+
+if TYPE_CHECKING:
+    from marchwarden.optimization.examples import AnyStageSet, Example
 
 ID = "example_id"
 

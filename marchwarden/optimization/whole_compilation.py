@@ -18,7 +18,10 @@ from marchwarden.evaluation.labels.questions import Question, evenly_spaced
 from marchwarden.evaluation.runs.run import Record
 from marchwarden.evaluation.runs.runner import check_web
 from marchwarden.evaluation.scoring.bootstrap import differences, paired_interval
-from marchwarden.optimization.compilation import (
+from marchwarden.optimization.estimate import Order
+from marchwarden.optimization.model_free.parameter_search import objective
+from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Search, run
+from marchwarden.optimization.program_records import (
     DECIDING,
     Outcome,
     build_program_info,
@@ -26,9 +29,6 @@ from marchwarden.optimization.compilation import (
     figure_records,
     records_of,
 )
-from marchwarden.optimization.estimate import Order
-from marchwarden.optimization.model_free.parameter_search import objective
-from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Search, run
 from marchwarden.optimization.spending import Spending, Stopped, interrupted
 from marchwarden.optimization.stage_search import MARGIN, VALIDATION, Progress
 from marchwarden.optimization.student import CandidateTracker

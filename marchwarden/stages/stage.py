@@ -19,13 +19,13 @@ from pydantic import PydanticUserError, TypeAdapter
 
 from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, Limit, ModelError
-from marchwarden.programs import CompiledStage
 from marchwarden.trace.events import Dropped, FellBack, Recorder
 
 if TYPE_CHECKING:
     import dspy
 
     from marchwarden.lm import Model
+    from marchwarden.programs import CompiledStage
 
 Given = TypeVar("Given")
 Output = TypeVar("Output")

@@ -7,6 +7,7 @@ quotations. abbreviations.py has those that it does not know.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import regex
 
@@ -21,9 +22,12 @@ from marchwarden.text.abbreviations import (
     ORDINAL_DOT,
 )
 from marchwarden.text.ranking import is_stop_word
-from marchwarden.text.sentence_marks import BULLET, Mark
+
+if TYPE_CHECKING:
+    from marchwarden.text.sentence_marks import Mark
 
 # The start of an item of a list: "2. ", "(b) ".
+BULLET = r"[•⁃▪◦‣●]"
 _ENUMERATOR = regex.compile(rf"{BULLET}?\s?[(\[]?(?:\d{{1,3}}|\p{{L}}|[ivxIVX]{{1,5}})(?P<sign>[.)\]])[.)]?\s+")
 _LETTERS = regex.compile(r"(?:\p{L}\p{M}*[.-]+)*\p{L}\p{M}*")
 _LETTERS_APART = regex.compile(r"(?<![\w.-])(?:\p{L}\p{M}*\.\s?)+\p{L}\p{M}*$")

@@ -9,7 +9,6 @@ import regex
 
 from marchwarden.text.abbreviations import language_of_word
 
-BULLET = r"[•⁃▪◦‣●]"
 # Characters before and after a mark that the rules look at. A guess: longer than any word.
 SEEN = 60
 _OPENERS = r"[\"'“‘„‚«»‹›(\[{「『【〈《（［｢〔¿¡*_–—-]"

@@ -17,9 +17,10 @@ from marchwarden.evaluation.labels.questions import Question, load_questions
 from marchwarden.frozen_web.pages import MANIFEST
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import ScriptedEngine
-from marchwarden.optimization.compilation import Outcome, build_examples, compile_program
+from marchwarden.optimization.compilation import build_examples, compile_program
 from marchwarden.optimization.estimate import Order
 from marchwarden.optimization.optimizers import OPTIMIZERS, Effort
+from marchwarden.optimization.program_records import Outcome
 from marchwarden.optimization.spending import Spending
 from marchwarden.optimization.stage_search import StageExamples
 from marchwarden.settings import Settings, load_settings, shipped

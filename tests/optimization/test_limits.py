@@ -11,7 +11,7 @@ from dspy import lm15
 
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import Reply
-from marchwarden.optimization.compilation import Outcome
+from marchwarden.optimization.program_records import Outcome
 from tests.optimization.compiled import (
     EVERY,
     answering,

@@ -10,7 +10,8 @@ import pytest
 from marchwarden.cli.optimization.compile_run import end
 from marchwarden.evaluation.runs.run import start_run
 from marchwarden.evaluation.runs.runner import info_of
-from marchwarden.optimization.compilation import Outcome, compile_program
+from marchwarden.optimization.compilation import compile_program
+from marchwarden.optimization.program_records import Outcome
 from marchwarden.programs import NONE
 from tests.evaluation.made_runs import a_question, a_record, an_answer
 from tests.optimization.compiled import examples, order, run, settings, spending, writing

@@ -17,9 +17,9 @@ from marchwarden.budget import Reservation
 from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.lm.prompt import prompt_texts
-from marchwarden.optimization.compilation import Outcome
 from marchwarden.optimization.estimate import Order
 from marchwarden.optimization.optimizers import OPTIMIZERS, Effort
+from marchwarden.optimization.program_records import Outcome
 from marchwarden.optimization.spending import Spending
 from marchwarden.optimization.whole_compilation import WholeQuestions, compile_whole
 from marchwarden.programs import CompiledStage, Program

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from marchwarden.evaluation.labels.questions import Question
-    from marchwarden.optimization.compilation import Outcome
     from marchwarden.optimization.estimate import Estimate, Order
     from marchwarden.optimization.model_free.parameter_search import ParametersReport, Trial
+    from marchwarden.optimization.program_records import Outcome
     from marchwarden.optimization.stage_search import StageExamples
     from marchwarden.programs import Program
     from marchwarden.settings import Settings

@@ -14,9 +14,9 @@ from marchwarden.cli.views.tables import NO_BREAK, Figures, Indented
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from marchwarden.optimization.compilation import Outcome
     from marchwarden.optimization.estimate import Estimate, Order
     from marchwarden.optimization.model_free.parameter_search import ParametersReport
+    from marchwarden.optimization.program_records import Outcome
     from marchwarden.programs import StageRecord
 
     View: TypeAlias = Iterable[RenderableType]

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.runs.compare import Comparison
     from marchwarden.evaluation.runs.scores import Scores
     from marchwarden.evaluation.scoring.judge import Agreement
-    from marchwarden.optimization.compilation import Outcome
     from marchwarden.optimization.estimate import Estimate, Order
     from marchwarden.optimization.examples.example_scoring import StageReport
     from marchwarden.optimization.model_free.parameter_search import ParametersReport
+    from marchwarden.optimization.program_records import Outcome
     from marchwarden.programs import Listed
     from marchwarden.trace.json_view import TolerantJsonView
     from marchwarden.trace.reader import Trace, TraceSummary

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from marchwarden.contract import DiscoveryEvent, DiscoveryType, Gap, GapCategory, ResearchResult
 from marchwarden.errors import TraceError
@@ -18,7 +18,6 @@ from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.pairing import paired
 from marchwarden.evaluation.labels.questions import GoldContradiction, GoldDiscovery, Nugget
 from marchwarden.evaluation.labels.scoring_text import address
-from marchwarden.evaluation.runs.run import Record
 from marchwarden.evaluation.scoring.aggregates import MISSED, Cells
 from marchwarden.evaluation.scoring.answer_scorers import (
     abstention,
@@ -36,6 +35,9 @@ from marchwarden.evaluation.scoring.finding_scorers import (
 )
 from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import Trace, read_trace
+
+if TYPE_CHECKING:
+    from marchwarden.evaluation.runs.run import Record
 
 # `allowed` and `not reported`: what became of a label that is not required. What is reported of a label beyond the
 # report that meets it is allowed, too.

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from marchwarden.contract import Citation
-from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.questions import Nugget, Quote
 from marchwarden.evaluation.labels.scoring_text import address, normalised, overlaps, says_one_of, statements
 from marchwarden.evaluation.scoring.aggregates import Cells
 from marchwarden.evidence.entailment.objections import find_objection
+
+if TYPE_CHECKING:
+    from marchwarden.evaluation.labels.case import Case
 
 # Evidence
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from marchwarden.contract import DiscoveryEvent, DiscoveryType, Gap, GapCategory
-from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.pairing import paired
 from marchwarden.evaluation.labels.questions import GoldContradiction, GoldDiscovery, GoldGap
 from marchwarden.evaluation.labels.scoring_text import (
@@ -18,6 +17,9 @@ from marchwarden.evaluation.labels.scoring_text import (
     topic_similarity,
 )
 from marchwarden.evaluation.scoring.aggregates import MISSED, NONE_GOLD, Cells
+
+if TYPE_CHECKING:
+    from marchwarden.evaluation.labels.case import Case
 
 Label = TypeVar("Label", GoldDiscovery, GoldContradiction)
 Report = TypeVar("Report")

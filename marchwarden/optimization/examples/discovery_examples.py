@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marchwarden.contract import DiscoveryEvent
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import bare_identifier, normalised
 from marchwarden.evidence.grounding import locators_in
 from marchwarden.evidence.question import split_question
-from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.optimization.examples.ledgers import filled
 from marchwarden.optimization.examples.stage_example import (
     Example,
@@ -34,6 +33,9 @@ from marchwarden.optimization.examples.stage_example import (
 from marchwarden.optimization.examples.wording import keywords
 from marchwarden.stages.discoveries import DISCOVERIES, POINTER_NAMES, DiscoveriesGiven
 from marchwarden.text.ranking import terms
+
+if TYPE_CHECKING:
+    from marchwarden.optimization.examples.labelled_web import LabelledWeb
 
 # Share of what was asked that is enough for a query to carry. A guess.
 CARRIES_ENOUGH = 0.5

@@ -19,7 +19,7 @@ from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.runs.run import labels_fingerprint, pages_fingerprint
 from marchwarden.evaluation.scoring.bootstrap import LEVEL, SAMPLES
-from marchwarden.optimization.examples import STAGE_SETS
+from marchwarden.optimization.examples import STAGE_SETS, labelled_web
 from marchwarden.optimization.examples.stage_example import AnyStageSet, Example
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.stages.registry import program_in_force
@@ -147,7 +147,8 @@ async def score_stage(
     stage_set = STAGE_SETS.get(name)
     if stage_set is None:
         raise EvaluationError(f"there is no stage {name} to score", hint=f"Stages: {', '.join(STAGE_SETS)}.")
-    examples = await stage_set.examples(questions, settings)
+    async with labelled_web(settings) as web:
+        examples = await stage_set.examples_on(questions, web)
     on_start(len(examples))
     from marchwarden import lm
 

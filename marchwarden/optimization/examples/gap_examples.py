@@ -10,17 +10,19 @@ A right answer gives each its category, and names what holds it where the model 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.evaluation.labels.questions import GoldGap, Question
 from marchwarden.evaluation.labels.scoring_text import bare_identifier, normalised, topic_similarity
-from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.optimization.examples.ledgers import Filled, begun, filled, pages_without_answer, read
 from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, in_words, shortened
 from marchwarden.programs.parameters import Parameters
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
 from marchwarden.stages.gaps import GAPS, GapsGiven, shown_pointers, undecided
+
+if TYPE_CHECKING:
+    from marchwarden.optimization.examples.labelled_web import LabelledWeb
 
 # Categories that no recorded fact settles, so that a model is asked.
 LEFT_TO_JUDGE = (GapCategory.SCOPE_EXCEEDED, GapCategory.SOURCE_NOT_FOUND)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from marchwarden.agent.frontier import aspect_of, choose
 from marchwarden.contract import SourceFilter
@@ -15,10 +16,12 @@ from marchwarden.http.addresses import host_of, organisation_of
 from marchwarden.ledger import Aspect, Excerpt, Ledger
 from marchwarden.observations import Failure, FailureKind, Page, Passage
 from marchwarden.optimization.examples.label_rows import Thing, gold_passages, labelled_places, things_of
-from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.extract import ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
+
+if TYPE_CHECKING:
+    from marchwarden.optimization.examples.labelled_web import LabelledWeb
 
 # Pages without a label that are read besides, as the loop would read them. A guess.
 OTHER_PAGES = 3

@@ -14,17 +14,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from marchwarden.contract import Gap, OpenQuestion
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import topic_similarity
 from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.evidence.question import names_in
-from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.optimization.examples.ledgers import filled
 from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, carried, in_words, shortened
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.text.ranking import terms, terms_of
+
+if TYPE_CHECKING:
+    from marchwarden.optimization.examples.labelled_web import LabelledWeb
 
 # Weights of the score's three parts. Guesses.
 OPEN, ABOUT_EVIDENCE, ALONE = 0.4, 0.3, 0.3

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marchwarden.agent.frontier import aspect_of, choose
 from marchwarden.evaluation.labels.questions import Question
@@ -22,7 +22,6 @@ from marchwarden.evaluation.labels.scoring_text import SAME_TOPIC, address, topi
 from marchwarden.evidence.question import names_in, split_question
 from marchwarden.ledger import Ledger
 from marchwarden.optimization.examples.label_rows import Thing, things_of, wanted
-from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.optimization.examples.ledgers import begun, pick, read
 from marchwarden.optimization.examples.stage_example import (
     Example,
@@ -36,6 +35,9 @@ from marchwarden.optimization.examples.stage_example import (
 from marchwarden.optimization.examples.wording import as_phrase, keywords
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven, shown_candidates
 from marchwarden.text.ranking import terms
+
+if TYPE_CHECKING:
+    from marchwarden.optimization.examples.labelled_web import LabelledWeb
 
 # Pages of those that a plan finds that count: fewer than a turn may read, so that better plans show. A guess.
 READ_FIRST = 4

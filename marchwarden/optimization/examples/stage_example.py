@@ -15,13 +15,13 @@ from pydantic import TypeAdapter
 
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evidence.question import VAGUE_TERMS
-from marchwarden.optimization.examples.labelled_web import LabelledWeb, labelled_web
-from marchwarden.settings import Settings
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import coverage, terms
 
 if TYPE_CHECKING:
     import dspy
+
+    from marchwarden.optimization.examples.labelled_web import LabelledWeb
 
 Given = TypeVar("Given")
 Output = TypeVar("Output")
@@ -67,16 +67,8 @@ class StageSet(Generic[Given, Output, Gold]):
     """Right answer as the signature's output fields, as JSON, in words that the model was shown; None where labels
     give none. It says nothing that only labels or unshown pages say, categories aside."""
 
-    async def examples(self, questions: Sequence[Question], settings: Settings) -> list[Example[Given, Gold]]:
-        """Build the examples of all questions.
-
-        For more than one stage or split, open a `labelled_web` once and use `examples_on`: its pages are then read
-        once. Raises ConfigurationError where the settings name no frozen web.
-        """
-        async with labelled_web(settings) as web:
-            return await self.examples_on(questions, web)
-
     async def examples_on(self, questions: Sequence[Question], web: LabelledWeb) -> list[Example[Given, Gold]]:
+        """Build the examples of all questions. What shares a web reads its pages once."""
         return [example for question in questions for example in await self.build(question, web)]
 
     def demonstration(self, example: Example[Given, Gold]) -> dict[str, Any] | None:

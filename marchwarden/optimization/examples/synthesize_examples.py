@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import normalised, says_one_of
 from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.optimization.examples.label_rows import Thing, wanted
-from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.optimization.examples.ledgers import filled
 from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, carried, in_words, shortened
 from marchwarden.optimization.examples.wording import clause, sentences_of, stands_alone
@@ -34,6 +33,9 @@ from marchwarden.stages.synthesize import (
     usable_excerpts,
 )
 from marchwarden.text.ranking import guess_language, terms
+
+if TYPE_CHECKING:
+    from marchwarden.optimization.examples.labelled_web import LabelledWeb
 
 # Weights of the score's three parts. Guesses.
 SAID, CARRIED, LABELLED = 0.6, 0.2, 0.2

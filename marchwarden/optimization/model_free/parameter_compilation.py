@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from marchwarden.evaluation.labels.questions import Question
-from marchwarden.optimization.compilation import Outcome, build_program_info
 from marchwarden.optimization.estimate import Order
 from marchwarden.optimization.model_free.parameter_search import ParametersReport, Trial, compile_parameters
+from marchwarden.optimization.program_records import Outcome, build_program_info
 from marchwarden.optimization.spending import Stopped
 from marchwarden.programs import (
     PARAMETERS,
