@@ -21,6 +21,8 @@ EXCERPT_LIMIT = 500
 EXCERPT_CUT = "[...]"
 # The raw_excerpt of a source that has no text, such as an image.
 NON_TEXT_SOURCE = "[non-text source]"
+# The start of the lines of a model-free answer that name disagreements. They claim nothing.
+DISAGREEMENT = "Sources disagree, and nothing read settles it"
 
 # A citation's number in an answer.
 _MARKER = re.compile(r"\[(\d{1,3})\]")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
-from marchwarden.contract import Depth
+from marchwarden.contract import DISAGREEMENT, Depth
 from marchwarden.errors import Limit
 from marchwarden.evidence.entailment.objections import find_objection
 from marchwarden.evidence.entailment.pair import split_sentences
@@ -31,7 +31,6 @@ CLAIMS_BY_DEPTH = {Depth.SHALLOW: 4, Depth.BALANCED: 7, Depth.DEEP: 10}
 CLAIMS_PER_SOURCE = 2
 MOST_DISAGREEMENTS = 2
 NOTHING_FOUND = "No source that could be read answers this question."
-DISAGREEMENT = "Sources disagree, and nothing read settles it"
 NOTHING_NEW = "No source that could be read answers this question beyond what the context says."
 
 _MARKER = re.compile(r"\s*\[\d{1,3}\]")

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from marchwarden.contract import EXCERPT_CUT, markers_of
+from marchwarden.contract import DISAGREEMENT, EXCERPT_CUT, markers_of
 from marchwarden.http.addresses import normalise_url
-from marchwarden.stages.synthesize import DISAGREEMENT
 from marchwarden.text.ranking import terms
 from marchwarden.text.sentences import sentences
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.contract import EXCERPT_CUT
+from marchwarden.contract import DISAGREEMENT, EXCERPT_CUT
 from marchwarden.evaluation.labels.scoring_text import (
     address,
     addresses_in,
@@ -18,7 +18,6 @@ from marchwarden.evaluation.labels.scoring_text import (
     topic_similarity,
     without_markers,
 )
-from marchwarden.stages.synthesize import DISAGREEMENT
 
 words = st.lists(st.sampled_from(["anvil", "basket", "candle", "dolphin", "ember", "the", "of"]), max_size=5).map(
     " ".join
