@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -14,6 +15,13 @@ from tests.profiles import EXAMPLES, IS_NIGHTLY, PROFILE
 # How long an example takes is the machine's affair. A check tries the same examples each time, a night other ones.
 hypothesis.settings.register_profile(PROFILE, deadline=None, max_examples=EXAMPLES, derandomize=not IS_NIGHTLY)
 hypothesis.settings.load_profile(PROFILE)
+# What is imported and collected stays to the end: a search for garbage in it finds none, time and again.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

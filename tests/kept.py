@@ -1,5 +1,5 @@
-"""The search index of the shipped web, made once for all workers and all runs, and again when anything changes that
-could change it: a page, a label, a line of code, a version of a library."""
+"""The search indexes of the shipped web and of the web of the tests of compiling, made once for all workers and all runs,
+and again when anything changes that could change them: a page, a label, a line of code, a version of a library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from marchwarden.sources.snapshot_search import SnapshotSearch
 ROOT = Path(__file__).parents[1]
 SHELF = ROOT / ".test_cache"
 """Ignored by git. Folders in it are named by their key; those of other keys are removed when a new one is made."""
-IN_IT = ("marchwarden", "data/web", "evals/questions", "programs", "pyproject.toml")
+IN_IT = ("marchwarden", "tests/optimization/compiled.py", "data/web", "evals/questions", "programs", "pyproject.toml")
 
 
 def key() -> str:
@@ -32,7 +32,7 @@ def key() -> str:
 
 
 def kept_caches(*, make: bool) -> Path | None:
-    """A cache folder with the index of the shipped web, to be read only. None where there is none and none is made."""
+    """A cache folder with the webs and indexes, to be read only. None where there is none and none is made."""
     folder = SHELF / key()
     if folder.is_dir():
         return folder
@@ -43,7 +43,10 @@ def kept_caches(*, make: bool) -> Path | None:
             for old in SHELF.glob("*/"):
                 shutil.rmtree(old)
             aside = SHELF / f"making-{os.getpid()}"
-            SnapshotSearch(load_settings(source="snapshot", web=shipped("web"), cache_dir=aside)).prepare()
+            from tests.optimization.compiled import web_of_the_topics  # imports all that a compile needs
+
+            for web in (shipped("web"), web_of_the_topics(aside)):
+                SnapshotSearch(load_settings(source="snapshot", web=web, cache_dir=aside)).prepare()
             aside.rename(folder)
     return folder
 

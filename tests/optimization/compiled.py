@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from marchwarden.evaluation.labels.questions import Question, load_questions
 from marchwarden.frozen_web.pages import MANIFEST
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import ScriptedEngine
-from marchwarden.optimization.compilation import build_examples, compile_program
+from marchwarden.optimization.compilation import compile_program
 from marchwarden.optimization.estimate import Order
+from marchwarden.optimization.examples import STAGE_SETS, Example, labelled_web
 from marchwarden.optimization.optimizers import OPTIMIZERS, Effort
 from marchwarden.optimization.program_records import Outcome
 from marchwarden.optimization.spending import Spending
@@ -39,11 +39,12 @@ TOPICS = {
 
 def settings(model: str = MODEL) -> Settings:
     own = load_settings(model=model, source="snapshot", api_base="http://127.0.0.1:9/v1", semantic=False)
-    return own.model_copy(update={"web": _web_of_the_topics(own.caches / "web-of-compiling")})
+    return own.model_copy(update={"web": web_of_the_topics(own.caches)})
 
 
-def _web_of_the_topics(folder: Path) -> Path:
+def web_of_the_topics(caches: Path) -> Path:
     """The shipped pages of the topics, as links; made by whoever comes first of those who share a cache folder."""
+    folder = caches / "web-of-compiling"
     if not (folder / MANIFEST).exists():
         lines = (shipped("web") / MANIFEST).read_text(encoding="utf-8").splitlines(keepends=True)
         topics = {topic for each in TOPICS.values() for topic in each}
@@ -69,16 +70,21 @@ def questions(split: str) -> list[Question]:
 
 
 def examples(of: Order) -> Mapping[str, StageExamples]:
-    """Those of an order; made once for all whose efforts differ in nothing that examples hang on."""
-    return _examples(
-        of.stages, replace(EFFORT, train=of.effort.train, choose=of.effort.choose, dev=of.effort.dev), of.seed
-    )
+    """Those of an order, drawn from all that a stage has, which are made once; `marchwarden compile` makes its own, in
+    tests of the command line."""
+    return {name: StageExamples.of(STAGE_SETS[name], *_every(name), of.effort, of.seed) for name in of.stages}
 
 
 @cache
-def _examples(stages: tuple[str, ...], effort: Effort, seed: int) -> Mapping[str, StageExamples]:
-    of = order(stages=stages, effort=effort, seed=seed)
-    return anyio.run(build_examples, of, questions("train"), questions("dev"))
+def _every(stage: str) -> tuple[list[Example[Any, Any]], list[Example[Any, Any]]]:
+    """Every example of a stage: of train, and of dev."""
+
+    async def build() -> tuple[list[Example[Any, Any]], list[Example[Any, Any]]]:
+        async with labelled_web(settings()) as web:
+            made = [await STAGE_SETS[stage].examples_on(questions(split), web) for split in ("train", "dev")]
+        return made[0], made[1]
+
+    return anyio.run(build)
 
 
 def has_demonstrations(request: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from tests.optimization.compiled import (
     settings,
     writing,
 )
+from tests.profiles import IS_NIGHTLY
 
 WRITING = ["gepa", "mipro"]
 
@@ -258,8 +260,9 @@ def test_an_earlier_compiled_stage_that_did_better_on_the_same_examples_stays(tm
 # What it costs
 
 
-@pytest.mark.parametrize("helps", [True, False])
-@pytest.mark.parametrize("optimizer", EVERY)
+@pytest.mark.parametrize(
+    ("optimizer", "helps"), [*(product(EVERY, [True, False]) if IS_NIGHTLY else zip(EVERY, cycle([True, False])))]
+)
 def test_an_estimate_is_at_most_what_is_called_and_about_what_is_spent_and_optimizers_print_nothing(
     tmp_path: Path, optimizer: str, helps: bool, capfd: pytest.CaptureFixture[str]
 ) -> None:

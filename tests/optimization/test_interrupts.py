@@ -21,7 +21,7 @@ from marchwarden.optimization.checkpoint import create_checkpoint, find_checkpoi
 from marchwarden.programs import load_program, save_program
 from tests.cli.running import ROOT
 from tests.optimization.compiled import EVERY, answering, is_the_stages, order, questions, run, settings, writing
-from tests.profiles import KILLS
+from tests.profiles import IS_NIGHTLY, KILLS
 
 
 def after(calls: int, error: BaseException, answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -47,7 +47,11 @@ def stages_of(outcome: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "jobs"), [*((optimizer, 1) for optimizer in EVERY), ("random-search", 2), ("gepa", 2)]
+    ("optimizer", "jobs"),
+    [
+        *((optimizer, 2 if optimizer == "gepa" else 1) for optimizer in EVERY),
+        *([("random-search", 2), ("gepa", 1)] if IS_NIGHTLY else []),
+    ],
 )
 def test_an_interrupted_compile_goes_on_with_the_calls_that_are_missing(
     tmp_path: Path, optimizer: str, jobs: int

@@ -14,7 +14,7 @@ import pytest
 from marchwarden.evaluation.labels.questions import load_questions
 from marchwarden.evaluation.labels.scoring_text import bare_identifier
 from marchwarden.ledger import Ledger, Pointer
-from marchwarden.optimization.examples import STAGE_SETS, Example
+from marchwarden.optimization.examples import STAGE_SETS, Example, labelled_web
 from marchwarden.optimization.examples.discovery_examples import DISCOVERIES_SET, DiscoveriesGold
 from marchwarden.optimization.examples.wording import as_phrase, clause, keywords, sentences_of
 from marchwarden.settings import load_settings, shipped
@@ -25,11 +25,21 @@ TOPICS = ("coffee", "history-of-ai")
 NO_WORDING = {"category", "stance"}
 
 
-@cache
 def examples(stage: str) -> list[Example[Any, Any]]:
+    return every_example()[stage]
+
+
+@cache
+def every_example() -> dict[str, list[Example[Any, Any]]]:
+    """Those of all stages: a page is read once for all of them."""
     settings = load_settings(model="extractive", source="snapshot", semantic=False)
     questions = [each for each in load_questions(shipped("questions") / "train.jsonl") if each.topic in TOPICS]
-    return anyio.run(STAGE_SETS[stage].examples, questions, settings)
+
+    async def build() -> dict[str, list[Example[Any, Any]]]:
+        async with labelled_web(settings) as web:
+            return {name: await each.examples_on(questions, web) for name, each in STAGE_SETS.items()}
+
+    return anyio.run(build)
 
 
 def demonstrations(stage: str) -> list[tuple[Example[Any, Any], dict[str, Any]]]:

@@ -96,7 +96,7 @@ def unanswerable(number: int) -> Question:
 
 
 TRAIN = [how_long(number) for number in range(4)]
-DEV = [how_long(number, split="dev") for number in range(8, 16)]
+DEV = [how_long(number, split="dev") for number in range(8, 14)]
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ async def test_what_is_right_already_is_left_as_it_is(settings: Settings) -> Non
 
 
 async def test_what_helps_on_train_and_not_on_dev_is_not_kept(settings: Settings) -> None:
-    report = await compiled(settings, trials=6, dev=[unanswerable(number) for number in range(8, 16)])
+    report = await compiled(settings, trials=6, dev=[unanswerable(number) for number in range(8, 14)])
     assert report.found
     assert report.parameters == STRICT
     assert not report.answers.kept
@@ -175,7 +175,7 @@ async def test_what_helps_on_train_and_not_on_dev_is_not_kept(settings: Settings
 
 
 async def test_a_seed_finds_the_same_again(settings: Settings) -> None:
-    first, again = await compiled(settings, seed=5, trials=6), await compiled(settings, seed=5, trials=6)
+    first, again = await compiled(settings, seed=5, trials=4), await compiled(settings, seed=5, trials=4)
     assert replace(first, seconds=0.0) == replace(again, seconds=0.0)
 
 
@@ -190,14 +190,11 @@ async def test_a_search_that_is_ended_leaves_the_trials_that_it_made(
     assert file.read_text().splitlines(keepends=True) == searched.lines[:5]
 
 
-@pytest.mark.parametrize("torn", [False, True])
 async def test_a_search_that_was_ended_goes_on_as_though_it_had_not_been(
-    settings: Settings, torn: bool, tmp_path: Path, searched: Searched
+    settings: Settings, tmp_path: Path, searched: Searched
 ) -> None:
     file = tmp_path / "trials.jsonl"
-    file.write_text(
-        "".join(searched.lines[:5])[: -9 if torn else None]
-    )  # SIGKILL in the middle of a write leaves a part
+    file.write_text("".join(searched.lines[:5])[:-9])  # SIGKILL in the middle of a write leaves a part
     run: list[str] = []
 
     def counted() -> bool:
@@ -254,7 +251,7 @@ async def test_a_report_is_json(settings: Settings) -> None:
     report = await compiled(settings, trials=2)
     told = report.as_json()
     assert Parameters.model_validate(told["parameters"]) == report.parameters
-    assert told["questions"] == (4, 8)
+    assert told["questions"] == (4, 6)
     assert told["reads_by"] == "words"
 
 
