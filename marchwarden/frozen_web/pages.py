@@ -20,6 +20,7 @@ import httpx
 
 from marchwarden.errors import ConfigurationError
 from marchwarden.http.addresses import normalise_url
+from marchwarden.settings import shipped
 
 MANIFEST = "manifest.jsonl"
 _HINT = (
@@ -64,6 +65,16 @@ class FrozenPage:
 
     def body(self) -> bytes:
         return self.file.read_bytes() if self.file else b""
+
+
+def manifest_hash(folder: Path) -> str | None:
+    """Return the hash of a frozen web's manifest; None for the shipped web, and where there is no manifest."""
+    if folder == shipped("web"):
+        return None
+    try:
+        return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()[:16]
+    except OSError:
+        return None
 
 
 class FrozenWeb:

@@ -27,6 +27,8 @@ class Calibration(BaseModel):
     """Hash of the labels of those questions."""
     source: str = "snapshot"
     """Kind of source that the answers came from; the calibration says nothing about answers from another kind."""
+    web: str | None = None
+    """Hash of the manifest of the frozen web that the answers came from; None for the shipped web."""
     stages: str | None = None
     """Hash of the compiled stages that gave the answers (`Program.stages_hash`); None where none was compiled."""
     date: str

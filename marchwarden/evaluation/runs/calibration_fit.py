@@ -105,6 +105,7 @@ def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
         questions=len(forecasts),
         fitted_on=_named(run.info),
         labels=run.info.labels,
+        web=run.info.web,
         stages=run.info.compiled,
         date=now().date().isoformat(),
     )

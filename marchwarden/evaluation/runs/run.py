@@ -53,6 +53,8 @@ class RunInfo(BaseModel):
     """Hash of the labelled questions that were asked."""
     pages: str
     """Hash of the frozen web's pages."""
+    web: str | None = None
+    """Hash of the frozen web's manifest; None for the shipped web."""
     jobs: int = 1
     asked: int | None = None
     """Number of questions that were to be asked; None where an older version wrote the file."""

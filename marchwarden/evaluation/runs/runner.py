@@ -24,7 +24,7 @@ from marchwarden.evaluation.runs.matches import texts_of
 from marchwarden.evaluation.runs.prices import price_of
 from marchwarden.evaluation.runs.run import TRACES, Record, Run, RunInfo, labels_fingerprint, now, pages_fingerprint
 from marchwarden.evaluation.scoring.metrics import score
-from marchwarden.frozen_web.pages import FrozenWeb
+from marchwarden.frozen_web.pages import FrozenWeb, manifest_hash
 from marchwarden.server.worker import research_in_worker, warm_up
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.snapshot_search import SnapshotSearch
@@ -51,6 +51,7 @@ def info_of(
         split=split,
         labels=labels_fingerprint(questions),
         pages=pages_fingerprint(FrozenWeb.load(settings.frozen_web).folder),
+        web=manifest_hash(settings.frozen_web),
         jobs=jobs,
         asked=len(questions),
     )
