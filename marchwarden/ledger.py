@@ -79,8 +79,19 @@ class Excerpt(BaseModel):
     stance: Stance = "supports"
     relevance: float = 0.0
     """Chance that the excerpt answers its aspect, 0–1."""
+    key: tuple[int, int] | None = None
+    """Start and end, in `text`, of the passage that fits best by itself; None where the excerpt is one passage."""
+    sentences: int = 1
+    """Number of passages that it is made of."""
+    answers: bool = True
+    """False for an excerpt that is kept in case that nothing better is found: its aspect stays open."""
     place: str | None = None
     """Place of the excerpt in a file, for a person: `page=3`, `L12`; None on a web page."""
+
+    @property
+    def key_text(self) -> str:
+        """Passage that fits best by itself. Excerpts are compared by it, since what stands around it may differ."""
+        return self.text[slice(*self.key)] if self.key else self.text
 
 
 class Pointer(BaseModel):
@@ -256,6 +267,10 @@ class Ledger(BaseModel):
     def excerpts_for(self, aspect: int) -> list[Excerpt]:
         return [excerpt for excerpt in self.excerpts if excerpt.aspect == aspect]
 
+    def evidence_for(self, aspect: int) -> list[Excerpt]:
+        """Return the excerpts that are likely to answer an aspect, without those kept in case of nothing better."""
+        return [excerpt for excerpt in self.excerpts_for(aspect) if excerpt.answers]
+
     def organisations(self, excerpts: list[Excerpt]) -> set[str]:
         """Return the independent organisations that say these excerpts.
 
@@ -276,7 +291,7 @@ class Ledger(BaseModel):
         return [
             aspect
             for aspect in self.aspects
-            if len(self.organisations(self.excerpts_for(aspect.number))) < sources_wanted
+            if len(self.organisations(self.evidence_for(aspect.number))) < sources_wanted
         ]
 
     def unanswered(self) -> list[Aspect]:
@@ -285,7 +300,11 @@ class Ledger(BaseModel):
 
     def unread(self) -> list[Lead]:
         """Return the leads not tried yet, most promising first."""
-        return sorted((lead for lead in self.leads if lead.state == "unread"), key=lambda lead: -lead.rank)
+        return [lead for lead in self.by_rank() if lead.state == "unread"]
+
+    def by_rank(self) -> list[Lead]:
+        """Return all leads, those that the searches ranked highest first."""
+        return sorted(self.leads, key=lambda lead: -lead.rank)
 
     def lead(self, url: str) -> Lead | None:
         return next((lead for lead in self.leads if lead.url == url), None)

@@ -9,7 +9,8 @@ from marchwarden.text.ranking import terms
 
 # Least share of an aspect that a hit holds for its page to be worth reading. A guess.
 RELEVANT_HIT = 0.34
-# Pages that are read where no hit is relevant by its words: the search may know better. A guess.
+# Pages of the highest rank that are read in a turn whatever their words, while a sub-question has no answer: the
+# search may know better. A guess.
 PAGES_ON_TRUST = 3
 # Taken off a page's promise for each page of its organisation chosen this turn, and where one was read before.
 # Guesses.
@@ -28,8 +29,8 @@ def choose(ledger: Ledger, aspects: list[Aspect], wanted: list[str], most: int) 
     """
     chosen = [lead for url in wanted if (lead := ledger.lead(url)) and lead.state == "unread"][:most]
     rest = [lead for lead in find_promising(ledger, aspects) if lead not in chosen]
-    if not rest and not ledger.sources:
-        rest = [lead for lead in ledger.unread() if lead not in chosen][:PAGES_ON_TRUST]
+    if ledger.unanswered():
+        rest += [lead for lead in ledger.unread()[:PAGES_ON_TRUST] if lead not in chosen and lead not in rest]
     worth = {lead.url: promise(lead, aspects) + lead.rank for lead in rest}
     read = {source.organisation for source in ledger.sources}
     while rest and len(chosen) < most:

@@ -15,17 +15,18 @@ import anyio
 import anyio.to_thread
 
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude, today
-from marchwarden.agent.frontier import aspect_of, choose, find_promising
+from marchwarden.agent.frontier import PAGES_ON_TRUST, aspect_of, choose, find_promising
 from marchwarden.agent.recording import Narrator
 from marchwarden.budget import Budget
 from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
 from marchwarden.evidence.confidence import authority_of
-from marchwarden.evidence.relevance import likeness, promise
+from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness, promise
+from marchwarden.frozen_web.pages import manifest_hash
 from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_hit, clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
-from marchwarden.programs import Program
+from marchwarden.programs import Calibration, Program
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.settings import Settings
 from marchwarden.sources.tools import Tools
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     import dspy
 
     from marchwarden.lm import Model
+    from marchwarden.text.embedding import Embedder
 
 T = TypeVar("T")
 
@@ -86,8 +88,9 @@ class ResearchCall:
         self.trace_id = trace_id
         self.checkpoint = checkpoint
         self.program = program
-        fitted = program.calibration if program else None
-        self.calibration = fitted if fitted and fitted.source == tools.kind else None
+        self.calibration = (
+            program.calibration if program and _is_fitted_to(program.calibration, tools, settings) else None
+        )
         self.parameters = parameters
         self.stages = StageRunner(
             model,
@@ -105,6 +108,8 @@ class ResearchCall:
         self.finish_seconds = min(FINISH_SECONDS, budget.max_seconds / 10)
         self.not_picked: list[Page] = []
         """Pages that were read, but whose passages were not yet picked from."""
+        self.rarity = TermRarity()
+        """Rarity of terms in all pages that were read."""
         self.conclusion: Conclusion | None = None
         """Conclusion that the result was made from; None until the call has ended."""
 
@@ -135,7 +140,7 @@ class ResearchCall:
             plan, form = await self.stages.run(PLAN, given, seconds=PLAN_SHARE * self.budget.seconds_left())
             self.ledger.set_aspects(plan.aspects)
             self.tell.planned(plan, form)
-            if plan.done and self.ledger.excerpts:
+            if plan.done and any(excerpt.answers for excerpt in self.ledger.excerpts):
                 return self.tell.stopped("covered", plan.thought or "The plan says that nothing is open.")
             await self._search(plan.queries)
             leads = choose(self.ledger, self._sought(), plan.read, PAGES_PER_TURN[self.request.depth])
@@ -213,25 +218,41 @@ class ResearchCall:
         made by then are kept.
         """
         done: dict[str, tuple[list[Excerpt], Form]] = {}
+        given = await asyncio.to_thread(self._extract_given, pages, aspects, self.tools.embedder)
 
-        async def pick(page: Page) -> None:
-            given = self._extract_given(page, aspects)
-            if self.tools.embedder:
-                given = replace(
-                    given,
-                    alike=await asyncio.to_thread(likeness, self.tools.embedder, page, aspects, self.parameters),
-                )
-            done[page.url] = await self.stages.run(EXTRACT, given)
+        async def pick(one: ExtractGiven) -> None:
+            done[one.page.url] = await self.stages.run(EXTRACT, one)
 
         try:
-            await side_by_side([pick(page) for page in pages])
+            await side_by_side([pick(one) for one in given])
         finally:
             for page in pages:
                 if page.url in done:
                     self._picked(page, *done[page.url])
 
-    def _extract_given(self, page: Page, aspects: list[Aspect]) -> ExtractGiven:
-        return ExtractGiven(self.ledger.question, self.ledger.context, aspects, page, parameters=self.parameters)
+    def _extract_given(
+        self, pages: list[Page], aspects: list[Aspect], embedder: Embedder | None = None
+    ) -> list[ExtractGiven]:
+        """Return what is to be picked from each page. Blocks, for about 30 ms a passage that is embedded."""
+        read = [PageTerms(page) for page in pages]
+        for each in read:
+            self.rarity.add(each.own.values())
+        places = {lead.url: place for place, lead in enumerate(self.ledger.by_rank(), start=1)}
+        relevances = [
+            Relevance(
+                each,
+                aspects,
+                rarity=self.rarity,
+                position=places.get(each.page.url, len(places) + 1),
+                parameters=self.parameters,
+            )
+            for each in read
+        ]
+        if embedder:
+            alike = likeness(embedder, relevances, aspects)
+            relevances = [one.to(aspects, known) for one, known in zip(relevances, alike, strict=True)]
+        question, context = self.ledger.question, self.ledger.context
+        return [ExtractGiven(question, context, aspects, each, self.parameters) for each in relevances]
 
     def _picked(self, page: Page, excerpts: list[Excerpt], form: Form) -> None:
         self.not_picked.remove(page)
@@ -246,8 +267,8 @@ class ResearchCall:
     async def _finish(self) -> ResearchResult:
         self.tell.now("writing the answer")
         # The time for the model is over, but pages that were read still count.
-        for page in list(self.not_picked):
-            self._picked(page, EXTRACT.model_free(self._extract_given(page, self._sought())), "model_free")
+        for given in self._extract_given(list(self.not_picked), self._sought()):
+            self._picked(given.page, EXTRACT.model_free(given), "model_free")
         conclusion = None
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)):
             conclusion = await self._conclude(self.stages)
@@ -274,9 +295,15 @@ class ResearchCall:
         return self._open_aspects() or self.ledger.aspects
 
     def _out_of(self, limit: Literal["iterations", "sources"], decision: str) -> None:
-        """Stop at a limit. It counts as exhausted only where an aspect has no answer and pages stay unread."""
-        if self.ledger.unanswered() and (self.ledger.unread() or limit == "sources"):
-            self.budget.ran_out(limit)
+        """Stop at a limit.
+
+        It counts as exhausted only where an aspect has no answer, and pages stay unread that are worth reading, or
+        that the search ranked high.
+        """
+        if open_ := self.ledger.unanswered():
+            few_read = len(self.ledger.sources) < PAGES_ON_TRUST and bool(self.ledger.unread())
+            if few_read or find_promising(self.ledger, open_):
+                self.budget.ran_out(limit)
         self.tell.stopped(limit, decision)
 
     def _save(self) -> Checkpoint:
@@ -295,6 +322,13 @@ class ResearchCall:
         if self.checkpoint:
             self.checkpoint(state)
         return state
+
+
+def _is_fitted_to(calibration: Calibration | None, tools: Tools, settings: Settings) -> bool:
+    """Return whether a calibration was fitted to answers from these sources: it says nothing about others."""
+    if calibration is None or calibration.source != tools.kind:
+        return False
+    return tools.kind != "snapshot" or calibration.web == manifest_hash(settings.frozen_web)
 
 
 async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -39,11 +39,11 @@ def find_conflicts(ledger: Ledger, parameters: Parameters = DEFAULT) -> list[Con
     """
     found = []
     for aspect in ledger.aspects:
-        excerpts = ledger.excerpts_for(aspect.number)
+        excerpts = ledger.evidence_for(aspect.number)
         # Excerpts that are far less relevant than the best are on something else, and may differ. Those that tell
         # what others say are left out, since their page may say the opposite.
         least = parameters.conflicts.close_to_best * max((excerpt.relevance for excerpt in excerpts), default=0.0)
-        compared = [each for each in excerpts if each.relevance >= least and not statement(each.text).is_reported]
+        compared = [each for each in excerpts if each.relevance >= least and not statement(each.key_text).is_reported]
         for one, other in combinations(compared, 2):
             if about := _about(ledger, aspect, one, other, parameters.conflicts.answers):
                 conflict = Conflict(about=about, sides=(one.number, other.number), resolved=None)
@@ -70,7 +70,7 @@ def _about(ledger: Ledger, aspect: Aspect, one: Excerpt, other: Excerpt, answers
     """Return the disagreement of two excerpts in words, such as `352 metres against 410 metres`; None for none."""
     if one.locator == other.locator:
         return None
-    here, there = (statement(each.text, ledger.source(each.locator).title or "") for each in (one, other))
+    here, there = (statement(each.key_text, ledger.source(each.locator).title or "") for each in (one, other))
     wanted = asked(aspect.text)
     about = None
     standing_differs = ledger.source(one.locator).standing != ledger.source(other.locator).standing

@@ -1,129 +1,220 @@
-"""Probability that a passage answers an aspect, from what both have in common, with weights fitted to labels.
+"""Probability that a window of a page answers an aspect, by what both have in common; fitted to labels.
 
     relevance = 1 / (1 + exp(−(bias + Σ weight × feature)))
 
-This is a logistic regression, fitted to the training questions by evals/fit_relevance.py. Its features are the words
-that a passage, its title and its heading share with the aspect, the kind of answer that is asked for, signs that the
-passage can't be quoted alone, and, where an embedding model is installed, the similarity in meaning. There are two
-sets of weights, since without the similarity the other features count more. They are in programs/parameters.py, with
-the factors that lower a relevance.
+This is a logistic regression, fitted by evals/fit_relevance.py to labelled questions over real pages and to our own.
+Its features are the words that a window, its heading, its title and its page share with the aspect, each by its
+rarity in all that was read; the kind of answer that is asked for; the place of the page among the hits; and, where an
+embedding model is installed, the similarity in meaning. There are two sets of weights, since without the similarity
+the other features count more. They are in programs/parameters.py. No feature alone refuses a window: what is shown
+is the best that was read, and only an aspect whose best is unlikely to answer stays without an answer.
 """
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeAlias
 
 from marchwarden.evidence.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
 from marchwarden.evidence.question import VAGUE_TERMS, names_in
+from marchwarden.evidence.windows import FURNITURE, Window, windows
 from marchwarden.injection.detector import drop_injections
-from marchwarden.ledger import Aspect, Lead
+from marchwarden.ledger import Aspect, Excerpt, Lead
 from marchwarden.observations import Page, Passage
-from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.programs.parameters import DEFAULT, Parameters, RelevanceWeights
 from marchwarden.text.embedding import Embedder
-from marchwarden.text.ranking import coverage, guess_language, term_weights, terms, terms_of
+from marchwarden.text.ranking import coverage, guess_language, terms, terms_of
 
-# Cosine similarity of an aspect and a passage, by their numbers.
+# Cosine similarity of an aspect and a passage of one page, by their numbers.
 Alike: TypeAlias = Mapping[tuple[int, int], float]
 Features: TypeAlias = dict[str, float]
 
-_HEADLINE = re.compile(r"^(?:[^\s|·]+\s+){0,11}[^\s|·]*[^\W_]$")
-_REFERRAL = re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE)
 # Usual cosine similarity of a question and a passage, and its spread, about: the embedding model's cosines lie close
 # together. The weights are fitted to features scaled by them.
 USUAL_COSINE, COSINE_SPREAD = 0.85, 0.05
-_DANGLING = re.compile(
-    r"^(it|its|they|these|this|that|those|he|she|his|her|such|both|then|there|here|but|and|or|so|however|also|instead)\b",
-    re.IGNORECASE,
-)
-_NOT_A_STATEMENT = re.compile(
-    r"\?$|^(click|sign|subscribe|read more|see also|share|log in|advertisement|photo|image|figure|table of|related|"
-    r"originally published|posted|last updated|updated|published|copyright|©|all rights)\b",
-    re.IGNORECASE,
-)
-_WEAK: dict[str, re.Pattern[str]] = {
-    "dangling": _DANGLING,  # it can't be quoted alone
-    "table_row": re.compile(r" \| "),
-    "bibliography": re.compile(
-        r"\bet al\b|\bdoi\b|https?://|\b\d{4};\d+|\b(vol|pp?)\. ?\d|\bJournal of\b", re.IGNORECASE
-    ),
-}
+# Terms of a usual window, and the constant of BM25 by which repeats of a term count less (Robertson's k1 and b).
+_USUAL_TERMS, _K1, _B = 30, 1.2, 0.75
+# Share of a window's score that a part of it has at least where the rest adds nothing. A guess.
+_AS_GOOD = 0.995
+# Windows of a page for which all features are computed: those that share most of the aspect's words. A guess.
+_FULLY_SCORED = 60
+# Passages before and after a window that may name what it is about. A guess.
+_BEFORE, _AFTER = 3, 2
+# Terms of a window at least: fewer name something and state nothing.
+_LEAST_TERMS = 2
+_REFERRAL = re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE)
+_FULL_STOP = re.compile(r"[.!?。]['\"”’)]*$")
+
+
+class TermRarity:
+    """Rarity of terms among the passages of all pages read: BM25's inverse document frequency."""
+
+    def __init__(self) -> None:
+        self._passages = 0
+        self._holding: Counter[str] = Counter()
+
+    def add(self, passages: Iterable[Sequence[str]]) -> None:
+        """Count the terms of a page's passages."""
+        for found in passages:
+            self._holding.update(set(found))
+            self._passages += 1
+
+    def of(self, term: str) -> float:
+        """Return the weight of a term, above 0: the highest for one that no passage holds."""
+        holding = self._holding[term]
+        return math.log(1 + (self._passages - holding + 0.5) / (holding + 0.5))
+
+
+class PageTerms:
+    """Terms of a page that may be quoted: of its passages, its headings and its title."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.passages = drop_injections(page)
+        self.language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
+        found = terms_of([passage.text for passage in self.passages], self.language)
+        self.own = {passage.number: words for passage, words in zip(self.passages, found, strict=True)}
+        above = {
+            heading: set(terms(heading, self.language))
+            for heading in {each.heading for each in self.passages}
+            if heading
+        }
+        self.headings = {passage.number: above.get(passage.heading or "", set()) for passage in self.passages}
+        self.title = set(terms(page.title or "", self.language))
+        self.all = self.title.union(*found)
+        self.year = {str(page.dated.year)} if page.dated else set()
+        self.windows = windows(page, self.passages)
+
+    def near(self, window: Window) -> set[str]:
+        """Return the terms of the passages just before and after a window."""
+        first, last = window.passages[0].number, window.passages[-1].number
+        around = [*range(first - _BEFORE, first), *range(last + 1, last + 1 + _AFTER)]
+        return set().union(*(self.own.get(number, ()) for number in around))
 
 
 class Relevance:
-    """Relevance of each passage of one page to each aspect: the probability that it answers, 0–1."""
+    """Relevance of the windows of one page to each aspect: the probability that one answers, 0–1."""
 
     def __init__(
         self,
-        page: Page,
+        page: PageTerms,
         aspects: Sequence[Aspect],
+        *,
+        rarity: TermRarity | None = None,
+        position: int = 1,
         alike: Alike | None = None,
         parameters: Parameters = DEFAULT,
     ) -> None:
-        self._parameters = parameters.relevance
-        self._by_meaning = parameters.relevance.by_meaning.model_dump()
-        self._by_words = parameters.relevance.by_words.model_dump()
-        language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
-        found = terms_of([passage.text for passage in page.passages], language)
-        self._words = {passage.number: words for passage, words in zip(page.passages, found, strict=True)}
-        self._title = set(terms(page.title or "", language))
-        self._headings = {passage.number: set(terms(passage.heading or "", language)) for passage in page.passages}
-        self._year = {str(page.dated.year)} if page.dated else set()
-        telling = term_weights(self._words.values())
-        most = math.log(1 + 2 * len(page.passages) + 1)  # what a term weighs that no passage holds
-        self._asked = {aspect.number: AskedFor.of(aspect.text, language).on_page(telling, most) for aspect in aspects}
-        self._alike = alike or {}
+        """Prepare a page.
 
-    def of(self, passage: Passage, aspect: Aspect) -> float:
-        """Return the relevance, 0–1; 0 for a passage that is no statement, or shares nothing with the aspect."""
-        features = self.features(passage, aspect)
-        if features is None:
-            return 0.0
-        weights = self._by_meaning if "likeness" in features else self._by_words
-        return round(probability(features, weights) * self._doubt(passage, aspect), 4)
-
-    def _doubt(self, passage: Passage, aspect: Aspect) -> float:
-        """Return the factor, 0–1, for faults that no sum of features outweighs.
-
-        A headline names a subject and states nothing. A text without the names of the question is on something else.
+        `rarity`: of the terms of all pages read; None for this page alone. `position`: the page's place among the
+        hits, from 1. `alike`: similarities of passages that an embedding model compared; None where there is none.
         """
-        parameters, asked = self._parameters, self._asked[aspect.number]
-        names = asked.names
-        together = set(self._words[passage.number]) | self._title | self._headings[passage.number] | self._year
-        found = names & (together | asked.spelled_out(passage.text))
-        doubt = 1.0
-        if _HEADLINE.search(passage.text):
-            doubt = parameters.headline
-        elif _REFERRAL.search(passage.text):
-            doubt = parameters.referral
-        if asked.matters and not asked.matters & together:
-            in_meaning = (aspect.number, passage.number) in self._alike
-            doubt *= parameters.nothing_asked_in_meaning if in_meaning else parameters.nothing_asked
-        if asked.counted and not asked.counted & together:
-            doubt *= parameters.counted_missing
-        if len(found) < len(names):
-            doubt *= parameters.name_missing
-        if len(names) > 1 and 2 * len(found) <= len(names):
-            doubt *= parameters.most_names_missing
-        return doubt
+        self.page = page
+        self._rarity, self._position, self._alike, self._parameters = rarity, position, alike, parameters
+        if rarity is None:
+            rarity = TermRarity()
+            rarity.add(page.own.values())
+        self._asked = {aspect.number: AskedFor.of(aspect.text, page.language).on(rarity) for aspect in aspects}
+        self.foreign = {aspect.number for aspect in aspects if page.language[:2] != guess_language(aspect.text)}
+        """Numbers of the aspects that are in another language than the page."""
 
-    def features(self, passage: Passage, aspect: Aspect) -> Features | None:
-        """Return the features by name; None for a passage that is no statement or shares nothing with the aspect."""
-        asked = self._asked[aspect.number]
-        words = self._words[passage.number]
-        own = set(words) | asked.spelled_out(passage.text)
-        around = self._title | self._headings[passage.number] | self._year
-        together = own | around
-        cosine = self._alike.get((aspect.number, passage.number))
-        if _NOT_A_STATEMENT.search(passage.text) or (cosine is None and not own & asked.terms):
-            return None
+    def to(self, aspects: Sequence[Aspect], alike: Alike | None = None) -> "Relevance":
+        """Return the relevance of the same page to other aspects, or with similarities of its passages."""
+        return Relevance(
+            self.page,
+            aspects,
+            rarity=self._rarity,
+            position=self._position,
+            alike=alike,
+            parameters=self._parameters,
+        )
+
+    def of(self, window: Window, aspect: Aspect) -> float:
+        """Return the relevance of a window, 0–1: the chance that it answers, where it is among the best ranked."""
+        features, weights = self.features(window, aspect), self._parameters.relevance
+        chance = probability(features, weights.by_meaning if "likeness" in features else weights.by_words)
+        return chance * (weights.nothing_asked if features["nothing_that_matters"] else 1.0)
+
+    def rank(self, window: Window, aspect: Aspect) -> float:
+        """Return the score by which windows are ranked, 0–1; higher is better, of all pages alike."""
+        features, weights = self.features(window, aspect), self._parameters.relevance
+        ranking = weights.ranking_by_meaning if "likeness" in features else weights.ranking_by_words
+        return probability(features, ranking)
+
+    def best(self, aspect: Aspect, most: int) -> list[tuple[float, Window]]:
+        """Return the windows of the page that rank best and do not overlap, best first, with their scores.
+
+        A window is cut to a part of it that ranks about as high.
+        """
+        scored = [(self.rank(window, aspect), window) for window in self.likely(aspect)]
+        chosen: list[tuple[float, Window]] = []
+        for best, widest in sorted(scored, key=lambda each: (-each[0], each[1].start)):
+            if not any(widest.overlaps(other) for _, other in chosen):
+                parts = [each for each in scored if each[0] >= _AS_GOOD * best and each[1].is_in(widest)]
+                chosen.append(min(parts, key=lambda each: (len(each[1].passages), -each[0])))
+                if len(chosen) == most:
+                    break
+        return chosen
+
+    def excerpt(self, window: Window, aspect: Aspect) -> Excerpt:
+        """Return a window as an excerpt for an aspect; its key passage is the one that fits best by itself."""
+        key = max(window.passages, key=lambda passage: (self.of(Window.of(passage), aspect), -passage.number))
+        return Excerpt(
+            number=0,
+            locator=self.page.page.url,
+            aspect=aspect.number,
+            start=window.start,
+            end=window.end,
+            text=window.text,
+            key=(key.start - window.start, key.end - window.start) if len(window.passages) > 1 else None,
+            sentences=len(window.passages),
+            relevance=round(self.of(window, aspect), 4),
+        )
+
+    def likely(self, aspect: Aspect) -> list[Window]:
+        """Return the windows to choose from: those compared in meaning, or else those that share most words."""
+        page, asked = self.page, self._asked[aspect.number]
+        if self._alike is not None:
+            return [each for each in page.windows if self._cosine(each, aspect) is not None]
+        shares = []
+        for window in page.windows:
+            words = [term for passage in window.passages for term in page.own[passage.number]]
+            if len(words) >= _LEAST_TERMS:
+                own = set(words)
+                around = own | page.headings[window.passages[0].number] | page.near(window)
+                share = asked.bm25(words) + asked.share(own) + asked.share(around) / 2
+                shares.append((share, window))
+        return [window for _, window in sorted(shares, key=lambda each: -each[0])[:_FULLY_SCORED]]
+
+    def _cosine(self, window: Window, aspect: Aspect) -> float | None:
+        """Return the highest similarity of the window's passages; None where none was compared."""
+        known = ((self._alike or {}).get((aspect.number, passage.number)) for passage in window.passages)
+        return max((cosine for cosine in known if cosine is not None), default=None)
+
+    def features(self, window: Window, aspect: Aspect) -> Features:
+        """Return the features of a window by name."""
+        page, asked = self.page, self._asked[aspect.number]
+        words = [term for passage in window.passages for term in page.own.get(passage.number, ())]
+        own = set(words) | asked.spelled_out(window.text)
+        heading = page.headings.get(window.passages[0].number, set())
+        together = own | heading | page.title | page.year
+        cosine = self._cosine(window, aspect)
         likeness = {} if cosine is None else {"likeness": (cosine - USUAL_COSINE) / COSINE_SPREAD}
         return {
             **likeness,
             "words": asked.share(own),
-            "words_around": asked.share((around & asked.terms) - own),
+            "bm25": asked.bm25(words),
+            "best_passage": max(asked.share(set(page.own.get(each.number, ()))) for each in window.passages),
+            "heading_words": asked.share(heading - own),
+            "near_words": asked.share(page.near(window) - own - heading),
+            "title_words": asked.share(page.title - own - heading),
+            "words_of_title": asked.share(page.title),
+            "words_of_page": asked.share(page.all),
+            "position": 1 / self._position,
             "pairs": _share(asked.pairs, set(pairwise(words))),
             "matters": _share(asked.matters, own, none=0.5),
             "matters_around": _share(asked.matters, together, none=0.5),
@@ -131,17 +222,22 @@ class Relevance:
             "names": _share(asked.names, own, none=0.5),
             "names_around": _share(asked.names, together, none=0.5),
             "no_names_asked": float(not asked.names),
-            "short": float(len(own) < 5),
-            "long": min(1.0, len(own) / 40),
-            "early": 1 / passage.number,
-            **asked.kind_features(passage.text, own | self._headings[passage.number]),
-            **{name: float(bool(pattern.search(passage.text))) for name, pattern in _WEAK.items()},
+            "length": math.log(max(1, len(words))),
+            "passages": float(len(window.passages)),
+            **asked.kind_features(window.text, together),
+            "number": float(any(map(str.isdigit, window.text))),
+            "table_row": float(" | " in window.text),
+            "referral": float(_REFERRAL.search(window.text) is not None),
+            "question": float(window.text.endswith("?")),
+            "furniture": float(FURNITURE.search(window.text) is not None),
+            "full_stop": float(_FULL_STOP.search(window.text) is not None),
         }
 
 
-def probability(features: Features, weights: Features) -> float:
-    odds = weights["bias"] + sum(weights[name] * value for name, value in features.items())
-    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, odds)))), 4)
+def probability(features: Features, weights: RelevanceWeights) -> float:
+    named = weights.__dict__
+    odds = weights.bias + sum(named[name] * value for name, value in features.items() if name in named)
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 
 def _share(
@@ -191,22 +287,24 @@ class AskedFor:
             initials={term: _in_full(name) for name in _INITIALS.findall(text) for term in terms(name, language)},
         )
 
-    def on_page(self, telling: dict[str, float], most: float) -> "AskedFor":
-        """Return the aspect with weights for one page.
-
-        A term in every passage weighs three quarters of a term that the page lacks.
-        """
-        scaled = {
-            term: weight * (0.75 + 0.25 * telling.get(term, most) / most) for term, weight in self.weights.items()
-        }
-        return replace(self, weights=scaled)
+    def on(self, rarity: TermRarity) -> "AskedFor":
+        """Return the aspect with weights by the rarity of its terms in what was read."""
+        return replace(self, weights={term: rarity.of(term) for term in self.terms})
 
     def spelled_out(self, text: str) -> set[str]:
         """Return the abbreviations that a text writes out."""
         return {term for term, pattern in self.initials.items() if pattern.search(text)}
 
     def share(self, found: set[str]) -> float:
+        """Return the share of the aspect's terms that were found, by their weights, 0–1."""
         return coverage(self.terms, found, self.weights)
+
+    def bm25(self, words: Sequence[str]) -> float:
+        """Return the BM25 score of a text's terms, as a share of the highest that there can be, 0–1."""
+        counts = Counter(term for term in words if term in self.terms)
+        total = sum(self.weights.values())
+        flat = _K1 * (1 - _B + _B * len(words) / _USUAL_TERMS)
+        return sum(self.weights[term] * n / (n + flat) for term, n in counts.items()) / total if total else 0.0
 
     def kind_features(self, text: str, together: set[str]) -> Features:
         """Return the features on the kind of answer that is asked for.
@@ -242,33 +340,32 @@ def _in_full(initials: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{words}\b|{'[.] ?'.join(initials)}[.])")
 
 
-# Passages of a page that are embedded for each aspect: those with the highest relevance by words. A guess.
-CANDIDATES = 4
+# Passages that are embedded for each aspect in one turn: those of the windows with the highest relevance by words, of
+# which one page has so many at most. Guesses: embedding one takes about 30 ms of a core.
+EMBEDDED, WINDOWS_OF_PAGE = 24, 6
 # Passages from the top of a page in another language than the question, where shared words say little. A guess.
-CANDIDATES_OF_ANOTHER_LANGUAGE = 24
+EMBEDDED_OF_FOREIGN_PAGE = 24
 
 
-def candidates(page: Page, aspects: Sequence[Aspect], parameters: Parameters = DEFAULT) -> list[Passage]:
-    """Return the passages of a page that may answer an aspect, in page order."""
-    passages = drop_injections(page)
-    relevance = Relevance(page, aspects, parameters=parameters)
-    language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
-    if language[:2] != guess_language(" ".join(aspect.text for aspect in aspects)):
-        return [each for each in passages if not _NOT_A_STATEMENT.search(each.text)][:CANDIDATES_OF_ANOTHER_LANGUAGE]
-    chosen = set()
-    for aspect in aspects:
-        scored = {passage.number: relevance.of(passage, aspect) for passage in passages}
-        best = sorted(scored, key=lambda number: -scored[number])[:CANDIDATES]
-        chosen |= {number for number in best if scored[number] > 0}
-    return [passage for passage in passages if passage.number in chosen]
+def likeness(embedder: Embedder, pages: Sequence[Relevance], aspects: Sequence[Aspect]) -> list[Alike]:
+    """Return the similarities of the aspects and each page's likeliest passages, in the order of the pages.
 
-
-def likeness(embedder: Embedder, page: Page, aspects: Sequence[Aspect], parameters: Parameters = DEFAULT) -> Alike:
-    """Return the similarity of each aspect and each candidate. Blocks, for about 30 ms a passage that is new."""
-    chosen = candidates(page, aspects, parameters)
-    similar = embedder.likeness([aspect.text for aspect in aspects], [passage.text for passage in chosen])
-    return {
-        (aspect.number, passage.number): cosine
-        for aspect, row in zip(aspects, similar, strict=True)
-        for passage, cosine in zip(chosen, row, strict=True)
-    }
+    Blocks, for about 30 ms a passage that is new.
+    """
+    # For each place in what is embedded: the page, the aspect's row, and the passage.
+    wanted: list[tuple[int, int, Passage]] = []
+    for row, aspect in enumerate(aspects):
+        ranked: list[tuple[float, int, Window]] = []
+        for place, relevance in enumerate(pages):
+            if aspect.number in relevance.foreign:
+                wanted += [(place, row, each) for each in relevance.page.passages[:EMBEDDED_OF_FOREIGN_PAGE]]
+            else:
+                ranked += [(score, place, window) for score, window in relevance.best(aspect, WINDOWS_OF_PAGE)]
+        ranked.sort(key=lambda each: -each[0])
+        likely = [(place, row, passage) for _, place, window in ranked for passage in window.passages]
+        wanted += likely[:EMBEDDED]
+    similar = embedder.likeness([aspect.text for aspect in aspects], [passage.text for _, _, passage in wanted])
+    found: list[dict[tuple[int, int], float]] = [{} for _ in pages]
+    for column, (place, row, passage) in enumerate(wanted):
+        found[place][aspects[row].number, passage.number] = similar[row][column]
+    return list(found)

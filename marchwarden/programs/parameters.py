@@ -25,135 +25,226 @@ class _Group(BaseModel):
 
 
 class RelevanceWeights(_Group):
-    """Weights of a passage's features in the log-odds that it answers an aspect (evidence/relevance.py).
+    """Weights of a window's features in the log-odds that it answers an aspect (evidence/relevance.py).
 
-    They apply where passage and aspect were compared by words alone.
+    They apply where window and aspect were compared by words alone.
     """
 
     words: Weight
-    """Weight of the share of the aspect's terms that the passage holds."""
-    words_around: Weight
-    """Weight of the share of terms that only the title, the heading or the page's year holds."""
+    """Weight of the share of the aspect's terms that the window holds, each by its rarity in what was read."""
+    bm25: Weight
+    """Weight of the window's BM25 score, as a share of the highest."""
+    best_passage: Weight
+    """Weight of the share of terms that the best of its passages holds."""
+    heading_words: Weight
+    """Weight of the share of terms that only the heading adds."""
+    near_words: Weight
+    """Weight of the share of terms that only the passages just before and after add."""
+    title_words: Weight
+    """Weight of the share of terms that only the title adds."""
+    words_of_title: Weight
+    """Weight of the share of terms that the page's title holds."""
+    words_of_page: Weight
+    """Weight of the share of terms that the whole page holds."""
+    position: Weight
+    """Weight of one over the page's place among the hits."""
     pairs: Weight
-    """Weight of the share of the aspect's neighbouring terms that stand side by side in the passage."""
+    """Weight of the share of the aspect's neighbouring terms that stand side by side in the window."""
     matters: Weight
-    """Weight of the share of the aspect's terms beside its names that the passage holds."""
+    """Weight of the share of the aspect's terms beside its names that the window holds."""
     matters_around: Weight
-    """Weight of the share of those terms that the passage with its title and heading holds."""
+    """Weight of the share of those terms that the window with its title and heading holds."""
     nothing_that_matters: Weight
-    """Added where the passage holds none of those terms."""
+    """Added where the window holds none of those terms."""
     names: Weight
-    """Weight of the share of the aspect's names that the passage holds."""
+    """Weight of the share of the aspect's names that the window holds."""
     names_around: Weight
-    """Weight of the share of the aspect's names that the passage with its title and heading holds."""
+    """Weight of the share of the aspect's names that the window with its title and heading holds."""
     no_names_asked: Weight
     """Added where the aspect holds no name."""
-    short: Weight
-    """Added for a passage of fewer than five terms."""
-    long: Weight
-    """Weight of the number of terms as a share of forty, at most 1."""
-    early: Weight
-    """Weight of one over the passage's number on its page."""
+    length: Weight
+    """Weight of the logarithm of the number of terms."""
+    passages: Weight
+    """Weight of the number of passages."""
     kind: Weight
-    """Added where the passage holds the kind of thing that is asked for."""
+    """Added where the window holds the kind of thing that is asked for."""
     kind_missing: Weight
     """Added where it holds none of that kind."""
     specific_kind: Weight
-    """Added where the passage holds a thing of a specific kind that is asked for, such as a date or a distance."""
+    """Added where it holds a thing of a specific kind that is asked for, such as a date or a distance."""
     specific_kind_missing: Weight
     """Added where it holds none of that specific kind."""
     price_missing: Weight
-    """Added where a price is asked for and the passage holds none."""
+    """Added where a price is asked for and the window holds none."""
     counted_missing: Weight
-    """Added where the passage does not name the thing that "how many …" counts."""
-    dangling: Weight
-    """Added where the passage opens with a word that points back."""
+    """Added where nothing names the thing that "how many …" counts."""
+    number: Weight
+    """Added where the window holds a digit."""
     table_row: Weight
-    """Added where the passage is a row of a table."""
-    bibliography: Weight
-    """Added where the passage reads like a reference."""
+    """Added where the window holds a row of a table."""
+    referral: Weight
+    """Added where the window sends its reader elsewhere ("for prices, see …")."""
+    question: Weight
+    """Added where the window ends with a question."""
+    furniture: Weight
+    """Added where the window begins as what a page says about itself does ("Published", "Photo")."""
+    full_stop: Weight
+    """Added where the window ends as a sentence does."""
     bias: Weight
-    """Log-odds of a passage without any feature."""
+    """Log-odds of a window without any feature."""
 
 
 class MeaningWeights(RelevanceWeights):
-    """Weights where passage and aspect were also compared by the embedding model; words then count less."""
+    """Weights where window and aspect were also compared by the embedding model; words then count less."""
 
     likeness: Weight
     """Weight of their similarity, in standard deviations above the usual similarity."""
 
 
 class Relevance(_Group):
-    # Both sets of weights were fitted on the shipped train questions: `python evals/fit_relevance.py`.
+    # All sets of weights were fitted by `python evals/fit_relevance.py`, whose head says on what.
     by_meaning: MeaningWeights = MeaningWeights(
-        words=1.998,
-        words_around=0.523,
-        pairs=1.492,
-        matters=0.621,
-        matters_around=1.167,
-        nothing_that_matters=0.556,
-        names=-1.156,
-        names_around=1.393,
-        no_names_asked=-0.489,
-        short=-0.507,
-        long=-1.053,
-        early=0.168,
-        kind=0.086,
-        kind_missing=-0.662,
-        specific_kind=0.647,
-        specific_kind_missing=-0.608,
-        price_missing=-2.131,
-        counted_missing=-1.074,
-        dangling=0.554,
-        table_row=0.58,
-        bibliography=-0.67,
-        likeness=1.404,
-        bias=-2.236,
+        words=2.685,
+        bm25=0.157,
+        best_passage=-0.239,
+        heading_words=2.999,
+        near_words=1.245,
+        title_words=1.715,
+        words_of_title=-1.264,
+        words_of_page=-1.826,
+        position=1.462,
+        pairs=1.197,
+        matters=0.494,
+        matters_around=0.595,
+        nothing_that_matters=0.408,
+        names=-0.251,
+        names_around=0.571,
+        no_names_asked=-0.016,
+        length=-0.407,
+        passages=0.121,
+        kind=0.317,
+        kind_missing=-0.506,
+        specific_kind=0.516,
+        specific_kind_missing=-0.543,
+        price_missing=-1.343,
+        counted_missing=-0.532,
+        number=0.637,
+        table_row=0.583,
+        referral=-2.796,
+        question=0.0,
+        furniture=0.0,
+        full_stop=0.281,
+        bias=-3.143,
+        likeness=0.966,
     )
     by_words: RelevanceWeights = RelevanceWeights(
-        words=4.904,
-        words_around=0.873,
-        pairs=1.151,
-        matters=-0.16,
-        matters_around=1.853,
-        nothing_that_matters=-0.231,
-        names=-0.077,
-        names_around=0.856,
-        no_names_asked=-0.251,
-        short=-0.943,
-        long=0.077,
-        early=0.401,
-        kind=0.064,
-        kind_missing=-0.781,
-        specific_kind=1.043,
-        specific_kind_missing=-0.796,
-        price_missing=-2.156,
-        counted_missing=-0.665,
-        dangling=0.275,
-        table_row=0.775,
-        bibliography=-1.081,
-        bias=-3.926,
+        words=2.565,
+        bm25=0.779,
+        best_passage=0.631,
+        heading_words=2.775,
+        near_words=1.209,
+        title_words=1.518,
+        words_of_title=-1.499,
+        words_of_page=-1.904,
+        position=1.718,
+        pairs=1.867,
+        matters=0.199,
+        matters_around=0.871,
+        nothing_that_matters=-0.121,
+        names=0.153,
+        names_around=0.786,
+        no_names_asked=0.053,
+        length=-0.253,
+        passages=0.074,
+        kind=0.406,
+        kind_missing=-0.3,
+        specific_kind=0.663,
+        specific_kind_missing=-0.672,
+        price_missing=-0.967,
+        counted_missing=-0.522,
+        number=0.748,
+        table_row=0.687,
+        referral=-2.829,
+        question=0.0,
+        furniture=0.0,
+        full_stop=0.233,
+        bias=-4.416,
     )
-    headline: Share = 0.6
-    """Factor on a passage's chance where it is a headline."""
-    referral: Share = 0.5
-    """Factor on the chance of a passage that sends its reader elsewhere ("for prices, see …")."""
-    nothing_asked: Share = 0.6
-    """Factor on the chance of a passage that holds none of the aspect's terms beside its names."""
-    nothing_asked_in_meaning: Share = 0.85
-    """Factor in the same case where the embedding model compared them, since other words may carry the meaning."""
-    counted_missing: Share = 0.7
-    """Factor on the chance of a passage that does not name the thing that "how many …" counts."""
-    name_missing: Share = 0.85
-    """Factor on the chance of a passage that lacks a name of the question."""
-    most_names_missing: Share = 0.7
-    """Factor on top of that where half of the names are missing."""
+    ranking_by_meaning: MeaningWeights = MeaningWeights(
+        words=0.512,
+        bm25=0.8,
+        best_passage=0.42,
+        heading_words=1.348,
+        near_words=0.2,
+        title_words=0.855,
+        words_of_title=-0.294,
+        words_of_page=-0.183,
+        position=0.752,
+        pairs=1.447,
+        matters=0.273,
+        matters_around=0.442,
+        nothing_that_matters=-0.003,
+        names=0.116,
+        names_around=0.365,
+        no_names_asked=-0.04,
+        length=-0.012,
+        passages=0.033,
+        kind=0.224,
+        kind_missing=-0.322,
+        specific_kind=0.619,
+        specific_kind_missing=-0.192,
+        price_missing=-0.307,
+        counted_missing=-0.235,
+        number=0.344,
+        table_row=0.125,
+        referral=-0.693,
+        question=-0.902,
+        furniture=-0.527,
+        full_stop=0.065,
+        bias=-3.619,
+        likeness=0.445,
+    )
+    ranking_by_words: RelevanceWeights = RelevanceWeights(
+        words=0.827,
+        bm25=1.353,
+        best_passage=0.614,
+        heading_words=1.906,
+        near_words=0.661,
+        title_words=0.937,
+        words_of_title=-0.951,
+        words_of_page=-0.166,
+        position=1.6,
+        pairs=2.582,
+        matters=0.428,
+        matters_around=0.623,
+        nothing_that_matters=-0.004,
+        names=0.389,
+        names_around=0.646,
+        no_names_asked=-0.103,
+        length=0.038,
+        passages=0.017,
+        kind=0.3,
+        kind_missing=-0.34,
+        specific_kind=0.951,
+        specific_kind_missing=-0.286,
+        price_missing=-0.416,
+        counted_missing=-0.251,
+        number=0.526,
+        table_row=0.248,
+        referral=-0.738,
+        question=-0.744,
+        furniture=-0.505,
+        full_stop=0.092,
+        bias=-5.696,
+    )
+    nothing_asked: Share = 0.8
+    """Factor on the chance of a window that holds none of the aspect's terms beside its names."""
 
 
 class Extract(_Group):
-    relevant: Share = 0.46
+    relevant: Share = 0.32
     """Least chance of a page's best passage to answer an aspect, from which on the page bears on the aspect."""
-    relevant_too: Share = 0.3
+    relevant_too: Share = 0.1
     """Least chance of another passage of such a page, from which on it is evidence, too."""
     picks_per_aspect: int = Field(3, ge=1, le=8)
     """Passages taken from one page for one aspect, at most."""
@@ -162,7 +253,7 @@ class Extract(_Group):
 class Conflicts(_Group):
     close_to_best: Share = 0.6
     """Least relevance of an excerpt, as a share of the best one's, from which on it counts against others."""
-    answers: Share = 0.5
+    answers: Share = 0.4
     """Least chance of an excerpt with a value of the kind asked for, from which on that value is its answer."""
 
 
@@ -174,15 +265,15 @@ class _ByAuthority(_Group):
 
 class AuthorityCounts(_ByAuthority):
     # Added to a sentence's relevance: a guess.
-    high: float = Field(0.1, ge=-1, le=1)
+    high: float = Field(0.05, ge=-1, le=1)
     medium: float = Field(0.0, ge=-1, le=1)
-    low: float = Field(-0.15, ge=-1, le=1)
+    low: float = Field(-0.1, ge=-1, le=1)
 
 
 class Synthesize(_Group):
     close_to_best: Share = 0.6
     """Least relevance of a sentence, as a share of the best one's, from which on it is said."""
-    fresh_source: Share = 0.3
+    fresh_source: Share = 0.1
     """Relevance that a sentence of a source new to the answer may lack, compared with a known source's second one."""
     authority: AuthorityCounts = AuthorityCounts()
     """Added to the relevance of a sentence, by its source's authority."""

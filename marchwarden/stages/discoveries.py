@@ -113,7 +113,8 @@ class DiscoveriesGiven:
     @property
     def pointers(self) -> list[Pointer]:
         """Pointers that are worth an event, most relevant first."""
-        used = {excerpt.locator for excerpt in self.ledger.excerpts}
+        evidence = [excerpt for excerpt in self.ledger.excerpts if excerpt.answers]
+        used = {excerpt.locator for excerpt in evidence}
         asked_for = any(asks_for(aspect.text) for aspect in self.ledger.aspects)
         worth = []
         for pointer in self.ledger.pointers:
@@ -121,7 +122,7 @@ class DiscoveriesGiven:
             is_evidence = any(
                 excerpt.locator == pointer.locator
                 and (excerpt.text in pointer.sentence or pointer.sentence in excerpt.text)
-                for excerpt in self.ledger.excerpts
+                for excerpt in evidence
             )
             relevance = 1.0 if is_evidence else pointer.relevance
             if (

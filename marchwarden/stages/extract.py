@@ -1,20 +1,19 @@
 """Pick the passages of a page that bear on open aspects. A pick is a number; an excerpt is a slice of the page."""
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.evidence.grounding import repeats, support
-from marchwarden.evidence.relevance import Alike, Relevance
-from marchwarden.injection.detector import drop_injections
+from marchwarden.evidence.relevance import Relevance
+from marchwarden.evidence.windows import Window
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.stage import Stage
-from marchwarden.text.ranking import rank_terms, terms
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
@@ -31,19 +30,18 @@ class ExtractGiven:
     question: str
     context: str | None
     aspects: list[Aspect]
-    page: Page
-    alike: Alike = field(default_factory=dict)
-    """Similarities of aspects and passages in meaning; empty where no embedding model compared them."""
+    relevance: Relevance
+    """Relevance of the page's windows to the aspects."""
     parameters: Parameters = DEFAULT
 
-    @cached_property
-    def passages(self) -> list[Passage]:
-        """Passages that may be shown and picked: all but those that look like prompt injection."""
-        return drop_injections(self.page)
+    @property
+    def page(self) -> Page:
+        return self.relevance.page.page
 
     @property
-    def relevance(self) -> Relevance:
-        return Relevance(self.page, self.aspects, self.alike, self.parameters)
+    def passages(self) -> list[Passage]:
+        """Passages that may be shown and picked: all but those that look like prompt injection."""
+        return self.relevance.page.passages
 
 
 class Pick(BaseModel):
@@ -88,10 +86,14 @@ def shown_passages(given: ExtractGiven) -> list[Passage]:
     passages = given.passages
     if len(passages) <= PASSAGES_SHOWN:
         return passages
-    query = [term for aspect in given.aspects for term in terms(aspect.text)]
-    scores = rank_terms(query, [terms(f"{passage.heading or ''} {passage.text}") for passage in passages])
-    best = sorted(range(len(passages)), key=lambda index: -scores[index])[:PASSAGES_SHOWN]
-    return [passages[index] for index in sorted(best)]
+    best = [given.relevance.best(aspect, PASSAGES_SHOWN) for aspect in given.aspects]
+    shown: dict[int, Passage] = {}
+    # The best window of each aspect, then the second of each, and so on.
+    for _, window in chain.from_iterable(filter(None, each) for each in zip_longest(*best)):
+        for passage in window.passages:
+            if len(shown) < PASSAGES_SHOWN:
+                shown[passage.number] = passage
+    return [shown[number] for number in sorted(shown)]
 
 
 def read(given: ExtractGiven, prediction: "dspy.Prediction") -> list[Excerpt]:
@@ -104,11 +106,8 @@ def read(given: ExtractGiven, prediction: "dspy.Prediction") -> list[Excerpt]:
         aspect = aspects.get(pick.aspect) or (given.aspects[0] if len(given.aspects) == 1 else None)
         for number in pick.passages:
             if aspect and (passage := shown.get(number)):
-                excerpts.append(
-                    _excerpt(
-                        given.page, passage, aspect, relevance.of(passage, aspect), pick.says.strip(), pick.stance
-                    )
-                )
+                excerpt = relevance.excerpt(Window.of(passage), aspect)
+                excerpts.append(excerpt.model_copy(update={"says": pick.says.strip() or None, "stance": pick.stance}))
     return excerpts
 
 
@@ -125,52 +124,27 @@ def ground(given: ExtractGiven, excerpts: list[Excerpt]) -> tuple[list[Excerpt],
 
 
 def model_free(given: ExtractGiven) -> list[Excerpt]:
-    """Return the passages that are likeliest to answer each aspect, a few at most, best first."""
-    excerpts = _best_passages(given)
+    """Return the windows that are likeliest to answer each aspect, a few at most, best first."""
+    excerpts = _best_windows(given)
     # A model's aspects may be in words that no page uses. A page without evidence for them is searched for the
     # question.
-    if not excerpts and not any(aspect.text.partition(" (")[0] in given.question for aspect in given.aspects):
+    written_by_model = not any(aspect.text.partition(" (")[0] in given.question for aspect in given.aspects)
+    if written_by_model and not any(excerpt.answers for excerpt in excerpts):
         question = Aspect(number=given.aspects[0].number, text=given.question)
-        return _best_passages(replace(given, aspects=[question]))
+        return _best_windows(replace(given, aspects=[question], relevance=given.relevance.to([question])))
     return excerpts
 
 
-def _best_passages(given: ExtractGiven) -> list[Excerpt]:
-    relevance, least = given.relevance, given.parameters.extract
+def _best_windows(given: ExtractGiven) -> list[Excerpt]:
+    least = given.parameters.extract
     excerpts: list[Excerpt] = []
     for aspect in given.aspects:
-        scored = [
-            (relevance.of(passage, aspect), passage)
-            for passage in given.passages
-            if not repeats(passage.text, given.context)
-        ]
-        chosen = sorted((each for each in scored if each[0] >= least.relevant_too), key=lambda each: -each[0])
-        if not chosen or chosen[0][0] < least.relevant:
-            continue
-        picked = chosen[: least.picks_per_aspect]
-        excerpts += [_excerpt(given.page, passage, aspect, score) for score, passage in picked]
-    return excerpts
-
-
-def _excerpt(
-    page: Page,
-    passage: Passage,
-    aspect: Aspect,
-    relevance: float,
-    says: str | None = None,
-    stance: Stance = "supports",
-) -> Excerpt:
-    return Excerpt(
-        number=0,
-        locator=page.url,
-        aspect=aspect.number,
-        start=passage.start,
-        end=passage.end,
-        text=passage.text,
-        says=says or None,
-        stance=stance,
-        relevance=relevance,
-    )
+        for _, window in given.relevance.best(aspect, least.picks_per_aspect):
+            excerpt = given.relevance.excerpt(window, aspect)
+            excerpt.answers = excerpt.relevance >= least.relevant
+            if excerpt.relevance >= least.relevant_too and not repeats(window.text, given.context):
+                excerpts.append(excerpt)
+    return sorted(excerpts, key=lambda excerpt: (excerpt.aspect, -excerpt.relevance))
 
 
 EXTRACT: Stage[ExtractGiven, list[Excerpt]] = Stage(

@@ -79,7 +79,7 @@ def signature() -> "type[dspy.Signature]":
 def show(given: PlanGiven) -> dict[str, Any]:
     ledger = given.ledger
     findings = [
-        f"{aspect.text}: {len(ledger.excerpts_for(aspect.number))} excerpts"
+        f"{aspect.text}: {len(ledger.evidence_for(aspect.number))} excerpts"
         f"{' (open)' if aspect in given.open_aspects else ''}"
         for aspect in ledger.aspects
     ]

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 # Excerpts that a model answers from at most, and tokens of the call's budget for each of them. Guesses.
 EXCERPTS_SHOWN, TOKENS_AN_EXCERPT = 16, 300
-# Claims of the model-free answer at most. Guesses.
-CLAIMS_BY_DEPTH = {Depth.SHALLOW: 4, Depth.BALANCED: 7, Depth.DEEP: 10}
+# Sentences of the model-free answer, about, and for one of several aspects at least. Guesses.
+SENTENCES_BY_DEPTH = {Depth.SHALLOW: 4, Depth.BALANCED: 8, Depth.DEEP: 12}
+SENTENCES_OF_ASPECT = 3
 # Claims of one aspect from one source, and lines on disagreements, at most. Guesses.
-CLAIMS_PER_SOURCE = 2
+CLAIMS_PER_SOURCE = 3
 MOST_DISAGREEMENTS = 2
 NOTHING_FOUND = "No source that could be read answers this question."
 NOTHING_NEW = "No source that could be read answers this question beyond what the context says."
@@ -132,23 +133,25 @@ def read(given: SynthesizeGiven, prediction: "dspy.Prediction") -> list[Claim]:
 
 
 def model_free(given: SynthesizeGiven) -> list[Claim]:
-    """Return the picked sentences as claims: the most relevant of each aspect, from different sources first.
+    """Return the picked windows as claims: the most relevant of each aspect, from different sources first.
 
-    Sentences that say the same are one claim.
+    Windows that say the same are one claim. An aspect without an excerpt that is likely to answer it has none.
     """
     ledger = given.ledger
     claims: list[Claim] = []
-    most = CLAIMS_BY_DEPTH[given.depth]
-    share = max(2, most // max(1, len(ledger.aspects)))
+    share = max(SENTENCES_OF_ASPECT, SENTENCES_BY_DEPTH[given.depth] // max(1, len(ledger.aspects)))
     usable = usable_excerpts(ledger)
     for aspect in ledger.aspects:
         excerpts = [excerpt for excerpt in usable if excerpt.aspect == aspect.number]
+        if not any(excerpt.answers for excerpt in excerpts):
+            continue
         # A copy of a page that was read adds its locator to a sentence, never a sentence of its own.
         own = [excerpt for excerpt in excerpts if not ledger.source(excerpt.locator).copy_of]
         claims += _best(ledger, own or excerpts, share, claims, given.parameters.synthesize)
     for excerpt in usable:
-        _join_twin(claims, excerpt)
-    return claims[:most]
+        if excerpt.answers:
+            _join_twin(ledger, claims, excerpt)
+    return claims
 
 
 def _best(
@@ -156,7 +159,8 @@ def _best(
 ) -> list[Claim]:
     """Return claims of the most relevant and most authoritative excerpts, from different sources first.
 
-    Left out are excerpts that say the same as a claim, or are far less relevant than the best.
+    They have `most` sentences together, or one claim more. Left out are excerpts that say the same as a claim, or are
+    far less relevant than the best.
     """
     worth = {
         each.number: each.relevance + parameters.authority.of(ledger.source(each.locator).authority)
@@ -166,23 +170,31 @@ def _best(
     rest = [excerpt for excerpt in excerpts if excerpt.relevance >= least]
     claims: list[Claim] = []
     taken: dict[str, int] = {}
-    while rest and len(claims) < most:
+    said = 0
+    while rest and said < most:
         excerpt = max(
             rest, key=lambda each: worth[each.number] - parameters.fresh_source * taken.get(each.locator, 0)
         )
         rest.remove(excerpt)
-        if taken.get(excerpt.locator, 0) < CLAIMS_PER_SOURCE and not _join_twin(before + claims, excerpt):
+        if taken.get(excerpt.locator, 0) < CLAIMS_PER_SOURCE and not _join_twin(ledger, before + claims, excerpt):
             taken[excerpt.locator] = taken.get(excerpt.locator, 0) + 1
             claims.append(Claim(text=excerpt.text, excerpts=[excerpt.number]))
+            said += excerpt.sentences
     return claims
 
 
-def _join_twin(claims: list[Claim], excerpt: Excerpt) -> bool:
-    """Add the excerpt to the claim that already says the same. Return whether there is one."""
-    twin = next((claim for claim in claims if _says_it_too(excerpt.text, claim.text)), None)
-    if twin and excerpt.number not in twin.excerpts:
-        twin.excerpts.append(excerpt.number)
-    return twin is not None
+def _join_twin(ledger: Ledger, claims: list[Claim], excerpt: Excerpt) -> bool:
+    """Add the excerpt to the claim that already says the same. Return whether there is one.
+
+    What counts is the passage that fits best by itself, for what stands around it may differ.
+    """
+    for claim in claims:
+        said = ledger.excerpts[claim.excerpts[0] - 1]
+        if _says_it_too(excerpt.key_text, said.key_text):
+            if excerpt.number not in claim.excerpts:
+                claim.excerpts.append(excerpt.number)
+            return True
+    return False
 
 
 def _says_it_too(excerpt: str, claim: str) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from marchwarden.contract import GapCategory, SourceAuthority, SourceFilter
 from marchwarden.errors import ConfigurationError
+from marchwarden.frozen_web.pages import manifest_hash
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.settings import Settings, load_settings, shipped, sources_of
 from marchwarden.sources.combined import interleave_hits
@@ -127,8 +129,11 @@ async def test_a_calibration_is_used_where_it_is_of_every_source(
     web = make_web(
         tmp_path / "web", {"https://hives.example/": article("Queens", ANSWER, "Hives are painted white.")}
     )
-    program = str(shipped("programs") / "extractive")  # its calibration is of the frozen web
-    configured = load_settings(model="extractive", source=source, web=web, program=program)
+    program = tmp_path / "extractive"
+    shipped_one = json.loads((shipped("programs") / "extractive" / "calibration.json").read_text())
+    program.mkdir()
+    (program / "calibration.json").write_text(json.dumps(shipped_one | {"web": manifest_hash(web)}))
+    configured = load_settings(model="extractive", source=source, web=web, program=str(program))
     assert open_tools(configured).kind == kind
     done = await run(QUESTION, settings=configured)
     assert (done.result.confidence_factors.calibration is not None) == is_calibrated

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from marchwarden.agent.conclusion import Checkpoint, finish
 from marchwarden.contract import ResearchRequest
 from marchwarden.evidence.confidence import assess
+from marchwarden.evidence.relevance import PageTerms, Relevance
 from marchwarden.ledger import Aspect, Ledger
 from marchwarden.observations import Page
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -33,15 +34,17 @@ def a_page() -> Page:
 
 
 def picked(parameters: Parameters) -> list[str]:
-    given = ExtractGiven(QUESTION, None, [Aspect(number=1, text=QUESTION)], a_page(), parameters=parameters)
+    aspects = [Aspect(number=1, text=QUESTION)]
+    relevance = Relevance(PageTerms(a_page()), aspects, parameters=parameters)
+    given = ExtractGiven(QUESTION, None, aspects, relevance, parameters)
     return [excerpt.text for excerpt in model_free(given)]
 
 
 @pytest.mark.parametrize(
     ("changed", "found"),
     [
-        ({}, ["The Halden Bridge was built in 1931."]),
-        ({"extract.relevant": 1.0}, []),
+        ({"extract.relevant_too": 0.5}, ["The Halden Bridge was built in 1931."]),
+        ({"extract.relevant_too": 1.0}, []),
         (
             {"extract.relevant_too": 0.0},
             ["The Halden Bridge was built in 1931.", "It was painted green and nobody built more."],
@@ -84,7 +87,7 @@ def test_no_parameter_lifts_the_confidence_over_what_callers_may_rely_on() -> No
 
 def test_changes_name_each_number_that_differs_with_both_values() -> None:
     other = DEFAULT.with_values({"extract.relevant": 0.5, "synthesize.authority.low": -0.2})
-    assert DEFAULT.changes(other) == {"extract.relevant": (0.46, 0.5), "synthesize.authority.low": (-0.15, -0.2)}
+    assert DEFAULT.changes(other) == {"extract.relevant": (0.32, 0.5), "synthesize.authority.low": (-0.1, -0.2)}
     assert DEFAULT.changes(DEFAULT) == {}
 
 
@@ -108,7 +111,7 @@ def test_a_number_out_of_its_bounds_and_an_unknown_name_are_refused(values: dict
 def test_a_field_that_is_not_known_is_refused_and_one_that_is_missing_has_its_default() -> None:
     with pytest.raises(ValidationError):
         Parameters.model_validate({"extract": {"relevant": 0.5, "relevance": 0.5}})
-    assert Parameters.model_validate({"extract": {"relevant": 0.5}}).extract.relevant_too == 0.3
+    assert Parameters.model_validate({"extract": {"relevant": 0.5}}).extract.relevant_too == 0.1
 
 
 @given(st.dictionaries(st.sampled_from(sorted(DEFAULT.values())), st.integers(1, 1), max_size=6))

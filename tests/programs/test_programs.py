@@ -14,6 +14,7 @@ from marchwarden.agent.conclusion import Checkpoint, finish
 from marchwarden.agent.research import research
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ConfigurationError
+from marchwarden.frozen_web.pages import manifest_hash
 from marchwarden.programs import CALIBRATION, Calibration, load_program, log_odds, model_slug, own_programs
 from marchwarden.programs.parameters import Parameters
 from marchwarden.settings import Settings, load_settings, shipped
@@ -231,10 +232,16 @@ def extractive(**changes: Any) -> Settings:
     )
 
 
+def of_this_web() -> dict[str, Any]:
+    """What a calibration of the model-free researcher says that was fitted to answers from the frozen web here."""
+    return {"model_id": "extractive", "web": manifest_hash(extractive().frozen_web)}
+
+
 @pytest.mark.anyio
-async def test_what_was_fitted_to_one_kind_of_source_says_nothing_about_another() -> None:
+@pytest.mark.parametrize("where", [{"source": "web"}, {"web": None}, {"web": "0123456789abcdef"}])
+async def test_what_was_fitted_to_other_sources_says_nothing_about_these(where: dict[str, str | None]) -> None:
     before = (await run(QUESTION, settings=extractive(program="none"))).result
-    a_program(own_programs() / "extractive", model_id="extractive", slope=0.5, intercept=-1.0, source="web")
+    a_program(own_programs() / "extractive", slope=0.5, intercept=-1.0, **of_this_web() | where)
     result = (await run(QUESTION, settings=extractive())).result
     assert (result.confidence, result.confidence_factors.calibration) == (before.confidence, None)
 
@@ -242,7 +249,7 @@ async def test_what_was_fitted_to_one_kind_of_source_says_nothing_about_another(
 @pytest.mark.anyio
 async def test_a_result_says_that_its_confidence_is_calibrated_on_what_and_what_it_was_before() -> None:
     before = (await run(QUESTION, settings=extractive(program="none"))).result
-    a_program(own_programs() / "extractive", model_id="extractive", slope=0.5, intercept=-1.0)
+    a_program(own_programs() / "extractive", slope=0.5, intercept=-1.0, **of_this_web())
     done = await run(QUESTION, settings=extractive())
     factors = done.result.confidence_factors
     assert factors.uncalibrated == before.confidence
@@ -281,7 +288,7 @@ async def test_a_call_that_finds_nothing_is_as_unsure_as_ever() -> None:
 
 @pytest.mark.anyio
 async def test_a_killed_call_is_calibrated_as_a_whole_one_is_and_never_over_its_bound() -> None:
-    a_program(own_programs() / "extractive", model_id="extractive", slope=0.0, intercept=3.0)
+    a_program(own_programs() / "extractive", slope=0.0, intercept=3.0, **of_this_web())
     kept: list[str] = []
     configured = extractive()
     with TraceWriter(configured.traces, ID) as writer:

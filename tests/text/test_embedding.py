@@ -94,10 +94,10 @@ def test_threads_take_turns_and_get_what_one_alone_gets(tmp_path: Path) -> None:
 @needs_the_model
 @pytest.mark.anyio
 async def test_what_words_alone_do_not_tell_is_found_by_meaning() -> None:
-    question = "Why was the bicycle that Leonardo da Vinci designed never built in his lifetime?"
+    question = "Why do antibiotics make the flu go away faster?"
     settings = load_settings(model="extractive", source="snapshot", semantic=True)
     by_meaning = await run(question, settings=settings)
     by_words = await run(question, settings=settings.model_copy(update={"semantic": False}))
-    assert "is a modern forgery" in by_meaning.result.answer
+    assert "Antibiotics do not work against colds and flu" in by_meaning.result.answer
     assert by_meaning.problems == []
-    assert "forgery" not in by_words.result.answer
+    assert "do not work" not in by_words.result.answer

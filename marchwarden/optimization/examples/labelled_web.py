@@ -14,7 +14,7 @@ import anyio.to_thread
 from marchwarden.agent.loop import HITS_PER_QUERY
 from marchwarden.contract import SourceFilter
 from marchwarden.evaluation.labels.scoring_text import address
-from marchwarden.evidence.relevance import Alike, likeness
+from marchwarden.evidence.relevance import PageTerms, Relevance, likeness
 from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport
 from marchwarden.ledger import Aspect, Lead
 from marchwarden.observations import FetchOutcome, Page, SearchOutcome
@@ -73,11 +73,16 @@ class LabelledWeb:
             self._outcomes[where] = replace(outcome, body=b"")
         return self._outcomes[where]
 
-    async def alike(self, page: Page, aspects: Sequence[Aspect]) -> Alike:
-        """Return the similarity in meaning of aspects and passages; empty where no embedding model is installed."""
+    async def relevance(self, page: Page, aspects: Sequence[Aspect], position: int) -> Relevance:
+        """Return the relevance of a page to aspects, in meaning too where an embedding model is installed.
+
+        `position`: the page's place among the hits, from 1. Terms are as rare as they are on the page.
+        """
+        by_words = Relevance(PageTerms(page), aspects, position=position, parameters=self.parameters)
         if self._embedder is None:
-            return {}
-        return await anyio.to_thread.run_sync(likeness, self._embedder, page, aspects, self.parameters)
+            return by_words
+        (alike,) = await anyio.to_thread.run_sync(likeness, self._embedder, [by_words], aspects)
+        return by_words.to(aspects, alike)
 
     async def search(self, query: str, source_filter: str | None) -> SearchOutcome:
         """Search as the loop does; the hits' addresses are in the form in which they are compared."""

@@ -12,6 +12,7 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import address, says_one_of
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import Relevance, promise
+from marchwarden.evidence.windows import Window
 from marchwarden.http.addresses import host_of, organisation_of
 from marchwarden.ledger import Aspect, Excerpt, Ledger
 from marchwarden.observations import Failure, FailureKind, Page, Passage
@@ -95,8 +96,9 @@ async def read(state: Filled, web: LabelledWeb, url: str) -> Page | None:
 
 async def given_to_extract(state: Filled, web: LabelledWeb, page: Page) -> ExtractGiven:
     ledger = state.ledger
-    alike = await web.alike(page, ledger.aspects)
-    return ExtractGiven(ledger.question, ledger.context, ledger.aspects, page, alike, web.parameters)
+    places = {lead.url: place for place, lead in enumerate(ledger.by_rank(), start=1)}
+    relevance = await web.relevance(page, ledger.aspects, places.get(page.url, len(places) + 1))
+    return ExtractGiven(ledger.question, ledger.context, ledger.aspects, relevance, web.parameters)
 
 
 async def pick(state: Filled, web: LabelledWeb, page: Page, url: str) -> None:
@@ -125,8 +127,9 @@ async def pick(state: Filled, web: LabelledWeb, page: Page, url: str) -> None:
 
 def best_aspect(relevance: Relevance, passage: Passage, aspects: Sequence[Aspect]) -> tuple[float, Aspect]:
     """Return a passage's relevance, 0–1, to the aspect that it answers best, and that aspect."""
-    best = max(aspects, key=lambda aspect: (relevance.of(passage, aspect), -aspect.number))
-    return relevance.of(passage, best), best
+    window = Window.of(passage)
+    best = max(aspects, key=lambda aspect: (relevance.of(window, aspect), -aspect.number))
+    return relevance.of(window, best), best
 
 
 async def pages_without_answer(state: Filled, web: LabelledWeb, most: int) -> dict[str, Page]:

@@ -327,7 +327,7 @@ async def _fit_answers(
     start: Parameters,
     trials: int,
 ) -> _AnswersFit:
-    weights = FittedWeights(*await replay.fitted_weights(train))
+    weights = FittedWeights(await replay.fitted_weights(train))
     space = Space(ANSWERS, start, weights if weights.differ(start) else None)
 
     async def ask(questions: Sequence[Question], parameters: Parameters) -> list[Answered]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from marchwarden.programs.parameters import MeaningWeights, Parameters, RelevanceWeights, Value
+from marchwarden.programs.parameters import Parameters, RelevanceWeights, Value
 
 # Values by dotted name; WEIGHTS is 1 where the fitted weights are used, else 0.
 Values: TypeAlias = dict[str, Value]
@@ -32,18 +32,12 @@ class Range:
 
 # Parameters that decide answers, gaps and all that is told beside them. The bounds are guesses.
 ANSWERS = (
-    Range("extract.relevant", 0.25, 0.7),
-    Range("extract.relevant_too", 0.1, 0.65),
+    Range("extract.relevant", 0.05, 0.6),
+    Range("extract.relevant_too", 0.01, 0.3),
     Range("extract.picks_per_aspect", 1, 5, whole=True),
-    Range("relevance.headline", 0.3, 1.0),
-    Range("relevance.referral", 0.2, 1.0),
-    Range("relevance.nothing_asked", 0.3, 1.0),
-    Range("relevance.nothing_asked_in_meaning", 0.5, 1.0),
-    Range("relevance.counted_missing", 0.4, 1.0),
-    Range("relevance.name_missing", 0.5, 1.0),
-    Range("relevance.most_names_missing", 0.4, 1.0),
+    Range("relevance.nothing_asked", 0.5, 1.0),
     Range("conflicts.close_to_best", 0.3, 0.9),
-    Range("conflicts.answers", 0.3, 0.8),
+    Range("conflicts.answers", 0.1, 0.8),
     Range("synthesize.close_to_best", 0.3, 0.9),
     Range("synthesize.fresh_source", 0.0, 0.6),
     Range("synthesize.authority.high", 0.0, 0.3),
@@ -72,23 +66,20 @@ _BY_SOURCES = tuple(each.name for each in CONFIDENCE[:4])
 
 @dataclass(frozen=True)
 class FittedWeights:
-    by_words: RelevanceWeights | None
-    by_meaning: MeaningWeights | None
+    sets: Mapping[str, RelevanceWeights]
+    """Sets of weights that were fitted, by their names in `Parameters.relevance`."""
 
     def differ(self, start: Parameters) -> bool:
         """True where they differ from the weights in force by more than rounding."""
-        pairs = ((self.by_words, start.relevance.by_words), (self.by_meaning, start.relevance.by_meaning))
-        for fitted, old in pairs:
-            theirs = old.model_dump()
-            mine = fitted.model_dump() if fitted else {}
-            if any(abs(float(value) - float(theirs[name])) > 0.01 for name, value in mine.items()):
-                return True
-        return False
+        old = start.relevance.model_dump()
+        return any(
+            abs(float(value) - float(old[name][feature])) > 0.01
+            for name, weights in self.sets.items()
+            for feature, value in weights.model_dump().items()
+        )
 
     def put_into(self, parameters: Parameters) -> Parameters:
-        fitted = {"by_words": self.by_words, "by_meaning": self.by_meaning}
-        update = {name: weights for name, weights in fitted.items() if weights}
-        return parameters.model_copy(update={"relevance": parameters.relevance.model_copy(update=update)})
+        return parameters.model_copy(update={"relevance": parameters.relevance.model_copy(update=dict(self.sets))})
 
 
 class Space:

@@ -25,8 +25,8 @@ from marchwarden.evidence.confidence import has_open_conflict, share_answered
 from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport
 from marchwarden.observations import FetchOutcome, SearchOutcome
 from marchwarden.optimization.examples.labelled_web import patience
-from marchwarden.optimization.model_free.relevance_fit import fit_by_meaning, fit_by_words, rows_of
-from marchwarden.programs.parameters import MeaningWeights, Parameters, RelevanceWeights
+from marchwarden.optimization.model_free.relevance_fit import fit_weights, rows_of
+from marchwarden.programs.parameters import Parameters, RelevanceWeights
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.snapshot_search import SnapshotSearch
@@ -76,12 +76,10 @@ class QuestionReplay:
     def reads_by(self) -> str:
         return "words" if self._embedder is None else "meaning"
 
-    async def fitted_weights(
-        self, questions: Sequence[Question]
-    ) -> tuple[RelevanceWeights | None, MeaningWeights | None]:
+    async def fitted_weights(self, questions: Sequence[Question]) -> dict[str, RelevanceWeights]:
         """Fit the weights of relevance to these questions, by words and by meaning."""
         rows = await rows_of(questions, self._search, self._fetcher(None), self._embedder)
-        return fit_by_words(rows), fit_by_meaning(rows)
+        return fit_weights(rows)
 
     async def answer(
         self, question: Question, parameters: Parameters, scorers: Sequence[str] = tuple(SCORERS)

@@ -1,8 +1,9 @@
 """Fits the weights of evidence/relevance.py to labelled questions.
 
-A row pairs an aspect of a question with a passage of a page that a search finds, or that is labelled. It is positive
-where the passage overlaps a gold quote or holds an accepted string on a labelled page. The fit is a logistic
-regression with an L2 penalty of 1. Positives are weighted, since about one row in fifty is positive.
+A row pairs an aspect of a question with a window of a page that a search for the question finds. It is positive where
+the window overlaps a gold quote or holds an accepted string on a labelled page. The fit is a logistic regression on
+standardised features with a strong L2 penalty: a few hundred questions are few, and of the penalties tried between 1
+and 100,000 this one ranked best on questions that were not fitted on (evals/reports/passages.md).
 """
 
 from __future__ import annotations
@@ -17,39 +18,35 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import address, overlaps, says_one_of
 from marchwarden.evaluation.scoring.logistic import fit_logistic
 from marchwarden.evidence.question import split_question
-from marchwarden.evidence.relevance import Features, Relevance, likeness
+from marchwarden.evidence.relevance import Features, PageTerms, Relevance, TermRarity, likeness, probability
+from marchwarden.evidence.windows import Window
 from marchwarden.ledger import Aspect
-from marchwarden.observations import Page, Passage
+from marchwarden.observations import Page
 from marchwarden.programs.parameters import MeaningWeights, RelevanceWeights
 from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.search_provider import SearchProvider
 from marchwarden.text.embedding import Embedder
 
-# Pages of a search, at most. A guess.
-PAGES = 6
-# Passages of a page, at most. A guess.
-PASSAGES = 150
-# Weight of a passage that answers, where others weigh 1. A guess.
-POSITIVE = 5.0
-# Weight of a passage of a question without an answer: it must not be taken for one, though nothing better is there.
-# A guess.
-UNANSWERABLE = 3.0
+# Pages of a search, at most: about those that a call reads.
+PAGES = 8
+# Windows of an aspect, at most: those that share most of its words. A guess.
+WINDOWS = 200
+# Weight of the squared coefficients beside the loss of all rows, for ranking and for the probability of an answer.
+RANKING_PENALTY, ANSWERING_PENALTY = 1000.0, 10.0
+# Spread below which a feature is the same in all rows.
+_CONSTANT = 1e-9
+# Windows of an aspect that rank best and that the probability of an answer is fitted to. A guess.
+RANKED_BEST = 8
 
 
 @dataclass
 class Row:
     question: Question
     page: Page
-    passage: Passage
+    window: Window
     aspect: Aspect
     features: Features
-    gold: bool = False
-
-    @property
-    def weight(self) -> float:
-        if self.gold:
-            return POSITIVE
-        return 1.0 if self.question.answerable else UNANSWERABLE
+    gold: bool
 
 
 async def rows_of(
@@ -57,67 +54,101 @@ async def rows_of(
 ) -> list[Row]:
     """Build the rows of these questions; a page that can't be read has none."""
     rows: list[Row] = []
+    known: dict[str, PageTerms | None] = {}
     for question in questions:
         aspects = [Aspect(number=n, text=text) for n, text in enumerate(split_question(question.question), start=1)]
-        # The pages that a search for the question's aspects finds, and those that are labelled.
-        urls = {address(url) for url in question.pages}
         allowed = SourceFilter(question.constraints.get("source_filter"))
-        for query in split_question(question.question):
-            outcome = await search.search(query, max_results=PAGES, source_filter=allowed)
-            urls |= {address(hit.url) for hit in outcome.hits}
-        for url in sorted(urls):
-            page = (await fetcher.fetch(url)).page
-            if page:
-                rows += _rows(question, page, url, aspects, embedder)
+        hits = (await search.search(question.question, max_results=PAGES, source_filter=allowed)).hits
+        rarity = TermRarity()
+        read: list[tuple[str, int, PageTerms]] = []
+        for position, hit in enumerate(hits, start=1):
+            if hit.url not in known:
+                page = (await fetcher.fetch(hit.url)).page
+                known[hit.url] = PageTerms(page) if page else None
+            if found := known[hit.url]:
+                rarity.add(found.own.values())
+                read.append((address(hit.url), position, found))
+        relevances = [Relevance(page, aspects, rarity=rarity, position=position) for _, position, page in read]
+        alike = likeness(embedder, relevances, aspects) if embedder else [{} for _ in relevances]
+        for aspect in aspects:
+            rows += _rows(question, aspect, [url for url, _, _ in read], relevances, alike)
     return rows
 
 
 def _rows(
-    question: Question, page: Page, url: str, aspects: Sequence[Aspect], embedder: Embedder | None
+    question: Question,
+    aspect: Aspect,
+    urls: Sequence[str],
+    relevances: Sequence[Relevance],
+    alike: Sequence[Mapping[tuple[int, int], float]],
 ) -> list[Row]:
-    alike = likeness(embedder, page, aspects) if embedder else {}
-    relevance = Relevance(page, aspects, alike)
-    rows = []
-    for passage in page.passages[:PASSAGES]:
-        own = [
-            Row(question, page, passage, aspect, features)
-            for aspect in aspects
-            if (features := relevance.features(passage, aspect)) is not None
-        ]
-        if own and _is_gold(question, page, passage, url):
-            max(own, key=lambda row: row.features["words"]).gold = True
-        rows += own
-    return rows
+    rows: list[Row] = []
+    for url, relevance, known in zip(urls, relevances, alike, strict=True):
+        by_meaning = relevance.to([aspect], known)
+        page = relevance.page.page
+        for window in relevance.likely(aspect):
+            features = by_meaning.features(window, aspect)
+            rows.append(Row(question, page, window, aspect, features, _is_gold(question, page, window, url)))
+
+    # About the order in which `likely` chooses, over all pages.
+    def share(row: Row) -> float:
+        found = row.features
+        return found["bm25"] + 1.5 * found["words"] + (found["heading_words"] + found["near_words"]) / 2
+
+    return sorted(rows, key=share, reverse=True)[:WINDOWS]
 
 
-def _is_gold(question: Question, page: Page, passage: Passage, url: str) -> bool:
+def _is_gold(question: Question, page: Page, window: Window, url: str) -> bool:
     quotes = [quote.quote for quote in question.quotes if address(quote.url) == url]
-    if any(overlaps(passage.text, quote, page.text) for quote in quotes):
+    if any(overlaps(window.text, quote, page.text) for quote in quotes):
         return True
     nuggets = [each for each in question.nuggets if any(address(quote.url) == url for quote in each.evidence)]
-    return any(says_one_of(passage.text, nugget.answers) for nugget in nuggets)
+    return any(says_one_of(window.text, nugget.answers) for nugget in nuggets)
 
 
-def fit_by_words(rows: Sequence[Row]) -> RelevanceWeights | None:
-    """Fit the weights without similarity in meaning; None where no row is positive, or every one is."""
-    names = [name for name in RelevanceWeights.model_fields if name != "bias"]
-    found = _fit(rows, names)
-    return RelevanceWeights.model_validate(found) if found else None
+def fit_weights(rows: Sequence[Row]) -> dict[str, RelevanceWeights]:
+    """Fit the sets of weights in `Parameters.relevance`, by name; those that the rows can't tell are left out.
+
+    Weights for ranking are fitted to all rows. Those for the probability of an answer are fitted to the windows that
+    rank best, since only such are asked for it.
+    """
+    fitted: dict[str, RelevanceWeights] = {}
+    for name, form in (("by_words", RelevanceWeights), ("by_meaning", MeaningWeights)):
+        usable = [row for row in rows if form is RelevanceWeights or "likeness" in row.features]
+        if ranking := _fit(usable, form, penalty=RANKING_PENALTY):
+            fitted[f"ranking_{name}"] = ranking
+            if answering := _fit(best_of(usable, ranking), form, penalty=ANSWERING_PENALTY):
+                fitted[name] = answering
+    return fitted
 
 
-def fit_by_meaning(rows: Sequence[Row]) -> MeaningWeights | None:
-    """Fit the weights of passages that were compared in meaning; None where none was, or all are of one kind."""
-    names = [name for name in MeaningWeights.model_fields if name != "bias"]
-    found = _fit([row for row in rows if "likeness" in row.features], names)
-    return MeaningWeights.model_validate(found) if found else None
+def best_of(rows: Sequence[Row], ranking: RelevanceWeights, most: int = RANKED_BEST) -> list[Row]:
+    """Return the rows of each aspect that rank best and do not overlap, best first."""
+    asked: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        asked.setdefault((row.question.id, row.aspect.number), []).append(row)
+    best: list[Row] = []
+    for own in asked.values():
+        chosen: list[Row] = []
+        for row in sorted(own, key=lambda each: -probability(each.features, ranking)):
+            if not any(row.page is other.page and row.window.overlaps(other.window) for other in chosen):
+                chosen.append(row)
+        best += chosen[:most]
+    return best
 
 
-def _fit(rows: Sequence[Row], names: Sequence[str]) -> Mapping[str, float] | None:
-    # Features are not standardised, so that the weights can be read.
+def _fit(rows: Sequence[Row], form: type[RelevanceWeights], *, penalty: float) -> RelevanceWeights | None:
+    """Fit to standardised features; the weights returned apply to the features as they are, and can be read.
+
+    None where no row is positive, or every one is.
+    """
     if len({row.gold for row in rows}) < 2:
         return None
+    names = [name for name in form.model_fields if name != "bias"]
     features = np.array([[row.features[name] for name in names] for row in rows])
     gold = np.array([float(row.gold) for row in rows])
-    weights = np.array([row.weight for row in rows])
-    found, bias = fit_logistic(features, gold, weights, penalty=1.0)
-    return {name: round(float(value), 3) for name, value in zip([*names, "bias"], [*found, bias], strict=True)}
+    spread = features.std(axis=0)
+    spread[spread < _CONSTANT] = 1.0
+    found, bias = fit_logistic(features / spread, gold, penalty=penalty)
+    values = zip([*names, "bias"], [*(found / spread), bias], strict=True)
+    return form.model_validate({name: round(float(value), 3) for name, value in values})

@@ -36,7 +36,7 @@ from marchwarden.optimization.model_free.parameter_space import (
     sensible,
 )
 from marchwarden.optimization.model_free.question_replay import open_replay
-from marchwarden.optimization.model_free.relevance_fit import fit_by_meaning
+from marchwarden.optimization.model_free.relevance_fit import fit_weights
 from marchwarden.optimization.model_free.trials import Trials
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.settings import Settings, load_settings
@@ -334,9 +334,9 @@ def test_a_space_reaches_to_where_it_begins_and_stays_within_the_bounds_of_param
 
 def test_fitted_weights_are_tried_where_they_say_something_else() -> None:
     old = DEFAULT.relevance
-    same = FittedWeights(old.by_words.model_copy(update={"words": old.by_words.words + 0.001}), old.by_meaning)
-    other = FittedWeights(old.by_words.model_copy(update={"words": 1.0}), None)
-    assert not FittedWeights(None, None).differ(DEFAULT)
+    same = FittedWeights({"by_words": old.by_words.model_copy(update={"words": old.by_words.words + 0.001})})
+    other = FittedWeights({"by_words": old.by_words.model_copy(update={"words": 1.0})})
+    assert not FittedWeights({}).differ(DEFAULT)
     assert not same.differ(DEFAULT)
     assert other.differ(DEFAULT)
     space = Space(ANSWERS, DEFAULT, other)
@@ -347,12 +347,11 @@ def test_fitted_weights_are_tried_where_they_say_something_else() -> None:
 
 async def test_relevance_is_fitted_to_passages_that_answer(settings: Settings) -> None:
     async with open_replay(settings) as replay:
-        by_words, by_meaning = await replay.fitted_weights(TRAIN)
-    assert by_words is not None
-    assert all(math.isfinite(value) for value in by_words.model_dump().values())
-    assert by_words.words > 0
-    assert by_meaning is None
-    assert fit_by_meaning([]) is None
+        fitted = await replay.fitted_weights(TRAIN)
+    assert sorted(fitted) == ["by_words", "ranking_by_words"]
+    assert all(math.isfinite(value) for weights in fitted.values() for value in weights.model_dump().values())
+    assert fitted["ranking_by_words"].words > 0
+    assert fit_weights([]) == {}
 
 
 def test_trials_are_remembered_in_a_file_and_told_apart_by_their_key(tmp_path: Path) -> None:

@@ -1,0 +1,84 @@
+"""Windows of a page: which neighbouring passages may be quoted together, and which window is chosen."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marchwarden.contract import EXCERPT_LIMIT
+from marchwarden.evidence.relevance import PageTerms, Relevance
+from marchwarden.evidence.windows import MOST_PASSAGES_OF_WINDOW, windows
+from marchwarden.ledger import Aspect
+from marchwarden.observations import Page
+from marchwarden.reading.page import read_page
+from tests.webs import article
+
+
+def a_page(*sentences: str, title: str = "Notes") -> Page:
+    page = read_page(
+        article(title, *sentences).encode(), url="https://a.org/", content_type="text/html; charset=utf-8"
+    )
+    assert page
+    return page
+
+
+def best(question: str, page: Page) -> str:
+    aspect = Aspect(number=1, text=question)
+    ((_, window),) = Relevance(PageTerms(page), [aspect]).best(aspect, 1)
+    return window.text
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=9), st.sets(st.integers(1, 9), max_size=4))
+def test_a_window_is_a_slice_of_neighbours_within_the_limits(words: list[int], left_out: set[int]) -> None:
+    page = a_page(*(f"The pier holds {'heavy ' * count}loads." for count in words))
+    kept = [passage for passage in page.passages if passage.number not in left_out]
+    for window in windows(page, kept):
+        assert page.text[window.start : window.end] == window.text
+        assert 1 <= len(window.passages) <= MOST_PASSAGES_OF_WINDOW
+        assert len(window.text) <= EXCERPT_LIMIT or len(window.passages) == 1
+        numbers = [passage.number for passage in window.passages]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        assert not left_out & set(numbers)
+    assert {window.passages for window in windows(page, kept) if len(window.passages) == 1} == {
+        (each,) for each in kept
+    }
+
+
+def test_an_answer_in_two_sentences_is_quoted_whole() -> None:
+    page = a_page(
+        "The ferry runs in summer only.",
+        "The Halden Bridge has two owners.",
+        "They are the county of Halden and the town of Sundal.",
+        "Swans nest on the river bank.",
+    )
+    found = best("Who are the owners of the Halden Bridge in the county of Halden?", page)
+    assert found.split("\n")[0] == "The Halden Bridge has two owners."
+    assert "the town of Sundal" in found
+
+
+def test_what_adds_nothing_is_not_quoted_along() -> None:
+    page = a_page("The Halden Bridge was built in 1931.", "Swans nest on the river bank.")
+    assert best("When was the Halden Bridge built?", page) == "The Halden Bridge was built in 1931."
+
+
+def test_no_window_of_several_passages_begins_or_ends_with_what_a_page_says_of_itself() -> None:
+    page = a_page(
+        "Published on 4 October 2016", "The bridge was built in 1931.", "It is green.", "Subscribe to our list"
+    )
+    several = [window.text for window in windows(page, page.passages) if len(window.passages) > 1]
+    assert [text.split() for text in several] == [
+        ["The", "bridge", "was", "built", "in", "1931.", "It", "is", "green."]
+    ]
+
+
+def test_a_name_that_stands_only_in_the_sentence_before_counts() -> None:
+    question = Aspect(number=1, text="How tall is the lighthouse of Sundal?")
+    named = a_page("The lighthouse of Sundal stands on the cape.", "It is 31 metres tall.", title="Coasts")
+    other = a_page("The church of Halden stands on the hill.", "It is 31 metres tall.", title="Coasts")
+
+    def of(page: Page) -> float:
+        terms = PageTerms(page)
+        (window,) = (each for each in terms.windows if each.text == "It is 31 metres tall.")
+        return Relevance(terms, [question]).rank(window, question)
+
+    assert of(named) > of(other)
