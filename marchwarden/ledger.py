@@ -156,8 +156,16 @@ class Ledger(BaseModel):
         return _same_words(query) not in {_same_words(asked) for asked in self.queries}
 
     def add_search(self, outcome: SearchOutcome, aspect: int) -> int:
-        """Keep the hits as leads, and return how many were not known before."""
+        """Keep the hits as leads, and return how many were not known before.
+
+        An aspect that misspells a word is read with the word that was searched for in its place, too.
+        """
         self.queries.append(outcome.query)
+        for word, close in outcome.meant.items():
+            for each in self.aspects:
+                # A word with a capital may be a name, and what the collection has another one.
+                if word in each.text.split() and close not in each.text:
+                    each.text = f"{each.text} ({close})"
         if outcome.failure:
             self._failed("search", outcome.query, None, outcome.failure, aspect, 1.0)
         known = {lead.url: lead for lead in self.leads}

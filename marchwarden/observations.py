@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
@@ -109,6 +110,8 @@ class SearchOutcome:
     hits: tuple[SearchHit, ...] = ()
     failure: Failure | None = None
     seconds: float = 0.0
+    meant: Mapping[str, str] = field(default_factory=dict)
+    """Words of the collection that were searched for too, by the misspelt word of the query."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,12 @@ def keep(ledger: Ledger, each: Page, organisation: str | None = None) -> object:
     return ledger.add_page(lead, each, organisation or each.url.split("/")[2], SourceAuthority.MEDIUM)
 
 
+def test_a_misspelt_word_of_an_aspect_is_read_as_it_was_searched_for() -> None:
+    ledger = ledger_with(aspects=("how heavy is garlik", "Who was Garlik"))
+    ledger.add_search(SearchOutcome("how heavy is garlik", "snapshot", meant={"garlik": "garlic"}), 1)
+    assert [aspect.text for aspect in ledger.aspects] == ["how heavy is garlik (garlic)", "Who was Garlik"]
+
+
 def excerpt(locator: str, *, aspect: int = 1, start: int = 0, relevance: float = 0.8) -> Excerpt:
     return Excerpt(
         number=0, locator=locator, aspect=aspect, start=start, end=start + 4, text="text", relevance=relevance

@@ -112,6 +112,7 @@ class Narrator:
         )
 
     def searched(self, outcome: SearchOutcome, new: int) -> None:
+        meant = "".join(f" Searched for {close} too: {word} is in no page." for word, close in outcome.meant.items())
         self._recorder.record(
             events.Searched(
                 query=outcome.query,
@@ -119,7 +120,7 @@ class Narrator:
                 hits=[events.HitRecord(url=hit.url, title=hit.title) for hit in outcome.hits],
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),
-                decision=f"New pages: {new} of {len(outcome.hits)} hits.",
+                decision=f"New pages: {new} of {len(outcome.hits)} hits.{meant}",
             )
         )
 

@@ -21,7 +21,7 @@ from marchwarden.reading.files.plain_text import json_blocks, plain_blocks
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.page import read_page
 from marchwarden.reading.passages import lay_out, visible
-from marchwarden.text.ranking import guess_language, terms_of
+from marchwarden.text.ranking import guess_language, query_words, terms_of
 
 JSON_LINES = "application/jsonl"
 # The media type that a file is read as, by how its name ends.
@@ -59,6 +59,8 @@ class Part:
     title: str
     text_terms: str
     name_terms: str
+    words: str
+    """Words as they are written, each once."""
     language: str
     stored: bytes
     """JSON of the fields that a hit is made of (search_index.py reads them)."""
@@ -204,6 +206,8 @@ def _parts(page: Page, path: str) -> Iterator[Part]:
     words = terms_of([text for text, _ in stretches], language)
     names = terms_of([f"{title} {PurePath(path).stem}"], language)[0]
     published = page.published and page.published.isoformat()
-    for (_, sentences), terms in zip(stretches, words, strict=True):
+    for (text, sentences), terms in zip(stretches, words, strict=True):
         stored = json.dumps([page.url, title, sentences, published, language], ensure_ascii=False)
-        yield Part(page.url, title, " ".join(terms), " ".join(names), language, stored.encode("utf-8", "replace"))
+        written = " ".join(sorted(set(query_words(text))))
+        body = stored.encode("utf-8", "replace")
+        yield Part(page.url, title, " ".join(terms), " ".join(names), written, language, body)

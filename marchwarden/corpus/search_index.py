@@ -16,11 +16,16 @@ from pathlib import Path
 import tantivy
 
 from marchwarden.corpus.documents import Part
-from marchwarden.text.ranking import query_terms, terms
+from marchwarden.text.ranking import query_terms, query_words, terms
+from marchwarden.text.spelling import meant_words
 
 # Weights of a word in a document's text and in its name. A guess.
 _BOOSTS = {"text": 1.0, "name": 0.6}
 _TOKENIZER = "terms"
+# Field of the words as they are written, in which those that a query misspells are looked for.
+_WORDS = "words"
+# Stretches in which the word meant is looked for. A guess.
+_STRETCHES_OF_NEAR_WORDS = 10
 # Bytes of the writer's buffer. A guess, well above the 15 MB that tantivy wants for each thread.
 _HEAP_BYTES = 60_000_000
 
@@ -47,6 +52,7 @@ class CorpusWriter:
         builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
         for field in _BOOSTS:
             builder.add_text_field(field, tokenizer_name=_TOKENIZER, index_option="freq")
+        builder.add_text_field(_WORDS, tokenizer_name=_TOKENIZER, index_option="basic")
         builder.add_bytes_field("hit", stored=True)
         self._index = tantivy.Index(builder.build(), path=str(folder))
         _register(self._index)
@@ -58,7 +64,9 @@ class CorpusWriter:
     def add(self, path: str, parts: Iterable[Part]) -> None:
         for part in parts:
             self._writer.add_document(
-                tantivy.Document(file=_key(path), text=part.text_terms, name=part.name_terms, hit=part.stored)
+                tantivy.Document(
+                    file=_key(path), text=part.text_terms, name=part.name_terms, words=part.words, hit=part.stored
+                )
             )
 
     def remove(self, path: str) -> None:
@@ -100,12 +108,31 @@ class CorpusIndex:
         limit = 2 * most  # several stretches of one document may be among the best
         found = self._searcher.search(tantivy.Query.boolean_query(clauses), limit=limit, count=False)
         for score, address in found.hits:
-            stored = json.loads(bytes(self._searcher.doc(address).get_first("hit")))
-            locator, title, sentences, published, language = stored
-            if locator not in seen and len(seen) < most:
-                seen.add(locator)
-                day = date.fromisoformat(published) if published else None
-                yield Found(score, locator, title, tuple(sentences), day, language)
+            each = _found(score, bytes(self._searcher.doc(address).get_first("hit")))
+            if each.locator not in seen and len(seen) < most:
+                seen.add(each.locator)
+                yield each
+
+    def meant(self, query: str) -> dict[str, str]:
+        """Return the closest word of the documents for each word of `query` that none of them has."""
+
+        def texts_near(word: str, edits: int) -> Iterator[str]:
+            near = tantivy.Query.fuzzy_term_query(self._schema, _WORDS, word, distance=edits)
+            for score, address in self._searcher.search(near, limit=_STRETCHES_OF_NEAR_WORDS, count=False).hits:
+                found = _found(score, bytes(self._searcher.doc(address).get_first("hit")))
+                yield from (found.title, *found.sentences)
+
+        return meant_words(query_words(query), self._has, texts_near)
+
+    def _has(self, word: str) -> bool:
+        readings = query_terms(word, self._languages)
+        return not readings or any(self._searcher.doc_freq(field, term) for term in readings for field in _BOOSTS)
+
+
+def _found(score: float, stored: bytes) -> Found:
+    locator, title, sentences, published, language = json.loads(stored)
+    day = date.fromisoformat(published) if published else None
+    return Found(score, locator, title, tuple(sentences), day, language)
 
 
 def _register(index: tantivy.Index) -> None:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from itertools import combinations
 
 from marchwarden.evidence.disagreements import different_answers, disagreement, other_word
+from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.statements import asked, statement
 from marchwarden.ledger import Aspect, Conflict, Excerpt, Ledger
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -89,7 +90,7 @@ def _why_it_lost(ledger: Ledger, lost: Excerpt, preferred: Excerpt) -> str | Non
         return f"{stale.locator} says that it was {stale.standing}"
     if not stale.dated or not fresh.dated:
         return None
-    newer_by, question = fresh.dated - stale.dated, ledger.question
+    newer_by, question = fresh.dated - stale.dated, asked_text(ledger.question)
     about_now = _PRESENT.search(question) is not None
     changes = CHANGES.search(question) or (about_now and CHANGES.search(lost.text))
     if (changes and newer_by >= NEWER) or (about_now and newer_by >= OUTDATED):

@@ -3,41 +3,100 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from marchwarden.text.ranking import terms
+from marchwarden.evidence.framing import ASKING, INVERTED, PREPOSITION, unframe
+from marchwarden.text.ranking import guess_language, is_stop_word, terms
 
 # Characters of a query, at most: the limit of Tavily's API.
 QUERY_LIMIT = 400
 # Aspects of one question, at most. A guess.
 MOST_ASPECTS = 6
 
-_ASKING = r"(?:what|who|whom|whose|when|where|which|how|why)\b"
-_INVERTED = r"(?:is|are|does|do|did|was|were|has|have|had|can|could|should|will|would)\b"
-_PREPOSITION = r"(?:(?:in|at|by|for|to|up to|from|of|on|after|before|under|with|since|until) )"
 _NEW_CLAUSE = re.compile(
     # "and" or a new sentence, then anything that asks
-    rf"(?:[;?]\s+(?:and\s+)?|,?\s+and\s+(?:also\s+)?|,\s+but\s+)(?={_PREPOSITION}?(?:{_ASKING}|{_INVERTED}))"
+    rf"(?:[;?]\s+(?:and\s+)?|,?\s+and\s+(?:also\s+)?|,\s+but\s+)(?={PREPOSITION}?(?:{ASKING}|{INVERTED}))"
     # a comma alone: what can't be a relative clause
-    rf"|,\s+(?={_PREPOSITION}(?:what|which)\b|(?:how|what|why)\b|(?:who|when|where) {_INVERTED}"
-    rf"|{_INVERTED} (?:the|a|an|its?|they|their|this|these|there)\b)",
+    rf"|,\s+(?={PREPOSITION}(?:what|which)\b|(?:how|what|why)\b|(?:who|when|where) {INVERTED}"
+    rf"|{INVERTED} (?:the|a|an|its?|they|their|this|these|there)\b)",
     re.IGNORECASE,
 )
 # Text before the first thing asked that holds for all of them: "Under the GDPR, …", "A talk on La Paz: …".
 _INTRODUCTION = re.compile(
-    rf"^(?!{_PREPOSITION}?{_ASKING})"
-    rf"(?:(?P<frame>(?:{_PREPOSITION}|among )[^,?:]{{3,80}}),|(?P<preface>[^?:]{{3,120}}):)\s+"
-    rf"(?={_PREPOSITION}?(?:{_ASKING}|{_INVERTED}))",
+    rf"^(?!{PREPOSITION}?{ASKING})"
+    rf"(?:(?P<frame>(?:{PREPOSITION}|among |according to |based on |as per |following )[^,?:]{{3,80}}),|"
+    rf"(?P<preface>[^?:]{{3,120}}):)\s+"
+    rf"(?={PREPOSITION}?(?:{ASKING}|{INVERTED}))",
     re.IGNORECASE,
 )
 _BACKWARD = re.compile(
-    r"\b(it|its|they|them|their|he|his|him|she|her|this|that|these|those|there|one)\b", re.IGNORECASE
+    r"\b(it|its|they|them|their|he|his|him|she|her|this|that|these|those|there|one|then)\b", re.IGNORECASE
 )
-_PERSONAL = re.compile(r"\b(it|its|they|them|their|he|his|him|she|her)\b", re.IGNORECASE)
-_FOCUS = re.compile(
-    r"(?:focus(?:ing)? on|interested in|looking for|need to know|want to know|tell me about|concentrate on)"
-    r"\s+([^.;!?]+)",
+_PERSONAL = re.compile(r"\b(it|its|they|them|their|he|his|him|she|her|there)\b", re.IGNORECASE)
+_PERSON = re.compile(r"\b(he|his|him|she|her)\b", re.IGNORECASE)
+# Words of that form that stand for nothing before: "are there", "is it true", "the day that", "which one".
+_NOT_BACKWARD = re.compile(
+    rf"\b(?:{INVERTED}|be|been) there\b|\bthere (?:is|are|was|were|has|have)\b|\bthen (?:is|are|was|were)\b|"
+    r"\b(?:is|was|does|did|would|can|will) it (?:worth|possible|true|safe|legal|necessary|better|ok|okay|healthy|"
+    r"allowed|normal|really|take|cost to|make sense)\b|\bmake it\b|"
+    rf"\b(?!(?:{INVERTED}|{PREPOSITION.replace(' )', ')')}|do|or|than|like|all|only|just)\b)[\w'’-]+ that\b|"
+    r"\bwhich one\b|\bno one\b|\bone (?:of|can|day|year|has)\b",
     re.IGNORECASE,
 )
+_ALTERNATIVE = re.compile(r"\s(?P<joint>or|vs\.?|versus)\s", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"\b(?:compare|contrast|differences? between|comparison (?:of|between))\b.+?\s(?P<joint>and|with|to|against)\s",
+    re.IGNORECASE,
+)
+_MOST_WORDS_OF_A_SIDE = 3
+_FOCUS = re.compile(
+    r"(?:focus(?:ing)? on|(?:especially |particularly |mainly )interested in|concentrate on|need to know|want "
+    r"to know|tell me about|"
+    r"interested in|looking for)\s+([^.;!?]+)",
+    re.IGNORECASE,
+)
+# Words of the asker's own affairs, which are nobody else's business.
+_OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our|because|since|as i)\b", re.IGNORECASE)
+_CONJUNCTION = re.compile(r"^(?:and|but|also|so|then|or) (?:also )?", re.IGNORECASE)
+_BARE = re.compile(rf"{PREPOSITION}?{ASKING}(?: \w+)?", re.IGNORECASE)
+_SUBJECT = re.compile(r"\b(?:about|on|regarding|concerning|into|of)\s+([^.;,:]+)", re.IGNORECASE)
+# Words of an errand ("I am preparing a lesson"), which say nothing about what is asked.
+_ERRAND = frozenset(
+    terms(
+        "am are writing write preparing prepare need want looking working work reading learning planning trying "
+        "doing lesson class "
+        "school essay article report homework quiz question talk presentation project hand-out fact source "
+        "solid book blog thesis"
+    )
+)
+_OPENING = re.compile(
+    r"(?:compare|contrast|explain|describe|list|name|tell|give|show|find|please|according|based|summari[sz]e|"
+    r"outline|define|"
+    r"calculate|identify|discuss|trace|state|dear|hi|hello|hey|thanks|yes|no|also|both|each|every|focus|"
+    r"concentrate|note)",
+    re.IGNORECASE,
+)
+_CALENDAR = re.compile(
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|"
+    r"wednesday|"
+    r"thursday|friday|saturday|sunday)(?:['’]?s)?",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(r"[GMTK]B|[kMG]?Wh?|[kMG]?Hz|mAh|USD|EUR|GBP|pH|CEO|PDF|FAQ|OK|PC")
+_JOINS = ("or", "and", "vs", "vs.", "versus", "&")
+# "My brother Oskar": who somebody is to the asker.
+_RELATION = re.compile(
+    r"\b(?:my|our)(?: \w+)? (?:brother|sister|son|daughter|wife|husband|partner|friend|boss|teacher|colleague|"
+    r"mother|father|mum|mom|dad|"
+    r"aunt|uncle|cousin|neighbou?r|dog|cat|kids?|child(?:ren)?|doctor|manager|client|student)s?,? (?:called |"
+    r"named )?$",
+    re.IGNORECASE,
+)
+# A name of several words: "University of Arkansas".
+_LINK = re.compile(r"(?:of|the|de|la|del|van|von|der|du|&|and)\Z")
+_MOST_LENT_NAMES = 8
+_MOST_LENT_WORDS = 4
 
 
 # Terms of a question that say little about the pages that answer it.
@@ -50,58 +109,278 @@ VAGUE_TERMS = frozenset(
 )
 
 
-def split_question(question: str) -> list[str]:
+def split_question(question: str, context: str | None = None) -> list[str]:
     """Split a question into aspects: its clauses that ask something of their own.
 
-    A clause that depends on the first ("and who founded it?", "and how high are the fines?") gets the names of the
-    first, so that it can be searched for alone. Where the first has no names, the clause is joined to the one before
-    it. Names in an introduction are added to every clause without a name.
+    What only sets the scene or tells the form of the answer is none. A clause that depends on the first ("and who
+    founded it?", "and how high are the fines?") gets the names of the first, so that it can be searched for alone.
+    Where the first has no names, the clause is joined to the one before it. Names in an introduction are added to
+    every clause without a name. What the first clause leaves open is looked for in the setting, then in the context.
     """
-    introduction = _INTRODUCTION.match(question)
-    asked = question[introduction.end() :] if introduction else question
-    common = names_in(introduction["frame"] or introduction["preface"]) if introduction else []
+    framed = unframe(question)
     clauses: list[str] = []
-    for clause in (part.strip(" ?,;") for part in _NEW_CLAUSE.split(asked)):
+    lent: list[str] = []
+    for ask in framed.asks:
+        if not clauses and not _INTRODUCTION.match(ask):
+            lent = _lent_names(_divided(ask)[0], framed.setting, context or "")
+        _add_clauses(_CONJUNCTION.sub("", _in_small_letters(ask)), clauses, lent)
+    clauses = clauses[:MOST_ASPECTS] or [question]
+    clauses[0] = _with(clauses[0], lent)
+    return clauses[:1] + with_names(clauses[1:], subject_of(clauses[0]))
+
+
+def _lent_names(clause: str, setting: Sequence[str], context: str) -> list[str]:
+    """Return the words of the name without which a clause can't be understood, where one is told."""
+    if _points_outside(clause) or (not _has_name(clause) and len(set(terms(clause)) - VAGUE_TERMS) < 3):
+        return _named_in(setting, clause) or _told_in(setting, clause) or _named_in([context], clause)
+    if _has_name(clause):
+        return []
+    return _named_in(setting, clause, also_places=needs_names(clause, least_words=5))
+
+
+def _points_outside(clause: str) -> bool:
+    """True for a clause that says "it" or "that" before anything that it may stand for."""
+    plain = _NOT_BACKWARD.sub(" ", clause)
+    pronoun = (_PERSONAL if _has_name(clause) else _BACKWARD).search(plain)
+    if pronoun is None:
+        return False
+    before = plain[: pronoun.start()]
+    named = [name for name in names_in(before) if not name.isupper()]
+    return not named and len(set(terms(before)) - VAGUE_TERMS) < 4
+
+
+def _add_clauses(ask: str, clauses: list[str], lent: list[str]) -> None:
+    """Add the clauses of one sentence; `lent` are the names that the first of all clauses needs."""
+    introduction = _INTRODUCTION.match(ask)
+    asked = ask[introduction.end() :] if introduction else ask
+    common = subject_of(introduction["frame"] or introduction["preface"]) if introduction else []
+    begun = len(clauses)
+    for clause in _divided(asked):
         # "And why?", or "and what does it report?" after a clause without a name, can't be searched for alone.
         own = set(terms(clause)) - VAGUE_TERMS
         first = clauses[0] if clauses else ""
-        is_vague = not own or (len(own) < 4 and _BACKWARD.search(clause) and not names_in(first))
+        is_vague = not own or (len(own) < 4 and _is_backward(clause) and not (lent or subject_of(first)))
         if clauses and is_vague and not common:
             clauses[-1] = f"{clauses[-1]}, {clause}"
         elif clause:
             clauses.append(clause)
-    clauses = clauses[:MOST_ASPECTS] or [question]
-    if introduction and introduction["frame"]:
-        clauses[0] = f"{introduction['frame']}, {clauses[0]}"
+    if introduction and introduction["frame"] and len(clauses) > begun:
+        clauses[begun] = f"{introduction['frame']}, {clauses[begun]}"
     if common:
-        return [clause if names_in(clause) else f"{clause} ({' '.join(common)})" for clause in clauses]
-    return clauses[:1] + with_names(clauses[1:], names_in(clauses[0]))
+        clauses[begun:] = [_with(clause, [] if _has_name(clause) else common) for clause in clauses[begun:]]
+
+
+def _divided(asked: str) -> list[str]:
+    """Return the clauses that ask; "when and where was …" stays one."""
+    found: list[str] = []
+    begin, alone, joined = 0, False, False
+    for cut in [*_NEW_CLAUSE.finditer(asked), None]:
+        clause = asked[begin : cut.start() if cut else None].strip(" ?,;？؟。")
+        clause = re.sub(r"(?<=[^\W\d_]{2})[.!]+$", "", clause)
+        if alone and found:
+            found[-1] = f"{found[-1]} and {clause}"
+        else:
+            found.append(clause)
+        begin = cut.end() if cut else len(asked)
+        # An asking word at the start, or after a comma, and then "and": it asks about what follows.
+        before, joined = joined, bool(cut and cut[0].strip().lower() == "and")
+        alone = joined and not before and bool(_BARE.fullmatch(clause))
+    return found
 
 
 def with_names(clauses: list[str], names: list[str]) -> list[str]:
-    """Add the names to each clause that can't be understood alone.
+    """Add the names to each clause that can't be understood alone."""
+    return [_with(clause, names if needs_names(clause) else []) for clause in clauses]
 
-    Such a clause says "it", or has no name and says "that", or has no name and fewer than three telling words.
+
+def needs_names(clause: str, least_words: int = 3) -> bool:
+    """Return whether a clause can't be understood alone.
+
+    It says "it", or has no name and says "that", or has no name and fewer than `least_words` telling words.
     """
-    named = []
-    for clause in clauses:
-        if names_in(clause):
-            depends = bool(_PERSONAL.search(clause))
+    if _has_name(clause):
+        return bool(_PERSONAL.search(_NOT_BACKWARD.sub(" ", clause)))
+    return _is_backward(clause) or len(set(terms(clause)) - VAGUE_TERMS) < least_words
+
+
+def _with(clause: str, names: list[str]) -> str:
+    held = set(terms(clause))
+    said = clause.split()
+    missing = [name for name in names if name not in said and not (held and set(terms(name)) & held)]
+    return f"{clause} ({' '.join(missing)})" if missing else clause
+
+
+def _is_backward(clause: str) -> bool:
+    return bool(_BACKWARD.search(_NOT_BACKWARD.sub(" ", clause)))
+
+
+def _has_name(text: str) -> bool:
+    return any(not re.fullmatch(r"[\d.,%]+", name) for name in names_in(text))
+
+
+def subject_of(text: str) -> list[str]:
+    """Return the names in a text; where its capitals tell none, its telling words."""
+    names = names_in(text)
+    if _capitals_tell(text):
+        return names
+    telling = [word for word in _words(text) if set(terms(word)) - VAGUE_TERMS and not _OPENING.fullmatch(word)]
+    return [word for word in telling if word not in names][:_MOST_LENT_WORDS] + names
+
+
+def _named_in(texts: Iterable[str], clause: str, *, also_places: bool = True) -> list[str]:
+    """Return the words of the name that `clause` most likely means: the first in the texts that fits its "
+    "pronoun."""
+    for text in texts:
+        runs = list(_name_runs(text))
+        if re.search(r"\bthere\b", clause, re.IGNORECASE):
+            runs = [run for run in runs if run.placed] or runs
+        elif _PERSON.search(clause) or not also_places:
+            runs = [run for run in runs if not run.placed] or (runs if also_places else [])
+        if runs:
+            return list(runs[0].words)[:_MOST_LENT_NAMES]
+    return []
+
+
+def _told_in(setting: Sequence[str], clause: str) -> list[str]:
+    """Return the telling words of what a setting without names is about, for a clause that says "it"."""
+    if not _is_backward(clause):
+        return []
+    told = " ".join(match[1] for text in setting for match in _SUBJECT.finditer(text))
+    left_out = VAGUE_TERMS | _ERRAND
+    return [word for word in _words(told) if set(terms(word)) - left_out][:_MOST_LENT_WORDS]
+
+
+@dataclass(frozen=True)
+class _NameRun:
+    words: tuple[str, ...]
+    placed: bool
+    """True where "in", "at", "to" or "near" stands before it."""
+
+
+def _name_runs(text: str) -> Iterator[_NameRun]:
+    """Yield the names in a text, those of several words in one, without those of people the asker calls theirs."""
+    text = _in_small_letters(text)
+    named = set(names_in(text))
+    run: list[str] = []
+    begin = end = 0
+    for word in [*re.finditer(r"[^\s()\"“”]+", text), None]:
+        plain = word[0].strip(".,;:!?'’") if word else ""
+        goes_on = bool(run) and word is not None and text[end : word.start()].strip() in ("", ",")
+        if word and plain in named and (goes_on or not run) and not re.fullmatch(r"[\d.,:%]+", plain):
+            begin = begin if run else word.start()
+            run.append(plain)
+            end = word.start() + len(plain)
+        elif word and goes_on and _LINK.match(plain):
+            end = word.end()
         else:
-            depends = bool(_BACKWARD.search(clause)) or len(set(terms(clause)) - VAGUE_TERMS) < 3
-        named.append(f"{clause} ({' '.join(names)})" if names and depends else clause)
-    return named
+            if run and not _RELATION.search(text[:begin]):
+                yield _NameRun(tuple(run), bool(re.search(r"\b(?:in|at|to|near|from) (?:the )?$", text[:begin])))
+            run = []
+            if word and plain in named and not re.fullmatch(r"[\d.,:%]+", plain):
+                begin, run, end = word.start(), [plain], word.start() + len(plain)
 
 
 def names_in(text: str) -> list[str]:
-    """Return the words that name something: with a capital (Utah, mRNA) after the first word, or with a digit."""
-    words = re.findall(r"[^\s,;:()?!\"“”]+", text)
+    """Return the words that name something: with a capital (Utah, mRNA) inside a sentence, or with a digit.
+
+    The first word of a sentence is one where its capital is no sentence's (iPhone), or more capitals follow. Months
+    and weekdays are none. Capitals tell nothing in German, and where every word has them or none.
+    """
+    words = _words(text)
+    tell = _capitals_tell(text)
+    starts = _starts(text)
     return [
         word.strip(".'’")
         for position, word in enumerate(words)
-        if re.search(r"\d", word)
-        or (position > 0 and any(map(str.isupper, word)) and word not in ("I", "I'm", "I’m"))
+        if re.search(r"\d", word) or (tell and _is_name(words, position, position in starts))
     ]
+
+
+def _is_name(words: list[str], position: int, starts: bool) -> bool:
+    word = words[position]
+    if not any(map(str.isupper, word)) or word in ("I", "I'm", "I’m", "I've", "I’ve", "I'd", "I’d", "AD", "BC"):
+        return False
+    if _MEASURE.fullmatch(word):
+        return False
+    if _CALENDAR.fullmatch(word.strip(".'’")):
+        return position > 1 and _is_name(words, position - 1, False)  # Black Friday
+    if not starts or any(map(str.isupper, word[1:])):
+        return not starts or not _OPENING.fullmatch(word)
+    if _OPENING.fullmatch(word) or re.match(
+        rf"(?:{ASKING}|{INVERTED}|{PREPOSITION.rstrip()})", f"{word} ", re.IGNORECASE
+    ):
+        return False
+    if is_stop_word(word, "en"):
+        return False
+    following = words[position + 1 : position + 3]
+    if following and following[0].casefold() in _JOINS:
+        following = following[1:]
+    return bool(following) and following[0][:1].isupper() and not _CALENDAR.fullmatch(following[0])
+
+
+def _words(text: str) -> list[str]:
+    return [re.sub(r"(?<=[^\W\d_]{3})\.$", "", word) for word in re.findall(r"[^\s,;:()?!\"“”]+", text)]
+
+
+def _starts(text: str) -> frozenset[int]:
+    """Return the positions of the words that begin a sentence."""
+    found, count = {0}, 0
+    for sentence in re.split(r"(?<=[?!:])\s+|(?<=[^\W\d_]{3}\.)\s+(?=[^\W\d_])", text):
+        found.add(count)
+        count += len(_words(sentence))
+    return frozenset(found)
+
+
+def _capitals_tell(text: str) -> bool:
+    words = [word for word in _words(text) if word[0].isalpha()]
+    small = [word for word in words if word[0].islower()]
+    if not any(map(str.isupper, text)):
+        return False
+    if not small and len(words) > 1 and (text.isupper() or any(is_stop_word(word, "en") for word in words[1:])):
+        return False
+    return guess_language(text) != "de"
+
+
+def _in_small_letters(text: str) -> str:
+    """Return a text in small letters where all its words are in capitals."""
+    words = [word for word in _words(text) if word[0].isalpha() and len(word) > 1]
+    return text.lower() if len(words) > 2 and text.isupper() else text
+
+
+def sides_of(question: str) -> list[str]:
+    """Return what is asked about each side of a comparison alone ("A or B", "A vs B", "compare A and B").
+
+    Empty where nothing is compared.
+    """
+    for ask in unframe(question).asks:
+        joint = _ALTERNATIVE.search(ask) or _COMPARED.search(ask)
+        if joint is None:
+            continue
+        begin, end = joint.span("joint")
+        words = [*re.finditer(r"[^\s,;:()?!]+|[,;:()?!]", ask)]
+        left = _side([word for word in reversed(words) if word.end() <= begin], most=_MOST_WORDS_OF_A_SIDE)
+        right = _side([word for word in words if word.start() >= end], most=max(1, len(left)))
+        following = ask[end:].split()[0].casefold() if ask[end:].strip() else ""
+        if left and right and following not in ("not", "both", "so", "more", "less", "any", "fewer"):
+            at, until = left[-1].start(), right[-1].end()
+            return [f"{ask[:begin].rstrip()}{ask[until:]}", f"{ask[:at]}{ask[right[0].start() :]}"]
+    return []
+
+
+def _side(words: Sequence[re.Match[str]], most: int) -> list[re.Match[str]]:
+    """Return the words of one thing that is compared, those next to the joint first."""
+    found: list[re.Match[str]] = []
+    for word in words:
+        if not word[0][0].isalnum() or is_stop_word(word[0], "en"):
+            if found or not word[0][0].isalnum():
+                break
+            continue
+        if found and len(found) >= most and not word[0][0].isupper():
+            break
+        if found and found[-1][0][0].isupper() and not word[0][0].isupper():
+            break
+        found.append(word)
+    return found
 
 
 def as_query(text: str) -> str:
@@ -110,8 +389,15 @@ def as_query(text: str) -> str:
     return text if len(text) <= QUERY_LIMIT else text[: QUERY_LIMIT + 1].rsplit(" ", 1)[0][:QUERY_LIMIT]
 
 
+def own_words(context: str | None) -> set[str]:
+    """Return the terms of the sentences of a context in which its author speaks of themselves."""
+    told = [sentence for sentence in re.split(r"(?<=[.!?;])\s+", context or "") if _OWN.search(sentence)]
+    return set(terms(" ".join(told))) - VAGUE_TERMS
+
+
 def focuses(context: str | None, question: str) -> list[str]:
     """Return the aspects that the caller's context asks to focus on, each with the question's names if it needs
-    them."""
-    focused = [_BACKWARD.sub("", match).strip() for match in _FOCUS.findall(context or "")]
-    return with_names([focus for focus in focused if terms(focus)], names_in(question))
+    them. What it says of the caller is left out."""
+    found = [match for match in _FOCUS.findall(context or "") if not _OWN.search(match)]
+    focused = [_BACKWARD.sub("", match).strip() for match in found]
+    return with_names([focus for focus in focused if terms(focus)], subject_of(question))

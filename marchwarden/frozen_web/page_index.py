@@ -14,13 +14,18 @@ from zlib import crc32
 import tantivy
 
 from marchwarden.frozen_web.crawl import Listing, words_of
-from marchwarden.text.ranking import query_terms, terms_of
+from marchwarden.text.ranking import query_terms, query_words, terms_of
+from marchwarden.text.spelling import meant_words
 
 # File that is written last: the languages of the listings, and each file's size and checksum.
 SEAL = "sealed.json"
 
 # Weights of a match in each field. Guesses.
 _BOOSTS = {"title": 2.5, "body": 1.0, "address": 0.5}
+# Field of the words as they are written, in which those that a query misspells are looked for.
+_WORDS = "words"
+# Pages in which the word meant is looked for. A guess.
+_PAGES_OF_NEAR_WORDS = 10
 # Bytes of memory for the writer. A guess.
 _HEAP_BYTES = 30_000_000
 _TOKENIZER = "terms"
@@ -74,6 +79,21 @@ class PageIndex:
         for score, address in found.hits:
             yield score, _listing(self._searcher.doc(address).get_first("listing"))
 
+    def meant(self, query: str) -> dict[str, str]:
+        """Return the closest word of the listings for each word of `query` that none of them has."""
+
+        def texts_near(word: str, edits: int) -> Iterator[str]:
+            near = tantivy.Query.fuzzy_term_query(self._schema, _WORDS, word, distance=edits)
+            for _, address in self._searcher.search(near, limit=_PAGES_OF_NEAR_WORDS, count=False).hits:
+                listing = _listing(self._searcher.doc(address).get_first("listing"))
+                yield from (listing.title, listing.snippet or "", *listing.sentences)
+
+        return meant_words(query_words(query), self._has, texts_near)
+
+    def _has(self, word: str) -> bool:
+        readings = query_terms(word, self._languages)
+        return not readings or any(self._searcher.doc_freq(field, term) for term in readings for field in _BOOSTS)
+
     def _term(self, field: str, word: str) -> tantivy.Query:
         return tantivy.Query.term_query(self._schema, field, word, index_option="freq")
 
@@ -82,6 +102,7 @@ def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     for field in _BOOSTS:
         builder.add_text_field(field, tokenizer_name=_TOKENIZER, index_option="freq")
+    builder.add_text_field(_WORDS, tokenizer_name=_TOKENIZER, index_option="basic")
     builder.add_bytes_field("listing", stored=True)
     return builder.build()
 
@@ -92,7 +113,10 @@ def _document(listing: Listing) -> tantivy.Document:
     published = listing.published and listing.published.isoformat()
     fields = [listing.url, listing.title, listing.sentences, listing.snippet, published, listing.language]
     stored = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
-    return tantivy.Document(title=" ".join(title), body=" ".join(words), address=" ".join(address), listing=stored)
+    written = " ".join(sorted(set(query_words(f"{listing.title}\n{body}"))))
+    return tantivy.Document(
+        title=" ".join(title), body=" ".join(words), address=" ".join(address), words=written, listing=stored
+    )
 
 
 def _listing(stored: bytes) -> Listing:

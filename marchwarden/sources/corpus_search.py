@@ -30,23 +30,27 @@ class CorpusSearch:
         """Return files that match `query`; none where the filter includes domains. A damaged index is a failure."""
         began = time.monotonic()
         hits: tuple[SearchHit, ...] = ()
+        meant: dict[str, str] = {}
         failure = None
         if source_filter.allows(""):
             try:
-                hits = await anyio.to_thread.run_sync(self._find, query, max_results, abandon_on_cancel=True)
+                hits, meant = await anyio.to_thread.run_sync(self._find, query, max_results, abandon_on_cancel=True)
             except (OSError, ValueError, MarchwardenError) as error:
                 detail = f"the corpus can't be searched ({error}). Run `{again(self._corpus.name)}` to repair it"
                 failure = Failure(FailureKind.SERVICE_DOWN, detail)
-        return SearchOutcome(query, self.name, hits, failure, time.monotonic() - began)
+        return SearchOutcome(query, self.name, hits, failure, time.monotonic() - began, meant)
 
     async def aclose(self) -> None:
         self._index = None
 
-    def _find(self, query: str, most: int) -> tuple[SearchHit, ...]:
-        return tuple(
+    def _find(self, query: str, most: int) -> tuple[tuple[SearchHit, ...], dict[str, str]]:
+        meant = self._opened().meant(query)
+        query = " ".join((query, *meant.values()))
+        hits = tuple(
             SearchHit(each.locator, each.title, _best_sentence(query, each), each.score, each.published)
             for each in self._opened().find(query, most)
         )
+        return hits, meant
 
     def _opened(self) -> CorpusIndex:
         with self._opening:

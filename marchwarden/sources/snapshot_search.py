@@ -36,8 +36,10 @@ class SnapshotSearch:
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """Return the hits for `query`; there is no failure. Builds the index where nobody prepared it."""
         began = time.monotonic()
-        hits = await anyio.to_thread.run_sync(self._find, query, max_results, source_filter, abandon_on_cancel=True)
-        return SearchOutcome(query, self.name, hits, seconds=time.monotonic() - began)
+        hits, meant = await anyio.to_thread.run_sync(
+            self._find, query, max_results, source_filter, abandon_on_cancel=True
+        )
+        return SearchOutcome(query, self.name, hits, seconds=time.monotonic() - began, meant=meant)
 
     def prepare(self, tell: Tell = lambda message: None) -> None:
         """Open the index, building it where there is none: 14 ms a page. `tell` receives the progress."""
@@ -46,15 +48,19 @@ class SnapshotSearch:
     async def aclose(self) -> None:
         self._index = None
 
-    def _find(self, query: str, max_results: int, source_filter: SourceFilter) -> tuple[SearchHit, ...]:
+    def _find(
+        self, query: str, max_results: int, source_filter: SourceFilter
+    ) -> tuple[tuple[SearchHit, ...], dict[str, str]]:
         hits: list[SearchHit] = []
+        meant = self._opened().meant(query)
+        query = " ".join((query, *meant.values()))
         for score, listing in self._opened().find(query):
             if len(hits) >= max_results:
                 break
             if source_filter.allows(host_of(listing.url)):
                 snippet = listing.snippet or best_sentence(query, listing)
                 hits.append(SearchHit(listing.url, listing.title, snippet, score, listing.published))
-        return tuple(hits)
+        return tuple(hits), meant
 
     def _opened(self, tell: Tell = lambda message: None) -> PageIndex:
         with self._opening:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import DiscoveryEvent, DiscoveryType
+from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.grounding import invented
 from marchwarden.injection.detector import drop_injections
 from marchwarden.ledger import Ledger, Pointer, PointerKind
@@ -146,7 +147,7 @@ class WordedEvents(RootModel[Annotated[list[Worded], BeforeValidator(keep_valid(
 
 def find_pointers(page: Page, question: str) -> list[Pointer]:
     """Find the identifiers that a page's passages name, each with the first passage that names it."""
-    asked = set(terms(question))
+    asked = set(terms(asked_text(question)))
     title = set(terms(page.title or ""))
     found: dict[str, Pointer] = {}
     for passage in drop_injections(page):
@@ -248,7 +249,7 @@ def _plain(given: DiscoveriesGiven, pointer: Pointer) -> DiscoveryEvent:
     if len(sentence) > _QUOTED_CHARS:
         # Cut between words: half an identifier would name something else.
         sentence = (sentence[:_QUOTED_CHARS].rpartition(" ")[0] or sentence[: _QUOTED_CHARS - 3]) + " …"
-    query = f"{pointer.value} {' '.join(given.ledger.question.rstrip('?').split())}"[:_QUERY_CHARS]
+    query = f"{pointer.value} {' '.join(asked_text(given.ledger.question).rstrip('?').split())}"[:_QUERY_CHARS]
     return _event(pointer, query, f"The page names {POINTER_NAMES[pointer.kind]}: “{sentence}”")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
+from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.grounding import repeats, support
 from marchwarden.evidence.relevance import Relevance
 from marchwarden.evidence.windows import Window
@@ -130,7 +131,7 @@ def model_free(given: ExtractGiven) -> list[Excerpt]:
     # question.
     written_by_model = not any(aspect.text.partition(" (")[0] in given.question for aspect in given.aspects)
     if written_by_model and not any(excerpt.answers for excerpt in excerpts):
-        question = Aspect(number=given.aspects[0].number, text=given.question)
+        question = Aspect(number=given.aspects[0].number, text=asked_text(given.question))
         return _best_windows(replace(given, aspects=[question], relevance=given.relevance.to([question])))
     return excerpts
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from marchwarden.contract import Depth
+from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.grounding import invented, locators_in
 from marchwarden.evidence.question import (
     QUERY_LIMIT,
@@ -15,6 +16,8 @@ from marchwarden.evidence.question import (
     as_query,
     focuses,
     names_in,
+    own_words,
+    sides_of,
     split_question,
     with_names,
 )
@@ -108,7 +111,7 @@ def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
     Where no query of a first plan holds a third of the question's words, the question is one more query. Only the
     first plan names aspects: a later one would give the same aspects other names.
     """
-    question, leads = given.ledger.question, shown_candidates(given)
+    question, leads = asked_text(given.ledger.question), shown_candidates(given)
     asked = set(terms(question))
     aspects: list[str] = []
     if not given.ledger.aspects:
@@ -131,12 +134,24 @@ def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
     """Drop aspects and queries that a page may have told the model to write.
 
     Aspects head the answer and name its gaps. So they are short, and name nothing that the caller did not name.
-    Queries leave this machine. So none is sent that holds an address, or only words of a search hit.
+    Queries leave this machine. So none is sent that holds an address, or only words of a search hit, and no word that
+    only the context has, where the caller speaks of themselves.
     """
+    private = own_words(given.ledger.context) - _known_words(given, plan)
+    told = [query for query in plan.queries if private & set(terms(query))]
+    plan = plan.model_copy(
+        update={
+            "queries": [
+                " ".join(word for word in query.split() if not private & set(terms(word))) for query in plan.queries
+            ]
+        }
+    )
     asked = f"{given.ledger.question}\n{given.ledger.context or ''}"
-    dropped = []
+    dropped = [
+        Dropped(what="query", text=query, decision="words of the caller's own affairs are left out") for query in told
+    ]
     for aspect in plan.aspects:
-        too_long = len(aspect) > ASPECT_LIMIT and aspect != given.ledger.question
+        too_long = len(aspect) > ASPECT_LIMIT and aspect != asked_text(given.ledger.question)
         problem = f"it is longer than {ASPECT_LIMIT} characters" if too_long else invented(aspect, "", asked=asked)
         if problem:
             dropped.append(Dropped(what="aspect", text=aspect, decision=problem))
@@ -147,13 +162,13 @@ def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
             )
         elif _is_about_a_hit(query, given, plan):
             dropped.append(Dropped(what="query", text=query, decision="it repeats a search hit, not the question"))
-    gone = {drop.text for drop in dropped}
+    gone = {drop.text for drop in dropped} | {""}
     aspects = [aspect for aspect in plan.aspects if aspect not in gone]
     queries = [query for query in plan.queries if query not in gone]
     if plan.aspects and len(aspects) < 2:
-        aspects = [given.ledger.question]
+        aspects = [asked_text(given.ledger.question)]
     if not queries and not given.ledger.queries:
-        queries = [as_query(given.ledger.question)]
+        queries = [as_query(asked_text(given.ledger.question))]
     return plan.model_copy(update={"aspects": aspects, "queries": queries}), dropped
 
 
@@ -161,26 +176,27 @@ def _is_about_a_hit(query: str, given: PlanGiven, plan: Plan) -> bool:
     """True where a query has no word of the question, its aspects and its evidence, and over half its words in a
     hit."""
     ledger = given.ledger
-    found = [excerpt.text for excerpt in ledger.excerpts]
-    known = [
-        ledger.question,
-        ledger.context or "",
-        *(aspect.text for aspect in ledger.aspects),
-        *plan.aspects,
-        *found,
-    ]
     words = set(terms(query))
-    if not words or words & set(terms(" ".join(known))):
+    if not words or words & (_known_words(given, plan) | set(terms(ledger.context or ""))):
         return False
     hits = [set(terms(f"{lead.title} {lead.snippet}")) for lead in shown_candidates(given)]
     return any(2 * len(words & hit) > len(words) for hit in hits)
 
 
+def _known_words(given: PlanGiven, plan: Plan) -> set[str]:
+    """Return the terms of the question, its aspects and its evidence."""
+    ledger = given.ledger
+    aspects = [*(aspect.text for aspect in ledger.aspects), *plan.aspects]
+    resolved = split_question(ledger.question, ledger.context)
+    found = [excerpt.text for excerpt in ledger.excerpts]
+    return set(terms(" ".join([ledger.question, *resolved, *aspects, *found])))
+
+
 def model_free(given: PlanGiven) -> Plan:
     ledger = given.ledger
     if not ledger.queries:
-        aspects = focuses(ledger.context, ledger.question) + split_question(ledger.question)
-        queries = [as_query(aspect) for aspect in aspects]
+        aspects = focuses(ledger.context, ledger.question) + split_question(ledger.question, ledger.context)
+        queries = [as_query(aspect) for aspect in (*aspects, *sides_of(ledger.question))]
         return Plan(
             thought="Search for each part of the question.", aspects=aspects, queries=queries, read=[], done=False
         )

@@ -101,6 +101,11 @@ def terms_of(texts: Iterable[str], language: str = "en") -> list[list[str]]:
     return found
 
 
+def query_words(text: str) -> list[str]:
+    """Return the words of a text as they are written, but for case and typography, in order, with repeats."""
+    return _words(text, "en")
+
+
 def query_terms(query: str, languages: Iterable[str]) -> list[str]:
     """Return the terms of a query over texts in several languages, each once.
 

@@ -66,6 +66,13 @@ def test_each_kind_of_file_is_found_by_what_it_says(folder: Path) -> None:
     assert found("variety v3")[0] == "plots.jsonl#L4"
 
 
+def test_a_misspelt_word_is_known_by_the_closest_word_of_the_files(folder: Path) -> None:
+    index(folder)
+    with Catalogue.reading(corpus_at("default").catalogue) as catalogue:
+        opened = CorpusIndex(corpus_at("default").index, catalogue.languages)
+    assert opened.meant("when is garlik planted in the orchrad") == {"garlik": "garlic", "orchrad": "orchard"}
+
+
 def test_a_second_run_reads_only_what_changed_and_forgets_what_is_gone(folder: Path) -> None:
     index(folder)
     (folder / "log.txt").write_text("The well was dug in the spring of 2019.\n")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.evidence.question import QUERY_LIMIT, as_query, names_in, split_question
+from marchwarden.evidence.question import QUERY_LIMIT, as_query, focuses, names_in, sides_of, split_question
 
 
 @pytest.mark.parametrize(
@@ -27,10 +27,59 @@ from marchwarden.evidence.question import QUERY_LIMIT, as_query, names_in, split
         ("In what year was the editor published, and who paid?", ["In what year was the editor published", "who paid"]),
         ("What is the law, which was passed in 2016, about?", ["What is the law, which was passed in 2016, about"]),
         ("???", ["???"]),
+        ("According to Shannon, what is information, and how is it measured?", ["According to Shannon, what is information", "how is it measured (Shannon)"]),
+        ("1) When was Oslo founded? 2) Who founded it?", ["When was Oslo founded", "Who founded it (Oslo)"]),
+        ("a) when was oslo founded b) who founded it", ["when was oslo founded", "who founded it (oslo)"]),
+        ("HOW MANY DAYS OF LEAVE DOES ARDMERE SOUTH GRANT?", ["how many days of leave does ardmere south grant"]),
+        ("When and where was Ada Lovelace born?", ["When and where was Ada Lovelace born"]),
+        ("Tell me about Lake Geneva: 1) surface area 2) depth", ["surface area (Lake Geneva)", "depth (Lake Geneva)"]),
+        ("Thinkific or Kajabi: what is the lowest price of each?", ["what is the lowest price of each (Thinkific Kajabi)"]),
+        ("python logging: how do I make it faster?", ["how do I make it faster (python logging)"]),
+        ("I have read about the Halden Bridge. Who designed it and when did it open?", ["Who designed it (Halden Bridge)", "when did it open (Halden Bridge)"]),
+        ("i am writing about mauna loa. when did it last erupt?", ["when did it last erupt (mauna loa)"]),
+        ("My brother Oskar likes whales. How long was the longest blue whale that was ever measured?", ["How long was the longest blue whale that was ever measured"]),
+        ("I build an Adirondack chair. Which saw cuts the concave curves best?", ["Which saw cuts the concave curves best (Adirondack)"]),
     ],
 )  # fmt: skip
 def test_a_question_is_split_where_it_asks_something_of_its_own(question: str, aspects: list[str]) -> None:
     assert split_question(question) == aspects
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "aspect"),
+    [
+        ("Where did he work?", "I write on Claude Shannon, who was at Bell Labs.", "Where did he work (Claude Shannon)"),
+        ("What would it cost?", "I want therapy with Talkspace, but feel ashamed.", "What would it cost (Talkspace)"),
+        ("How many people live there?", "We move to Oslo with Anna.", "How many people live there (Oslo)"),
+        ("Does it run in families?", "My sister Anna has lupus.", "Does it run in families"),
+        ("How old was the whale whose age its eye told?", "I know Melville.", "How old was the whale whose age its eye told"),
+        ("Who wrote Moby Dick?", "My sister Anna has lupus.", "Who wrote Moby Dick"),
+    ],
+)  # fmt: skip
+def test_the_context_gives_a_pronoun_its_name_and_nothing_else(question: str, context: str, aspect: str) -> None:
+    assert split_question(question, context) == [aspect]
+
+
+def test_a_focus_tells_nothing_of_the_caller() -> None:
+    question = "When was Oslo founded?"
+    assert focuses("I am interested in this because my boss fired me. Focus on the harbour.", question) == [
+        "the harbour (Oslo)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "sides"),
+    [
+        ("Does Switzerland or France own the larger share of Lake Geneva?", ["Does Switzerland own the larger share of Lake Geneva?", "Does France own the larger share of Lake Geneva?"]),
+        ("Thinkific or Kajabi: what is the lowest price?", ["Thinkific: what is the lowest price?", "Kajabi: what is the lowest price?"]),
+        ("What is the difference between arabica and robusta?", ["What is the difference between arabica?", "What is the difference between robusta?"]),
+        ("Compare the Halden Bridge with the Tista Bridge in length", ["Compare the Halden Bridge in length", "Compare the Tista Bridge in length"]),
+        ("Is oat milk healthy or not?", []),
+        ("Who founded Oslo and when?", []),
+    ],
+)  # fmt: skip
+def test_each_side_of_a_comparison_can_be_searched_for(question: str, sides: list[str]) -> None:
+    assert sides_of(question) == sides
 
 
 @given(st.text(min_size=1, max_size=500).filter(str.strip))
@@ -44,9 +93,15 @@ def test_every_question_has_between_one_and_six_aspects(question: str) -> None:
         ("What is the capital of France?", ["France"]),
         ("Did the FDA approve Casgevy in 2023?", ["FDA", "Casgevy", "2023"]),
         ("Who am I and what is Ruth Chepngetich's record?", ["Ruth", "Chepngetich's"]),
+        ("Compare Arabica and Robusta", ["Arabica", "Robusta"]),
+        ("HubSpot or Kajabi: which is cheaper in May?", ["HubSpot", "Kajabi"]),
+        ("Is there a Black Friday offer of NordLayer on Monday?", ["Black", "Friday", "NordLayer"]),
+        ("Wie viele Tore fielen bei der Weltmeisterschaft 1954 im Schnitt?", ["1954"]),
+        ("What Is The Capital Of France?", []),
+        ("HOW MANY PEOPLE LIVE IN OSLO?", []),
     ],
 )
-def test_names_are_capitalised_words_and_numbers(question: str, names: list[str]) -> None:
+def test_names_are_words_whose_capital_tells_something_and_numbers(question: str, names: list[str]) -> None:
     assert names_in(question) == names
 
 

@@ -93,6 +93,14 @@ def test_the_filter_does_not_cost_hits_further_down(settings: Settings) -> None:
     assert len(ask(settings, max_results=1, within="example.com")) == 1
 
 
+def test_a_misspelt_word_is_searched_for_as_the_web_spells_it(settings: Settings) -> None:
+    outcome = asyncio.run(
+        SnapshotSearch(settings).search("tomatos and garlik", max_results=1, source_filter=SourceFilter(None))
+    )
+    assert dict(outcome.meant) == {"garlik": "garlic"}
+    assert outcome.hits[0].snippet.startswith("Tomatoes and garlic")
+
+
 @pytest.mark.parametrize("query", ["", "the", '"', "bitcoin", "AND OR NOT", "\x00"])
 def test_a_query_that_matches_nothing_is_no_failure(settings: Settings, query: str) -> None:
     assert ask(settings, query) == []

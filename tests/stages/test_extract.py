@@ -58,4 +58,4 @@ def test_aspects_in_words_that_no_page_uses_do_not_hide_what_answers_the_questio
     aspect, text = found("inauguration of crossings")[0]
     assert aspect == 2
     assert text.startswith("The Halden Bridge was built in 1931.")
-    assert [text for _, text in found("what colour is it painted")][0].endswith("It is painted green.")
+    assert next(text for _, text in found("what colour is it painted")).endswith("It is painted green.")

@@ -25,6 +25,27 @@ def test_the_first_plan_asks_the_question_and_a_later_one_what_is_open() -> None
     assert model_free(PlanGiven(ledger, Depth.BALANCED, [])).done
 
 
+def test_both_sides_of_a_comparison_are_searched_for() -> None:
+    ledger = Ledger(question="Does Oslo or Bergen have more rain?")
+    plan = model_free(PlanGiven(ledger, Depth.BALANCED, []))
+    assert plan.aspects == ["Does Oslo or Bergen have more rain"]
+    assert plan.queries[1:] == ["Does Oslo have more rain?", "Does Bergen have more rain?"]
+
+
+def test_a_frame_is_neither_an_aspect_nor_searched_for() -> None:
+    ledger = Ledger(question="I am writing a quiz for my class. When was Oslo founded? Please answer briefly.")
+    plan = model_free(PlanGiven(ledger, Depth.BALANCED, []))
+    assert plan.aspects == plan.queries == ["When was Oslo founded"]
+
+
+def test_what_callers_say_of_themselves_is_not_searched_for() -> None:
+    ledger = Ledger(question="Does it help against pain?", context="I take Naproxen since my boss made me ill.")
+    plan = Plan(thought="", aspects=[], queries=["naproxen pain ill boss", "boss"], read=[], done=False)
+    kept, dropped = ground(PlanGiven(ledger, Depth.BALANCED, []), plan)
+    assert kept.queries == ["naproxen pain"]
+    assert [drop.what for drop in dropped] == ["query", "query"]
+
+
 @pytest.mark.parametrize(
     ("aspects", "kept"),
     [
