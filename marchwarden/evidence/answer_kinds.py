@@ -1,4 +1,7 @@
-"""Kinds of answer (a date, a price, a length …): which a question asks for, and which a text holds. English only."""
+"""Kinds of answer (a date, a price, a length …): which a question asks for, and which a text holds.
+
+Dates, numbers and names are asked for in nine languages, the other kinds in English.
+"""
 
 import re
 from dataclasses import dataclass
@@ -27,23 +30,34 @@ _NUMBER_WORDS = (
 
 NAME = _kind(
     "name",
-    r"\b(who|whom|whose|where|which (country|city|company|person|state))\b",
-    r"(?<=[\w,;:] )[A-ZÀ-Þ][\w’'-]+",
+    r"\b(who|whom|whose|where|which (country|city|company|person|state))\b|\b(wer|wen|wem|wessen|wo|woher|wohin)\b|"
+    r"^qui\b|\boù\b|\b(quién(es)?|dónde)\b|\b(кто|кого|кем|где|куда|откуда)\b|(^|\s)(من(?=\s(?!أي|أين))|أين)\s|"
+    r"(किसने|कौन|कहाँ|कहां)|誰|どこ|谁|哪里|哪儿|哪裡",
+    # Scripts without capitals can't tell a name.
+    r"(?<=[\w,;:] )[A-ZÀ-ÞА-ЯЁ][\w’'-]+|[\u0621-\u064a\u0904-\u0939\u3041-\u30ff\u3400-\u9fff]{2}",
     re.RegexFlag(0),
 )
 # The first kind that a question asks for is the one that it wants.
 GENERAL = (
     _kind(
         "date",
-        r"\b(when|what year|which year|what date|since when)\b",
-        rf"\b(1[0-9]{{3}}|20[0-9]{{2}})\b|\b\d{{1,2}}(st|nd|rd|th)\b|{_MONTHS}",
+        r"\b(when|what year|which year|what date|since when)\b|\b(wann|welche[mns]? (jahr|tag|datum))\b|"
+        r"\b(quand|quelle (année|date))\b|\b(cuándo|qué (año|fecha|día))\b|\b(когда|каком году|какого года)\b|"
+        r"(^|\s)(متى|أي (عام|سنة|تاريخ))|(कब|किस (वर्ष|साल|दिन|तारीख))|いつ|何年|何月|何日|什么时候|什麼時候|"
+        r"何时|哪一?年|哪天",
+        rf"(?<!\d)(1[0-9]{{3}}|20[0-9]{{2}})(?!\d)|\b\d{{1,2}}(st|nd|rd|th)\b|{_MONTHS}",
         re.RegexFlag(0),
     ),
     _kind(
         "number",
         r"\bhow (many|much|long|far|old|tall|big|large|fast|high|deep|often|hot|cold|wide|heavy)\b|"
-        r"\bwhat (percentage|share|number|population|temperature|size|record)\b|\bpopulation of\b",
-        rf"\d|{_NUMBER_WORDS}",
+        r"\bwhat (percentage|share|number|population|temperature|size|record)\b|\bpopulation of\b|"
+        r"\bwie (viele?|lange?|weit|alt|groß|hoch|tief|schnell|schwer|breit|oft|teuer)\b|\b(combien|quelle est la "
+        r"(superficie|profondeur|hauteur|longueur|population|taille))\b|\b(cuánt[oa]s?|"
+        r"qué (superficie|profundidad|altura|longitud|"
+        r"población))\b|\b(сколько|насколько|какова (площадь|глубина|высота|длина|численность))\b|(^|\s)كم\s|"
+        r"(कितन[ाीे])|いくつ|いくら|何[人個本件円メ点台]|どのくらい|どれくらい|多少|几[个人年岁次]|多[大高长深远]",
+        rf"\d|{_NUMBER_WORDS}|[一二三四五六七八九十百千万億亿两〇]",
     ),
     NAME,
     _kind(

@@ -15,6 +15,14 @@ ASKING = r"(?:what|who|whom|whose|when|where|which|how|why)\b"
 INVERTED = r"(?:is|are|does|do|did|was|were|has|have|had|can|could|should|will|would|may|must)\b"
 PREPOSITION = r"(?:(?:in|at|by|for|to|up to|from|of|on|after|before|under|with|since|until|about|between) )"
 QUESTION_MARK = "?？؟"
+# Asking words of German, French, Spanish and Russian, after "and".
+FOREIGN_ASKING = (
+    r"(?:(?:seit |von |bis |in |an |mit )?"
+    r"(?:wer|wen|wem|wessen|wann|wo|wohin|woher|warum|weshalb|wieso|wie|was|welche[rsmn]?)|"
+    r"(?:depuis |à |de |en |dans )?(?:qui|quand|où|pourquoi|comment|combien|quel(?:le)?s?)|"
+    r"(?:desde |en |de |a )?(?:quién(?:es)?|cuándo|dónde|por qué|cómo|cuánt[oa]s?|cuál(?:es)?|qué)|"
+    r"(?:с |в |от |на )?(?:кто|кого|кем|когда|где|почему|зачем|сколько|как(?:ой|ая|ие|ое|ом|ова)?))\b"
+)
 
 _NUMBER = r"(?:\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|a couple of|some)"
 _UNIT_OF_TEXT = (
@@ -117,6 +125,12 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 # "When I was a child, …": a clause of time or place, where no question mark follows.
+# Words that ask in languages where a question may end in a full stop.
+_ASKS_IN_EAST = re.compile(
+    r"(?:か|かな|でしょうか|のか)[。.]?$|何[人年月日時]|誰|いくら|いくつ|なぜ[^な]|"
+    r"[吗嗎呢][。.]?$|什么|什麼|多少|[谁誰]|哪[里年个些一]|为什么|為什麼|怎么|怎麼|是否|(?:^|\s)(?:متى|أين|كم|لماذا|كيف|هل)\s|"
+    r"(?:कब|कहाँ|कौन|किसने|क्यों|कैसे|कितन[ाीे])"
+)
 _TELLS = re.compile(
     r"^(?:when|where|while|what|who|which|how)(?:ever)? (?:i|we|my|our|he|she|they|you|the|a|an|it)\b",
     re.IGNORECASE,
@@ -231,6 +245,8 @@ def _sorted_sentences(text: str) -> Framed:
 
 def _is_question(sentence: str, *, told: bool) -> bool:
     if sentence.rstrip(' )"”’»').endswith(tuple(QUESTION_MARK)):
+        return True
+    if _ASKS_IN_EAST.search(sentence):
         return True
     return told or (bool(_ASKS.match(sentence)) and not _TELLS.match(sentence))
 

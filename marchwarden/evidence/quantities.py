@@ -112,18 +112,37 @@ _BETWEEN = re.compile(
     rf"\b(?:between|zwischen|entre|tra|fra)\s(?P<low>{_DIGITS})\s(?:and|und|et|y|e)\s(?P<high>{_DIGITS})",
     re.IGNORECASE,
 )
+# Digits of other scripts, and full-width ones, with their signs.
+_DIGIT_FORMS = str.maketrans(
+    {
+        chr(zero + digit): str(digit)
+        for zero in (0xFF10, 0x0660, 0x06F0, 0x0966)  # full-width, Arabic, Persian, Devanagari
+        for digit in range(10)
+    }
+    | {"，": ",", "．": ".", "％": "%", "٫": ".", "٬": ","}
+)
+_HAN_OR_KANA = "\u3040-\u30ff\u3400-\u9fff"
+_EAST = re.compile(f"[{_HAN_OR_KANA}]")
+_EASTERN_POWERS = {"兆": 1e12, "億": 1e8, "亿": 1e8, "万": 1e4, "萬": 1e4, "千": 1e3, "百": 1e2}
+# "1億2674万", "1.84万", "3千": digits with units of ten thousand.
+_EASTERN_NUMBER = re.compile(
+    rf"(?:\d[\d,]*(?:\.\d+)?[{''.join(_EASTERN_POWERS)}]+)+(?:\d[\d,]*)?(?![\d.])(?!米(?!尺))|"
+    rf"(?:\d[\d,]*(?:\.\d+)?[{''.join(_EASTERN_POWERS)}]+)+"
+)
 _QUANTITY = re.compile(
-    rf"(?<![\w.,:/-])(?P<currency>US\$|[$€£])?\s?(?P<low>\d+(?::\d\d)+(?:\.\d+)?|{_DIGITS})"
+    rf"(?:(?<![\w.,:/-])|(?<=[{_HAN_OR_KANA}]))(?P<currency>US\$|[$€£¥])?\s?(?P<low>\d+(?::\d\d)+(?:\.\d+)?|{_DIGITS})"
     rf"(?:\s?(?:to|bis|à|a|[-–—])\s?(?P<high>{_DIGITS}))?"
     rf"(?P<multiple>(?:{BLANK}(?:{MULTIPLE})s?(?![^\W_]))*)"
     r"(?:\sof\s(?:the\s|its\s)?[\d,.]*\d)?"  # "29 of 31 patients"
-    rf"(?:{BLANK}?(?:(?:de\s|d['’]))?(?:[^\W\d_]+\s)??(?P<unit>{UNIT})(?![\w²³]))?",
+    rf"(?:{BLANK}?(?:(?:de\s|d['’]))?(?:[^\W\d_]+\s)??(?P<unit>{UNIT})(?:(?![\w²³])|(?<=[{_HAN_OR_KANA}])))?",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(rf"{BLANK}?(?:de\s|d['’])?(?P<things>[^\W\d_][\w-]*(?:\s[^\W\d_][\w-]*){{0,2}})")
 _NO_THING = re.compile(
     r"more|less|fewer|other|new|different|when|per|than|out|last|next|since|ago|according", re.IGNORECASE
 )
+# Languages that group digits with commas.
+_COMMA_GROUPS = frozenset(("en", "ja", "zh", "ko", "hi", "th", "ar", "he", "fa"))
 # A plain number from the first to the second is a year, unless a unit of measure follows. A guess.
 _YEARS = (1000, 2100)
 
@@ -169,10 +188,24 @@ _NUMBER_OF = re.compile(
 def quantities(text: str) -> tuple[Quantity, ...]:
     """Return the values that a text states, in its order."""
     language = guess_language(text)
+    text = text.translate(_DIGIT_FORMS) if not text.isascii() else text
+    if _EAST.search(text):
+        text = _EASTERN_NUMBER.sub(_written_out, text)
     plain = _NO_VALUE.sub(lambda found: "|" * len(found[0]), text)
     plain = _BETWEEN.sub(r"\g<low>–\g<high>", _NUMBER_WORD.sub(_as_digits, plain))
     found = (_quantity(match, plain, language) for match in _QUANTITY.finditer(plain) if len(match[0]) <= LONGEST)
     return tuple(quantity for quantity in found if quantity)
+
+
+def _written_out(number: re.Match[str]) -> str:
+    """Return a number with 万 and the like in plain digits."""
+    total = 0.0
+    for digits, powers in re.findall(rf"([\d,.]+)([{''.join(_EASTERN_POWERS)}]*)", number[0]):
+        worth = float(digits.replace(",", ""))
+        for power in powers:
+            worth *= _EASTERN_POWERS[power]
+        total += worth
+    return f"{total:.0f}" if total == int(total) else f"{total}"
 
 
 def _as_digits(word: re.Match[str]) -> str:
@@ -267,7 +300,7 @@ def _number(written: str, language: str) -> tuple[float, float]:
             thousands = plain.count(marks[-1]) > 1
         else:
             plausible = len(last) == 3 and whole != "0" and len(whole) <= 3
-            thousands = plausible and (marks[0] == ",") is (language == "en")
+            thousands = plausible and (marks[0] == ",") is (language in _COMMA_GROUPS)
         if not thousands:
             front, _, rest = plain.rpartition(marks[-1])
     digits = re.sub(r"[.,]", "", front)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from marchwarden.evidence.framing import ASKING, INVERTED, PREPOSITION, unframe
+from marchwarden.evidence.framing import ASKING, FOREIGN_ASKING, INVERTED, PREPOSITION, unframe
 from marchwarden.text.ranking import guess_language, is_stop_word, terms
 
 # Characters of a query, at most: the limit of Tavily's API.
@@ -17,6 +17,7 @@ MOST_ASPECTS = 6
 _NEW_CLAUSE = re.compile(
     # "and" or a new sentence, then anything that asks
     rf"(?:[;?]\s+(?:and\s+)?|,?\s+and\s+(?:also\s+)?|,\s+but\s+)(?={PREPOSITION}?(?:{ASKING}|{INVERTED}))"
+    rf"|,?\s+(?:und|et|y|и)\s+(?={FOREIGN_ASKING})"
     # a comma alone: what can't be a relative clause
     rf"|,\s+(?={PREPOSITION}(?:what|which)\b|(?:how|what|why)\b|(?:who|when|where) {INVERTED}"
     rf"|{INVERTED} (?:the|a|an|its?|they|their|this|these|there)\b)",
@@ -30,10 +31,16 @@ _INTRODUCTION = re.compile(
     rf"(?={PREPOSITION}?(?:{ASKING}|{INVERTED}))",
     re.IGNORECASE,
 )
-_BACKWARD = re.compile(
-    r"\b(it|its|they|them|their|he|his|him|she|her|this|that|these|those|there|one|then)\b", re.IGNORECASE
+# Pronouns of German, French, Spanish and Russian that no English word is spelt like.
+_FOREIGN = (
+    r"es|ihn|ihm|ihre?[rsmn]?|seine?[rsmn]?|dort|elle|ils|elles|lui|leurs?|ella|ellos|ellas|sus?|allí|él|"
+    r"его|её|их|им|он|она|они|там|нём|ней"
 )
-_PERSONAL = re.compile(r"\b(it|its|they|them|their|he|his|him|she|her|there)\b", re.IGNORECASE)
+_BACKWARD = re.compile(
+    r"\b(it|its|they|them|their|he|his|him|she|her|this|that|these|those|there|one|then|" + _FOREIGN + r")\b",
+    re.IGNORECASE,
+)
+_PERSONAL = re.compile(r"\b(it|its|they|them|their|he|his|him|she|her|there|" + _FOREIGN + r")\b", re.IGNORECASE)
 _PERSON = re.compile(r"\b(he|his|him|she|her)\b", re.IGNORECASE)
 # Words of that form that stand for nothing before: "are there", "is it true", "the day that", "which one".
 _NOT_BACKWARD = re.compile(
@@ -223,7 +230,14 @@ def subject_of(text: str) -> list[str]:
     names = names_in(text)
     if _capitals_tell(text):
         return names
-    telling = [word for word in _words(text) if set(terms(word)) - VAGUE_TERMS and not _OPENING.fullmatch(word)]
+    language = guess_language(text)
+    telling = [
+        word
+        for word in _words(text)
+        if set(terms(word, language)) - VAGUE_TERMS
+        and not _OPENING.fullmatch(word)
+        and not re.fullmatch(FOREIGN_ASKING, word, re.IGNORECASE)
+    ]
     return [word for word in telling if word not in names][:_MOST_LENT_WORDS] + names
 
 

@@ -327,8 +327,9 @@ class AskedFor:
 def promise(lead: Lead, aspects: Sequence[Aspect]) -> float:
     """Return the largest share of one of these aspects that a hit's title and snippet hold, 0–1."""
     says = f"{lead.title} {lead.snippet}"
-    words = set(terms(says))
-    asked = [AskedFor.of(aspect.text, "en") for aspect in aspects]
+    language = guess_language(" ".join(aspect.text for aspect in aspects))
+    words = set(terms(says, language))
+    asked = [AskedFor.of(aspect.text, language) for aspect in aspects]
     return max((each.share(words | each.spelled_out(says)) for each in asked), default=0.0)
 
 

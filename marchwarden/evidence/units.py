@@ -1,4 +1,4 @@
-"""Units of measure as pages write them in English, German, French, Spanish and Italian, and their values.
+"""Units of measure as pages write them in ten languages, and their values.
 
 Own code: libraries of units such as pint know English names and symbols only.
 """
@@ -51,13 +51,31 @@ UNITS: tuple[tuple[str, float, str], ...] = (
     ("€", 1, "euro# eur"),
     ("$", 1, "dollar# usd dólar# dollari"),
     ("£", 1, "gbp"),
+    ("share", 1, "процент# بالمئة بالمائة प्रतिशत パーセント"),
+    ("length", 1, "метр# متر مترا أمتار मीटर メートル 米 米尺"),
+    ("length", 1000, "км километр# كيلومتر# किलोमीटर キロメートル 公里 千米"),
+    ("area", 1e6, "кв._км квадратн#_километр# كيلومتر#_مربع# वर्ग_किलोमीटर 平方キロメートル 平方公里 平方千米"),
+    ("area", 1, "кв._м квадратн#_метр# متر#_مربع# वर्ग_मीटर 平方メートル 平方米"),
+    ("weight", 1, "кг килограмм# كيلوغرام# किलोग्राम किलो キログラム 公斤 千克"),
+    ("weight", 1000, "т тонн# طن طنا टन トン 吨"),
+    ("duration", 31557600, "год года году лет سنة سنوات عام عاما साल वर्ष 年間"),
+    ("duration", 60, "минут# دقيقة دقائق मिनट 分钟 分間"),
+    ("duration", 3600, "час часа часов ساعة ساعات घंटे घंटा 小时 時間"),
+    ("duration", 86400, "день дня дней يوم يوما أيام दिन 日間 天"),
+    ("people", 1, "человек# жител# نسمة شخص شخصا लोग लोगों निवासी निवासियों 人 名 居民"),
+    ("€", 1, "евро يورو यूरो ユーロ 欧元 歐元"),
+    ("$", 1, "доллар# دولار# डॉलर ドル 美元"),
+    ("¥", 1, "円"),
     ("international units", 1, "iu ie ui"),
 )
 MULTIPLES: dict[str, float] = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "mn": 1e6, "bn": 1e9,
     "dozen": 12, "tausend": 1e3, "millionen": 1e6, "milliarde": 1e9, "milliarden": 1e9, "mio.": 1e6, "mrd.": 1e9,
     "mille": 1e3, "milliard": 1e9, "millón": 1e6, "millones": 1e6, "mil": 1e3, "milione": 1e6, "milioni": 1e6,
-    "miliardi": 1e9,
+    "miliardi": 1e9, "тысяч": 1e3, "тысяча": 1e3, "тысячи": 1e3, "тыс.": 1e3, "миллион": 1e6, "миллиона": 1e6,
+    "миллионов": 1e6, "млн": 1e6, "миллиард": 1e9, "миллиарда": 1e9, "миллиардов": 1e9, "млрд": 1e9,
+    "ألف": 1e3, "آلاف": 1e3,
+    "مليون": 1e6, "ملايين": 1e6, "مليار": 1e9, "हज़ार": 1e3, "हजार": 1e3, "लाख": 1e5, "करोड़": 1e7,
 }  # fmt: skip
 # Pattern of the words that multiply a number. Most may end in an s.
 MULTIPLE = "|".join(re.escape(word) for word in sorted(MULTIPLES, key=len, reverse=True))

@@ -2,8 +2,9 @@
 
 Pure functions on strings. Nothing here changes a text: it is normalised for matching only.
 
-Own code beside bm25s' tokenizer: it knows no scripts without blanks, no thousands (`10,000`), no apostrophes and no
-language of a text. Beside datasketch: its MinHash estimates a similarity that is exact here, for a few dozen texts.
+Own code beside bm25s' tokenizer: it knows no scripts without blanks (scripts.py), no thousands (`10,000`), no
+apostrophes and no language of a text. Beside datasketch: its MinHash estimates a similarity that is exact here, for a
+few dozen texts.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from zlib import crc32
 import bm25s
 import bm25s.stopwords
 import Stemmer
+
+from marchwarden.text.scripts import has_kana, language_of_script, unspaced_terms
 
 # Words in a shingle: short enough to survive an edited sentence, long enough that common phrases don't match. This
 # and the next four are guesses; tests/text/test_ranking.py shows what counts as a copy.
@@ -39,7 +42,18 @@ _STEMMERS = {
     "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese",
     "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
+# bm25s has none of Arabic and Hindi: the words that are most frequent, and those that ask.
+_ARABIC_STOP_WORDS = (
+    "من في على إلى عن مع هذا هذه ذلك تلك التي الذي الذين أن إن كان كانت يكون هو هي هم ما ماذا متى أين كم كيف لماذا "
+    "هل أي أو ثم قد لقد لا لم لن ليس كل بعض بعد قبل عند عندما حتى منذ بين كما لكن لأن و يبلغ تبلغ"
+)
+_HINDI_STOP_WORDS = (
+    "का के की को में से पर और है हैं था थी थे यह ये वह वे इस उस इन उन एक ने तक भी ही हो हुआ हुई हुए होता होती होते "
+    "कर करने किया की लिए साथ या कि जो जब तो क्या कब कहाँ कहां कौन किसने किस क्यों कैसे कितना कितनी कितने नहीं अपने जिस"
+)
 _STOP_LISTS: dict[str, Sequence[str]] = {
+    "ar": _ARABIC_STOP_WORDS.split(),
+    "hi": _HINDI_STOP_WORDS.split(),
     "da": bm25s.stopwords.STOPWORDS_DANISH,
     "de": bm25s.stopwords.STOPWORDS_GERMAN,
     "en": (*bm25s.stopwords.STOPWORDS_EN_PLUS, "also", "could", "may", "might", "would"),
@@ -67,10 +81,6 @@ _MARKS = (
 )
 _WORD = re.compile(rf"\d+(?:[.,]\d+)+(?!\w)|[\w{_MARKS}]+(?:'[\w{_MARKS}]+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-# Scripts written without spaces: Thai, Lao, Khmer, Myanmar, kana, Han.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
-)
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 _APOSTROPHES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u00b4": "'", "`": "'"})
 _ACCENTS = re.compile("[\u0300-\u036f]")
@@ -124,7 +134,9 @@ def query_terms(query: str, languages: Iterable[str]) -> list[str]:
 
 
 def guess_language(text: str) -> str:
-    """Return the language (ISO 639-1) whose stop words `text` uses most; English where there are none."""
+    """Return the language (ISO 639-1) that the script tells, or whose stop words are used most; English for none."""
+    if told := language_of_script(text):
+        return told
     uses = _stop_word_uses(text)
     return max(uses, key=lambda code: (uses[code], code == "en"))
 
@@ -132,13 +144,13 @@ def guess_language(text: str) -> str:
 def told_language(text: str, declared: str | None) -> str:
     """Return the declared language, unless the stop words of `text` are clearly those of another.
 
-    Then, or where none is declared, the language of most stop words.
+    Then, or where none is declared, that one.
     """
     # Pages often declare the language of the template that they are made with.
+    if declared is None:
+        return guess_language(text)
     uses = _stop_word_uses(text)
     likeliest = max(uses, key=lambda code: (uses[code], code == "en"))
-    if declared is None:
-        return likeliest
     clearly = uses[likeliest] >= _MIN_STOP_WORDS and uses[likeliest] > 2 * uses.get(_code(declared), 0)
     return likeliest if clearly and _code(declared) in _STOP_WORDS else declared
 
@@ -240,6 +252,7 @@ def _words(text: str, code: str) -> list[str]:
     if not text.isascii():
         text = normalize("NFKC", _INVISIBLE.sub("", text).translate(_APOSTROPHES))
     words: list[str] = []
+    is_japanese = has_kana(text)
     for word in _WORD.findall(text.casefold().replace("_", " ")):
         if word.isalpha() and word.isascii():
             words.append(word)
@@ -250,14 +263,5 @@ def _words(text: str, code: str) -> list[str]:
         elif word.isascii():
             words.append(word)
         else:
-            # A run of a script without blanks gives overlapping pairs; the rest stays as it is.
-            end = 0
-            for run in _UNSPACED.finditer(word):
-                if run.start() > end:
-                    words.append(word[end : run.start()])
-                characters = run.group()
-                words.extend(characters[i : i + 2] for i in range(max(1, len(characters) - 1)))
-                end = run.end()
-            if end < len(word):
-                words.append(word[end:])
+            words.extend(unspaced_terms(word, is_japanese=is_japanese))
     return words

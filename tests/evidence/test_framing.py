@@ -42,6 +42,24 @@ def test_frames_are_recognised_without_capitals_too() -> None:
 
 
 @pytest.mark.parametrize(
+    ("framed", "asked"),
+    [
+        ("Ich schreibe ein Quiz. Wie hoch ist die Zugspitze? Bitte in einem Satz.", "Wie hoch ist die Zugspitze?"),
+        ("Je prépare un cours. Qui a fondé Oslo ? Réponds brièvement.", "Qui a fondé Oslo ?"),
+        ("Escribo un informe. ¿Quién fundó Oslo? Responde en una frase.", "¿Quién fundó Oslo?"),
+        ("Я готовлю урок. Кто основал Осло? Ответь кратко.", "Кто основал Осло?"),
+        (
+            "私は発表を準備しています。タルニクの人口は何人ですか。簡潔に答えてください。",
+            "タルニクの人口は何人ですか。",
+        ),
+        ("我在准备报告。塔尔尼克有多少人居住？请简短回答。", "塔尔尼克有多少人居住？"),
+    ],
+)
+def test_frames_are_recognised_in_other_languages(framed: str, asked: str) -> None:
+    assert unframe(framed).asks == (asked,)
+
+
+@pytest.mark.parametrize(
     ("told", "asked"),
     [
         ("Can you tell me how long the Berlin Wall was?", "how long the Berlin Wall was?"),

@@ -11,6 +11,7 @@ from functools import lru_cache
 from marchwarden.contract import DISAGREEMENT, EXCERPT_CUT, markers_of
 from marchwarden.http.addresses import normalise_url
 from marchwarden.text.ranking import terms
+from marchwarden.text.scripts import UNSPACED
 from marchwarden.text.sentences import sentences
 
 _SPACES = re.compile(r"\s+")
@@ -18,6 +19,9 @@ _SPACES = re.compile(r"\s+")
 _DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-", "’": "'", "‘": "'"})
 # Numbers with grouped digits: `2,102,650`, `2 102 650`, `2'102'650`.
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?!\d)")
+
+# A character of a word in a script with blanks between words.
+_SPACED = rf"[^\W{UNSPACED}]"
 
 
 # Scoring compares the same labels and excerpts again and again. The size is a guess.
@@ -38,9 +42,11 @@ def says(text: str, accepted: str) -> bool:
     wanted = normalised(accepted)
     if not wanted:
         return False
-    # `4` is not said by `2.4`, nor by `4.5`, but by `4.` at the end of a sentence.
-    before = r"(?<![\w.,])" if wanted[0].isdigit() else r"(?<!\w)"
-    after = r"(?!\w|[.,]\d)" if wanted[-1].isdigit() else r"(?!\w)"
+    # `4` is not said by `2.4`, nor by `4.5`, but by `4.` at the end of a sentence. Without blanks no word ends.
+    before = rf"(?<!{_SPACED})(?<![.,])" if wanted[0].isdigit() else rf"(?<!{_SPACED})"
+    after = rf"(?!{_SPACED}|[.,]\d)" if wanted[-1].isdigit() else rf"(?!{_SPACED})"
+    before = "" if not re.match(_SPACED, wanted[0]) and wanted[0].isalpha() else before
+    after = "" if not re.match(_SPACED, wanted[-1]) and wanted[-1].isalpha() else after
     return re.search(before + re.escape(wanted) + after, normalised(text)) is not None
 
 

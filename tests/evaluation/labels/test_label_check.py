@@ -174,3 +174,10 @@ def test_every_shipped_label_holds_and_the_set_is_complete() -> None:
     assert by_split["test"] >= 50
     pages = {page for question in questions for page in question.pages}
     assert len(shared_pages(questions)) < 0.05 * len(pages)
+
+
+def test_the_labels_in_nine_languages_hold() -> None:
+    folder = Path(__file__).parents[3] / "evals" / "languages"
+    questions = load_questions(folder / "questions.jsonl")
+    assert anyio.run(check, questions, load_settings(source="snapshot", web=folder / "web")) == []
+    assert counts(questions)["kind"]["unanswerable"] == 9
