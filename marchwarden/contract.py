@@ -231,8 +231,19 @@ class ConfidenceFactors(_Answered):
     query_specificity_match: float = Field(ge=0, le=1)
     budget_exhausted: bool
     recency: Recency | None = None
-    uncalibrated: float | None = Field(None, ge=0, le=1, description="The score before it was calibrated, if it was.")
+    uncalibrated: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="The score before it was calibrated or lowered by the model's estimate, if it was.",
+    )
     calibration: str | None = Field(None, description="What the confidence was calibrated on; null where it was not.")
+    estimated: float | None = Field(
+        None, ge=0, le=1, description="The model's own probability that the answer is right; null where it gave none."
+    )
+    would_change: str | None = Field(
+        None, description="What evidence would change the confidence most, by the model; null where it said nothing."
+    )
 
 
 class CostMetadata(_Answered):

@@ -33,6 +33,7 @@ from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, report
 from marchwarden.stages.extract import SNIPPET
 from marchwarden.stages.gaps import GAPS, GapsGiven, find_decided_gaps, undecided
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
+from marchwarden.stages.score_confidence import CONFIDENCE, WORDS, ConfidenceGiven, Estimate
 from marchwarden.stages.stage import Form, Stages, WithoutModel
 from marchwarden.stages.synthesize import (
     SYNTHESIZE,
@@ -44,6 +45,7 @@ from marchwarden.stages.synthesize import (
     render_answer,
     usable_excerpts,
 )
+from marchwarden.stages.verify_claims import VERIFY, VerifyGiven, apply_verdicts, needs_verdict
 from marchwarden.trace.events import Dropped
 
 # Pages without text that one result names, at most. A guess.
@@ -90,6 +92,8 @@ class Conclusion:
     discoveries: list[DiscoveryEvent]
     open_questions: list[OpenQuestion]
     dropped: list[Dropped] = field(default_factory=list)
+    estimate: Estimate | None = None
+    """The model's own estimate that the answer is right; None where none was asked, or it gave nothing usable."""
 
     def result(self, state: Checkpoint, *, seconds: float, trace_id: str, today: date) -> ResearchResult:
         """Return the result of a call that ended in this state, after this time."""
@@ -101,7 +105,11 @@ class Conclusion:
             today=today,
             calibration=state.calibration,
             parameters=state.parameters,
+            estimated=self.estimate.probability if self.estimate else None,
         )
+        factors = assessment.factors
+        if self.estimate and self.estimate.would_change:
+            factors = factors.model_copy(update={"would_change": WORDS[self.estimate.would_change]})
         corroborated = len(ledger.organisations(self.cited)) > 1
         return ResearchResult(
             answer=self.answer,
@@ -110,7 +118,7 @@ class Conclusion:
             discovery_events=self.discoveries,
             open_questions=self.open_questions,
             confidence=assessment.confidence,
-            confidence_factors=assessment.factors,
+            confidence_factors=factors,
             cost_metadata=cost,
             trace_id=trace_id,
         )
@@ -133,6 +141,10 @@ async def conclude(
     if usable_excerpts(ledger):
         claims, form = await stages.run(SYNTHESIZE, given)
     claims, dropped = check_grounding(ledger, claims)
+    if form == "model":
+        claims, refused = await _verify(ledger, claims, stages)
+        dropped += refused
+    stages.give_back(VERIFY)
     if not claims and form == "model":
         form = "model_free"
         claims, _ = check_grounding(ledger, SYNTHESIZE.model_free(given))
@@ -151,7 +163,34 @@ async def conclude(
     # A disagreement is a finding, and raises its question, also where nothing is left to cite. A model is asked for
     # more only where there are cited excerpts to show it.
     questions = (await stages.run(OPEN_QUESTIONS, asked))[0] if cited else OPEN_QUESTIONS.model_free(asked)
-    return Conclusion(answer, cited, stands_on, len(claims), form, gaps, discoveries, questions, dropped)
+    estimate = await _estimate(ledger, claims, stages, today, parameters) if cited else None
+    return Conclusion(answer, cited, stands_on, len(claims), form, gaps, discoveries, questions, dropped, estimate)
+
+
+async def _verify(ledger: Ledger, claims: list[Claim], stages: Stages) -> tuple[list[Claim], list[Dropped]]:
+    """Return the claims that a verdict leaves, in their order, and what was dropped. Copied sentences need none."""
+    worded = [place for place, claim in enumerate(claims) if needs_verdict(ledger, claim)]
+    if not worded:
+        return claims, []
+    given = VerifyGiven(ledger, tuple(claims[place] for place in worded))
+    verdicts, form = await stages.run(VERIFY, given)
+    if form == "model_free":  # the rules have let all of them pass
+        return claims, []
+    left, dropped = apply_verdicts(given, verdicts)
+    now = dict(zip(worded, left, strict=True))
+    return [each for place, claim in enumerate(claims) if (each := now.get(place, claim))], dropped
+
+
+async def _estimate(
+    ledger: Ledger, claims: list[Claim], stages: Stages, today: date, parameters: Parameters
+) -> Estimate | None:
+    """Return the model's estimate that the answer is right; None where no model gave one."""
+    exhausted = bool(stages.exhausted)
+    by_rules = assess(
+        ledger, evidence(ledger, claims), budget_exhausted=exhausted, today=today, parameters=parameters
+    )
+    estimate, form = await stages.run(CONFIDENCE, ConfidenceGiven(ledger, tuple(claims), by_rules))
+    return estimate if form == "model" else None
 
 
 async def finish(state: Checkpoint, *, limit: Limit, trace_id: str, seconds: float) -> ResearchResult:

@@ -34,6 +34,8 @@ from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.extract import EXTRACT, ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
 from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel
+from marchwarden.stages.synthesize import SYNTHESIZE
+from marchwarden.stages.verify_claims import VERIFY
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Recorder
 
@@ -57,6 +59,8 @@ HITS_PER_QUERY = 10
 PLAN_SHARE = 0.25
 # Share of the tokens, and tokens at most, that are set aside for the answer before anything else is spent.
 SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.5, 4000
+# The same for the check of its claims. The answer takes about a third of its own, and the check may take the rest.
+VERIFY_SHARE, VERIFY_TOKENS = 0.1, 1500
 # Seconds that are kept to end a call within its time, at most a tenth of it. A model-free end takes milliseconds.
 FINISH_SECONDS = 2.0
 # Seconds that a fetch has at least, however little time is left.
@@ -119,15 +123,15 @@ class ResearchCall:
         self.budget.start_clock()
         self.tell.started(self.request, self.settings, self.program)
         if self.stages.model is not None:
-            self.budget.set_aside(
-                "synthesize", min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * self.budget.token_budget))
-            )
+            tokens = self.budget.token_budget
+            self.budget.set_aside(SYNTHESIZE.name, min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * tokens)))
+            self.budget.set_aside(VERIFY.name, min(VERIFY_TOKENS, int(VERIFY_SHARE * tokens)))
         with anyio.move_on_after(self.budget.seconds_left() - 2 * self.finish_seconds) as deadline:
             await self._loop()
         if deadline.cancelled_caught:
             self.budget.ran_out("seconds")
             self.tell.stopped("seconds", "The time for reading pages ran out.")
-        self.budget.set_aside("synthesize", 0)
+        self.stages.give_back(SYNTHESIZE)
         return await self._finish()
 
     # The loop

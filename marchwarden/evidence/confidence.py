@@ -1,4 +1,4 @@
-"""Confidence in an answer, by a rubric over recorded facts. No model is asked for it.
+"""Confidence in an answer, by a rubric over recorded facts, which a model's estimate can lower.
 
     base      0.65 · 0.74 · 0.82 · 0.88 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
     authority +0.05 high · 0 medium · −0.12 low
@@ -9,11 +9,14 @@
 
 These numbers are the defaults (programs/parameters.py), set on the training questions, where the fit of the evidence
 told most; a program may have others. Where the model has a calibration, an answer with a citation gets the share of
-right answers among those with its score, within the same upper bounds.
+right answers among those with its score, within the same upper bounds. A model's own estimate that the answer is
+right (stages/score_confidence.py) lowers the confidence to the middle of both, in log-odds. It raises it only where
+the calibration was fitted with such estimates.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from datetime import date
@@ -21,7 +24,7 @@ from urllib.parse import urlsplit
 
 from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority
 from marchwarden.ledger import Excerpt, Ledger, Source
-from marchwarden.programs import Calibration
+from marchwarden.programs import Calibration, log_odds
 from marchwarden.programs.parameters import DEFAULT, Parameters
 
 # Upper bounds of the confidence that the contract promises. No compile may change them.
@@ -87,8 +90,12 @@ def assess(
     today: date,
     calibration: Calibration | None = None,
     parameters: Parameters = DEFAULT,
+    estimated: float | None = None,
 ) -> Assessment:
-    """Return the factors of an answer that cites these excerpts, and its confidence, calibrated where it can be."""
+    """Return the factors of an answer that cites these excerpts, and its confidence, calibrated where it can be.
+
+    `estimated` is a model's own probability that the answer is right, 0–1; None where none was asked.
+    """
     locators = list(dict.fromkeys(excerpt.locator for excerpt in cited))
     # An aspect without a cited excerpt counts 0.
     fit = [
@@ -109,10 +116,12 @@ def assess(
         unresolved=has_open_conflict(ledger),
         parameters=parameters,
     )
-    if calibration is None or not cited:
+    if (calibration is None and estimated is None) or not cited:
         return Assessment(score, factors)
-    told = factors.model_copy(update={"uncalibrated": score, "calibration": calibration.described})
-    return Assessment(calibrated(score, factors, calibration), told)
+    described = calibration.described if calibration else None
+    told = {"uncalibrated": score, "calibration": described, "estimated": estimated}
+    confidence = calibrated(score, factors, calibration, estimated) if calibration else lowered_by(estimated, score)
+    return Assessment(confidence, factors.model_copy(update=told))
 
 
 def share_answered(ledger: Ledger, cited: list[Excerpt]) -> float:
@@ -125,9 +134,25 @@ def has_open_conflict(ledger: Ledger) -> bool:
     return any(not conflict.resolved for conflict in ledger.conflicts)
 
 
-def calibrated(score: float, factors: ConfidenceFactors, calibration: Calibration) -> float:
-    """Return the calibrated confidence of a rubric's score, 0–1, within the upper bound of these factors."""
-    return min(calibration.apply(score), _most(factors))
+def calibrated(
+    score: float, factors: ConfidenceFactors, calibration: Calibration, estimated: float | None = None
+) -> float:
+    """Return the calibrated confidence of a rubric's score, 0–1, within the upper bound of these factors.
+
+    A model's estimate counts as the calibration was fitted to it. One that was fitted without estimates is lowered.
+    """
+    if estimated is not None and calibration.with_estimate:
+        return min(calibration.with_estimate.apply(score, estimated), _most(factors))
+    return min(lowered_by(estimated, calibration.apply(score)), _most(factors))
+
+
+def lowered_by(estimated: float | None, confidence: float) -> float:
+    """Return the confidence, 0–1, as a model's estimate lowers it. A higher estimate changes nothing."""
+    if estimated is None or estimated >= confidence:
+        return confidence
+    # The middle of the log-odds is what two forecasters of equal skill make together. A guess for any one model.
+    middle = (log_odds(confidence) + log_odds(estimated)) / 2
+    return min(confidence, round(1 / (1 + math.exp(-middle)), 2))
 
 
 def _most(factors: ConfidenceFactors) -> float:

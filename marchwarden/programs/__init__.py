@@ -6,7 +6,7 @@ loading.py finds it and refuses damaged and stale parts, saving.py writes it.
 
 from __future__ import annotations
 
-from marchwarden.programs.calibration import Calibration, log_odds
+from marchwarden.programs.calibration import Calibration, EstimateCurve, log_odds
 from marchwarden.programs.listing import Listed, all_programs, find_program
 from marchwarden.programs.loading import NONE, Program, load_program, own_programs, parameters_signature, places
 from marchwarden.programs.names import family, model_slug
@@ -30,6 +30,7 @@ __all__ = [
     "Calibration",
     "CompiledStage",
     "CostRecord",
+    "EstimateCurve",
     "FigureRecord",
     "Listed",
     "Note",

@@ -10,6 +10,23 @@ from pydantic import BaseModel, ConfigDict, Field
 _MIN_SCORE_DISTANCE = 0.01
 
 
+class EstimateCurve(BaseModel):
+    """A map from the rubric's score and a model's own estimate to the chance of a right answer, as Calibration is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    slope: float = Field(ge=0, allow_inf_nan=False)
+    of_estimate: float = Field(ge=0, allow_inf_nan=False)
+    """Slope of the estimate's log-odds."""
+    intercept: float = Field(allow_inf_nan=False)
+    questions: int = Field(gt=0)
+    """Number of forecasts with an estimate that the curve was fitted on."""
+
+    def apply(self, score: float, estimated: float) -> float:
+        """Return the calibrated confidence for a score and an estimate of 0–1: 0–1, with two decimals."""
+        return _chance(self.intercept + self.slope * log_odds(score) + self.of_estimate * log_odds(estimated))
+
+
 class Calibration(BaseModel):
     """A map from the rubric's score to the chance of a right answer: logistic in the log-odds (Platt 1999)."""
 
@@ -33,12 +50,12 @@ class Calibration(BaseModel):
     """Hash of the compiled stages that gave the answers (`Program.stages_hash`); None where none was compiled."""
     date: str
     """Day of the fit, in ISO form."""
+    with_estimate: EstimateCurve | None = None
+    """Curve for answers of which the model gave an estimate; None where the fit had too few of them."""
 
     def apply(self, score: float) -> float:
         """Return the calibrated confidence for a score of 0–1: 0–1, with two decimals."""
-        odds = self.intercept + self.slope * log_odds(score)
-        # Beyond ±30 the chance is 0 or 1 to twelve decimals, and exp() would overflow far beyond.
-        return round(1 / (1 + math.exp(-max(-30.0, min(30.0, odds)))), 2)
+        return _chance(self.intercept + self.slope * log_odds(score))
 
     @property
     def described(self) -> str:
@@ -51,3 +68,9 @@ def log_odds(score: float) -> float:
     """Return the log-odds of a score of 0–1; scores near 0 and 1 count as 0.01 and 0.99."""
     inside = min(max(score, _MIN_SCORE_DISTANCE), 1 - _MIN_SCORE_DISTANCE)
     return math.log(inside / (1 - inside))
+
+
+def _chance(odds: float) -> float:
+    """Return the chance, 0–1 with two decimals, of these log-odds."""
+    # Beyond ±30 the chance is 0 or 1 to twelve decimals, and exp() would overflow far beyond.
+    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, odds)))), 2)

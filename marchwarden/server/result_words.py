@@ -73,4 +73,8 @@ def confidence_parts(factors: ConfidenceFactors | TolerantJsonView) -> list[str]
     if factors.calibration:
         before = "" if factors.uncalibrated is None else f" (uncalibrated {factors.uncalibrated:.2f})"
         parts.insert(0, factors.calibration + before)
+    if factors.estimated is not None:
+        parts.append(f"the model's own estimate {factors.estimated:.2f}")
+    if factors.would_change:
+        parts.append(f"would change it most: {factors.would_change}")
     return parts

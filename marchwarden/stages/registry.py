@@ -14,14 +14,16 @@ from marchwarden.stages.extract import EXTRACT
 from marchwarden.stages.gaps import GAPS
 from marchwarden.stages.open_questions import OPEN_QUESTIONS
 from marchwarden.stages.plan import PLAN
+from marchwarden.stages.score_confidence import CONFIDENCE
 from marchwarden.stages.stage import Stage
 from marchwarden.stages.synthesize import SYNTHESIZE
+from marchwarden.stages.verify_claims import VERIFY
 
 if TYPE_CHECKING:
     import dspy
 
 STAGES: dict[str, Stage[Any, Any]] = {
-    stage.name: stage for stage in (PLAN, EXTRACT, SYNTHESIZE, GAPS, DISCOVERIES, OPEN_QUESTIONS)
+    stage.name: stage for stage in (PLAN, EXTRACT, SYNTHESIZE, VERIFY, GAPS, DISCOVERIES, OPEN_QUESTIONS, CONFIDENCE)
 }
 
 

@@ -62,6 +62,8 @@ class Stage(Generic[Given, Output]):
     """Demonstrations that the model is shown: input and output fields by name."""
     without_model: bool = False
     """True where the stage never asks the model, because its program found that the model does worse."""
+    time_share: float | None = None
+    """Share, 0–1, that the model may take of the time which is left where the stage is run; None for all of it."""
 
     @cached_property
     def predictor(self) -> dspy.Predict:
@@ -121,6 +123,10 @@ class Stages(Protocol):
         """Return the stage's output, and the form that gave it."""
         ...
 
+    def give_back(self, stage: Stage[Any, Any]) -> None:
+        """Free the tokens that are still set aside for a stage."""
+        ...
+
 
 @dataclass(frozen=True)
 class WithoutModel:
@@ -131,6 +137,9 @@ class WithoutModel:
 
     async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
         return stage.model_free(given), "model_free"
+
+    def give_back(self, stage: Stage[Any, Any]) -> None:
+        pass
 
 
 class StageRunner:
@@ -168,9 +177,16 @@ class StageRunner:
     async def run(
         self, stage: Stage[Given, Output], given: Given, *, seconds: float | None = None
     ) -> tuple[Output, Form]:
-        """Return the stage's output, and the form that gave it. The model has `seconds`, or no limit for None."""
+        """Return the stage's output, and the form that gave it.
+
+        The model has `seconds`; for None it has the stage's share of the time that is left, or no limit.
+        """
         if self.model is None or stage.without_model or stage.name in self._without_model:
             return stage.model_free(given), "model_free"
+        if seconds is None and stage.time_share is not None:
+            # Until whoever runs the stage gives up, so that what comes after it has its time.
+            left = anyio.current_effective_deadline() - anyio.current_time()
+            seconds = stage.time_share * max(0.0, left)
         reason = f"the model took longer than {seconds or 0:.0f} s"
         try:
             with anyio.move_on_after(seconds):
@@ -196,6 +212,9 @@ class StageRunner:
             FellBack(stage=stage.name, reason=reason, decision=f"{stage.name} goes on without the model")
         )
         return stage.model_free(given), "model_free"
+
+    def give_back(self, stage: Stage[Any, Any]) -> None:
+        self._budget.set_aside(stage.name, 0)
 
     async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
         import dspy

@@ -41,6 +41,7 @@ def stage_view(report: StageReport) -> View:
         "score": f"{report.score:.3f}",
         f"95{NO_BREAK}% interval": f"{low:.2f} – {high:.2f}" if len(report.examples) >= FEW else "–",
         "valid output": "–" if report.valid_rate is None else f"{report.valid_rate:.3f}",
+        **({} if report.auroc is None else {"AUROC": f"{report.auroc:.3f}"}),
         "tokens": f"{sum(each.tokens for each in report.examples):,}",
         "seconds": f"{seconds:.1f}",
     }

@@ -22,10 +22,12 @@ from marchwarden.evaluation.scoring.answer_scorers import forecast
 from marchwarden.evaluation.scoring.logistic import fit_logistic
 from marchwarden.evidence.confidence import calibrated
 from marchwarden.files import write_whole
-from marchwarden.programs import CALIBRATION, Calibration, log_odds
+from marchwarden.programs import CALIBRATION, Calibration, EstimateCurve, log_odds
 
 # Forecasts that a fit needs: fewer say too little about two numbers. A guess.
 LEAST = 20
+# Penalty on the two slopes of a fit with estimates, which may be the same for all answers. A guess: next to nothing.
+_PENALTY = 0.01
 # Parts of the questions in the cross-validation. A guess: the usual number.
 FOLDS = 5
 
@@ -99,6 +101,7 @@ def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
     slope, intercept = fit([(each.score, each.right) for each in forecasts])
     calibration = Calibration(
         format=1,
+        with_estimate=_curve_with_estimates(forecasts),
         model_id=run.info.model_id,
         slope=slope,
         intercept=intercept,
@@ -168,12 +171,13 @@ def _cross_validated(calibration: Calibration, forecasts: Sequence[Forecast]) ->
     folds = [fold_of[place] for place in range(len(forecasts))]
     found = [0.0] * len(forecasts)
     for fold in range(FOLDS):
-        others = [(each.score, each.right) for each, own in zip(forecasts, folds, strict=True) if own != fold]
-        slope, intercept = fit(others)
-        fitted = calibration.model_copy(update={"slope": slope, "intercept": intercept})
+        others = [each for each, own in zip(forecasts, folds, strict=True) if own != fold]
+        slope, intercept = fit([(each.score, each.right) for each in others])
+        curve = _curve_with_estimates(others) if calibration.with_estimate else None
+        fitted = calibration.model_copy(update={"slope": slope, "intercept": intercept, "with_estimate": curve})
         for place, each in enumerate(forecasts):
             if folds[place] == fold:
-                found[place] = calibrated(each.score, each.factors, fitted)
+                found[place] = _calibrated(each, fitted)
     return found
 
 
@@ -197,8 +201,12 @@ def _tested(calibration: Calibration, run: Run, test: Run) -> BeforeAfter:
     forecasts = forecasts_of(test)
     if not forecasts:
         raise EvaluationError(f"{test.folder} has no answer that claims something", hint="Test on another run.")
-    after = [calibrated(each.score, each.factors, calibration) for each in forecasts]
+    after = [_calibrated(each, calibration) for each in forecasts]
     return _measured(_named(test.info), forecasts, after)
+
+
+def _calibrated(each: Forecast, calibration: Calibration) -> float:
+    return calibrated(each.score, each.factors, calibration, each.factors.estimated)
 
 
 def _measured(questions: str, forecasts: Sequence[Forecast], after: Sequence[float]) -> BeforeAfter:
@@ -234,3 +242,25 @@ def fit(scored: Sequence[tuple[float, bool]]) -> tuple[float, float]:
     if slope <= 0:
         return 0.0, round(level, 6)
     return round(slope, 6), round(intercept - slope * middle, 6)
+
+
+def _curve_with_estimates(forecasts: Sequence[Forecast]) -> EstimateCurve | None:
+    """Fit the score and the model's own estimate together, as `fit` does the score alone.
+
+    None where fewer than `LEAST` forecasts have an estimate, or all of those are right or all wrong. An estimate that
+    does not rise with the chance of a right answer counts nothing.
+    """
+    told = [(each, estimated) for each in forecasts if (estimated := each.factors.estimated) is not None]
+    right = np.array([each.right for each, _ in told], dtype=bool)
+    if len(told) < LEAST or right.all() or not right.any():
+        return None
+    targets = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
+    odds = np.array([[log_odds(each.score), log_odds(estimated)] for each, estimated in told])
+    slopes, intercept = fit_logistic(odds, targets, penalty=_PENALTY)
+    slope, of_estimate = (float(each) for each in slopes)
+    if slope < 0 or of_estimate <= 0:
+        slope, intercept = fit([(each.score, each.right) for each, _ in told])
+        of_estimate = 0.0
+    return EstimateCurve(
+        slope=round(slope, 6), of_estimate=round(of_estimate, 6), intercept=round(intercept, 6), questions=len(told)
+    )

@@ -18,6 +18,7 @@ from marchwarden.contract import Constraints
 from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.runs.run import labels_fingerprint, pages_fingerprint
+from marchwarden.evaluation.scoring.aggregates import auroc
 from marchwarden.evaluation.scoring.bootstrap import LEVEL, SAMPLES
 from marchwarden.optimization.examples import STAGE_SETS, labelled_web
 from marchwarden.optimization.examples.stage_example import AnyStageSet, Example
@@ -54,6 +55,10 @@ class ExampleScore:
     feedback: str
     fell_back: str | None = None
     """Reason why the model's output was not used; None where it was."""
+    confidence: float | None = None
+    """Probability that the output states, 0–1; None for a stage that states none."""
+    right: bool | None = None
+    """True where what has this probability came true; None for a stage that states none."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,11 @@ class StageReport:
         return fmean(each.own for each in self.examples)
 
     @property
+    def auroc(self) -> float | None:
+        """Chance that what came true had more probability than what did not; None where the stage states none."""
+        return auroc([asdict(each) for each in self.examples if each.right is not None])
+
+    @property
     def by_kind(self) -> dict[str, float]:
         kinds = sorted({each.kind for each in self.examples})
         return {kind: fmean(each.score for each in self.examples if each.kind == kind) for kind in kinds}
@@ -99,6 +109,7 @@ class StageReport:
             "score": self.score,
             "interval": self.interval and list(self.interval),
             "valid_rate": self.valid_rate,
+            "auroc": self.auroc,
             "by_kind": self.by_kind,
             "tokens": sum(each.tokens for each in self.examples),
             "seconds": round(sum(each.seconds for each in self.examples), 3),
@@ -228,6 +239,7 @@ class _StageRun:
         if form == "model" and not own:
             output = self._stage.model_free(example.given)
         feedback = self._set.score(example, output)
+        confidence, right = self._set.forecast(example, output) if self._set.forecast else (None, None)
         return ExampleScore(
             id=example.id,
             question=example.question,
@@ -240,6 +252,8 @@ class _StageRun:
             seconds=seconds,
             feedback=feedback.text,
             fell_back=tally.fell_back or ("nothing of it stood" if form == "model" and not own else None),
+            confidence=confidence,
+            right=right,
         )
 
 

@@ -66,6 +66,8 @@ class StageSet(Generic[Given, Output, Gold]):
     answer: Callable[[Example[Given, Gold]], dict[str, Any] | None] = lambda example: None
     """Right answer as the signature's output fields, as JSON, in words that the model was shown; None where labels
     give none. It says nothing that only labels or unshown pages say, categories aside."""
+    forecast: Callable[[Example[Given, Gold], Output], tuple[float, bool]] | None = None
+    """Probability that an output states, 0–1, and whether it came true; None for a stage that states none."""
 
     async def examples_on(self, questions: Sequence[Question], web: LabelledWeb) -> list[Example[Given, Gold]]:
         """Build the examples of all questions. What shares a web reads its pages once."""
