@@ -114,6 +114,8 @@ def obey(chance: random.Random, stage: str) -> str:
         "gaps": {"gaps": several(lambda: {"aspect": number(), "category": chance.choice(["source_not_found", "scope_exceeded"]), "detail": words() or "x"})},
         "discoveries": {"events": several(lambda: {"pointer": number(), "query": words() or "x y z", "reason": words() or "x y z"})},
         "open_questions": {"questions": several(lambda: {"question": words(), "excerpt": number(), "priority": "high"})},
+        "verify": {"verdicts": several(lambda: {"claim": number(), "verdict": chance.choice(["supported", "partly", "not_stated"]), "part": words(), "missing": words()})},
+        "confidence": {"claim_probabilities": several(chance.random), "probability": chance.choice([1.0, 0.0, 7]), "would_change": chance.choice([words(), "newer_source"])},
     }  # fmt: skip
     return json.dumps(answers[stage])
 

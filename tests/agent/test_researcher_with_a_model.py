@@ -47,6 +47,8 @@ STAGES = {
     "gaps": "For each open aspect",
     "discoveries": "For each numbered pointer",
     "open_questions": "Write specific questions",
+    "verify": "Give one verdict",
+    "confidence": "Say how probable",
 }
 
 
@@ -58,6 +60,11 @@ def stage_of(request: Any) -> str:
 def shown(request: Any, field: str = "excerpts") -> list[int]:
     """The numbers of passages or excerpts in a prompt."""
     return [int(number) for number in re.findall(r"^<(\d+)>", "\n".join(prompt_texts(request)), re.MULTILINE)]
+
+
+def claims_in(request: Any) -> list[int]:
+    """The numbers of claims in a prompt."""
+    return [int(number) for number in re.findall(r"^(\d+)\. ", "\n".join(prompt_texts(request)), re.MULTILINE)]
 
 
 def good(request: Any) -> str:
@@ -77,6 +84,11 @@ def good(request: Any) -> str:
         return json.dumps({"claims": [{"text": "The Halden Bridge was built in 1931.", "excerpts": numbers}]})
     if stage == "open_questions":
         return json.dumps({"questions": [{"question": "Who designed the Halden Bridge?", "excerpt": numbers[0], "priority": "high"}]})  # fmt: skip
+    if stage == "verify":
+        return json.dumps({"verdicts": [{"claim": number, "verdict": "supported"} for number in claims_in(request)]})
+    if stage == "confidence":
+        sure = [0.95 for _ in claims_in(request)]
+        return json.dumps({"claim_probabilities": sure, "probability": 0.95, "would_change": "newer_source"})
     return json.dumps({"gaps": []} if stage == "gaps" else {"events": []})
 
 
@@ -121,7 +133,9 @@ async def test_a_model_plans_reads_and_writes() -> None:
 async def test_each_model_call_is_in_the_trace_with_stage_tokens_and_duration() -> None:
     done = await run(good)
     calls = done.events("model_call")
-    assert {call.stage for call in calls} == {"plan", "extract", "synthesize", "open_questions"}
+    assert {call.stage for call in calls} == {
+        "plan", "extract", "synthesize", "verify", "open_questions", "confidence",
+    }  # fmt: skip
     assert sum(call.charged_tokens for call in calls) == done.result.cost_metadata.tokens_used > 0
     assert all(call.duration_sec >= 0 and call.input_tokens > 0 for call in calls)
 
@@ -281,13 +295,13 @@ async def test_at_500_tokens_the_result_is_valid_and_says_that_the_budget_ran_ou
 
 
 async def test_a_closing_stage_that_tokens_do_not_reach_is_no_exhausted_budget() -> None:
-    """The findings are whole: only the wording of the open questions is the model-free one."""
+    """The findings are whole: the rules alone judge the claims, and the open questions are the model-free ones."""
     all_of_it = lm15.Usage(input_tokens=50_000, output_tokens=10)
     done = await run(
         lambda asked: Reply(good(asked), usage=all_of_it) if stage_of(asked) == "synthesize" else good(asked)
     )
     fell = {event.stage for event in done.events("fallback")}
-    assert fell == {"open_questions"}
+    assert fell == {"verify", "open_questions", "confidence"}
     assert not done.result.cost_metadata.budget_exhausted
     assert "budget_exhausted" not in done.categories()
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority, confidence_band
-from marchwarden.evidence.confidence import assess, authority_of, calibrated, score_of
+from marchwarden.evidence.confidence import assess, authority_of, calibrated, lowered_by, score_of
 from marchwarden.ledger import Ledger
-from marchwarden.programs import Calibration
+from marchwarden.programs import Calibration, EstimateCurve
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,47 @@ def test_a_calibrated_confidence_keeps_the_rubrics_bounds(
         assert found <= 0.69
     if factors.contradiction_detected:
         assert confidence_band(found) != "high"
+
+
+# With a model's own estimate
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_an_estimate_can_only_lower_a_confidence(confidence: float, estimated: float) -> None:
+    found = lowered_by(estimated, confidence)
+    assert found <= confidence
+    assert found >= min(confidence, estimated) - 0.01
+
+
+def test_a_low_estimate_lowers_to_the_middle_of_the_log_odds() -> None:
+    assert lowered_by(0.2, 0.8) == 0.5
+    assert lowered_by(None, 0.8) == lowered_by(0.8, 0.8) == lowered_by(1.0, 0.8) == 0.8
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.booleans(), st.booleans())
+def test_a_calibration_that_was_fitted_without_estimates_is_never_raised_by_one(
+    score: float, estimated: float, contradicted: bool, exhausted: bool
+) -> None:
+    factors = ConfidenceFactors(
+        num_corroborating_sources=3, source_authority=SourceAuthority.HIGH, contradiction_detected=contradicted,
+        query_specificity_match=1.0, budget_exhausted=exhausted,
+    )  # fmt: skip
+    calibration = a_calibration(1.0, 0.3)
+    assert calibrated(score, factors, calibration, estimated) <= calibrated(score, factors, calibration)
+
+
+def test_a_calibration_that_was_fitted_with_estimates_uses_them_within_the_bounds() -> None:
+    curve = EstimateCurve(slope=1.0, of_estimate=1.0, intercept=0.0, questions=70)
+    calibration = a_calibration(1.0, 0.0).model_copy(update={"with_estimate": curve})
+    factors = ConfidenceFactors(
+        num_corroborating_sources=3, source_authority=SourceAuthority.HIGH, contradiction_detected=False,
+        query_specificity_match=1.0, budget_exhausted=False,
+    )  # fmt: skip
+    assert calibrated(0.6, factors, calibration, 0.8) == 0.86
+    assert calibrated(0.6, factors, calibration, 0.2) == 0.27
+    assert calibrated(0.6, factors, calibration) == 0.6
+    exhausted = factors.model_copy(update={"budget_exhausted": True})
+    assert calibrated(0.99, exhausted, calibration, 0.99) == 0.69
 
 
 def test_where_nothing_is_cited_there_is_nothing_to_calibrate() -> None:
