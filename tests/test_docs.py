@@ -491,6 +491,7 @@ def test_numbers_of_architecture_are_those_of_the_code() -> None:
         f"{researcher.SYNTHESIS_SHARE:.0%}".replace("%", " %") + f" of the tokens ({researcher.SYNTHESIS_TOKENS:,}"
         in text
     )
+    assert f"and {researcher.VERIFY_SHARE * 100:.0f} % ({researcher.VERIFY_TOKENS:,} at most) for verifying" in text
     assert f"{researcher.PAGES_PER_TURN[Depth.BALANCED]} pages a turn at depth `balanced`" in text
     assert researcher.FINISH_SECONDS == 2.0, "the page says 2 s"
     assert FAILURES_BORNE == 3, "the page says three times"

@@ -153,7 +153,7 @@ def test_the_program_in_force_is_named_unless_none_is_wanted(evaluate: Eval, tmp
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--stage", "confidence"), f"there is no such stage; the stages are {', '.join(STAGE_SETS)}"),
+        (("--stage", "answer"), f"there is no such stage; the stages are {', '.join(STAGE_SETS)}"),
         (("--stage", "extract", "--judge", "m"), "--stage and --judge can't be given together"),
         (("--check", "--stage", "extract"), "--check and --stage can't be given together"),
         (("--check", "--limit", "1"), "--check and --limit can't be given together"),

@@ -132,6 +132,45 @@ def test_the_fit_does_not_depend_on_the_order_of_the_records(tmp_path: Path) -> 
     assert calibrate(one).calibration == calibrate(other).calibration
 
 
+def with_estimates(folder: Path, forecasts: Sequence[tuple[float, bool]], *, telling: bool) -> Run:
+    """A run whose model knows what is right, or says the opposite."""
+    records = [
+        a_forecast(f"q{n:03}", score, right=right, estimated=0.8 if right is telling else 0.3)
+        for n, (score, right) in enumerate(forecasts)
+    ]
+    return a_run(folder, records)
+
+
+def test_estimates_that_tell_right_from_wrong_are_fitted_beside_the_score(tmp_path: Path) -> None:
+    forecasts = drawn(80, slope=0.3, intercept=0.0)
+    alone = calibrate(run_of(tmp_path / "alone", forecasts))
+    both = calibrate(with_estimates(tmp_path / "both", forecasts, telling=True))
+    assert alone.calibration.with_estimate is None
+    curve = both.calibration.with_estimate
+    assert curve is not None
+    assert curve.questions == 80
+    assert curve.apply(0.6, 0.8) > 0.9 > 0.1 > curve.apply(0.6, 0.3)
+    assert both.calibration.slope == alone.calibration.slope
+    assert both.own.after.brier < alone.own.after.brier / 2
+
+
+def test_estimates_that_mislead_count_nothing(tmp_path: Path) -> None:
+    forecasts = drawn(80, slope=0.6, intercept=0.0)
+    curve = calibrate(with_estimates(tmp_path / "run", forecasts, telling=False)).calibration.with_estimate
+    assert curve is not None
+    assert curve.of_estimate == 0
+    assert curve.apply(0.6, 0.3) == curve.apply(0.6, 0.9)
+
+
+def test_a_few_estimates_are_too_few_for_a_fit(tmp_path: Path) -> None:
+    forecasts = drawn(60, slope=0.6, intercept=0.0)
+    few = [
+        a_forecast(f"q{n:03}", score, right=right, **({"estimated": 0.5} if n < LEAST - 1 else {}))
+        for n, (score, right) in enumerate(forecasts)
+    ]
+    assert calibrate(a_run(tmp_path / "run", few)).calibration.with_estimate is None
+
+
 def test_a_run_that_was_calibrated_is_fitted_from_the_score_before(tmp_path: Path) -> None:
     forecasts = drawn(60, slope=1.0, intercept=-1.0)
     raw = run_of(tmp_path / "raw", forecasts)

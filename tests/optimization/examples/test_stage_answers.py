@@ -20,7 +20,7 @@ from marchwarden.optimization.examples.wording import as_phrase, clause, keyword
 from marchwarden.settings import load_settings, shipped
 from marchwarden.stages.discoveries import DiscoveriesGiven
 
-ANSWERED = ["plan", "extract", "synthesize", "gaps", "discoveries"]
+ANSWERED = ["plan", "extract", "synthesize", "verify", "gaps", "discoveries", "confidence"]
 TOPICS = ("coffee", "history-of-ai")
 NO_WORDING = {"category", "stance"}
 
@@ -166,6 +166,23 @@ def test_a_claim_points_at_every_labelled_excerpt_that_carries_it() -> None:
 def test_there_is_no_right_answer_where_a_nugget_stands_only_in_another_language() -> None:
     (example,) = [each for each in examples("synthesize") if each.id == "coffee-02"]
     assert STAGE_SETS["synthesize"].demonstration(example) is None
+
+
+# verify and confidence
+
+
+def test_a_right_verdict_is_one_on_each_claim_and_a_part_is_in_words_of_its_claim() -> None:
+    for example, fields in demonstrations("verify"):
+        assert [each["claim"] for each in fields["verdicts"]] == list(range(1, len(example.given.claims) + 1))
+        for verdict, claim in zip(fields["verdicts"], example.given.claims, strict=True):
+            assert bool(verdict["part"]) is (verdict["verdict"] == "partly")
+            assert long_words(verdict["part"]) <= long_words(claim.text)
+
+
+def test_a_right_estimate_is_never_certain_and_has_a_number_for_each_claim() -> None:
+    for example, fields in demonstrations("confidence"):
+        assert fields["probability"] == (0.9 if example.gold else 0.1)
+        assert len(fields["claim_probabilities"]) == min(10, len(example.given.claims))
 
 
 # discoveries and open questions

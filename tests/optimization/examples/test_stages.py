@@ -17,8 +17,10 @@ from dspy import lm15
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from marchwarden.budget import Budget
+from marchwarden.cli.views.stage_view import stage_view
 from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, OpenQuestion, Priority
 from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.labels.questions import Question, load_questions
@@ -38,7 +40,10 @@ from marchwarden.settings import Settings, load_settings, shipped
 from marchwarden.stages.extract import EXTRACT
 from marchwarden.stages.gaps import GAPS
 from marchwarden.stages.plan import Plan
+from marchwarden.stages.registry import STAGES
+from marchwarden.stages.score_confidence import Estimate
 from marchwarden.stages.synthesize import Claim
+from marchwarden.stages.verify_claims import Verdict
 from marchwarden.trace.events import Recorder
 from tests.programs import made
 from tests.webs import article, make_web
@@ -133,8 +138,8 @@ def scored(stage: str, example: Example[Any, Any], output: Any) -> float:
 # What the examples are made of
 
 
-def test_each_stage_has_a_set_but_the_confidence_which_is_code() -> None:
-    assert set(STAGE_SETS) == {"plan", "extract", "synthesize", "gaps", "discoveries", "open_questions"}
+def test_each_stage_has_a_set() -> None:
+    assert list(STAGE_SETS) == list(STAGES)
 
 
 @pytest.mark.parametrize("stage", STAGE_SETS)
@@ -309,6 +314,88 @@ def test_what_an_injected_instruction_wants_said_is_worth_nothing(settings: Sett
     feedback = STAGE_SETS["synthesize"].score(example, said)
     assert feedback.score == 0
     assert "1799" in feedback.text
+
+
+# verify
+
+
+def test_claims_to_verify_are_true_ones_and_the_same_made_false(settings: Settings) -> None:
+    example = only(settings, "verify", BOTH)
+    made = {each.kind: each for each in example.gold}
+    assert set(made) == {"true", "number", "negation", "elsewhere", "extended"}
+    assert [each.claim for each in example.gold] == list(example.given.claims)
+    assert made["number"].verdict == made["negation"].verdict == "contradicted"
+    assert any(word in made["number"].claim.text for word in ("1941", "4,010"))
+    assert " not " in made["negation"].claim.text
+    assert made["elsewhere"].verdict == "not_stated"
+    assert made["extended"].verdict == "partly"
+    assert made["extended"].claim.text.startswith(made["extended"].part.rstrip("."))
+
+
+def verdicts(example: Example[Any, Any], **others: str) -> list[Verdict]:
+    """The right ones, but for those of the kinds that `others` names."""
+    return [
+        Verdict.model_validate({"claim": number, "verdict": others.get(made.kind, made.verdict), "part": made.part})
+        for number, made in enumerate(example.gold, start=1)
+    ]
+
+
+def test_a_false_supported_costs_more_than_a_true_claim_that_is_refused(settings: Settings) -> None:
+    example = only(settings, "verify", BOTH)
+    of = len(example.gold)
+    true = sum(made.kind == "true" for made in example.gold)
+    numbers = sum(made.kind == "number" for made in example.gold)
+    assert scored("verify", example, verdicts(example)) == 1
+    assert scored("verify", example, verdicts(example, true="not_stated")) == pytest.approx(1 - true / of)
+    assert scored("verify", example, verdicts(example, number="supported")) == pytest.approx(1 - 2 * numbers / of)
+    assert scored("verify", example, verdicts(example, number="not_stated")) == pytest.approx(1 - numbers / 2 / of)
+    assert scored("verify", example, []) == 0
+    everything = dict.fromkeys(("number", "negation", "elsewhere", "extended"), "supported")
+    assert scored("verify", example, verdicts(example, **everything)) == 0
+
+
+def test_the_feedback_says_which_verdict_is_right_and_why(settings: Settings) -> None:
+    example = only(settings, "verify", BOTH)
+    text = STAGE_SETS["verify"].score(example, verdicts(example, number="supported")).text
+    assert "was called supported; right is contradicted. The quote has another number." in text
+
+
+# confidence
+
+
+def test_a_question_is_answered_from_its_evidence_and_from_pages_without_it(settings: Settings) -> None:
+    examples = {example.id: example for example in built(settings, "confidence", BOTH, WHEN, WEIGHT)}
+    assert examples["both/found"].gold is True
+    assert examples["both/found"].kind == "right"
+    assert not examples["when/found"].gold, "it quotes what it must not say"
+    assert all(not example.gold for name, example in examples.items() if name != "both/found")
+    assert 0 < examples["both/found"].given.assessment.confidence < 1
+
+
+def test_an_estimate_is_worth_one_less_its_brier_score(settings: Settings) -> None:
+    (example,) = [each for each in built(settings, "confidence", BOTH) if each.gold]
+    assert scored("confidence", example, Estimate((), 1.0)) == 1
+    assert scored("confidence", example, Estimate((), 0.6)) == pytest.approx(0.84)
+    assert scored("confidence", example, Estimate((0.0,), 1.0)) == 0
+
+
+def test_the_report_of_a_stage_that_states_probabilities_has_their_auroc(settings: Settings) -> None:
+    report = run(settings, "confidence", *QUESTIONS)
+    assert {each.right for each in report.examples} == {True, False}
+    assert all(each.confidence is not None for each in report.examples)
+    assert report.auroc is not None
+    assert report.as_json()["auroc"] == report.auroc
+    assert "AUROC" in shown_as_text(report)
+    plain = run(settings, "gaps", WEIGHT)
+    assert plain.auroc is None
+    assert "AUROC" not in shown_as_text(plain)
+
+
+def shown_as_text(report: StageReport) -> str:
+    console = Console(width=120)
+    with console.capture() as captured:
+        console.print(*stage_view(report))
+    return captured.get()
 
 
 # gaps
@@ -555,8 +642,8 @@ def test_a_service_that_is_gone_ends_the_run_instead_of_scoring_something_else(s
 
 
 def test_a_stage_without_a_set_is_refused_with_those_that_have_one(settings: Settings) -> None:
-    with pytest.raises(EvaluationError, match="no stage confidence") as refused:
-        run(settings, "confidence", WHEN)
+    with pytest.raises(EvaluationError, match="no stage answer") as refused:
+        run(settings, "answer", WHEN)
     assert "synthesize" in (refused.value.hint or "")
 
 
