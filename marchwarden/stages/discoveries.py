@@ -273,4 +273,5 @@ DISCOVERIES: Stage[DiscoveriesGiven, list[DiscoveryEvent]] = Stage(
     model_free=model_free,
     ground=ground,
     essential=False,
+    time_share=0.5,
 )

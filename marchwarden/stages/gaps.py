@@ -295,4 +295,5 @@ GAPS: Stage[GapsGiven, list[Gap]] = Stage(
     model_free=model_free,
     ground=ground,
     essential=False,
+    time_share=0.5,
 )

@@ -182,4 +182,5 @@ OPEN_QUESTIONS: Stage[OpenQuestionsGiven, list[OpenQuestion]] = Stage(
     model_free=model_free,
     ground=ground,
     essential=False,
+    time_share=0.5,
 )
