@@ -111,9 +111,17 @@ async def test_a_model_that_is_sure_of_everything_lifts_no_confidence() -> None:
     )
 
 
-@pytest.mark.parametrize("answer", ["85 %", estimate(whole=85), Reply("never", delay=60.0)], ids=str)
+@pytest.mark.parametrize("answer", ["85 %", estimate(whole=85)])
 async def test_an_estimate_that_is_none_leaves_the_confidence_to_the_rules(answer: Any) -> None:
-    done = await run(but("confidence", answer), seconds=6.0)
+    done = await run(but("confidence", answer))
     assert done.result.confidence_factors.estimated is None
     assert [event.stage for event in done.events("fallback")] == ["confidence"]
     assert done.events("synthesize")[0].stage_form == "model"
+
+
+@pytest.mark.parametrize("stage", ["open_questions", "confidence"])
+async def test_a_closing_stage_that_is_too_slow_costs_only_itself(stage: str) -> None:
+    done = await run(but(stage, Reply("never", delay=60.0)), seconds=6.0)
+    assert [event.stage for event in done.events("fallback")] == [stage]
+    assert done.events("synthesize")[0].stage_form == "model"
+    assert not done.result.cost_metadata.budget_exhausted
