@@ -27,10 +27,12 @@ DUTIES: dict[str, tuple[str, ...]] = {
         "agent/test_researcher.py::test_the_wall_clock_ends_a_call_with_what_was_found",
     ),
     "7 grounds every claim": (
+        "agent/test_judging_the_answer.py::test_a_claim_that_the_check_refuses_is_not_shown_and_the_trace_says_why",
         "agent/test_researcher_with_a_model.py::test_a_claim_that_its_excerpts_do_not_carry_is_dropped",
         "agent/test_verbatim.py::test_every_excerpt_is_an_exact_run_of_stored_text_and_every_sentence_has_a_marker",
     ),
     "8 explains its confidence without inflating it": (
+        "agent/test_judging_the_answer.py::test_a_model_that_is_sure_of_everything_lifts_no_confidence",
         "agent/test_researcher.py::test_independent_sources_raise_confidence",
         "agent/test_behaviours.py::test_12_copies_and_pages_of_one_organisation_count_once",
     ),

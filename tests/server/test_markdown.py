@@ -51,6 +51,14 @@ def test_a_calibrated_confidence_says_on_what_and_what_it_was_before() -> None:
     assert "Confidence: 0.75 (moderate): calibrated on 70 answers (uncalibrated 0.86), 1 corroborating" in text
 
 
+def test_a_models_estimate_stands_among_what_the_confidence_was_computed_from() -> None:
+    result = a_result()
+    told = {"estimated": 0.31, "would_change": "a newer source"}
+    factors = result.confidence_factors.model_copy(update=told)
+    text = as_markdown(result.model_copy(update={"confidence_factors": factors}))
+    assert "the model's own estimate 0.31, would change it most: a newer source" in text
+
+
 @given(
     citations=st.lists(st.text(min_size=1, max_size=500).filter(lambda text: text.strip(" .…[]")), max_size=20),
     answer=st.text(min_size=1, max_size=3000).filter(lambda text: "[" not in text),
