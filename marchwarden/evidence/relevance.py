@@ -228,7 +228,7 @@ class Relevance:
             "number": float(any(map(str.isdigit, window.text))),
             "table_row": float(" | " in window.text),
             "referral": float(_REFERRAL.search(window.text) is not None),
-            "question": float(window.text.endswith("?")),
+            "question": float(window.text.endswith(("?", "？", "؟"))),
             "furniture": float(FURNITURE.search(window.text) is not None),
             "full_stop": float(_FULL_STOP.search(window.text) is not None),
         }

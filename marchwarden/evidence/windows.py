@@ -72,7 +72,7 @@ def windows(page: Page, passages: Sequence[Passage]) -> list[Window]:
             if size > 1 and last.end - passage.start > EXCERPT_LIMIT:
                 break
             if size > 1 and (
-                FURNITURE.search(passage.text) or FURNITURE.search(last.text) or last.text.endswith("?")
+                FURNITURE.search(passage.text) or FURNITURE.search(last.text) or last.text.endswith(("?", "？", "؟"))
             ):
                 continue
             found.append(Window(tuple(chosen), page.text[passage.start : last.end]))
