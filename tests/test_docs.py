@@ -347,7 +347,7 @@ async def test_the_answer_that_readme_shows_is_the_one_that_is_given(monkeypatch
 async def test_the_question_about_prompt_injection_meets_one() -> None:
     (question,) = re.findall(r'marchwarden ask "([^"]+)" --source snapshot\nmarchwarden replay --json', page(CHECK))
     done = await run(question)
-    assert [event.what for event in done.events("drop")] == ["instruction"]
+    assert {event.what for event in done.events("drop")} == {"instruction"}
 
 
 def test_the_schema_example_prints_both_schemas() -> None:
@@ -495,10 +495,10 @@ def test_numbers_of_architecture_are_those_of_the_code() -> None:
     assert f"{researcher.PAGES_PER_TURN[Depth.BALANCED]} pages a turn at depth `balanced`" in text
     assert researcher.FINISH_SECONDS == 2.0, "the page says 2 s"
     assert FAILURES_BORNE == 3, "the page says three times"
-    assert f"the {relevance.CANDIDATES} passages of a page, for each sub-question" in " ".join(text.split())
-    assert f"or the first {relevance.CANDIDATES_OF_ANOTHER_LANGUAGE} where page and question" in " ".join(
-        text.split()
-    )
+    plain = " ".join(text.split())
+    assert f"Only {relevance.EMBEDDED} passages are embedded for each sub-question in a turn" in plain
+    assert f"the first {relevance.EMBEDDED_OF_FOREIGN_PAGE} of a page in another language" in plain
+    assert f"at most {contract.EXCERPT_LIMIT} characters (`evidence/windows.py`)" in plain
     assert (HEARTBEAT_SECONDS, GRACE_SECONDS) == (8, 2), "the page says every 8 seconds, and 2 seconds"
 
 
