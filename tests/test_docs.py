@@ -34,7 +34,7 @@ from marchwarden.evaluation.runs.run import Record, RunInfo
 from marchwarden.evaluation.scoring import bootstrap, judge
 from marchwarden.evaluation.scoring.metrics import BY_NAME, METRICS
 from marchwarden.evidence import confidence, relevance
-from marchwarden.evidence.entailment.objections import CLAUSE_SHARE
+from marchwarden.evidence.entailment.rules import CLAUSE_SHARE
 from marchwarden.http import addresses, robots, robots_rules
 from marchwarden.http import cache as http_cache
 from marchwarden.http import rate_limits as politeness

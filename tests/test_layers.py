@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "marchwarden"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("contract", "errors", "environment", "settings", "budget", "observations", "files", "logs", "redaction"),
     ("http", "text", "store", "trace", "programs", "ledger"),
-    ("injection", "reading", "lm"),
+    ("injection", "reading", "judge", "lm"),
     ("evidence", "corpus", "frozen_web"),
     ("stages", "sources"),
     ("agent",),

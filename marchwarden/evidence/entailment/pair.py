@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from marchwarden.text.ranking import terms
 from marchwarden.text.sentences import sentences
@@ -96,9 +96,14 @@ def words_in_place(text: str) -> list[tuple[str, bool]]:
         if NUMBER.fullmatch(word):
             found.append((word.replace(",", "").rstrip("."), True))
         else:
-            stems = terms(word)
-            found.append((stems[0] if stems else "", False))
+            found.append((_stem(word), False))
     return found
+
+
+# Words are looked at one by one, and the same ones by many rules.
+@lru_cache(maxsize=10_000)
+def _stem(word: str) -> str:
+    return next(iter(terms(word)), "")
 
 
 def terms_around(text: str, word: str) -> tuple[set[str], set[str]] | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,11 +68,44 @@ def test_without_excerpts_nothing_is_entailed() -> None:
     assert find_objection("Water is wet.", [])
 
 
-@pytest.mark.parametrize(("name", "false_shown", "true_kept"), [("first", 0.17, 0.79), ("second", 0.35, 0.60)])
+def pairs_of(name: str) -> list[dict[str, Any]]:
+    return [pair for pair in map(json.loads, PAIRS.read_text("utf-8").splitlines()) if pair["set"] == name]
+
+
+def test_a_claim_that_is_its_quote_is_kept() -> None:
+    for quote in {quote for name in ("second", "third") for pair in pairs_of(name) for quote in pair["quotes"]}:
+        assert find_objection(quote, ["It rained all day in Lisbon.", quote]) is None
+
+
+def test_two_whole_sentences_of_a_quote_are_kept() -> None:
+    quote = "The permit is valid unless it was revoked. It costs £20. It is issued by the town."
+    assert find_objection("The permit is valid unless it was revoked. It is issued by the town.", [quote]) is None
+
+
+def test_a_claim_with_another_number_is_refused() -> None:
+    number = re.compile(r"(?<![\w.,])\d{2,}(?![\w.,])")
+    tried = 0
+    for pair in pairs_of("third") + pairs_of("second"):
+        if pair["supported"] and number.search(pair["claim"]):
+            assert find_objection(number.sub("7919", pair["claim"], count=1), pair["quotes"], around=pair["title"])
+            tried += 1
+    assert tried >= 10
+
+
+def test_claims_in_other_languages_are_judged_by_the_rules_alone() -> None:
+    quote = "Die Brücke ist seit 1931 für den Verkehr geöffnet und wurde von Ana Ruiz entworfen."
+    assert (
+        find_objection("Ana Ruiz hat die Brücke entworfen, die seit 1931 für den Verkehr geöffnet ist.", [quote])
+        is None
+    )
+    assert find_objection("Die Brücke ist seit 1941 für den Verkehr geöffnet.", [quote])
+
+
+# Neither set was fitted on. The figures are those of `python evals/claims/measure.py`, with a little room.
+@pytest.mark.parametrize(("name", "false_shown", "true_kept"), [("second", 0.35, 0.60), ("third", 0.35, 0.60)])
 def test_labelled_pairs_are_judged_as_well_as_they_were(name: str, false_shown: float, true_kept: float) -> None:
-    pairs = [pair for pair in map(json.loads, PAIRS.read_text("utf-8").splitlines()) if pair["set"] == name]
     shown: dict[bool, list[bool]] = {True: [], False: []}
-    for pair in pairs:
+    for pair in pairs_of(name):
         shown[pair["supported"]].append(find_objection(pair["claim"], pair["quotes"], around=pair["title"]) is None)
     assert sum(shown[False]) / len(shown[False]) <= false_shown
     assert sum(shown[True]) / len(shown[True]) >= true_kept
