@@ -3,8 +3,9 @@
 grounding.py compares words, numbers and names. A claim can share all of them with its quote and still say something
 else: another unit, exchanged names, a dropped condition. Each rule names one such way. A few of them are right nearly
 always and decide alone. Of the rest a fitted model (judge/) makes one probability, together with how the words of the
-claim and its quotes differ (features.py). It was fitted on English: claims and quotes in other languages are judged
-by the rules, one excerpt at a time, since two excerpts together may hold the words of a claim that neither states.
+claim and its quotes differ (features.py). It was fitted on English, and on claims that say one thing: other languages,
+and disagreements of several excerpts, are judged by the rules. These look at one excerpt at a time, since two together
+may hold the words of a claim that neither states.
 What is let through and refused, kind by kind, is measured by `python evals/claims/measure.py`.
 """
 
@@ -12,11 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from math import isclose
 
 from marchwarden.evidence.entailment.features import measure
 from marchwarden.evidence.entailment.pair import Pair, split_sentences
 from marchwarden.evidence.entailment.rules import RULES, VETOES, Rule
 from marchwarden.evidence.grounding import locators_in
+from marchwarden.evidence.quantities import quantities
 from marchwarden.judge.boosted_trees import load_entailment
 from marchwarden.text.ranking import guess_language, terms
 
@@ -48,16 +51,28 @@ def find_objection(claim: str, excerpts: Iterable[str], *, around: str = "") -> 
         return None
     if invented := sorted(each for each in locators_in(claim) if not any(each in excerpt for excerpt in excerpts)):
         return f"no cited excerpt names {', '.join(invented)}"
-    if guess_language(claim) != "en" or guess_language(" ".join(excerpts)) != "en":
+    is_english = guess_language(claim) == "en" == guess_language(" ".join(excerpts))
+    if not is_english or (len(excerpts) > 1 and _ALTERNATIVES.search(claim)):
         return _object_by(RULES, claim, excerpts, around)
     if vetoed := _object_by(VETOES, claim, excerpts, around):
         return vetoed
     model = load_entailment()
-    probability = model.probability(measure(claim, excerpts, around, model.weigh))
+    reworded = _write_as_quoted(claim, excerpts)
+    probability = model.probability(measure(reworded, excerpts, around, model.weigh))
     if probability > model.threshold:
         return None
     reason = _object_by(RULES, claim, excerpts, around) or "the excerpts say something else"
     return f"{reason} (supported with probability {probability:.2f})"
+
+
+def _write_as_quoted(claim: str, excerpts: Sequence[str]) -> str:
+    """Return the claim with its amounts as the excerpts write them: "1,500 m" as "1.5 km", where they say so."""
+    there = [value for excerpt in excerpts for value in quantities(excerpt)]
+    for value in quantities(claim):
+        same = [each for each in there if each.dimension == value.dimension and isclose(each.low, value.low)]
+        if same and value.written in claim and not any(value.written == each.written for each in same):
+            claim = claim.replace(value.written, same[0].written)
+    return claim
 
 
 def _object_by(rules: Sequence[Rule], claim: str, excerpts: Sequence[str], around: str) -> str | None:

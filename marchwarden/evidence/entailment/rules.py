@@ -84,12 +84,5 @@ RULES: Sequence[Rule] = (
     find_added_detail,
 )
 
-# Rules that decide alone. On the set `fit` and the pairs that evals/claims/fit.py makes, those of other units,
-# measures, acts and words refused 5 true claims and 156 false ones.
-VETOES: Sequence[Rule] = (
-    find_missing_figure,
-    find_other_unit,
-    find_other_measure,
-    find_exchanged_acts,
-    find_antonym,
-)
+# Rules that decide alone. On the set `fit` they refused one true claim and 30 false ones; no other rule was as sure.
+VETOES: Sequence[Rule] = (find_missing_figure, find_other_unit, find_other_measure, find_exchanged_acts)
