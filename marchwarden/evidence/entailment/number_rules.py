@@ -32,6 +32,19 @@ _MEASURES: tuple[tuple[str, str], ...] = (
     (r"\$|\bdollars?\b|\busd\b", r"€|\beuros?\b|£|\bgbp\b"),
     (r"€|\beuros?\b", r"\$|\bdollars?\b|£|\bgbp\b"),
 )
+# Shares and spans that are told in words, with the figures in percent, years or pieces that say the same.
+_FIGURES = {
+    "half": ("50",), "third": ("33",), "two thirds": ("66", "67"), "quarter": ("25",), "three quarters": ("75",),
+    "fifth": ("20",), "tenth": ("10",), "dozen": ("12",), "decade": ("10",), "two decades": ("20",),
+    "three decades": ("30",), "century": ("100",),
+}  # fmt: skip
+_SHARE = re.compile(
+    r"\b((?:two|three|four)[ -](?:thirds|quarters|fifths|decades|centuries)|half|third|quarter|fifth|tenth|dozen|"
+    r"decade|century|(?:one|two|three|four) (?:in|out of) (?:two|three|four|five|six|seven|eight|nine|ten))\b",
+    re.IGNORECASE,
+)
+_TENS_WORDS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_TENS = re.compile(rf"\b({'|'.join(_TENS_WORDS)})(?:[ -]({'|'.join(SMALL_NUMBERS[1:10])}))?\b", re.IGNORECASE)
 # Words beside a number that say what it is of, nearest first. A guess.
 _NEAREST = 3
 
@@ -39,13 +52,24 @@ _NEAREST = 3
 def missing_amounts(pair: Pair) -> set[str]:
     """Return the numbers of the claim that the excerpt lacks, as figures; none where it has their values in another
     unit: 1.5 km is 1,500 m."""
-    missing = _amounts(pair.claim) - _amounts(pair.excerpt)
+    missing = _amounts(_SHARE.sub(" ", pair.claim)) - _amounts(pair.excerpt) - _in_words(pair.excerpt)
     there = quantities(pair.excerpt)
     ours = [value for value in quantities(pair.claim) if value.dimension not in _COUNTS]
     same = bool(ours) and all(
         any(value.dimension == each.dimension and _is_close(each.low, value.low) for each in there) for value in ours
     )
     return set() if same else missing
+
+
+def _in_words(text: str) -> set[str]:
+    """Return the figures that words stand for besides: "a quarter" may be 25 percent, "forty-five" is 45."""
+    found = {
+        figure for word in _SHARE.findall(text) for figure in _FIGURES.get(word.casefold().replace("-", " "), ())
+    }
+    for tens, ones in _TENS.findall(text):
+        value = 10 * (_TENS_WORDS.index(tens.casefold()) + 2)
+        found.add(str(value + (SMALL_NUMBERS.index(ones.casefold()) if ones else 0)))
+    return found
 
 
 def _amounts(text: str) -> set[str]:

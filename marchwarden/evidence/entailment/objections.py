@@ -1,12 +1,12 @@
 """Objections to a claim that its excerpts do not entail.
 
 grounding.py compares words, numbers and names. A claim can share all of them with its quote and still say something
-else: another unit, exchanged names, a dropped condition. Each rule names one such way. A few of them are right nearly
-always and decide alone. Of the rest a fitted model (judge/) makes one probability, together with how the words of the
-claim and its quotes differ (features.py). It was fitted on English, and on claims that say one thing: other languages,
-and disagreements of several excerpts, are judged by the rules. These look at one excerpt at a time, since two together
-may hold the words of a claim that neither states.
-What is let through and refused, kind by kind, is measured by `python evals/claims/measure.py`.
+else: another unit, exchanged names, a dropped condition. Each rule names one such way. A few of them are right
+nearly always and decide alone. Of the rest a fitted model (judge/) makes one probability, together with how the
+words of the claim and its quotes differ (features.py). It was fitted on English, and on claims that say one thing.
+Other languages, and disagreements of several excerpts, are judged by the rules. These look at one excerpt at a
+time, since two together may hold the words of a claim that neither states. What is let through and refused, kind by
+kind, is measured by `python evals/claims/measure.py`.
 """
 
 from __future__ import annotations
