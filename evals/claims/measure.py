@@ -3,7 +3,7 @@
     python evals/claims/measure.py [--wrong]
 
 pairs.jsonl holds claims with the quotes that they cite, written by hand: 268 pairs on which the rules were made
-(`first`), 482 with which the model was fitted besides (`fit`), and 220 that neither was made with: `second`, at which
+(`first`), 548 with which the model was fitted besides (`fit`), and 220 that neither was made with: `second`, at which
 the rules' author looked once, and `third`, from real pages. Beside the check stands evidence/grounding.py, which
 compares words, numbers and names.
 """
