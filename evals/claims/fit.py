@@ -45,8 +45,8 @@ MOST = {
 }
 # Most pairs of one kind from pages, so that the easy kinds don't outweigh the others.
 MOST_OF_A_KIND = 260
-# A pair written by hand counts as this many others. With 8, and 4 for a pair of WiCE, the hand-written ones came out 0.03
-# worse (AUROC, cross-validated), and those of WiCE 0.13 better.
+# A pair written by hand counts as this many others. With 8, and 4 for a pair of WiCE, the hand-written ones came out
+# 0.03 worse (AUROC, cross-validated), and those of WiCE 0.13 better.
 WEIGHT_BY_HAND = 20.0
 # Terms that have a weight of their own.
 KNOWN_TERMS = 4000
