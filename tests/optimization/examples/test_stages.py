@@ -123,7 +123,11 @@ def settings() -> Settings:
 
 
 def built(settings: Settings, stage: str, *questions: Question) -> list[Example[Any, Any]]:
-    return anyio.run(STAGE_SETS[stage].examples, questions, settings)
+    async def build() -> list[Example[Any, Any]]:
+        async with labelled_web(settings) as web:
+            return await STAGE_SETS[stage].examples_on(questions, web)
+
+    return anyio.run(build)
 
 
 def only(settings: Settings, stage: str, asked: Question, kind: str | None = None) -> Example[Any, Any]:
