@@ -22,9 +22,9 @@ from pathlib import Path
 
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.html.dates import as_date
-from marchwarden.reading.html.main_text import footer_text, parse, shown_text
+from marchwarden.reading.html.main_text import dated_texts, parse
 from marchwarden.reading.html.metadata import read_metadata, seen_dates
-from marchwarden.reading.html.visibility import drop_hidden
+from marchwarden.reading.html.notation.prepare import prepare
 
 FIELDS = ("title", "author", "published")
 
@@ -58,8 +58,9 @@ def ours(page: LabelledPage) -> Facts:
     if tree is None:
         return Facts()
     metadata = read_metadata(tree, page.url)
-    drop_hidden(tree)
-    published, _ = seen_dates(metadata, f"{shown_text(tree)}\n{footer_text(tree)}", page.url)
+    prepare(tree)
+    dated, top = dated_texts(tree)
+    published, _ = seen_dates(metadata, dated, page.url, top=top)
     return Facts(metadata.title, metadata.author, published)
 
 

@@ -118,14 +118,14 @@ def _teaser(body: bytes, entry: FrozenPage) -> _Reading | None:
     from marchwarden.reading.decoding import decode
     from marchwarden.reading.html.main_text import main_blocks, parse
     from marchwarden.reading.html.metadata import read_metadata
-    from marchwarden.reading.html.visibility import drop_hidden
+    from marchwarden.reading.html.notation.prepare import prepare
     from marchwarden.reading.passages import lay_out
 
     tree = parse(decode(body, entry.content_type))
     if tree is None:
         return None
     metadata = read_metadata(tree, entry.url)
-    drop_hidden(tree)
+    prepare(tree)
     return _reading(lay_out(main_blocks(tree), metadata.language)[1], metadata)
 
 

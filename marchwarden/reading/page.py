@@ -19,10 +19,10 @@ from marchwarden.reading.files.epub import EPUB, read_epub
 from marchwarden.reading.files.pdf import read_pdf
 from marchwarden.reading.files.plain_text import json_blocks, markdown_markup, plain_blocks
 from marchwarden.reading.html.dates import as_date, shown_dates
-from marchwarden.reading.html.main_text import footer_text, main_blocks, parse, region_blocks, shown_text
+from marchwarden.reading.html.main_text import dated_texts, main_blocks, parse, region_blocks, shown_text
 from marchwarden.reading.html.metadata import Link, base_of, links_of, read_metadata, seen_dates
 from marchwarden.reading.html.retraction import standing_of
-from marchwarden.reading.html.visibility import drop_hidden
+from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.media_types import media_type
 from marchwarden.reading.passages import Block, first_blocks, lay_out
 
@@ -65,7 +65,7 @@ def read_page(
         if tree is None:
             return refused
         title = _title_tag(tree)
-        drop_hidden(tree)
+        prepare(tree)
         shown = shown_text(tree)
         impression = Impression(url, (title, _heading(tree)), shown, shown, markup[:_HEAD_CHARS])
         return failure_of_page(impression, status) or refused
@@ -98,9 +98,10 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     metadata = read_metadata(tree, page.url)
     title_tag = _title_tag(tree)
     password_fields = password_fields_of(tree)
-    drop_hidden(tree)
+    prepare(tree)
     links = links_of(tree, base_of(tree, page.url))
     shown, heading, gates = shown_text(tree), _heading(tree), gates_of(tree)
+    dates = dated_texts(tree)
     paid_part = text_of_parts(tree, metadata.paid_parts)
     page = _with_text(replace(page, language=metadata.language), main_blocks(tree))
     impression = Impression(
@@ -121,7 +122,8 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         return failure
     if not page.passages or _is_menu(page, links):
         return _no_text("the page holds no text")
-    published, modified = seen_dates(metadata, f"{shown}\n{footer_text(tree)}", page.url)
+    dated, top = dates
+    published, modified = seen_dates(metadata, dated, page.url, top=top)
     flat = " ".join(page.text[:_LINKED_CHARS].split())
     linked = ((link.url, " ".join(link.text.split())) for link in links)
     return replace(
@@ -241,7 +243,7 @@ def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | 
     tree = parse(markup)
     if tree is None:
         return _no_text("the page holds no text")
-    drop_hidden(tree)
+    prepare(tree)
     blocks = region_blocks(tree)
     page = _with_text(replace(page, language=fields.get("lang") or fields.get("language")), blocks)
     if not page.passages:

@@ -19,7 +19,7 @@ from marchwarden.text.ranking import told_language
 from marchwarden.text.sentence_marks import between_words, next_edge
 from marchwarden.text.sentences import Span, sentences
 
-BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line"]
+BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line", "code"]
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,8 @@ _MAX_WHOLE_CHARS = 300
 def _spans(block: Block, language: str) -> Iterator[Span]:
     text = block.text
     whole = block.kind in ("item", "row") and len(text) <= _MAX_WHOLE_CHARS
-    for sentence in [(0, len(text))] if whole else sentences(text, language):
+    parts = _code_spans(text) if block.kind == "code" else sentences(text, language)
+    for sentence in [(0, len(text))] if whole else parts:
         start, end = _trim(text, *sentence)
         # A sentence beyond the limit is cut; a single word beyond it can't be quoted.
         while start < end:
@@ -145,6 +146,18 @@ def _spans(block: Block, language: str) -> Iterator[Span]:
             if last - first <= EXCERPT_LIMIT and any(map(str.isalpha, text[first:last])):
                 yield first, last
             start, end = _trim(text, cut, end)
+
+
+def _code_spans(text: str) -> list[Span]:
+    """Return as many whole lines of code at a time as one passage may hold."""
+    spans: list[Span] = []
+    start = end = 0
+    for line in text.splitlines(keepends=True):
+        if end > start and end + len(line) - start > EXCERPT_LIMIT:
+            spans.append((start, end))
+            start = end
+        end += len(line)
+    return [*spans, (start, end)]
 
 
 def _trim(text: str, start: int, end: int) -> Span:

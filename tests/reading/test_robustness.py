@@ -18,7 +18,7 @@ from marchwarden.reading.files import pdf as pdfs
 from marchwarden.reading.files.plain_text import plain_blocks
 from marchwarden.reading.html.blocks import read_blocks
 from marchwarden.reading.html.style_sheets import rules_of
-from marchwarden.reading.html.visibility import drop_hidden
+from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.page import read_page, refresh_target
 from marchwarden.reading.passages import Block, first_blocks, lay_out
 from tests.http.packed import docx as document
@@ -58,7 +58,7 @@ def test_rules_that_hold_always_are_told_from_those_for_some_media_or_within_oth
 def test_many_hidden_elements_are_taken_out_and_the_words_behind_them_stay() -> None:
     tree = document_fromstring("<body>" + "<img src=x>word " * 20_000 + "<p>end<br hidden>ed")
     with a_moment():
-        drop_hidden(tree)
+        prepare(tree)
     assert tree.text_content().split() == ["word"] * 20_000 + ["ended"]
 
 

@@ -120,7 +120,7 @@ _SIMPLE_SELECTOR = re.compile(r"([\w-]*)([.#])([\w-]+)(?:\.[\w-]+)*")
 
 
 def password_fields_of(tree: HtmlElement) -> list[HtmlElement]:
-    """Return the parents of password fields; `is_seen` tells after `drop_hidden` which of them are visible."""
+    """Return the parents of password fields; `is_seen` tells after `prepare` which of them are visible."""
     fields = islice(tree.iterfind(".//input[@type='password']"), _MAX_ELEMENTS)
     return [field.getparent() for field in fields]
 
@@ -131,7 +131,7 @@ def is_seen(element: HtmlElement, tree: HtmlElement) -> bool:
 
 
 def gates_of(tree: HtmlElement) -> tuple[str, ...]:
-    """Return the short texts of elements named as paywalls are, in a tree that `drop_hidden` has changed.
+    """Return the short texts of elements named as paywalls are, in a tree that `prepare` has changed.
 
     Many pages give that name to the part that costs, and show all of it, so long texts are left out.
     """

@@ -17,7 +17,7 @@ from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.archive import Archive, Unpackable
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.html.main_text import parse, region_blocks
-from marchwarden.reading.html.visibility import drop_hidden
+from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.passages import MOST_CHARACTERS, Block, first_blocks, visible
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _chapters(archive: Archive, path: str, package: _Element) -> Iterator[tuple[
             left -= len(chapter)
             tree = parse(decode(chapter, "application/xhtml+xml"))
             if tree is not None:
-                drop_hidden(tree)
+                prepare(tree)
                 # EPUB CFI counts elements by even numbers: odd ones are the texts between them.
                 yield f"epubcfi(/{2 * at}/{2 * number})", region_blocks(tree)
 

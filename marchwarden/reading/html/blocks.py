@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
+from textwrap import dedent
 
 from lxml import etree
 
@@ -30,7 +31,30 @@ _NEVER = frozenset({"script", "style", "title", "noscript", "template"})
 _CELL_GAP = " | "
 # Characters: a table with a longer cell only lays out the page. A guess.
 _MAX_CELL_CHARS = 400
+# What stands in for line ends of code, until its block is whole: no text holds it.
+CODE_LINE_END = "\x1d"
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
+
+
+_CODE_NAME = re.compile(r"(?:^|[\s_-])(?:code|highlight|lang(?:uage)?|source|src|brush|prettyprint|syntax|hljs|prism)\b")
+_CODE_LINE_END = re.compile(r"[;{}()\[\],:=\\]\s*$")
+# Share of the lines of preformatted text that end as those of programs do. A guess.
+_MIN_CODE_SHARE = 0.4
+# Lines by which it is told. A guess.
+_MAX_CODE_SAMPLE = 40
+
+
+def is_code(listing: etree._Element) -> bool:
+    """True where a <pre> is code, whose lines keep their indentation; mails and poems are set in it too."""
+    if listing.find(".//code") is not None:
+        return True
+    above = listing.getparent()
+    around = (listing,) if above is None else (listing, above)
+    if any(_CODE_NAME.search(each.get("class") or "") for each in around):
+        return True
+    lines = "".join(listing.itertext()).split("\n", _MAX_CODE_SAMPLE)[:_MAX_CODE_SAMPLE]
+    lines = [line for line in lines if line.strip()]
+    return sum(bool(_CODE_LINE_END.search(line)) for line in lines) >= max(1, _MIN_CODE_SHARE * len(lines))
 
 
 def read_blocks(
@@ -67,6 +91,8 @@ class _Reader:
         self._tables: list[_Table | None] = []
         self._term = ""
         self._in_pre = 0
+        self._in_cell = False
+        self._cell_has_items = False
 
     def enter(self, element: etree._Element) -> Iterator[Block]:
         tag = element.tag
@@ -83,6 +109,10 @@ class _Reader:
             self._tables.append(None if is_layout else _Table())
         elif tag in _CELLS and self._table is not None:
             self._text.clear()
+            self._in_cell, self._cell_has_items = True, False
+        elif self._in_cell and tag in _BLOCKS:
+            self._text.append("\v")
+            self._cell_has_items |= tag in _ITEMS
         elif tag in _BLOCKS:
             yield from self.flush()
             kind: BlockKind = "paragraph"
@@ -105,7 +135,12 @@ class _Reader:
             self._tables.pop()
         elif tag in _CELLS and table is not None:
             is_name = bool(element.tag == "th") or element.get("role") == "head"
-            table.cells.append((self._take_text(), is_name))
+            lines = self._take_text().split("\v")
+            table.cells.append(((", " if self._cell_has_items else " ").join(lines), is_name))
+            self._in_cell = False
+        elif self._in_cell:
+            if tag in _BLOCKS:
+                self._text.append("\v")
         elif tag in _ROWS and table is not None:
             yield from table.row()
             self._kinds.pop()
@@ -134,12 +169,17 @@ class _Reader:
         if not text or text.isspace():
             return ""
         text = _BLANKS.sub(" ", text).translate(self._translate)
+        if CODE_LINE_END in text:
+            return text
         return "\v".join(line for line in map(str.strip, text.split("\v")) if line)
 
     def flush(self) -> Iterator[Block]:
         """Yield a block for each line of the text since the last edge."""
         text = self._take_text()
         if not text:
+            return
+        if CODE_LINE_END in text:
+            yield from self._code(text)
             return
         if self._term:
             text = f"{self._term}{' ' if self._term.endswith(':') else ': '}{text}"
@@ -157,21 +197,34 @@ class _Reader:
         for each in lines:
             yield Block(kind, "\n".join(each))
 
+    def _code(self, text: str) -> Iterator[Block]:
+        lines = [line.rstrip() for line in text.replace("\v", CODE_LINE_END).split(CODE_LINE_END)]
+        code = dedent("\n".join(line for line in lines if line)).strip()
+        if code:
+            yield Block("code", code)
+
 
 class _Table:
-    """Data table: each row is one block, whose cells are named by the row of column names above it."""
+    """Data table: each row is one block, whose cells are named by the rows of column names above it."""
 
     def __init__(self) -> None:
         self.cells: list[tuple[str, bool]] = []
-        self._header: str | None = None
+        self._names: list[str] = []
+        self._is_below_names = False
 
     def row(self) -> Iterator[Block]:
-        texts = [" ".join(text.split("\v")) for text, _ in self.cells]
-        names = all(is_name for text, is_name in self.cells if text)
+        texts = [text for text, _ in self.cells]
+        is_head = len(texts) > 1 and all(is_name for text, is_name in self.cells if text)
+        is_title = len(texts) == 1
         self.cells = []
         if not any(texts):
             return
-        line = _CELL_GAP.join(texts).strip(" |")
-        if names and len(texts) > 1:
-            self._header = line
-        yield Block("row", line, header=None if names else self._header, shown=not (names and len(texts) > 1))
+        if is_head and self._is_below_names and len(texts) == len(self._names):
+            # Names of groups of columns stand above those of the columns.
+            pairs = zip(self._names, texts, strict=True)
+            self._names = [above if name in (above, "") else f"{above} {name}".strip() for above, name in pairs]
+        elif is_head:
+            self._names = texts
+        self._is_below_names = is_head
+        header = None if is_head or is_title else _CELL_GAP.join(self._names).strip(" |") or None
+        yield Block("row", _CELL_GAP.join(texts).strip(" |"), header=header, shown=not is_head)

@@ -76,15 +76,15 @@ def in_address(url: str) -> date | None:
     return _day(*map(int, found.groups())) if found else None
 
 
-def shown_dates(text: str) -> tuple[date | None, date | None]:
+def shown_dates(text: str, top: str | None = None) -> tuple[date | None, date | None]:
     """Return the dates of publication and of the last change in the visible text; None for each that it lacks.
 
-    A date counts beside a label anywhere; for publication also by itself on a line near the top.
+    A date counts beside a label anywhere; for publication also by itself on a line near the top, or in `top`.
     """
     published, updated = _labelled_date(_PUBLISHED, text), _labelled_date(_UPDATED, text)
     if published:
         return published, updated
-    for line in text[:_TOP_CHARS].split("\n"):
+    for line in (text if top is None else top)[:_TOP_CHARS].split("\n"):
         if len(line) <= _MAX_BYLINE_CHARS and not _UPDATED.search(line) and (found := _DATE.search(line)):
             beside = line[: found.start()] + line[found.end() :]
             # A date in a sentence is that of an event, one in a byline that of the page.

@@ -18,9 +18,10 @@ from dataclasses import replace
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
-from marchwarden.reading.html.blocks import read_blocks
+from marchwarden.reading.html.blocks import CODE_LINE_END, is_code, read_blocks
 from marchwarden.reading.html.boilerplate import find_boilerplate
 from marchwarden.reading.html.forum_posts import Post, find_posts, find_quotes
+from marchwarden.reading.html.metadata import is_beside_article
 from marchwarden.reading.html.page_type import PageKind, declared_kind
 from marchwarden.reading.passages import MOST_CHARACTERS, Block
 
@@ -58,7 +59,7 @@ def parse(markup: str) -> HtmlElement | None:
 
 
 def main_blocks(tree: HtmlElement) -> list[Block]:
-    """Return the main text of a tree that `drop_hidden` has changed. Changes `tree`."""
+    """Return the main text of a tree that `prepare` has changed. Changes `tree`."""
     back = _replace_blanks(tree)
     region = _main_region(tree)
     is_huge = sum(1 for _ in tree.iter()) > MAX_ELEMENTS
@@ -221,14 +222,29 @@ MAX_SHOWN_CHARS = 20_000
 
 def shown_text(tree: HtmlElement) -> str:
     """Return the visible text without menus and footers, a line a block, to about MAX_SHOWN_CHARS characters."""
+    return _shown_text(_body(tree), set(), MAX_SHOWN_CHARS)
+
+
+def _shown_text(root: HtmlElement, left_out: set[etree._Element], most: int) -> str:
     lines: list[str] = []
     length = 0
-    for block in read_blocks(_body(tree), skip=frozenset({"nav", "footer", "head"})):
+    for block in read_blocks(root, skip=frozenset({"nav", "footer", "head"}), left_out=left_out):
         lines.append(block.text)
         length += len(block.text)
-        if length > MAX_SHOWN_CHARS:
+        if length > most:
             break
     return "\n".join(lines)
+
+
+def dated_texts(tree: HtmlElement) -> tuple[str, str]:
+    """Return the visible text whose dates may be the page's, footers at its end, and the top of the main region."""
+    beside = {part for part in tree.iter("header", "aside", "div", "section", "ol", "ul", "article") if is_beside_article(part)}
+    shown = _shown_text(_body(tree), beside, MAX_SHOWN_CHARS)
+    return f"{shown}\n{footer_text(tree)}", _shown_text(_main_region(tree), beside, _MAX_TOP_CHARS)
+
+
+# Characters of the main region in which a byline is looked for. A guess.
+_MAX_TOP_CHARS = 1_000
 
 
 def footer_text(tree: HtmlElement) -> str:
@@ -236,7 +252,8 @@ def footer_text(tree: HtmlElement) -> str:
     return "\n".join(" ".join("".join(footer.itertext()).split()) for footer in tree.iter("footer"))
 
 
-# trafilatura replaces every kind of blank by a plain one, so the page's blanks pass through it as Braille patterns.
+# trafilatura replaces every kind of blank by a plain one, so the page's blanks pass through it as Braille patterns, and
+# so do the blanks and line ends of code.
 
 _OTHER_BLANKS = "\u00a0\u202f\u2009\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u200a\u205f\u3000\u1680"
 _STAND_INS = [chr(code) for code in range(0x2801, 0x2900)]
@@ -255,4 +272,24 @@ def _replace_blanks(tree: HtmlElement) -> dict[int, str]:
                 element.text = element.text.translate(table)
             if element.tail and not element.tail.isascii():
                 element.tail = element.tail.translate(table)
-    return {ord(mark): blank for blank, mark in forth.items()}
+    back = {ord(mark): blank for blank, mark in forth.items()}
+    line_end, blank = next(free, ""), next(free, "")
+    if blank:
+        for listing in tree.iter("pre"):
+            if is_code(listing):
+                _replace_within(listing, {"\n": line_end, " ": blank, "\t": 4 * blank})
+        back |= {ord(line_end): CODE_LINE_END, ord(blank): " "}
+    return back
+
+
+def _replace_within(listing: etree._Element, forth: dict[str, str]) -> None:
+    table = str.maketrans(forth)
+    for element in listing.iter(etree.Element):
+        if element.tag == "br":
+            element.tag, element.text = "span", forth["\n"]
+        if element.text:
+            element.text = element.text.translate(table)
+        if element.tail and element is not listing:
+            element.tail = element.tail.translate(table)
+    # A single line is code as well.
+    listing.text = (listing.text or "") + ("" if len(listing) else forth["\n"])

@@ -67,7 +67,7 @@ _MAX_TITLE_CHARS = 300
 def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     """Read the metadata of a parsed tree, before anything is removed from it. Dates come from markup only."""
     meta = _read_meta(tree)
-    about = _read_structured_data(tree)
+    about = _read_structured_data(tree, url)
     named = [name for each in _as_list(about.get("author")) if (name := _name(each))]
     authors = named or [name for name in _all(meta, _AUTHORS) if not name.startswith("http")]
     author = ", ".join(dict.fromkeys(name.strip(" ,;") for name in authors)).strip(" ,;")
@@ -102,9 +102,12 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     )
 
 
-def seen_dates(metadata: Metadata, shown: str, url: str) -> tuple[date | None, date | None]:
-    """Return the dates of publication and last change; visible text and address complete the metadata."""
-    published, modified = shown_dates(shown)
+def seen_dates(metadata: Metadata, shown: str, url: str, *, top: str | None = None) -> tuple[date | None, date | None]:
+    """Return the dates of publication and last change; visible text and address complete the metadata.
+
+    `top` is the text where a byline may stand without a label; None for the beginning of `shown`.
+    """
+    published, modified = shown_dates(shown, top)
     return metadata.published or published or in_address(url), metadata.modified or modified
 
 
@@ -114,7 +117,10 @@ def seen_dates(metadata: Metadata, shown: str, url: str) -> tuple[date | None, d
 def _read_meta(tree: HtmlElement) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for element in tree.iter("meta"):
-        names = (element.get("property"), element.get("name"), element.get("itemprop"), element.get("http-equiv"))
+        names = [element.get("property"), element.get("name"), element.get("itemprop"), element.get("http-equiv")]
+        # A comment, or an event that the page tells of, has dates of its own.
+        if names[2] and any(_OTHER_TYPES.search(above.get("itemtype") or "") for above in element.iterancestors()):
+            names[2] = None
         content = " ".join(visible(element.get("content") or "").split())
         for name in names:
             if name and content:
@@ -131,19 +137,67 @@ def _first(meta: Mapping[str, list[str]], names: Sequence[str]) -> str | None:
 
 
 # Elements that are looked at; a guess that bounds the time for pages of nothing but dates.
-_MAX_TIME_TAGS = 100
+_MAX_TIME_TAGS = 300
+# Characters of a paragraph from which on the text has begun, and bylines have ended. A guess.
+_MIN_PROSE_CHARS = 150
+# Words beside the date on its line, and characters of that line: more are a sentence that tells of a day. Guesses.
+_MAX_WORDS_BESIDE = 8
+_MAX_BYLINE_CHARS = 90
+_LINES = frozenset({"p", "li", "td", "dd", "h1", "h2", "h3", "h4", "blockquote", "figcaption"})
 
 
 def _date_of_time_tag(tree: HtmlElement) -> date | None:
-    """Return the date of the first <time> above the second heading, where bylines are."""
+    """Return the date of the first <time> in the byline: above the text and the second heading, on a line of its own.
+
+    None where there is none. The clock of the site's header, comments and other parts of the page do not count.
+    """
     headings = 0
-    for element in islice(tree.iter("time", "h2", "h3"), _MAX_TIME_TAGS):
-        headings += element.tag != "time"
-        if headings > 1:
-            return None
-        if element.tag == "time" and (found := as_date(element.get("datetime") or "".join(element.itertext()))):
+    for element in islice(tree.iter("time", "h2", "h3", "p"), _MAX_TIME_TAGS):
+        if element.tag == "p":
+            if element.find(".//time") is None and len("".join(element.itertext()).strip()) >= _MIN_PROSE_CHARS:
+                return None
+        elif element.tag != "time":
+            headings += 1
+            if headings > 1:
+                return None
+        elif (
+            (found := as_date(element.get("datetime") or "".join(element.itertext())))
+            and not any(map(is_beside_article, element.iterancestors()))
+            and _is_byline(element)
+        ):
             return found
     return None
+
+
+def is_beside_article(element: etree._Element) -> bool:
+    """True for a part of the page whose dates are not the page's: a site's header, a footer, comments, an event."""
+    if element.tag in ("nav", "footer", "aside", "form"):
+        return True
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    if names != " " and _BESIDE.search(names) and element.tag not in ("body", "html", "main"):
+        return next(element.iter("h1"), None) is None
+    if element.tag == "header":
+        is_sites = all(above.tag not in ("article", "main") for above in element.iterancestors())
+        return is_sites and next(element.iter("h1"), None) is None
+    return bool(_OTHER_TYPES.search(element.get("itemtype") or ""))
+
+
+_BESIDE = re.compile(r"comment(?!ary)|masthead|top-?bar|site-?header|clock|ticker|weather|related|sidebar\b", re.IGNORECASE)
+_OTHER_TYPES = re.compile(r"schema\.org/(?:\w*Comments?|Review|Answer|\w*Event|Offer)$")
+
+
+def _is_byline(time: etree._Element) -> bool:
+    """True where the date stands with few words on its line, and not in a sentence."""
+    line = next((above for above in islice(time.iterancestors(), 3) if above.tag in _LINES), None)
+    if line is None:
+        above = time.getparent()
+        around = [above.text if above is not None and time.getprevious() is None else "", time.tail]
+        text = " ".join(filter(None, around))
+    else:
+        text = "".join(islice(line.itertext(), _MAX_TIME_TAGS))
+        text = text.replace("".join(time.itertext()), "", 1)
+    text = " ".join(text.split())
+    return len(text) <= _MAX_BYLINE_CHARS and len(text.split()) <= _MAX_WORDS_BESIDE and not text.endswith(".")
 
 
 def _language(tree: HtmlElement, meta: Mapping[str, list[str]]) -> str | None:
@@ -183,8 +237,12 @@ _ARTICLES = re.compile(r"Article|Report|Posting|Review|ScholarlyWork|Recipe|HowT
 _PAGES = re.compile(r"WebPage|QAPage|FAQPage|AboutPage|ItemPage|CreativeWork")
 
 
-def _read_structured_data(tree: HtmlElement) -> dict[str, Any]:
-    """Return the article that JSON-LD describes, else the page; fields that only the page has are added."""
+def _read_structured_data(tree: HtmlElement, url: str) -> dict[str, Any]:
+    """Return the article that JSON-LD describes, else the page; fields that only the page has are added.
+
+    Of several articles it is the one at `url`. Where there is none, the page lists them, and their dates are not its
+    own.
+    """
     entities: list[dict[str, Any]] = []
     for script in tree.iter("script"):
         if "ld+json" in (script.get("type") or "").lower():
@@ -194,10 +252,23 @@ def _read_structured_data(tree: HtmlElement) -> dict[str, Any]:
                 continue
     articles = [each for each in entities if _ARTICLES.search(str(each.get("@type")))]
     pages = [each for each in entities if _PAGES.search(str(each.get("@type")))]
+    if len({str(each.get("headline") or each.get("name")) for each in articles}) > 1:
+        here = [each for each in articles if url.rstrip("/") in map(_address, _addresses(each))]
+        undated = {**articles[0], "datePublished": None, "dateModified": None}
+        articles = here or [undated]
     merged: dict[str, Any] = {}
     for entity in [*articles[:1], *pages[:1]]:
         merged = {**entity, **merged}
     return merged
+
+
+def _addresses(entity: dict[str, Any]) -> list[object]:
+    about = entity.get("mainEntityOfPage")
+    return [entity.get("url"), entity.get("@id"), about.get("@id") if isinstance(about, dict) else about]
+
+
+def _address(reference: object) -> str:
+    return str(reference).partition("#")[0].rstrip("/")
 
 
 def _entities(value: object) -> list[dict[str, Any]]:
@@ -227,7 +298,11 @@ def _plain(text: str) -> str:
 
 def _first_date(*values: object) -> date | None:
     texts = (str(value) for value in values if isinstance(value, str))
-    return next((found for text in texts if (found := as_date(text))), None)
+    return next((found for text in texts if (found := as_date(text)) and found != _EPOCH), None)
+
+
+# The day that a missing time stamp is written as.
+_EPOCH = date(1970, 1, 1)
 
 
 def _is_false(value: object) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import TypeAlias
 
 from lxml import etree
@@ -19,22 +18,19 @@ from marchwarden.reading.html.boilerplate import is_named_as_boilerplate, text_l
 from marchwarden.reading.html.style_sheets import rules_of
 from marchwarden.reading.passages import visible
 
-_UNSEEN = {"script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "canvas", "svg", "math"}
+_UNSEEN = {"script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "canvas", "svg"}
 _UNSEEN |= {"audio", "video", "select", "datalist", "textarea", "button", "input", "img", "picture", "map"}
+# Readings beside the words that they are of, and text that is struck out: neither is said by the page.
+_UNSEEN |= {"rt", "rp", "rtc", "s", "del", "strike"}
 _HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:opacity|font-size)\s*:\s*0(?:\.0+)?(?:[a-z%]+)?\s*(?:;|!|$)"
-    r"|(?:text-indent|left|top)\s*:\s*-\d{4,}",
+    r"|(?:text-indent|left|top)\s*:\s*-\d{4,}|text-decoration(?:-line)?\s*:[^;]*line-through",
     re.IGNORECASE,
 )
 _SIMPLE_SELECTOR = re.compile(r"[a-z0-9]*([.#])([\w-]+)", re.IGNORECASE)
 
 # A place for text: an element, and the last child of it that comes before (None: at its start).
 _Place: TypeAlias = tuple[etree._Element, etree._Element | None]
-
-# Characters of a footnote's mark: "[123]", "note". A guess.
-_MAX_MARK_CHARS = 6
-# Elements in a footnote's mark, itself included. A guess.
-_MAX_MARK_ELEMENTS = 8
 
 # A main region that shows fewer characters than this is taken for empty. A guess: a headline and a line about
 # cookies.
@@ -47,7 +43,7 @@ _AROUND = frozenset({"a", "nav", "header", "footer"})
 
 
 def drop_hidden(tree: HtmlElement) -> None:
-    """Remove hidden elements, note marks and invisible characters. Changes `tree`."""
+    """Remove hidden elements, what is struck out, and invisible characters. Changes `tree`."""
     classes: set[str] = set()
     ids: set[str] = set()
     for sheet in tree.iter("style"):
@@ -63,7 +59,7 @@ def drop_hidden(tree: HtmlElement) -> None:
     if waiting is not None:
         _show(waiting, style)
         hidden = list(_hidden_in(tree, style, shown=waiting))
-    _remove_elements(hidden)
+    remove_elements(hidden)
     for element in tree.iter(etree.Element):
         if element.text:
             element.text = visible(element.text)
@@ -71,7 +67,7 @@ def drop_hidden(tree: HtmlElement) -> None:
             element.tail = visible(element.tail)
 
 
-def _remove_elements(elements: list[HtmlElement]) -> None:
+def remove_elements(elements: list[HtmlElement]) -> None:
     """Remove elements, in the page's order and none within another, but not the texts behind them."""
     # Texts that come to stand in one place are joined at once: one by one, a page of a hundred thousand small
     # pictures takes minutes.
@@ -112,15 +108,7 @@ def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = 
     for _, element in walk:
         if element is shown or element.tag in ("html", "body") or not isinstance(element.tag, str):
             continue
-        is_dropped = _is_unseen(element) or _is_hidden(element, style)
-        # A raised link to a footnote would stick to the word or number before it ("in 1977.1").
-        if not is_dropped and element.tag == "sup":
-            if len(list(islice(element.iter(), _MAX_MARK_ELEMENTS + 1))) > _MAX_MARK_ELEMENTS:
-                continue
-            links = element.findall(".//a")
-            is_reference = len(links) == 1 and (links[0].get("href") or "").startswith("#")
-            is_dropped = is_reference and len("".join(element.itertext()).strip()) <= _MAX_MARK_CHARS
-        if is_dropped:
+        if _is_unseen(element) or _is_hidden(element, style):
             walk.skip_subtree()
             yield element
 

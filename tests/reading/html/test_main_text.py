@@ -7,7 +7,7 @@ import pytest
 from evals.reading.extraction import COLLECTIONS, mean_f1, ours, overlap
 from marchwarden.observations import Page
 from marchwarden.reading.html.main_text import main_blocks, parse, without_repeats
-from marchwarden.reading.html.visibility import drop_hidden
+from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.page import read_page
 from marchwarden.reading.passages import Block
 from tests.reading.pages import ARTICLE, html
@@ -296,6 +296,6 @@ def test_the_measure_counts_what_two_texts_share() -> None:
 def test_blocks_of_any_page_are_its_own_characters() -> None:
     tree = parse(html(thread(*(post(*each) for each in SAID)), FORUM).decode())
     assert tree is not None
-    drop_hidden(tree)
+    prepare(tree)
     shown = " ".join("".join(tree.itertext()).split())
     assert all(" ".join(block.text.split()) in shown for block in main_blocks(tree))
