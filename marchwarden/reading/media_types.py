@@ -19,6 +19,7 @@ MediaType: TypeAlias = Literal[
     "text/plain",
     "text/markdown",
     "application/json",
+    "application/rss+xml",
     "application/epub+zip",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 ]
@@ -50,6 +51,8 @@ _PIECE_START = re.compile(
     + rb"<(?:h[1-6]|div|p|article|section|main|header|nav|table|ul|ol|dl|center|font|script|style|link)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_FEED_START = re.compile(_BEFORE_MARKUP + rb"<(?:rss|feed|rdf:RDF)\b", re.DOTALL)
+_FEED_NAME = re.compile(rb"<rss\b|http://www\.w3\.org/2005/Atom|http://purl\.org/(?:atom|rss)/")
 _XHTML = re.compile(rb"<html\b", re.IGNORECASE)
 # Bytes that no text holds, but for UTF-16 and UTF-32; ISO-2022 switches by three of the control characters.
 _CONTROL = bytes([*range(0x0B), *range(0x10, 0x1B), *range(0x1C, 0x20), 0x7F]).translate(None, b"\t\n")
@@ -61,6 +64,8 @@ def media_type(body: bytes, content_type: str | None, url: str) -> str:
     start = body[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe")
     if _PAGE_START.match(start):
         return "text/html"
+    if _FEED_START.match(start) and _FEED_NAME.search(start):
+        return "application/rss+xml"
     if b"%PDF-" in body[:1024]:
         return "application/pdf"
     if body[:4] == b"RIFF":

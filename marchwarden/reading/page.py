@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from lxml.html import HtmlElement
@@ -16,13 +17,14 @@ from marchwarden.reading.access.page_features import gates_of, is_seen, password
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.docx import DOCX, read_docx
 from marchwarden.reading.files.epub import EPUB, read_epub
+from marchwarden.reading.files.feed import FEED, read_feed
 from marchwarden.reading.files.pdf import read_pdf
 from marchwarden.reading.files.plain_text import json_blocks, markdown_markup, plain_blocks
 from marchwarden.reading.html.dates import as_date, shown_dates
 from marchwarden.reading.html.main_text import dated_texts, main_blocks, parse, region_blocks, shown_text
 from marchwarden.reading.html.metadata import Link, base_of, links_of, read_metadata, seen_dates
-from marchwarden.reading.html.retraction import standing_of
 from marchwarden.reading.html.notation.prepare import prepare
+from marchwarden.reading.html.retraction import standing_of
 from marchwarden.reading.media_types import media_type
 from marchwarden.reading.passages import Block, first_blocks, lay_out
 
@@ -227,6 +229,18 @@ def _read_epub(page: Page, body: bytes, content_type: str | None) -> Page | Fail
     return replace(page, published=content.published)
 
 
+def _read_feed(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
+    content = read_feed(body)
+    if isinstance(content, Failure):
+        return content
+    page = _with_text(replace(page, title=content.title, modified=content.updated), content.blocks)
+    links: list[str] = []
+    for reference in content.links:
+        with suppress(ValueError):
+            links.append(join_url(page.url, reference))
+    return replace(page, links=tuple(links))
+
+
 def _read_plain(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
     page = _with_text(page, plain_blocks(decode(body, content_type)))
     if not page.passages:
@@ -272,6 +286,7 @@ _READERS: Mapping[str, Callable[[Page, bytes, str | None], Page | Failure]] = {
     "application/pdf": _read_pdf,
     DOCX: _read_docx,
     EPUB: _read_epub,
+    FEED: _read_feed,
     "text/plain": _read_plain,
     "text/markdown": _read_markdown,
     "application/json": _read_json,

@@ -17,8 +17,8 @@ from marchwarden.reading.files import archive, docx
 from marchwarden.reading.files import pdf as pdfs
 from marchwarden.reading.files.plain_text import plain_blocks
 from marchwarden.reading.html.blocks import read_blocks
-from marchwarden.reading.html.style_sheets import rules_of
 from marchwarden.reading.html.notation.prepare import prepare
+from marchwarden.reading.html.style_sheets import rules_of
 from marchwarden.reading.page import read_page, refresh_target
 from marchwarden.reading.passages import Block, first_blocks, lay_out
 from tests.http.packed import docx as document

@@ -95,6 +95,11 @@ def _text(element: _Element) -> str:
     for _, each in walk:
         if each.tag in _NOT_SHOWN or (each.tag == f"{_W}r" and _is_hidden(each)):
             walk.skip_subtree()
+        elif each.tag == f"{_W}r" and _is_raised(each):
+            raised = "".join(part.text or "" for part in each.iter(f"{_W}t"))
+            # An exponent would read as further digits: 10 to the fourth as 104.
+            pieces.append(f"^{raised}" if raised[:1].isdigit() or raised[:1] in tuple("-−+") else raised)
+            walk.skip_subtree()
         elif each.tag == f"{_W}t":
             pieces.append(each.text or "")
         elif each.tag in (f"{_W}br", f"{_W}cr", f"{_W}p"):
@@ -108,8 +113,13 @@ def _text(element: _Element) -> str:
 
 
 def _is_hidden(run: _Element) -> bool:
-    vanish = run.find(f"{_W}rPr/{_W}vanish")
-    return vanish is not None and vanish.get(f"{_W}val", "1") not in ("0", "false", "off")
+    """True for hidden text, and for text that is struck out."""
+    marks = (run.find(f"{_W}rPr/{_W}{name}") for name in ("vanish", "strike", "dstrike"))
+    return any(mark is not None and mark.get(f"{_W}val", "1") not in ("0", "false", "off") for mark in marks)
+
+
+def _is_raised(run: _Element) -> bool:
+    return _value(run.find(f"{_W}rPr/{_W}vertAlign")) == "superscript"
 
 
 def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
@@ -119,7 +129,7 @@ def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
     """
     rows = [_children_of(row, "tc") for row in _children_of(table, "tr")]
     arranges = table.find(f".//{_W}tbl") is not None or any(len(row) < 2 for row in rows)
-    texts = [] if arranges else [[" ".join(_text(cell).split()) for cell in row] for row in rows]
+    texts = [] if arranges else _spread_texts(rows)
     if arranges or any(len(cell) > _MAX_CELL_CHARS for row in texts for cell in row):
         for row in rows:
             for cell in row:
@@ -134,6 +144,26 @@ def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
         if any(row):
             is_head = names is not None and number == 0
             yield Block("row", _CELL_GAP.join(row).strip(), header=None if is_head else names, shown=not is_head)
+
+
+# Columns that one cell spans. A guess that bounds the work.
+_MAX_SPAN = 50
+
+
+def _spread_texts(rows: list[list[_Element]]) -> list[list[str]]:
+    """Return the texts of the cells, that of a cell which spans several rows or columns in each of them."""
+    spread: list[list[str]] = []
+    for row in rows:
+        texts: list[str] = []
+        for cell in row:
+            text = " ".join(_text(cell).split())
+            merged = cell.find(f"{_W}tcPr/{_W}vMerge")
+            if merged is not None and _value(merged) in ("", "continue") and spread and len(texts) < len(spread[-1]):
+                text = spread[-1][len(texts)]
+            columns = _value(cell.find(f"{_W}tcPr/{_W}gridSpan"))
+            texts += [text] * (min(int(columns), _MAX_SPAN) if columns.isdecimal() and len(row) > 1 else 1)
+        spread.append(texts)
+    return spread
 
 
 def _children_of(parent: _Element, name: str) -> list[_Element]:

@@ -36,7 +36,9 @@ CODE_LINE_END = "\x1d"
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
 
 
-_CODE_NAME = re.compile(r"(?:^|[\s_-])(?:code|highlight|lang(?:uage)?|source|src|brush|prettyprint|syntax|hljs|prism)\b")
+_CODE_NAME = re.compile(
+    r"(?:^|[\s_-])(?:code|highlight|lang(?:uage)?|source|src|brush|prettyprint|syntax|hljs|prism)\b"
+)
 _CODE_LINE_END = re.compile(r"[;{}()\[\],:=\\]\s*$")
 # Share of the lines of preformatted text that end as those of programs do. A guess.
 _MIN_CODE_SHARE = 0.4

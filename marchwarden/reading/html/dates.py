@@ -84,7 +84,7 @@ def shown_dates(text: str, top: str | None = None) -> tuple[date | None, date | 
     published, updated = _labelled_date(_PUBLISHED, text), _labelled_date(_UPDATED, text)
     if published:
         return published, updated
-    for line in (text if top is None else top)[:_TOP_CHARS].split("\n"):
+    for line in (text[:_TOP_CHARS] if top is None else top).split("\n"):
         if len(line) <= _MAX_BYLINE_CHARS and not _UPDATED.search(line) and (found := _DATE.search(line)):
             beside = line[: found.start()] + line[found.end() :]
             # A date in a sentence is that of an event, one in a byline that of the page.

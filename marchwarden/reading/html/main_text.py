@@ -237,14 +237,23 @@ def _shown_text(root: HtmlElement, left_out: set[etree._Element], most: int) -> 
 
 
 def dated_texts(tree: HtmlElement) -> tuple[str, str]:
-    """Return the visible text whose dates may be the page's, footers at its end, and the top of the main region."""
-    beside = {part for part in tree.iter("header", "aside", "div", "section", "ol", "ul", "article") if is_beside_article(part)}
+    """Return the visible text whose dates may be the page's, and the places in it where a byline may stand.
+
+    A byline stands at the top of the main region, or below the main heading.
+    """
+    parts = tree.iter("header", "aside", "div", "section", "ol", "ul", "article")
+    beside = {part for part in (*parts, *tree.iterfind(".//*[@itemtype]")) if is_beside_article(part)}
     shown = _shown_text(_body(tree), beside, MAX_SHOWN_CHARS)
-    return f"{shown}\n{footer_text(tree)}", _shown_text(_main_region(tree), beside, _MAX_TOP_CHARS)
+    tops = [_shown_text(_main_region(tree), beside, _MAX_TOP_CHARS)[:_MAX_TOP_CHARS]]
+    heading = next(tree.iter("h1"), None)
+    title = "" if heading is None else " ".join("".join(heading.itertext()).split())
+    if title and (at := shown.find(title)) >= 0:
+        tops.append(shown[at + len(title) : at + len(title) + _MAX_TOP_CHARS])
+    return f"{shown}\n{footer_text(tree)}", "\n".join(tops)
 
 
-# Characters of the main region in which a byline is looked for. A guess.
-_MAX_TOP_CHARS = 1_000
+# Characters below either in which a byline is looked for. A guess, the same as for plain text.
+_MAX_TOP_CHARS = 400
 
 
 def footer_text(tree: HtmlElement) -> str:

@@ -102,7 +102,9 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     )
 
 
-def seen_dates(metadata: Metadata, shown: str, url: str, *, top: str | None = None) -> tuple[date | None, date | None]:
+def seen_dates(
+    metadata: Metadata, shown: str, url: str, *, top: str | None = None
+) -> tuple[date | None, date | None]:
     """Return the dates of publication and last change; visible text and address complete the metadata.
 
     `top` is the text where a byline may stand without a label; None for the beginning of `shown`.
@@ -182,7 +184,9 @@ def is_beside_article(element: etree._Element) -> bool:
     return bool(_OTHER_TYPES.search(element.get("itemtype") or ""))
 
 
-_BESIDE = re.compile(r"comment(?!ary)|masthead|top-?bar|site-?header|clock|ticker|weather|related|sidebar\b", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"comment(?!ary)|masthead|top-?bar|site-?header|clock|ticker|weather|related|sidebar\b", re.IGNORECASE
+)
 _OTHER_TYPES = re.compile(r"schema\.org/(?:\w*Comments?|Review|Answer|\w*Event|Offer)$")
 
 

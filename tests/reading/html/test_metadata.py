@@ -101,6 +101,61 @@ def test_days_are_read_off_what_a_reader_sees(body: str, published: date | None,
     assert (page.published, page.modified) == (published, modified)
 
 
+OLD = "<time datetime='2012-05-03'>3 May 2012</time>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<header><a href='/'>The Valley Post</a> {OLD}</header><main><h1>Crops</h1>{ARTICLE}</main>",
+        f"<div class='topbar'><span>Thursday, 3 May 2012</span></div><h1>Crops</h1>{ARTICLE}",
+        f"<header><p>Thursday, 3 May 2012</p></header><main><h1>Crops</h1>{ARTICLE}</main>",
+        f"<main><h1>Crops</h1><p>The next concert is on {OLD} in the old hall of the town, with horns.</p>{ARTICLE}</main>",
+        f"<main><h1>Crops</h1><article>{ARTICLE}</article><section id='comments'><article>{OLD}</article></section></main>",
+        f"<main><h1>Crops</h1>{ARTICLE}<div class='comment'><p>Posted 3 May 2012</p><p>Nice.</p></div></main>",
+        f"<main><h1>Crops</h1><aside>{OLD}</aside>{ARTICLE}</main>",
+        f"<main><h1>Crops</h1><p itemscope itemtype='https://schema.org/Event'>{OLD}</p>{ARTICLE}</main>",
+        "<main><h1>Crops</h1><div itemscope itemtype='https://schema.org/Comment'>"
+        f"<meta itemprop='datePublished' content='2012-05-03'></div>{ARTICLE}</main>",
+    ],
+)
+def test_a_day_that_is_not_the_pages_own_is_none_of_publication(body: str) -> None:
+    page = read(html(body))
+    assert (page.published, page.modified) == (None, None)
+    dated = read(html(body, "<title>x</title><meta property='article:published_time' content='2026-02-03'>"))
+    assert dated.published == date(2026, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<article><header><h1>Crops</h1><p>By Marit | {OLD}</p></header>{ARTICLE}</article>",
+        f"<main><h1>Crops</h1><div class='meta'><a href='/m'>Marit</a><span>{OLD}</span></div>{ARTICLE}</main>",
+        f"<h1>Crops</h1><div><span>3 May 2012</span></div><article>{ARTICLE}</article>",
+    ],
+)
+def test_a_day_in_the_byline_is_the_pages(body: str) -> None:
+    assert read(html(body)).published == date(2012, 5, 3)
+
+
+def test_articles_that_a_page_lists_do_not_date_it() -> None:
+    def article_at(path: str, day: str) -> str:
+        url = f"https://example.org{path}"
+        return f'{{"@type": "Article", "headline": "{path}", "url": "{url}", "datePublished": "{day}"}}'
+
+    listed = ", ".join([article_at("/a", "2012-05-03"), article_at("/garden/crops", "2026-02-03")])
+    head = f'<title>x</title><script type="application/ld+json">[{listed}]</script>'
+    assert read(article(head=head)).published == date(2026, 2, 3)
+    assert read(article(head=head), "https://example.org/").published is None
+
+
+def test_a_missing_time_stamp_is_no_day() -> None:
+    head = (
+        "<meta property='article:published_time' content='1970-01-01T00:00Z'><meta name='date' content='2018-05-06'>"
+    )
+    assert read(article(head=head)).published == date(2018, 5, 6)
+
+
 def test_the_address_may_tell_the_day() -> None:
     assert read(article(), "https://example.org/2022/01/23/crops").published == date(2022, 1, 23)
     assert in_address("https://example.org/2022/31/99/crops") is None

@@ -22,12 +22,21 @@ _MAX_LINK_SHARE = 0.5
 # Texts of a list that this share is measured on, and lists of a page. Guesses that bound the time.
 _MAX_TEXTS = 200
 _MAX_LISTS = 1_000
-_KINDS = {"lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"}
+_KINDS = {
+    "lower-alpha": "a",
+    "lower-latin": "a",
+    "upper-alpha": "A",
+    "upper-latin": "A",
+    "lower-roman": "i",
+    "upper-roman": "I",
+}
 _STYLE_KIND = re.compile(r"list-style(?:-type)?\s*:\s*((?:lower|upper)-(?:alpha|latin|roman))", re.IGNORECASE)
 _ROMAN = [(100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")]
 # Larger numbers are no step of anything. A guess.
 _MAX_NUMBER = 9_999
-_BLOCKS = frozenset({"p", "div", "section", "article", "span", "b", "strong", "em", "i", "a", "code", "label", "font", "u"})
+_BLOCKS = frozenset(
+    {"p", "div", "section", "article", "span", "b", "strong", "em", "i", "a", "code", "label", "font", "u"}
+)
 
 
 def number_items(tree: HtmlElement) -> None:
