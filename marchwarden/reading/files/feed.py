@@ -114,7 +114,8 @@ def _day(entry: _Element) -> date | None:
 
 
 def _links(entry: _Element) -> Iterator[str]:
-    for child in entry:
-        if isinstance(child.tag, str) and _name(child) == "link" and child.get("rel", "alternate") == "alternate":
-            if link := (child.get("href") or child.text or "").strip():
-                yield link
+    links = (child for child in entry if isinstance(child.tag, str) and _name(child) == "link")
+    for link in links:
+        address = (link.get("href") or link.text or "").strip()
+        if address and link.get("rel", "alternate") == "alternate":
+            yield address

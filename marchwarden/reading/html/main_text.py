@@ -261,8 +261,8 @@ def footer_text(tree: HtmlElement) -> str:
     return "\n".join(" ".join("".join(footer.itertext()).split()) for footer in tree.iter("footer"))
 
 
-# trafilatura replaces every kind of blank by a plain one, so the page's blanks pass through it as Braille patterns, and
-# so do the blanks and line ends of code.
+# trafilatura replaces every kind of blank by a plain one, so the page's blanks pass through it as Braille patterns.
+# So do the blanks and line ends of code.
 
 _OTHER_BLANKS = "\u00a0\u202f\u2009\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u200a\u205f\u3000\u1680"
 _STAND_INS = [chr(code) for code in range(0x2801, 0x2900)]

@@ -1,1 +1,1 @@
-"""Meaning that a page gives by markup alone, written out as text: exponents, formulas, numbers of lists, spanned cells."""
+"""Meaning that a page gives by markup alone, written out as text: exponents, formulas, lists, spanned cells."""

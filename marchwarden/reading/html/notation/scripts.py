@@ -38,85 +38,16 @@ _YEAR = re.compile(r"(?:1\d|20)\d\d$")
 _PRICE = re.compile(r"[$€£¥]\s?\d+$")
 _SCALES = re.compile(r"^\s?[CFK]\b")
 _UNITS = frozenset(
-    [
-        "m",
-        "cm",
-        "mm",
-        "km",
-        "dm",
-        "nm",
-        "µm",
-        "μm",
-        "ft",
-        "in",
-        "yd",
-        "mi",
-        "s",
-        "ms",
-        "h",
-        "g",
-        "kg",
-        "t",
-        "l",
-        "ha",
-        "px",
-        "pc",
-        "ly",
-        "au",
-        "mol",
-        "sec",
-        "min",
-        "inch",
-        "foot",
-        "feet",
-        "metre",
-        "metres",
-        "meter",
-        "meters",
-        "mile",
-        "miles",
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "log",
-        "exp",
-        "rad",
-        "deg",
-        "м",
-        "см",
-        "мм",
-        "км",
-        "дм",
-    ]
+    {"m", "cm", "mm", "km", "dm", "nm", "µm", "μm", "ft", "in", "yd", "mi"}
+    | {"s", "ms", "h", "g", "kg", "t", "l", "ha", "px", "pc", "ly", "au"}
+    | {"mol", "sec", "min", "inch", "foot", "feet", "metre", "metres", "meter", "meters", "mile", "miles"}
+    | {"sin", "cos", "tan", "cot", "log", "exp", "rad", "deg", "м", "см", "мм", "км"}
+    | {"дм"}
 )
 _SQUARES = {"2": "²", "3": "³"}
 _INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "nobr",
-        "q",
-        "small",
-        "span",
-        "strong",
-        "tt",
-        "u",
-        "var",
-    ]
+    {"a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "em", "font", "i", "ins"}
+    | {"kbd", "label", "mark", "nobr", "q", "small", "span", "strong", "tt", "u", "var"}
 )
 
 
