@@ -19,7 +19,7 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from marchwarden.reading.html.blocks import CODE_LINE_END, is_code, read_blocks
-from marchwarden.reading.html.boilerplate import find_boilerplate
+from marchwarden.reading.html.boilerplate import find_boilerplate, text_length
 from marchwarden.reading.html.forum_posts import Post, find_posts, find_quotes
 from marchwarden.reading.html.metadata import is_beside_article
 from marchwarden.reading.html.page_type import PageKind, declared_kind
@@ -43,6 +43,10 @@ _PROSE_SHARE = 0.7
 # Bounds of the length of trafilatura's choice, as shares of the main region's length.
 _MIN_CHOSEN_SHARE = 0.5
 _MAX_CHOSEN_SHARE = 1.1
+# trafilatura's choice is several times as long as ours from this factor on. A guess.
+_SEVERAL = 2
+# Share of our choice from which on the parts that we left out for their names may hold the article. A guess.
+_MIN_NAMED_SHARE = 0.4
 
 
 def parse(markup: str) -> HtmlElement | None:
@@ -67,15 +71,29 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
     if not is_huge and (posts := find_posts(region, kind)):
         return without_repeats(_thread_blocks(tree, posts, back))
     links = {" ".join("".join(anchor.itertext()).translate(back).split()) for anchor in tree.iter("a")}
-    own = _own_blocks(region, kind, back)
+    boilerplate = find_boilerplate(region, with_comments=kind != "forum")
+    own = without_repeats(read_blocks(region, left_out=boilerplate, translate=back))
+    named = _count_named(boilerplate)
     is_short = _count_quotable(own) < _MIN_TEXT_CHARS
+    if kind == "product":
+        needs_choice = is_short or named > _count_characters(own)
+    else:
+        needs_choice = kind == "article" or is_short or _is_prose(own)
     blocks = own
-    if not is_huge and (kind == "article" or is_short or (kind != "product" and _is_prose(own))):
+    if needs_choice and not is_huge:
         chosen = _trafilatura_blocks(tree, back)
-        if _is_better(chosen, own, declared=kind == "article"):
+        is_marked = region.tag != "body"
+        if _is_better(chosen, own, kind=kind, named=named, is_region_marked=is_marked) or (
+            kind == "article"
+            and is_marked
+            and _is_elsewhere(chosen, own, region, _own_blocks(_body(tree), kind, back))
+        ):
             blocks = with_lost_lists(chosen, own, links)
     if blocks is own and is_short and region.tag != "body":
         blocks = _own_blocks(_body(tree), kind, back)
+    if kind == "article" and _count_quotable(blocks) < min(_MIN_TEXT_CHARS, named):
+        # All of a declared article bears the name of boilerplate: then the name says nothing.
+        blocks = without_repeats(read_blocks(region, skip=_BOILERPLATE_TAGS, translate=back))
     # A short line that is nothing but a link is a button, as in menus that are set in tables.
     return [
         replace(block, shown=False)
@@ -96,14 +114,47 @@ def _is_prose(blocks: list[Block]) -> bool:
     return long > _PROSE_SHARE * _count_characters(blocks)
 
 
-def _is_better(chosen: list[Block], own: list[Block], *, declared: bool) -> bool:
-    """True where `chosen` is neither a mere part of the page's text nor more than its main region."""
+def _count_named(boilerplate: set[etree._Element]) -> int:
+    """Return the characters of the boilerplate that is known by its name, title or role alone."""
+    named = (element for element in boilerplate if element.tag not in _BOILERPLATE_TAGS)
+    return sum(text_length(text) for element in named for text in element.itertext())
+
+
+def _is_better(
+    chosen: list[Block], own: list[Block], *, kind: PageKind | None, named: int, is_region_marked: bool
+) -> bool:
+    """True where `chosen` is neither a mere part of the page's text nor more than its main region.
+
+    `named` is the number of characters that were left out of `own` for their names.
+    """
     taken, there = _count_characters(chosen), _count_characters(own)
     if _count_quotable(own) < _MIN_TEXT_CHARS:
         return not own or (taken >= _MIN_TEXT_CHARS and _is_prose(chosen))
     if taken > _MAX_CHOSEN_SHARE * there:
+        # Names such as "share" are also given to what holds the article: then it is more than all the rest.
+        is_within = taken <= _MAX_CHOSEN_SHARE * (there + named)
+        if kind == "product":
+            return is_within and taken > _SEVERAL * there and _is_prose(chosen)
+        return kind == "article" and is_within and named > _MIN_NAMED_SHARE * there
+    if kind == "product":
         return False
-    return taken >= _MIN_CHOSEN_SHARE * there or (declared and _is_prose(chosen))
+    if taken >= _MIN_CHOSEN_SHARE * there:
+        return True
+    # Where the markup names no main region, much of the page is around the article.
+    return kind == "article" and _is_prose(chosen) and (not is_region_marked or not own) and not _is_prose(own)
+
+
+def _is_elsewhere(chosen: list[Block], own: list[Block], region: HtmlElement, body: list[Block]) -> bool:
+    """True where the main region is only a column of the page: `chosen` is several times as long, and stands there.
+
+    `body` are the blocks of the whole page without its boilerplate.
+    """
+    has_title = next(region.iter("h1"), None) is not None
+    if has_title or _count_characters(chosen) <= _SEVERAL * _count_characters(own) or not _is_prose(chosen):
+        return False
+    there = {block.text for block in body}
+    long = [block.text for block in chosen if len(block.text) >= _MIN_PROSE_CHARS]
+    return sum(text in there for text in long) > _PROSE_SHARE * len(long)
 
 
 def _thread_blocks(tree: HtmlElement, posts: list[Post], back: dict[int, str]) -> Iterator[Block]:

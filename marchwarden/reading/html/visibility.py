@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 from lxml import etree
@@ -27,6 +28,10 @@ _HIDDEN_STYLE = re.compile(
     r"|(?:text-indent|left|top)\s*:\s*-\d{4,}|text-decoration(?:-line)?\s*:[^;]*line-through",
     re.IGNORECASE,
 )
+# A page that fades in begins with no opacity, and its scripts or transitions lift that.
+_FADE = re.compile(r"opacity\s*:\s*0(?:\.0+)?\s*(?=;|!|$)", re.IGNORECASE)
+_LIFTED = re.compile(r"\b(?:transition|animation|will-change|transform)\b", re.IGNORECASE)
+_ANIMATIONS = ("data-w-id", "data-aos", "data-sal", "data-framer-appear-id", "data-animate")
 _SIMPLE_SELECTOR = re.compile(r"[a-z0-9]*([.#])([\w-]+)", re.IGNORECASE)
 
 # A place for text: an element, and the last child of it that comes before (None: at its start).
@@ -48,11 +53,12 @@ def drop_hidden(tree: HtmlElement) -> None:
     ids: set[str] = set()
     for sheet in tree.iter("style"):
         for selectors, declarations in rules_of(sheet.text or ""):
-            if _HIDDEN_STYLE.search(declarations):
+            if _hides(declarations):
                 for selector in selectors.split(","):
                     if simple := _SIMPLE_SELECTOR.fullmatch(selector.strip()):
                         (classes if simple[1] == "." else ids).add(simple[2])
     style = _Style(frozenset(classes), frozenset(ids))
+    _place_streamed(tree)
     _show_opened(tree, style)
     hidden = list(_hidden_in(tree, style))
     waiting = _waiting_for_scripts(tree, hidden)
@@ -65,6 +71,51 @@ def drop_hidden(tree: HtmlElement) -> None:
             element.text = visible(element.text)
         if element.tail:
             element.tail = visible(element.tail)
+
+
+def _hides(declarations: str) -> bool:
+    if not declarations or not _HIDDEN_STYLE.search(declarations):
+        return False
+    if _FADE.search(declarations) and _LIFTED.search(declarations):
+        return _HIDDEN_STYLE.search(_FADE.sub("", declarations)) is not None
+    return True
+
+
+def _is_animated(attributes: etree._Attrib) -> bool:
+    """True where a library for animations will show what has no opacity at first."""
+    return any(name in attributes for name in _ANIMATIONS) and not _HIDDEN_STYLE.search(
+        _FADE.sub("", attributes.get("style", ""))
+    )
+
+
+# Parts that servers send late: React's scripts put them where a <template> holds their place.
+_STREAMED = re.compile(r"\$R[CSR]\(\s*\"([BPS]:\w+)\"\s*,\s*\"([BPS]:\w+)\"")
+# Parts that are moved. A guess that bounds the time.
+_MAX_STREAMED = 500
+
+
+def _place_streamed(tree: HtmlElement) -> None:
+    """Put the parts of a streamed page where its scripts put them, and show them."""
+    calls = [
+        call
+        for script in tree.iter("script")
+        if script.text and "$R" in script.text
+        for call in islice(_STREAMED.finditer(script.text), _MAX_STREAMED)
+    ][:_MAX_STREAMED]
+    if not calls:
+        return
+    named = {element.get("id"): element for element in tree.iter("div", "template") if element.get("id")}
+    for call in calls:
+        # Boundaries name their place first, segments themselves.
+        names = sorted(call.groups(), key=lambda name: name[0] == "S")
+        place, part = (named.get(name) for name in names)
+        if place is None or part is None or part in place.iterancestors():
+            continue
+        part.attrib.pop("hidden", None)
+        tail, part.tail = part.tail, None
+        if tail:
+            _append_texts([tail], (part.getparent(), part.getprevious()))
+        place.addnext(part)
 
 
 def remove_elements(elements: list[HtmlElement]) -> None:
@@ -114,8 +165,32 @@ def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = 
 
 
 def _is_unseen(element: etree._Element) -> bool:
+    if element.tag in _HOLDERS:
+        return not _holds_page(element)
     # trafilatura recognises forums by their structured data.
     return element.tag in _UNSEEN and element.get("type") != "application/ld+json"
+
+
+# Elements that a browser shows with all that is in them, and text that is struck out. The parser takes what follows
+# an unclosed one to be in it.
+_STRUCK = frozenset({"s", "strike", "del"})
+_HOLDERS = frozenset({"button", "picture", "map"}) | _STRUCK
+# Characters of paragraphs in such an element from which on it is part of the page. A guess.
+_MIN_HELD_CHARS = 500
+
+
+def _holds_page(element: etree._Element) -> bool:
+    """True where an element for controls, pictures or struck text holds the page's heading, or its paragraphs."""
+    length = 0
+    for inner in islice(element.iter("h1", "main", "article", "p"), _MAX_HELD):
+        if inner.tag != "p":
+            return True
+        length += sum(map(text_length, islice(inner.itertext(), _MAX_HELD)))
+    return length >= _MIN_HELD_CHARS and element.tag not in _STRUCK
+
+
+# Elements, and texts of one, that are looked at. A guess that bounds the time.
+_MAX_HELD = 50
 
 
 def _is_hidden(element: etree._Element, style: _Style) -> bool:
@@ -126,7 +201,7 @@ def _is_hidden(element: etree._Element, style: _Style) -> bool:
         "hidden" in attributes
         or attributes.get("aria-hidden", "").lower() == "true"
         or (element.tag == "dialog" and "open" not in attributes)
-        or _HIDDEN_STYLE.search(attributes.get("style", ""))
+        or (_hides(attributes.get("style", "")) and not _is_animated(attributes))
         or attributes.get("id") in style.ids
         or (style.classes and not style.classes.isdisjoint(attributes.get("class", "").split()))
     )
