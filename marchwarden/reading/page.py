@@ -13,7 +13,13 @@ from lxml.html import HtmlElement
 from marchwarden.http.addresses import join_url
 from marchwarden.observations import Failure, FailureKind, Page, content_hash
 from marchwarden.reading.access.classify import Impression, failure_of_page, failure_of_status
-from marchwarden.reading.access.page_features import gates_of, is_seen, password_fields_of, text_of_parts
+from marchwarden.reading.access.page_features import (
+    gates_of,
+    is_beside_text,
+    is_seen,
+    password_fields_of,
+    text_of_parts,
+)
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.docx import DOCX, read_docx
 from marchwarden.reading.files.epub import EPUB, read_epub
@@ -27,6 +33,7 @@ from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.html.retraction import standing_of
 from marchwarden.reading.media_types import media_type
 from marchwarden.reading.passages import Block, first_blocks, lay_out
+from marchwarden.reading.text_lengths import latin_length
 
 # Without a handler of their own, the warnings of these libraries go to stderr.
 for _name in ("trafilatura", "htmldate", "courlan", "pypdfium2", "markdown_it"):
@@ -37,6 +44,8 @@ _HEAD_CHARS = 20_000
 # Characters of a page that may be nothing but a menu, and of one entry of a menu. Guesses.
 _MAX_MENU_CHARS = 1000
 _MAX_ENTRY_CHARS = 120
+# Characters of text from which on a sign-in form in a header or column is beside the page. A guess.
+_MIN_TEXT_BESIDE_FORM_CHARS = 250
 # Share of links in the text from which on a short page is a menu. A guess.
 _MENU_SHARE = 0.8
 # Characters of the main text in which the words of links are looked for: it takes quadratic time. A guess.
@@ -106,6 +115,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     dates = dated_texts(tree)
     paid_part = text_of_parts(tree, metadata.paid_parts)
     page = _with_text(replace(page, language=metadata.language), main_blocks(tree))
+    is_empty = latin_length(page.text) < _MIN_TEXT_BESIDE_FORM_CHARS
     impression = Impression(
         url=page.url,
         titles=tuple(title for title in (title_tag, metadata.title, heading) if title),
@@ -113,7 +123,9 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         main=page.text,
         markup=markup[:_HEAD_CHARS],
         asked=asked,
-        asks_password=any(is_seen(field, tree) for field in password_fields),
+        asks_password=any(
+            is_seen(field, tree) and (is_empty or not is_beside_text(field, tree)) for field in password_fields
+        ),
         is_article=metadata.is_article,
         declared_closed=metadata.closed,
         paid_part=paid_part,

@@ -6,6 +6,7 @@ import re
 
 from marchwarden.reading.access.page_features import Impression, is_titled
 from marchwarden.reading.access.vocabulary import any_of
+from marchwarden.reading.text_lengths import latin_length
 
 _ARE = r"(?:'| a)re"  # you're, you are
 _A_PERSON = r"(?:not a (?:ro)?bot|(?:a )?human)"
@@ -127,7 +128,7 @@ _MAX_TITLED_CHARS = 1500
 
 
 def is_bot_check(page: Impression) -> bool:
-    length = len(page.shown)
+    length = latin_length(page.shown)
     if length > _MAX_TITLED_CHARS:
         return False
     titled, perhaps = is_titled(page, BOT_TITLES), is_titled(page, BOT_TITLES_PERHAPS)

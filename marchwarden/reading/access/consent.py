@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from marchwarden.reading.access.page_features import Impression, sentences_of
 from marchwarden.reading.access.sign_in import leads_back
 from marchwarden.reading.access.vocabulary import any_of
+from marchwarden.reading.text_lengths import latin_length
 
 # Sentences of a page that opens only when the reader accepts.
 CONSENT_CONDITIONS = any_of(
@@ -114,7 +115,7 @@ _MIN_SHARE = 0.8
 
 def is_consent_page(page: Impression) -> bool:
     """True where the page is about consent only; a banner over a readable page doesn't count."""
-    if len(page.shown) > _MAX_CHARS:
+    if latin_length(page.shown) > _MAX_CHARS:
         return False
     sentences = sentences_of(page.shown)
     about_consent = sum(len(sentence) for sentence in sentences if CONSENT_TALK.search(sentence))

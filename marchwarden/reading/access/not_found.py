@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from marchwarden.reading.access.page_features import Impression, is_titled, unquoted
 from marchwarden.reading.access.vocabulary import any_of
+from marchwarden.reading.text_lengths import latin_length
 
 NOT_SHOWN_HERE = any_of(
     {
@@ -78,9 +79,9 @@ def is_not_found(page: Impression) -> bool:
     titled, perhaps = is_titled(page, GONE_TITLES), is_titled(page, GONE_TITLES_PERHAPS)
     said = GONE_WORDS.search(unquoted(page.main[:600] or page.shown[:1500])) is not None
     if (titled or perhaps) and said:
-        return len(page.main) < _MAX_CHARS
-    return (titled or said) and len(page.main) < _MAX_CHARS_OF_ONE_SIGN
+        return latin_length(page.main) < _MAX_CHARS
+    return (titled or said) and latin_length(page.main) < _MAX_CHARS_OF_ONE_SIGN
 
 
 def is_restricted(page: Impression) -> bool:
-    return len(page.shown) < _MAX_RESTRICTED_CHARS and page.calls_for(NOT_SHOWN_HERE)
+    return latin_length(page.shown) < _MAX_RESTRICTED_CHARS and page.calls_for(NOT_SHOWN_HERE)

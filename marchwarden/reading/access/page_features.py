@@ -12,6 +12,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from marchwarden.reading.access.vocabulary import Phrases
+from marchwarden.reading.text_lengths import latin_length
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,13 @@ class Impression:
         return tuple(call for line in lines for call in sentences_of(unquoted(line)) if len(call) <= _MAX_CALL_CHARS)
 
     @cached_property
+    def calls_beside_prose(self) -> tuple[str, ...]:
+        """The calls without those in a paragraph of the text that more paragraphs follow."""
+        prose = [line for line in self.main.split("\n") if latin_length(line) >= _MIN_PROSE_CHARS]
+        inside = {call for line in prose[:-1] for call in sentences_of(unquoted(line))}
+        return tuple(call for call in self.calls if call not in inside)
+
+    @cached_property
     def content(self) -> str:
         """Main text without offers, and without links to other pages."""
         if len(self.main) > _MAX_CONTENT_CHARS:
@@ -78,6 +86,8 @@ BREAKS_OFF = re.compile(r"(?:…|\.\.\.)[\])]?\s*$")
 _MIN_TEASER_CHARS = 80
 _MAX_BLOCK_CHARS = 400
 _MAX_CALL_CHARS = 200
+# Characters from which on a line of the text is a paragraph. A guess.
+_MIN_PROSE_CHARS = 120
 
 
 def unquoted(text: str) -> str:
@@ -128,6 +138,24 @@ def password_fields_of(tree: HtmlElement) -> list[HtmlElement]:
 def is_seen(element: HtmlElement, tree: HtmlElement) -> bool:
     """Return whether the element still is in the tree."""
     return element is tree or any(above is tree for above in element.iterancestors())
+
+
+_BESIDE_TAGS = frozenset({"header", "nav", "aside", "footer"})
+_BESIDE_NAME = re.compile(
+    r"(?:^|[\s_-])(?:header|top-?bar|masthead|side-?bar|user-?bar|nav(?:bar|igation)?)\b", re.IGNORECASE
+)
+
+
+def is_beside_text(element: HtmlElement, tree: HtmlElement) -> bool:
+    """True where it stands in a header or column of the page, or outside the one main region that is marked."""
+    around = [element, *element.iterancestors()]
+    names = (
+        f"{each.get('class') or ''} {each.get('id') or ''}" for each in around if each.tag not in ("body", "html")
+    )
+    if any(each.tag in _BESIDE_TAGS for each in around) or any(map(_BESIDE_NAME.search, names)):
+        return True
+    regions = tree.findall(".//main") or tree.findall(".//article")
+    return len(regions) == 1 and regions[0] not in around
 
 
 def gates_of(tree: HtmlElement) -> tuple[str, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from marchwarden.reading.access.consent import CONSENT_TALK, PERIOD, PRICE
-from marchwarden.reading.access.page_features import BREAKS_OFF, Impression, is_titled, unquoted
+from marchwarden.reading.access.page_features import BREAKS_OFF, Impression, is_titled, sentences_of, unquoted
 from marchwarden.reading.access.sign_in import NOT_FOR_READING
 from marchwarden.reading.access.vocabulary import any_of, says
+from marchwarden.reading.text_lengths import latin_length
 
 _THE_PIECE = r"(?:this|the full|the complete) (?:article|story|content|post|report|text|page|essay|issue)"
 _OF_PAYERS = r"(?:\w+ )?(?:subscribers|members|patrons|supporters)"
@@ -41,6 +42,31 @@ READ_ON_FOR_MONEY = any_of(
         "ja": (r"残り\s?[\d,]+\s?文?字", r"ここから先は有料"),
     }
 )
+# Sentences that end a teaser, also a long one: they tell of the rest of this very article.
+REST_FOR_MONEY = any_of(
+    {
+        "en": (
+            r"\bthe rest (?:of (?:this|the) (?:article|story|post|essay|report) )?"
+            rf"is (?:only )?(?:for|reserved for|available to) (?:our )?{_OF_PAYERS}",
+            rf"\bthis (?:article|story|post) continues for (?:our )?{_OF_PAYERS}",
+            r"\byou have \d+ ?% of this (?:article|story) left",
+        ),
+        "de": (r"\bder (?:rest|vollständige) (?:des )?(?:artikels?|beitrags?|text)\b.{0,30}\b(?:abonnent|abo\b)",),
+        "fr": (
+            r"\bil vous reste [\d.,]+ ?% (?:de (?:cet|l')|à (?:lire|découvrir))",
+            r"\bla suite (?:de (?:cet |l')article )?est (?:réservée?|accessible) (?:uniquement )?(?:aux|à nos) abonn",
+        ),
+        "es": (
+            r"\bel resto (?:de(?:l| este) artículo )?es(?:tá reservado)? (?:s[oó]lo )?(?:para|a) .{0,10}suscriptor",
+        ),
+        "it": (r"\bil resto (?:dell'articolo )?è riservato (?:agli|ai nostri) abbonati",),
+        "pl": (r"\bpozostało(?: ci)? \d+ ?% (?:artykułu|tekstu)",),
+        "ja": (r"残り\s?[\d,]+\s?文?字", r"この記事は有料(?:会員)?(?:記事|限定)"),
+        "hi": (r"(?:बाकी|शेष|पूरा) (?:लेख|खबर|आर्टिकल).{0,20}(?:केवल|सिर्फ़?).{0,20}(?:सदस्य|सब्सक्राइब|ग्राहक)",),
+    }
+)
+# Lines at the end of the text in which they stand. A guess.
+_LAST_LINES = 3
 # Sentences beside a paywall, and now and then beside a page that can be read.
 PAYWALL_SIGNS = any_of(
     {
@@ -130,22 +156,24 @@ def is_paywalled(page: Impression) -> bool:
     if page.declared_closed:
         part = page.paid_part or ""
         # The part that costs may be the offer itself: then it doesn't count as shown.
-        is_offer = any(part in gate and _demand(gate) for gate in page.gates)
+        is_offer = bool(part) and any(part in gate and _is_offer(gate) for gate in page.gates)
         lacks_part = page.paid_part is not None and any(_demand(call) == 2 for call in page.calls)
         longest = _MAX_TEASER_OF_PART_CHARS if lacks_part else _MAX_DECLARED_TEASER_CHARS
-        if (len(part) < _MIN_PART_CHARS or is_offer) and len(page.content) < longest:
+        if (latin_length(part) < _MIN_PART_CHARS or is_offer) and latin_length(page.content) < longest:
             return True
+    if latin_length(page.paid_part or "") < _MIN_PART_CHARS and _breaks_off_for_money(page):
+        return True
     if (
-        len(page.content) >= _MAX_TEASER_CHARS
-        or len(page.shown) >= _MAX_SHOWN_CHARS
+        latin_length(page.content) >= _MAX_TEASER_CHARS
+        or latin_length(page.shown) >= _MAX_SHOWN_CHARS
         or is_titled(page, ABOUT_SUBSCRIBING)
     ):
         return False
-    demand = max((_demand(call) for call in page.calls), default=0)
+    demand = max((_demand(call) for call in page.calls_beside_prose), default=0)
     if demand == 2 or (page.is_article and _has_offer_below(page)):
         return True
     has_sign = page.calls_for(PAYWALL_SIGNS)
-    if has_sign and len(page.content) < _NEXT_TO_NOTHING_CHARS:
+    if has_sign and latin_length(page.content) < _NEXT_TO_NOTHING_CHARS:
         return True
     has_offer_in_gate = any(OFFERS.search(gate) or _demand(gate) for gate in page.gates)
     # The last prose of the main text may break off.
@@ -158,6 +186,22 @@ def is_paywalled(page: Impression) -> bool:
         OFFERS.search(call) or (PRICE.search(call) and PERIOD.search(call)) for call in (page.calls if signs else ())
     )
     return signs > 0 and signs + demand + has_offer >= 2
+
+
+def _is_offer(gate: str) -> bool:
+    calls = sentences_of(gate)
+    return any(_demand(call) or OFFERS.search(call) or PAYWALL_SIGNS.search(call) for call in (gate, *calls))
+
+
+def _breaks_off_for_money(page: Impression) -> bool:
+    """True where one of the last lines says that the rest of this article is for those who pay."""
+    if latin_length(page.content) >= _MAX_TEASER_OF_PART_CHARS:
+        return False
+    last = [line for line in page.main.split("\n") if line.strip()][-_LAST_LINES:]
+    at = page.shown.rfind(last[-1]) if last else -1
+    below = page.shown[at + len(last[-1]) :].split("\n")[: _LAST_LINES + 1] if at >= 0 else []
+    calls = (call for line in (*last, *below) for call in sentences_of(unquoted(line)))
+    return any(REST_FOR_MONEY.search(call) for call in calls)
 
 
 def _has_offer_below(page: Impression) -> bool:

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from marchwarden.reading.access.page_features import Impression, is_titled
 from marchwarden.reading.access.vocabulary import any_of, says
+from marchwarden.reading.text_lengths import latin_length
 
 _NOT_TO_READ = (
     r"(?! (?:to )?(?:reply|comment|post|vote|answer|add|leave|rate|write|follow|download|submit|edit|ask|save|see)\b)"
@@ -118,7 +119,7 @@ _MAX_FORM_CHARS = 600
 
 def is_sign_in(page: Impression) -> bool:
     """True for a sign-in form in place of the page that was asked for."""
-    if len(page.content) > _MAX_CHARS:
+    if latin_length(page.content) > _MAX_CHARS:
         return False
     at_form, titled = _is_sign_in_address(page.url), is_titled(page, SIGN_IN_TITLES)
     said = page.calls_for(SIGN_IN_WORDS)
@@ -128,14 +129,39 @@ def is_sign_in(page: Impression) -> bool:
         if was_redirected and ((at_form and not _is_sign_in_address(page.asked)) or leads_back(page.url, page.asked)):
             return True
         return page.asks_password or at_form + titled + said >= 2
-    if not page.asks_password or len(page.shown) >= _MAX_FORM_CHARS:
+    if not page.asks_password or latin_length(page.shown) >= _MAX_FORM_CHARS:
         return False
     return any(FORM_WORDS.search(line) for line in page.shown.split("\n"))
 
 
+# Sentences that end a teaser, also a long one, and ask for an account before the rest of it.
+REST_FOR_ACCOUNT = any_of(
+    {
+        "en": (
+            r"^(?:create|register|sign up|log ?in|sign in)\b.{0,40}\bto (?:continue|keep) reading"
+            r"(?: this (?:article|story))?\W*$",
+        ),
+        "de": (r"^(?:registrier\w+|meld\w+)\b.{0,40}\bum weiterzulesen\W*$",),
+        "fr": (
+            r"^(?:créez|inscrivez|connectez)\b.{0,40}\bpour (?:lire la suite|continuer (?:la|votre) lecture)\W*$",
+        ),
+        "es": (r"^(?:regístrate|inicia sesión|crea)\b.{0,40}\bpara (?:seguir|continuar) leyendo\W*$",),
+        "it": (r"^(?:registrati|accedi)\b.{0,40}\bper continuare a leggere\W*$",),
+        "pt": (r"^(?:cadastre-se|faça login|entre)\b.{0,40}\bpara continuar lendo\W*$",),
+        "hi": (r"(?:लॉग ?इन|साइन ?इन|रजिस्टर) (?:करें|कर).{0,20}(?:आगे|पूरा).{0,12}पढ़",),
+    }
+)
+# Characters of a teaser that ends so, and lines in which the sentence stands. Guesses.
+_MAX_TEASER_CHARS = 4000
+_LAST_LINES = 3
+
+
 def is_registration_wall(page: Impression) -> bool:
     """True where the page says that it can be read, or read on, with a free account."""
-    return len(page.content) <= _MAX_CHARS and any(
+    last = [line.strip() for line in page.main.split("\n") if line.strip()][-_LAST_LINES:]
+    if latin_length(page.content) < _MAX_TEASER_CHARS and any(map(REST_FOR_ACCOUNT.search, last)):
+        return True
+    return latin_length(page.content) <= _MAX_CHARS and any(
         ACCOUNT_CONDITIONS.search(call) or (says(call, "account", "to_read") and not NOT_FOR_READING.search(call))
         for call in page.calls
     )

@@ -24,6 +24,7 @@ from marchwarden.reading.html.forum_posts import Post, find_posts, find_quotes
 from marchwarden.reading.html.metadata import is_beside_article
 from marchwarden.reading.html.page_type import PageKind, declared_kind
 from marchwarden.reading.passages import MOST_CHARACTERS, Block
+from marchwarden.reading.text_lengths import latin_length
 
 _log = logging.getLogger(__name__)
 
@@ -110,7 +111,8 @@ def _own_blocks(region: HtmlElement, kind: PageKind | None, back: dict[int, str]
 
 def _is_prose(blocks: list[Block]) -> bool:
     texts = (block.text for block in blocks if block.kind in ("paragraph", "line"))
-    long = sum(len(text) for text in texts if len(text) >= _MIN_PROSE_CHARS)
+    lengths = map(latin_length, texts)
+    long = sum(length for length in lengths if length >= _MIN_PROSE_CHARS)
     return long > _PROSE_SHARE * _count_characters(blocks)
 
 
@@ -153,7 +155,7 @@ def _is_elsewhere(chosen: list[Block], own: list[Block], region: HtmlElement, bo
     if has_title or _count_characters(chosen) <= _SEVERAL * _count_characters(own) or not _is_prose(chosen):
         return False
     there = {block.text for block in body}
-    long = [block.text for block in chosen if len(block.text) >= _MIN_PROSE_CHARS]
+    long = [block.text for block in chosen if latin_length(block.text) >= _MIN_PROSE_CHARS]
     return sum(text in there for text in long) > _PROSE_SHARE * len(long)
 
 
@@ -248,11 +250,11 @@ def _body(tree: HtmlElement) -> HtmlElement:
 
 
 def _count_characters(blocks: list[Block]) -> int:
-    return sum(len(block.text) for block in blocks)
+    return sum(latin_length(block.text) for block in blocks)
 
 
 def _count_quotable(blocks: list[Block]) -> int:
-    return sum(len(block.text) for block in blocks if block.kind != "heading" and block.shown)
+    return sum(latin_length(block.text) for block in blocks if block.kind != "heading" and block.shown)
 
 
 def _trafilatura_blocks(tree: HtmlElement, back: dict[int, str]) -> list[Block]:
