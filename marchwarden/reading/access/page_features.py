@@ -87,7 +87,7 @@ _MIN_TEASER_CHARS = 80
 _MAX_BLOCK_CHARS = 400
 _MAX_CALL_CHARS = 200
 # Characters from which on a line of the text is a paragraph. A guess.
-_MIN_PROSE_CHARS = 120
+_MIN_PROSE_CHARS = 80
 
 
 def unquoted(text: str) -> str:

@@ -305,3 +305,67 @@ def test_only_html_is_looked_at_for_a_bot_check() -> None:
     assert isinstance(found, Failure)
     assert found.kind is FailureKind.FORBIDDEN
     assert kind(b"<!-- -->", status=403) is FailureKind.FORBIDDEN
+
+
+# Walls that are none, and walls after a long teaser
+
+LOGIN_BOX = "<form><p>Log in <input type='password'> Forgot password?</p></form>"
+PROSE = ARTICLE  # about 400 characters
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        html(
+            f"<header><div><p>Log in</p><p>Forgot password?</p><input type='password'></div></header><main>{PROSE}</main>"
+        ),
+        html(f"<div class='topbar'><div>Forgot password? <input type='password'></div></div><main>{PROSE}</main>"),
+        html(f"<div><p>Please sign in</p><input type='password'></div><main><h1>Crops</h1>{PROSE}</main>"),
+    ],
+)
+def test_a_form_beside_a_short_article_is_no_wall(body: bytes) -> None:
+    assert kind(body) is None
+
+
+def test_a_sentence_of_the_article_that_sounds_like_an_offer_is_no_wall() -> None:
+    sentence = (
+        "<p>Only members of the support group may read the annual reports, and they pay forty crowns per year for the "
+        "seed of the garden by the mill.</p>"
+    )
+    assert kind(html(f"<main><h1>Crops</h1>{sentence}{PROSE}</main>")) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Il vous reste 57 % de cet article à lire.", FailureKind.PAYWALL),
+        ("The rest of this article is for subscribers.", FailureKind.PAYWALL),
+        ("El resto de este artículo es solo para suscriptores.", FailureKind.PAYWALL),
+        ("बाकी लेख केवल सदस्यों के लिए है।", FailureKind.PAYWALL),
+        ("Créez votre compte pour lire la suite", FailureKind.LOGIN_REQUIRED),
+        ("Create a free account to continue reading", FailureKind.LOGIN_REQUIRED),
+        ("Regístrate gratis para seguir leyendo", FailureKind.LOGIN_REQUIRED),
+    ],
+)
+def test_an_explicit_last_line_closes_a_long_teaser_as_well(line: str, expected: FailureKind) -> None:
+    assert kind(html(f"<main><h1>Crops</h1>{PROSE * 4}<p>{line}</p></main>")) is expected
+    inside = f"<main><h1>Crops</h1><p>{line}</p>{PROSE * 20}</main>"
+    assert kind(html(inside)) is None, "the whole article is there"
+
+
+def test_a_paywall_in_hindi_is_told() -> None:
+    call = "<p>यह पूरा लेख पढ़ने के लिए सदस्यता लें</p>"
+    assert kind(html(f"<main><h1>फसल</h1><p>घाटी के किसान इस वसंत में चकित थे।</p>{call}</main>")) is FailureKind.PAYWALL
+
+
+def test_the_offer_itself_may_be_named_as_the_part_that_costs() -> None:
+    gate = (
+        "<div class='rest paywall'><p>Get unlimited digital access to all that our reporters find out in the valley and "
+        "beyond it, on every day of the year.</p><p>Choose a plan</p></div>"
+    )
+    assert kind(html(f"<main><h1>Crops</h1>{PROSE}{gate}</main>", PART)) is FailureKind.PAYWALL
+
+
+def test_a_text_without_blanks_is_as_long_as_what_it_says() -> None:
+    text = "水車小屋の裏にある古い果樹園は今も実をつける。毎年秋になると近所の人たちが集まる。" * 20
+    assert kind(html(f"<main><h1>果樹園</h1><p>{text}</p><p>続きを読むには会員登録が必要です。</p></main>")) is None

@@ -299,3 +299,72 @@ def test_blocks_of_any_page_are_its_own_characters() -> None:
     prepare(tree)
     shown = " ".join("".join(tree.itertext()).split())
     assert all(" ".join(block.text.split()) in shown for block in main_blocks(tree))
+
+
+# Names, nesting and columns that hide a page from us alone
+
+DECLARED = "<title>Garden crops</title><meta property='og:type' content='article'>"
+OTHER = "<p>We and our partners store what you look at on this device, and tell you more about it in our policy.</p>"
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        "<div class='entry themeform share'>{}</div>",
+        "<section class='Section--Ads'>{}</section>",
+        "<div id='sidebar-grid'>{}</div>",
+    ],
+)
+def test_a_name_does_not_lose_a_declared_article(opened: str) -> None:
+    page = read(f"<h1>Garden crops</h1><div class='x'>{OTHER}</div>{opened.format(LONG_TEXT)}", DECLARED)
+    assert "Tomatoes, peppers and squash" in page.text
+
+
+def test_the_one_article_element_may_be_a_column_of_a_declared_article() -> None:
+    teaser = "<article><p>Read in the next number how the frost came to the valley in May.</p></article>"
+    body = f"<h1>Garden crops</h1><div class='text'>{ARTICLE}{ARTICLE.replace('in', 'near')}</div>{teaser}"
+    assert "Tomatoes, peppers and squash" in read(body, DECLARED).text
+
+
+@pytest.mark.parametrize(
+    "wrapped", ["<button class='menu'>Menu{}", "<picture><source srcset='a.png'>{}", "<map name='m'>{}", "<s>{}"]
+)
+def test_an_element_that_was_never_closed_does_not_swallow_the_page(wrapped: str) -> None:
+    assert "Tomatoes, peppers and squash" in read(wrapped.format(f"<main><h1>Crops</h1>{ARTICLE}</main>")).text
+
+
+def test_parts_that_a_server_sends_late_stand_where_its_scripts_put_them() -> None:
+    late = f"<p>Corn is sown last.</p>{ARTICLE}"
+    page = read(
+        "<main><h1>Garden crops</h1><p>Beans like warm soil and a trellis.</p><template id='B:0'></template>"
+        "<p>Sow again in August.</p></main>"
+        f"<div hidden id='S:0'>{late}<template id='P:1'></template></div><script>$RC(\"B:0\",\"S:0\")</script>"
+        '<div hidden id=\'S:1\'><p>Water in the evening.</p></div><script>$RS("S:1","P:1")</script>'
+        f"<div hidden id='S:9'><p>{HIDDEN}</p></div>"
+    )
+    assert quotes(page)[:2] == ["Beans like warm soil and a trellis.", "Corn is sown last."]
+    assert quotes(page)[-2:] == ["Water in the evening.", "Sow again in August."]
+    assert HIDDEN not in page.text
+
+
+@pytest.mark.parametrize(
+    ("head", "attributes"),
+    [
+        ("<style>.text { opacity: 0; transition: opacity 1s }</style>", "class='text'"),
+        ("", "style='opacity:0;transform:translateY(20px)'"),
+        ("", "data-w-id='9ad3' style='opacity:0'"),
+    ],
+)
+def test_text_that_fades_in_is_text(head: str, attributes: str) -> None:
+    body = f"<main><h1>Garden crops</h1>{ARTICLE}<p {attributes}>Beans like warm soil.</p></main>"
+    assert "Beans like warm soil." in read(body, f"<title>Garden crops</title>{head}").text
+    still = f"<p {attributes.replace('opacity:0', 'display:none;opacity:0')}>{HIDDEN}</p>"
+    assert head or HIDDEN not in read(f"<main><h1>Garden crops</h1>{ARTICLE}{still}</main>").text
+
+
+def test_a_japanese_article_is_told_by_what_its_text_says() -> None:
+    text = "水車小屋の裏にある古い果樹園は今も実をつける。毎年秋になると近所の人たちが集まる。"
+    article = "".join(f"<p>{number}月{text}</p>" for number in range(1, 9))
+    menu = "<ul>" + "".join(f"<li>くだもの{number}のはなし</li>" for number in range(9)) + "</ul>"
+    page = read(f"<h1>果樹園</h1>{menu}<div>{article}</div>", DECLARED)
+    assert "8月水車小屋" in page.text
