@@ -33,10 +33,12 @@ _ENCODING_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>", re.IGNORECASE)
 # On a larger page no posts are looked for, and trafilatura is not used: either would take seconds.
 MAX_ELEMENTS = 15_000
 
-# The next five were chosen on one half of a public set of pages of seven kinds; evals/reading/extraction.py measures
+# Most of these were chosen on one half of a public set of pages of seven kinds; evals/reading/extraction.py measures
 # both halves.
 # Fewer quotable characters are too little to be a page's main text.
 _MIN_TEXT_CHARS = 250
+# Fewer are next to nothing, as a caption or a button. A guess.
+_NOTHING_CHARS = 50
 # Characters from which on a paragraph counts as prose.
 _MIN_PROSE_CHARS = 100
 # Share of a text in such paragraphs from which on it is prose.
@@ -92,7 +94,7 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
             blocks = with_lost_lists(chosen, own, links)
     if blocks is own and is_short and region.tag != "body":
         blocks = _own_blocks(_body(tree), kind, back)
-    if kind == "article" and _count_quotable(blocks) < min(_MIN_TEXT_CHARS, named):
+    if kind == "article" and _count_quotable(blocks) < min(_NOTHING_CHARS, named):
         # All of a declared article bears the name of boilerplate: then the name says nothing.
         blocks = without_repeats(read_blocks(region, skip=_BOILERPLATE_TAGS, translate=back))
     # A short line that is nothing but a link is a button, as in menus that are set in tables.
