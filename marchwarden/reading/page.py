@@ -112,7 +112,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     prepare(tree)
     links = links_of(tree, base_of(tree, page.url))
     shown, heading, gates = shown_text(tree), _heading(tree), gates_of(tree)
-    dates = dated_texts(tree)
+    dates = dated_texts(tree, shown)
     paid_part = text_of_parts(tree, metadata.paid_parts)
     page = _with_text(replace(page, language=metadata.language), main_blocks(tree))
     is_empty = latin_length(page.text) < _MIN_TEXT_BESIDE_FORM_CHARS

@@ -294,16 +294,24 @@ def _shown_text(root: HtmlElement, left_out: set[etree._Element], most: int) -> 
     return "\n".join(lines)
 
 
-def dated_texts(tree: HtmlElement) -> tuple[str, str]:
+# One test for all: libxml2 takes quadratic time for a union.
+_parts_beside = etree.XPath(
+    "//*[self::header or self::aside or @itemtype or"
+    " ((@class or @id) and (self::div or self::section or self::ul or self::ol or self::article))]"
+)
+
+
+def dated_texts(tree: HtmlElement, shown: str | None = None) -> tuple[str, str]:
     """Return the visible text whose dates may be the page's, and the places in it where a byline may stand.
+
+    `shown` is all visible text, where that is at hand.
 
     A byline stands at the top of the main region, or below the main heading.
     """
-    parts = tree.iter("header", "aside", "div", "section", "ol", "ul", "article")
-    beside = {part for part in (*parts, *tree.iterfind(".//*[@itemtype]")) if is_beside_article(part)}
+    beside = set(filter(is_beside_article, _parts_beside(tree)))
     if declared_kind(tree) == "forum":
         beside = {part for part in beside if part.tag in ("header", "aside")}
-    shown = _shown_text(_body(tree), beside, MAX_SHOWN_CHARS)
+    shown = _shown_text(_body(tree), beside, MAX_SHOWN_CHARS) if beside or shown is None else shown
     tops = [_first_lines(_shown_text(_main_region(tree), beside, _MAX_TOP_CHARS))]
     heading = next(tree.iter("h1"), None)
     title = "" if heading is None else " ".join("".join(heading.itertext()).split())

@@ -14,6 +14,7 @@ from marchwarden.reading.html.notation.spanned_cells import spread_cells
 from marchwarden.reading.html.visibility import drop_hidden, remove_elements
 from marchwarden.reading.passages import visible
 
+_disguised = etree.XPath("//*[@data-cfemail]")
 # Hexadecimal digits of an address that a host disguises: one byte is the key. A guess for the longest.
 _DISGUISED = re.compile(r"[0-9a-f]{6,400}", re.IGNORECASE)
 
@@ -33,9 +34,9 @@ def prepare(tree: HtmlElement) -> None:
 
 def _show_addresses(tree: HtmlElement) -> None:
     """Write mail addresses that Cloudflare's script shows in place of "[email protected]"."""
-    for element in tree.iter(etree.Element):
+    for element in _disguised(tree):
         code = element.get("data-cfemail")
-        if code and _DISGUISED.fullmatch(code):
+        if _DISGUISED.fullmatch(code):
             key, *letters = bytes.fromhex(code[: len(code) // 2 * 2])
             element[:] = []
             element.text = visible(bytes(letter ^ key for letter in letters).decode("utf-8", "replace"))

@@ -51,10 +51,16 @@ _INLINE = frozenset(
 )
 
 
+# One test for all: libxml2 takes quadratic time for a union.
+_candidates = etree.XPath(
+    "//*[self::sup or self::sub or (self::span and contains(@style, 'super')) or (self::a and contains(@href, '#'))]"
+)
+
+
 def write_scripts(tree: HtmlElement) -> list[etree._Element]:
     """Write out exponents and indices, and return the elements that are note marks, in the page's order."""
     notes: list[etree._Element] = []
-    for element in tree.iter("sup", "sub", "span", "a"):
+    for element in _candidates(tree):
         if element.tag == "a":
             is_note = _is_bare_note(element)
         elif element.tag == "span" and not _RAISED_STYLE.search(element.get("style") or ""):

@@ -15,6 +15,9 @@ _MAX_ADDED_CELLS = 5_000
 _MAX_REPEATED_CHARS = 80
 
 
+_has_spans = etree.XPath("boolean(.//*[@rowspan or @colspan])")
+
+
 def spread_cells(tree: HtmlElement) -> None:
     """Repeat spanned cells, so that each row has a cell for each of its columns. Changes `tree`.
 
@@ -22,7 +25,7 @@ def spread_cells(tree: HtmlElement) -> None:
     """
     left = _MAX_ADDED_CELLS
     for table in tree.iter("table"):
-        if table.find(".//table") is None and table.xpath(".//@rowspan | .//@colspan"):
+        if table.find(".//table") is None and _has_spans(table):
             left -= _spread_table(table, left)
 
 
