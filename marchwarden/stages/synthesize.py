@@ -209,15 +209,18 @@ def _says_it_too(excerpt: str, claim: str) -> bool:
 def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], list[Dropped]]:
     """Return the claims that their excerpts support, and a list of what was dropped, with reasons.
 
-    Dropped are numbers of no excerpt, excerpts that say something else, and URLs in the wording: only excerpts say
-    where a claim comes from. A claim is kept if the excerpts that remain support it.
+    Dropped are numbers of no excerpt, excerpts that say something else, and URLs in a model's wording: only excerpts
+    say where a claim comes from. A claim is kept if the excerpts that remain support it.
     """
     usable = {excerpt.number: excerpt for excerpt in usable_excerpts(ledger)}
     standing: list[Claim] = []
     dropped: list[Dropped] = []
     for claim in claims:
-        text, urls = " ".join(_URL.sub("", claim.text).split()), _URL.findall(claim.text)
-        dropped += [Dropped(what="locator", text=url, decision="a model may not write addresses") for url in urls]
+        text = claim.text
+        if not any(text == usable[number].text for number in claim.excerpts if number in usable):
+            urls = _URL.findall(text)
+            dropped += [Dropped(what="locator", text=url, decision="a model may not write addresses") for url in urls]
+            text = " ".join(_URL.sub("", text).split())
         excerpts, aside = _its_excerpts(ledger, usable, claim.model_copy(update={"text": text}))
         dropped += aside
         if problem := _problem(ledger, text, excerpts):
@@ -275,8 +278,7 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
     by_aspect: dict[int, list[str]] = {}
     for claim in claims:
         excerpts = evidence(ledger, [claim])
-        markers = "".join(f"[{number}]" for number in dict.fromkeys(numbers[_slice(each)] for each in excerpts))
-        by_aspect.setdefault(excerpts[0].aspect, []).append(_marked(claim.text, markers))
+        by_aspect.setdefault(excerpts[0].aspect, []).append(_marked(claim.text, excerpts, numbers))
     lines: list[str] = []
     for aspect, said in sorted(by_aspect.items()):
         if len(by_aspect) > 1:
@@ -299,11 +301,16 @@ def _disagreements(ledger: Ledger, numbers: dict[tuple[str, int], int]) -> list[
     return lines[:MOST_DISAGREEMENTS]
 
 
-def _marked(sentence: str, markers: str) -> str:
-    """Return a sentence with its markers before its full stop."""
-    text = _unmarked(sentence)
-    stop = text[-1] if text[-1:] in ".!?。" else "."
-    return f"{text.rstrip('.!?。 ')} {markers}{stop}"
+def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], int]) -> str:
+    """Return a claim with markers before the full stop of each sentence, or line: of the excerpts that support it."""
+    sentences = [sentence for line in text.splitlines() for sentence in split_sentences(_unmarked(line))]
+    marked = []
+    for sentence in sentences:
+        says_so = [each for each in excerpts if support(sentence, [each.text]).carried] if len(sentences) > 1 else []
+        markers = dict.fromkeys(numbers[_slice(each)] for each in says_so or excerpts)
+        stop = sentence[-1] if sentence[-1:] in ".!?。！？" else "."
+        marked.append(f"{sentence.rstrip('.!?。！？ ')} {''.join(f'[{number}]' for number in markers)}{stop}")
+    return " ".join(marked)
 
 
 def _unmarked(text: str) -> str:

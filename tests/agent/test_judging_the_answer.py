@@ -15,7 +15,7 @@ from tests.runs import Run
 pytestmark = pytest.mark.anyio
 
 TRUE = "The Halden Bridge was built in 1931."
-SUBTLE = "The Halden Bridge was built in 1931 over the river Tista by the county."
+SUBTLE = "Many workers built the Halden Bridge between 1929 and 1931."
 FALSE = "The Halden Bridge was built in 1941."
 
 
@@ -46,10 +46,10 @@ def dropped(done: Run) -> dict[str, str]:
 
 
 async def test_a_claim_that_the_check_refuses_is_not_shown_and_the_trace_says_why() -> None:
-    done = await run(writing(TRUE, SUBTLE, verify=verdicts("supported", "not_stated", missing="who built it")))
-    assert "by the county" not in done.result.answer
+    done = await run(writing(TRUE, SUBTLE, verify=verdicts("supported", "not_stated", missing="how many")))
+    assert "Many workers" not in done.result.answer
     assert done.result.answer.startswith("The Halden Bridge was built in 1931 [")
-    assert dropped(done)[SUBTLE] == "the model finds that its quotes do not state it: who built it"
+    assert dropped(done)[SUBTLE] == "the model finds that its quotes do not state it: how many"
     assert done.events("synthesize")[0].dropped == 1
 
 
@@ -62,9 +62,9 @@ async def test_a_model_that_calls_everything_supported_brings_back_nothing_that_
 
 
 async def test_a_claim_is_cut_to_the_part_that_its_quotes_support() -> None:
-    part = "The Halden Bridge was built in 1931 over the river"
+    part = "workers built the Halden Bridge between 1929 and 1931"
     done = await run(writing(SUBTLE, verify=verdicts("partly", part=part)))
-    assert done.result.answer.startswith(f"{part} [1]")
+    assert done.result.answer.startswith(f"{part} [")
     assert part in dropped(done)[SUBTLE]
 
 
