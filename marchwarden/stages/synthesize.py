@@ -306,11 +306,16 @@ def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], i
     sentences = [sentence for line in text.splitlines() for sentence in split_sentences(_unmarked(line))]
     marked = []
     for sentence in sentences:
-        says_so = [each for each in excerpts if support(sentence, [each.text]).carried] if len(sentences) > 1 else []
+        says_so = [each for each in excerpts if _says(each.text, sentence)] if len(sentences) > 1 else []
         markers = dict.fromkeys(numbers[_slice(each)] for each in says_so or excerpts)
         stop = sentence[-1] if sentence[-1:] in ".!?。！？" else "."
         marked.append(f"{sentence.rstrip('.!?。！？ ')} {''.join(f'[{number}]' for number in markers)}{stop}")
     return " ".join(marked)
+
+
+def _says(excerpt: str, sentence: str) -> bool:
+    """Return whether an excerpt holds a sentence as it is, or all that it says."""
+    return sentence in _unmarked(excerpt) or support(sentence, [excerpt]).carried
 
 
 def _unmarked(text: str) -> str:

@@ -46,7 +46,8 @@ def find_objection(claim: str, excerpts: Iterable[str], *, around: str = "") -> 
         return " ".join(_URL.sub("", text).split()).strip(' .!?;:“”"').casefold()
 
     # A part of a sentence is not enough: what it leaves out may be its condition.
-    copied = {plain(whole) for excerpt in excerpts for whole in (excerpt, *split_sentences(excerpt))}
+    lines = [line for excerpt in excerpts for line in (excerpt, *excerpt.splitlines())]
+    copied = {plain(whole) for line in lines for whole in (line, *split_sentences(line))}
     if plain(claim) in copied or all(plain(each) in copied for each in split_sentences(claim)):
         return None
     if invented := sorted(each for each in locators_in(claim) if not any(each in excerpt for excerpt in excerpts)):

@@ -1,0 +1,52 @@
+"""The answer's text: each sentence with the markers of the excerpts that say it."""
+
+from __future__ import annotations
+
+from marchwarden.contract import SourceAuthority
+from marchwarden.ledger import Aspect, Excerpt, Ledger, Source
+from marchwarden.stages.synthesize import Claim, check_grounding, render_answer
+
+
+def a_ledger(*texts: str) -> Ledger:
+    """A ledger with one aspect, and an excerpt of a page of its own for each text."""
+    ledger = Ledger(
+        question="When was the Halden Bridge built?", aspects=[Aspect(number=1, text="When was it built?")]
+    )
+    for number, text in enumerate(texts, start=1):
+        locator = f"https://{number}.example/"
+        ledger.sources.append(
+            Source(
+                locator=locator, organisation=locator, title=None, published=None, modified=None, content_hash="",
+                text_hash="", authority=SourceAuthority.MEDIUM, standing=None, language="en", has_text=True,
+                shingles=[], shingle_total=number,
+            )
+        )  # fmt: skip
+        ledger.excerpts.append(
+            Excerpt(number=number, locator=locator, aspect=1, start=0, end=len(text), text=text, relevance=0.9)
+        )
+    return ledger
+
+
+def test_each_sentence_has_the_markers_of_the_excerpts_that_say_it() -> None:
+    window = "The Halden Bridge was built in 1931. Nobody paid a toll on it."
+    ledger = a_ledger(window, "The Halden Bridge was built in 1931.")
+    answer, cited = render_answer(ledger, [Claim(text=window, excerpts=[1, 2])])
+    assert answer == "The Halden Bridge was built in 1931 [1][2]. Nobody paid a toll on it [1]."
+    assert [excerpt.number for excerpt in cited] == [1, 2]
+
+
+def test_lines_of_a_list_or_a_table_are_marked_one_by_one() -> None:
+    rows = "Opened | 1931\nLength | 352 m"
+    answer, _ = render_answer(a_ledger(rows), [Claim(text=rows, excerpts=[1])])
+    assert answer == "Opened | 1931 [1]. Length | 352 m [1]."
+
+
+def test_copied_text_keeps_its_addresses_and_a_model_may_write_none() -> None:
+    copied = "Tickets are sold at https://halden.example/tickets and on the bridge."
+    ledger = a_ledger(copied)
+    (kept,), dropped = check_grounding(ledger, [Claim(text=copied, excerpts=[1])])
+    assert (kept.text, dropped) == (copied, [])
+    written = "Tickets are sold on the bridge, see https://evil.example/ and https://halden.example/tickets."
+    standing, dropped = check_grounding(ledger, [Claim(text=written, excerpts=[1])])
+    assert {drop.text for drop in dropped if drop.what == "locator"} >= {"https://evil.example/"}
+    assert not any("https://" in claim.text for claim in standing)
