@@ -40,7 +40,7 @@ _USUAL_TERMS, _K1, _B = 30, 1.2, 0.75
 # Share of a window's score that a part of it has at least where the rest adds nothing. A guess.
 _AS_GOOD = 0.995
 # Windows of a page for which all features are computed: those that share most of the aspect's words. A guess.
-_FULLY_SCORED = 60
+_FULLY_SCORED = 40
 # Passages before and after a window that may name what it is about. A guess.
 _BEFORE, _AFTER = 3, 2
 # Terms of a window at least: fewer name something and state nothing.
@@ -115,6 +115,7 @@ class Relevance:
         """
         self.page = page
         self._rarity, self._position, self._alike, self._parameters = rarity, position, alike, parameters
+        self._features: dict[tuple[int, int, int], Features] = {}
         if rarity is None:
             rarity = TermRarity()
             rarity.add(page.own.values())
@@ -197,6 +198,12 @@ class Relevance:
 
     def features(self, window: Window, aspect: Aspect) -> Features:
         """Return the features of a window by name."""
+        key = (aspect.number, window.start, window.end)
+        if key not in self._features:
+            self._features[key] = self._compare(window, aspect)
+        return self._features[key]
+
+    def _compare(self, window: Window, aspect: Aspect) -> Features:
         page, asked = self.page, self._asked[aspect.number]
         words = [term for passage in window.passages for term in page.own.get(passage.number, ())]
         own = set(words) | asked.spelled_out(window.text)

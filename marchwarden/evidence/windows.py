@@ -17,8 +17,11 @@ from marchwarden.observations import Page, Passage
 MOST_PASSAGES_OF_WINDOW = 4
 
 
-# What a page says to its readers about itself. No answer begins or ends with it.
+# What a page says to its readers about itself, a date or a time alone, the name of an account alone.
+# No answer begins or ends with it.
 FURNITURE = re.compile(
+    r"^[^\w]*(\d{1,4}[-/. ]\w{1,9}[-/. ]\d{1,4}|\w{3,9} \d{1,2},? \d{4})?[,\sT]*(\d{1,2}:\d\d(:\d\d)?)?[^\w]*$|"
+    r"^(?=\S*[_\d])[\w-]+$|"
     r"^(click|sign|subscribe|read more|see also|share|log in|advertisement|photo|image|figure|table of|related|"
     r"originally published|posted|last updated|updated|published|copyright|©|all rights)\b",
     re.IGNORECASE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,8 @@ from marchwarden.contract import GapCategory, SourceAuthority, SourceFilter
 from marchwarden.errors import ConfigurationError
 from marchwarden.frozen_web.pages import manifest_hash
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
-from marchwarden.settings import Settings, load_settings, shipped, sources_of
+from marchwarden.programs import Calibration
+from marchwarden.settings import Settings, load_settings, sources_of
 from marchwarden.sources.combined import interleave_hits
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.trace.timeline import timeline
@@ -130,9 +130,12 @@ async def test_a_calibration_is_used_where_it_is_of_every_source(
         tmp_path / "web", {"https://hives.example/": article("Queens", ANSWER, "Hives are painted white.")}
     )
     program = tmp_path / "extractive"
-    shipped_one = json.loads((shipped("programs") / "extractive" / "calibration.json").read_text())
     program.mkdir()
-    (program / "calibration.json").write_text(json.dumps(shipped_one | {"web": manifest_hash(web)}))
+    fitted = Calibration(
+        model_id="extractive", slope=0.5, intercept=1.0, questions=70, fitted_on="mine", labels="abc",
+        source="snapshot", web=manifest_hash(web), date="2026-11-28",
+    )  # fmt: skip
+    (program / "calibration.json").write_text(fitted.model_dump_json())
     configured = load_settings(model="extractive", source=source, web=web, program=str(program))
     assert open_tools(configured).kind == kind
     done = await run(QUESTION, settings=configured)
