@@ -8,19 +8,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 
+from marchwarden.evidence.entailment.pair import Pair
+from marchwarden.evidence.entailment.role_rules import are_converse, find_exchanged_roles, find_exchanged_sides
+from marchwarden.evidence.entailment.wording_rules import find_antonym
 from marchwarden.evidence.quantities import Quantity
-from marchwarden.evidence.statements import Asked, Statement
+from marchwarden.evidence.question import names_in
+from marchwarden.evidence.statements import Asked, Denial, Statement
 from marchwarden.text.ranking import terms
 
 # Every number here is a guess.
 
 # Least share of the shorter statement's content words that two statements on one thing have in common.
 SAME_THING = 0.45
-# The same where one statement denies what the other affirms.
+# Least share of the words of a statement that denies something, or of a question for yes or no, in the other statement.
 SAME_CLAIM = 0.6
-# Least share of a question's words that an answer for yes or no holds.
-COVERED = 0.5
+# Least share of the words of a question for yes or no that each of two opposite answers holds.
+COVERED = 0.75
+# Fewest words in a denial, and in two statements that say the opposite.
+MIN_CLAIM_TERMS = 3
 # Most that two answers with a year may differ in, as a share of the question's words: beyond it they are on different
 # parts of the question.
 ANOTHER_PART = 0.25
@@ -30,13 +37,25 @@ SAME_SENTENCE = 0.55
 # Words at an end of a sentence that may replace others. More words are something that the sentence adds.
 LONGEST_AT_AN_END = 4
 DENIED = "one affirms what the other denies"
+TURNED = "one has the other way round what the other says"
 
 _DIMENSION = re.compile(r"\b(long|wide|high|tall|deep|thick|old|heavy|fast)\b")
 _KINDS = re.compile(r"\b(men|women|male|female|boys|girls|children|adults?|half)\b", re.IGNORECASE)
 _PART = {"half"}
+_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|does|do)\b")
+_PREDICATE = re.compile(r"(?:(?<=\b[Ii]s\s)|(?<=\bare\s)|(?<=\bwas\s)|(?<=\bwere\s))[\w-]+")
 _WORD = re.compile(r"\w(?:[\w.,:/’'-]*\w)?")
 _TELLING = re.compile(r"[A-ZÀ-Þ]|\d")
 _NAME = r"[A-ZÀ-Þ][\w’'-]+(?:\s(?:(?:of|de|da|du|van|von|la|le|el|al|bin)\s)?[A-ZÀ-Þ][\w’'-]*)*"
+_PLACE = re.compile(rf"\b(?:in|at|near)\s({_NAME})")
+# Countries and continents, which may hold the place that the other side names.
+_LARGE = frozenset(
+    terms(
+        "Africa America Asia Europe Australia Austria Belgium Brazil Britain Canada China Denmark Egypt England Finland "
+        "France Germany Greece India Indonesia Ireland Israel Italy Japan Kenya Korea Mexico Netherlands Nigeria Norway "
+        "Pakistan Poland Portugal Russia Scotland Spain Sweden Switzerland Turkey Ukraine Kingdom States Wales"
+    )
+)
 _NO_NAME = re.compile(r"(The|A|An|In|On|At|It|He|She|They|His|Her|This|That|There|Its|Their|When|While|After)\b")
 
 
@@ -45,20 +64,36 @@ _NO_NAME = re.compile(r"(The|A|An|In|On|At|It|He|She|They|His|Her|This|That|Ther
 
 def disagreement(here: Statement, there: Statement, wanted: Asked, *, stances_differ: bool = False) -> str | None:
     """Return the disagreement of two statements in much the same words; None where they do not disagree."""
-    shared = _shared(here, there)
-    if shared < SAME_THING or not _comparable(here, there, wanted):
+    if _shared(here, there) < SAME_THING or not _comparable(here, there, wanted):
         return None
+    if denied := denial(here, there, wanted) or opposite(here, there):
+        return denied
     # Something else may stand in the place of what is asked about, as tea does for coffee.
-    for ours, theirs in _places(here, there):
+    if _have_other_subjects(here, there):
+        return None
+    for ours, theirs, _ in _places(here, there):
         for said, instead, elsewhere in ((ours, theirs, there), (theirs, ours, here)):
             subject = set(terms(said)) & wanted.given.words
             if subject and terms(instead) and not subject & elsewhere.words:
                 return None
     if pair := _different_values(here.values, there.values, wanted):
         return pair
-    if stances_differ or (shared >= SAME_CLAIM and here.denies is not there.denies):
-        return DENIED
-    return None
+    return DENIED if stances_differ else None
+
+
+def _have_other_subjects(here: Statement, there: Statement) -> bool:
+    """Return whether words before a value name two things that each have their own, such as two towers."""
+    for ours, theirs, leads in _places(here, there):
+        named = []
+        for said, owner, other in ((ours, here, there), (theirs, there, here)):
+            words = said.split()
+            front = list(takewhile(lambda word: not any(map(str.isdigit, word)), words))
+            opens = re.search(rf"(?:^|\b(?:the|an?|of|for)\s){re.escape(words[0])}\b", owner.text, re.IGNORECASE)
+            if leads and front and (opens or front[0][0].isupper()):
+                named.append(set(terms(" ".join(front))) - other.around)
+        if len(named) == 2 and all(named):
+            return True
+    return False
 
 
 def _shared(here: Statement, there: Statement) -> float:
@@ -96,6 +131,78 @@ def _different_values(ours: Sequence[Quantity], theirs: Sequence[Quantity], want
     return None
 
 
+# Denials and opposites
+
+
+def denial(here: Statement, there: Statement, wanted: Asked) -> str | None:
+    """Return that one statement affirms what the other denies, in the same words of the same subject; else None."""
+    if not wanted.is_named_by(here) or not wanted.is_named_by(there):
+        return None
+    for no, yes in ((here, there), (there, here)):
+        if any(_is_affirmed(each, no, yes, wanted) for each in no.denials):
+            return DENIED
+    return None
+
+
+def _is_affirmed(no: Denial, denying: Statement, yes: Statement, wanted: Asked) -> bool:
+    """Return whether a statement says all words of a denial, and in general little else.
+
+    Other names or numbers are another case, unless one case refutes the denial.
+    """
+    if yes.limits or (yes.is_conditional and not no.condition) or not no.denied:
+        return False
+    # "It does not …" is said of what the question names.
+    if not no.subject and not no.is_general and not wanted.names:
+        return False
+    said = frozenset(terms(yes.text))
+    missing = no.terms - said
+    # "Did not write" against "wrote": the verb stands in another form.
+    if missing == {no.denied[0]} and any(term[0] == no.denied[0][0] for term in said - no.terms):
+        missing = frozenset()
+    if missing or len(no.terms) < MIN_CLAIM_TERMS:
+        return False
+    if no.is_general:
+        return True
+    known = denying.around | wanted.given.around
+    names = {term for name in names_in(yes.text) for term in terms(name) if not term[0].isdigit()}
+    numbers = {term for term in said if term[0].isdigit()}
+    return names | numbers <= known and len(said & known) >= SAME_CLAIM * len(said)
+
+
+def _is_answered(no: Denial, yes: Statement, wanted: Asked) -> bool:
+    """Return whether a denial and a statement are the two answers to a question for yes or no."""
+    asked_for = wanted.given.words
+    if yes.limits or yes.is_conditional or no.condition or not no.denied:
+        return False
+    if min(len(asked_for & words) for words in (no.terms, yes.words)) < COVERED * len(asked_for):
+        return False
+    is_same_subject = no.is_general or no.subject <= yes.around | asked_for
+    return is_same_subject and bool(wanted.matters & set(no.denied) & yes.words) and no.denied[0] in yes.words
+
+
+def opposite(here: Statement, there: Statement) -> str | None:
+    """Return how two statements in the same words say the opposite of each other; None where they do not.
+
+    They have two names or sides exchanged, as in "A is longer than B", or differ in one word after "is" or "was".
+    """
+    if here.limits != there.limits:
+        return None
+    ours, theirs = set(terms(here.text)), set(terms(there.text))
+    own, other = ours - theirs, theirs - ours
+    if min(len(ours), len(theirs)) < MIN_CLAIM_TERMS or len(own) > 1 or len(other) > 1 or len(own) != len(other):
+        return None
+    pair = Pair(here.text, there.text, "")
+    if not own or are_converse(here.text, there.text):
+        return TURNED if find_exchanged_roles(pair) or find_exchanged_sides(pair) else None
+    words = [
+        match[0] for each, only in ((here, own), (there, other)) for match in _PREDICATE.finditer(each.text)
+        if set(terms(match[0])) == only
+    ]
+    if len(words) == 2 and find_antonym(Pair(words[0].casefold(), words[1].casefold(), "")):
+        return f"{words[0]} against {words[1]}"
+    return None
+
+
 # Answers to one question, in any words
 
 
@@ -107,10 +214,9 @@ def different_answers(here: Statement, there: Statement, wanted: Asked) -> str |
     if not _comparable(here, there, wanted):
         return None
     words, matters = wanted.given.words, wanted.matters
-    covered = min(len(words & each.words) for each in (here, there))
-    if wanted.yes_or_no and covered >= COVERED * len(words):
+    if wanted.yes_or_no:
         for no, yes in ((here, there), (there, here)):
-            if no.denied & matters & yes.words and not yes.denies:
+            if any(_is_answered(each, yes, wanted) for each in no.denials):
                 return DENIED
     if not wanted.is_named_by(here) or not wanted.is_named_by(there):
         return None
@@ -119,11 +225,12 @@ def different_answers(here: Statement, there: Statement, wanted: Asked) -> str |
     if wanted.when and same_part and here.years and there.years and not here.years & there.years:
         return f"{min(here.years)} against {min(there.years)}"
     together = here.words & there.words
-    if wanted.names & together or 2 * len(matters & together) >= len(matters) or here.language != there.language:
+    is_same = not _have_other_subjects(here, there)
+    if is_same and (wanted.names & together or 2 * len(matters & together) >= len(matters) or here.language != there.language):
         ours, theirs = ([value for value in each.values if wanted.wants(value)] for each in (here, there))
         if pair := _different_values(ours, theirs, wanted):
             return pair
-    return _different_names(here, there, wanted)
+    return _different_names(here, there, wanted) or _different_places(here, there, wanted)
 
 
 def _different_names(here: Statement, there: Statement, wanted: Asked) -> str | None:
@@ -151,6 +258,24 @@ def _names_for(wanted: Asked, answer: Statement) -> list[str]:
     return [name for name in found if not _NO_NAME.match(name) and terms(name) and not set(terms(name)) & given]
 
 
+def _different_places(here: Statement, there: Statement, wanted: Asked) -> str | None:
+    """Return two places where something is or was, of answers to one question; None for none.
+
+    A place is the last of the names in the clause that says what is asked.
+    """
+    if not wanted.where or here.limits or there.limits:
+        return None
+    found = []
+    for answer, other in ((here, there), (there, here)):
+        if not wanted.matters | wanted.names <= answer.around:
+            return None
+        places = [name for name in _PLACE.findall(answer.text) if not set(terms(name)) & wanted.given.words]
+        if len(places) != 1 or set(terms(places[0])) & (other.around | _LARGE):
+            return None
+        found.append(places[0])
+    return f"{found[0]} against {found[1]}"
+
+
 # One sentence with another word
 
 
@@ -161,18 +286,30 @@ def other_word(here: Statement, there: Statement, wanted: Asked) -> str | None:
     """
     if _shared(here, there) < SAME_THING or not _comparable(here, there, wanted):
         return None
-    places = [(ours, theirs) for ours, theirs in _places(here, there) if terms(ours) or terms(theirs)]
+    places = [place for place in _places(here, there) if terms(place[0]) or terms(place[1])]
     if len(places) != 1:
         return None
-    ours, theirs = places[0]
+    ours, theirs, _ = places[0]
     said, instead = set(terms(ours)), set(terms(theirs))
     if not said or not instead or said & instead or (said | instead) & wanted.names:
+        return None
+    # Two subjects: their pages are on them, a verb follows, or the sentences begin with them.
+    if said <= here.title or instead <= there.title or (_VERB.search(ours) and _VERB.search(theirs)):
+        return None
+    if _begins(here, ours) and _begins(there, theirs) and not wanted.role:
         return None
     return f"{ours} against {theirs}" if _TELLING.search(ours) and _TELLING.search(theirs) else None
 
 
-def _places(one: Statement, other: Statement) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of words that replace each other in two sentences; none where these share too little."""
+def _begins(statement: Statement, words: str) -> bool:
+    return statement.text.lstrip("\"“*- ").startswith(words.split()[0])
+
+
+def _places(one: Statement, other: Statement) -> Iterator[tuple[str, str, bool]]:
+    """Yield the pairs of words that replace each other in two sentences; none where these share too little.
+
+    With each pair: whether no number stands before it.
+    """
     here, there = _WORD.findall(one.text), _WORD.findall(other.text)
     matcher = SequenceMatcher(None, [w.casefold() for w in here], [w.casefold() for w in there], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size != 1]
@@ -183,5 +320,5 @@ def _places(one: Statement, other: Statement) -> Iterator[tuple[str, str]]:
         ours, theirs = here[end : block.a], there[end_there : block.b]
         at_an_end = end == end_there == 0 or block.size == 0
         if ours and theirs and not (at_an_end and max(len(ours), len(theirs)) > LONGEST_AT_AN_END):
-            yield " ".join(ours), " ".join(theirs)
+            yield " ".join(ours), " ".join(theirs), not any(map(str.isdigit, "".join(here[:end])))
         end, end_there = block.a + block.size, block.b + block.size

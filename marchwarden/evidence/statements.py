@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from marchwarden.evidence.answer_kinds import counted
+from marchwarden.evidence.entailment.pair import SEGMENT_END, split_sentences
 from marchwarden.evidence.quantities import Quantity, quantities
 from marchwarden.evidence.question import VAGUE_TERMS, names_in
 from marchwarden.text.ranking import guess_language, terms
@@ -16,17 +18,27 @@ _MOVED_FROM = re.compile(
     r"\b(moved|postponed|delayed|changed|brought forward) from [^,.;]{4,40}? to\b", re.IGNORECASE
 )
 _QUOTED = re.compile(r"[“\"]([^”\"]{1,80})[”\"]|‘([^’]{1,60})’(?!\w)")
+# Code is no statement: "no" and "None" in it are values.
+_CODE = re.compile(r"(`+)[^`]+\1|\b\w+(?:\.\w+)*\(\w*\)")
+# "None" and "False" with a capital are values of a program, unless they begin "None of".
 _NEGATION = re.compile(
-    r"\b(not|no|never|none|without|cannot|rarely|seldom|fails? to|too short|myth|false|untrue|misconception|debunked|"
-    r"incompatible|contrary to)\b|n['’]t\b",
+    r"(?P<none>\b(?i:no|never|nobody|nothing|neither)\b|\bnone\b(?= of| (?:is|are|was|were|has|have)\b)|\bNone (?=of\b))|"
+    r"\b(?i:not|cannot|myth|untrue|misconception|debunked|contrary to)\b|\bfalse\b|n['’]t\b"
+)
+# Words with which something is denied or limited otherwise: such a text affirms nothing plainly.
+_LIMITED = re.compile(
+    r"\b(without|rarely|seldom|hardly|barely|scarcely|only|fail\w* to|lack\w*|unable|except|instead of|rather than|"
+    r"none|nor|too)\b",
     re.IGNORECASE,
 )
 _NO_DENIAL = re.compile(
     r"\b(not|no) (\w+ ){0,2}(more|less|fewer|later|earlier|longer) than\b|"
-    r"\b(not|no) (only|just|merely|necessarily|until|exceed\w*|matter|doubt)\b|\bwhether or not\b",
+    r"\b(not|no)( longer)? (only|just|merely|necessarily|until|exceed\w*|matter|doubt)\b|\bwhether or not\b",
     re.IGNORECASE,
 )
-_NEXT = re.compile(r"(?:\W*[\w-]+){0,6}")
+_CONDITION = re.compile(
+    r"\b(if|unless|when|whenever|where|wherever|until|while|whether|because|in case|provided|as long as)\b", re.IGNORECASE
+)
 _REPORTED = re.compile(
     r"\b(textbooks?|is (often|commonly|widely|sometimes) (said|claimed|believed|thought|cited|held)|(many|some|most) "
     r"(people |sources |authors )?(say|claim|believe|think)|legend has it|once (thought|believed)|popular belief|"
@@ -41,6 +53,24 @@ _ORDINAL = re.compile(rf"\b(\d+(?=(?:st|nd|rd|th)\b)|(?:{'|'.join(_ORDINALS)})\b
 
 
 @dataclass(frozen=True)
+class Denial:
+    """A clause that says of a subject that something is not so."""
+
+    subject: frozenset[str]
+    """Terms before the negation; none where it begins the clause."""
+    denied: tuple[str, ...]
+    """Terms after the negation, in their order: what is not so."""
+    condition: frozenset[str]
+    """Terms of the condition on which the sentence says it; none where it says it in general."""
+    is_general: bool
+    """True where one example refutes it, as with "never" and "no"."""
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return self.subject.union(self.denied, self.condition)
+
+
+@dataclass(frozen=True)
 class Statement:
     """A text in the form in which it is compared."""
 
@@ -50,13 +80,16 @@ class Statement:
     """Content terms of the text, without numbers."""
     around: frozenset[str]
     """All terms of the text and of its page's title."""
+    title: frozenset[str]
+    """Terms of its page's title."""
     values: tuple[Quantity, ...]
     years: frozenset[str]
     ordinals: frozenset[str]
-    denies: bool
-    """True where the text says that something is not so. "Not more than" is a limit and no denial."""
-    denied: frozenset[str]
-    """Terms among the six words after a denial."""
+    denials: tuple[Denial, ...]
+    """What the text says is not so. "Not more than" is a limit and no denial."""
+    limits: frozenset[str]
+    """Words with which the text denies or excepts anything. Without any it says plainly that something is so."""
+    is_conditional: bool
     is_reported: bool
     """True where the text tells what others say."""
 
@@ -66,12 +99,7 @@ def statement(text: str, title: str = "") -> Statement:
     """Return a text, of a page with this title, in the form in which it is compared."""
     in_order = terms(text)
     # Quotations are left out, since the title of a song denies nothing.
-    plain = _NO_DENIAL.sub("", _QUOTED.sub("", text))
-    denials = list(_NEGATION.finditer(plain))
-    denied: set[str] = set()
-    for denial in denials:
-        if following := _NEXT.match(plain, denial.end()):
-            denied.update(terms(following[0]))
+    plain = _NO_DENIAL.sub("", _CODE.sub(" ", _QUOTED.sub(" ", text)))
     ordinals = {
         written if written.isdigit() else str(_ORDINALS.index(written.casefold()) + 1)
         for written in _ORDINAL.findall(text)
@@ -81,13 +109,37 @@ def statement(text: str, title: str = "") -> Statement:
         language=guess_language(text),
         words=frozenset(term for term in in_order if not term[0].isdigit()),
         around=frozenset(in_order + terms(title)),
+        title=frozenset(terms(title)),
         values=quantities(text),
         years=frozenset(_YEAR.findall(_MOVED_FROM.sub("", text))),
         ordinals=frozenset(ordinals),
-        denies=bool(denials),
-        denied=frozenset(denied),
+        denials=tuple(_denials(text)),
+        limits=frozenset(found[0].casefold() for words in (_NEGATION, _LIMITED) for found in words.finditer(plain)),
+        is_conditional=_CONDITION.search(plain) is not None,
         is_reported=_REPORTED.search(text) is not None,
     )
+
+
+def _denials(text: str) -> Iterator[Denial]:
+    """Yield what each clause of a text denies. What a clause names as a condition is not denied."""
+    for sentence in split_sentences(text):
+        clauses = [clause for clause in SEGMENT_END.split(sentence) if clause.strip()]
+        conditions = frozenset(term for clause in clauses if _CONDITION.search(clause) for term in terms(clause))
+        for clause in clauses:
+            plain = _NO_DENIAL.sub("", _QUOTED.sub(" ", _CODE.sub(_without_negation, clause)))
+            negation = _NEGATION.search(plain)
+            if negation is None or _CONDITION.search(plain[: negation.start()]):
+                continue
+            yield Denial(
+                subject=frozenset(terms(plain[: negation.start()])),
+                denied=tuple(terms(plain[negation.end() :])),
+                condition=conditions,
+                is_general=negation["none"] is not None,
+            )
+
+
+def _without_negation(code: re.Match[str]) -> str:
+    return _NEGATION.sub(" ", code[0])
 
 
 @dataclass(frozen=True)
@@ -102,6 +154,8 @@ class Asked:
     """Dimensions in which the answer is a value: `length`, `people`."""
     things: frozenset[str]
     """Terms of the things whose number is asked for."""
+    where: bool
+    """True where a place is asked for."""
     when: bool
     """True where a year or a date is asked for."""
     yes_or_no: bool
@@ -143,6 +197,9 @@ def _in_one_unit(one: Quantity, other: Quantity) -> bool:
 # Words for the same: an answer may call "the most recent" what the question calls the last.
 _LATEST = frozenset(terms("last latest newest recent most"))
 _ASKS_WHEN = re.compile(r"\b(when|(what|which) (year|date|day)|since what)\b", re.IGNORECASE)
+_ASKS_WHERE = re.compile(
+    r"\bwhere\b|\b(what|which) (city|town|village|place|county|country|state|region|island)\b", re.IGNORECASE
+)
 _YES_OR_NO = re.compile(
     r"(is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may)\b", re.IGNORECASE
 )
@@ -181,6 +238,7 @@ def asked(question: str) -> Asked:
         matters=frozenset(terms(question)) - names - VAGUE_TERMS - _LATEST,
         dimensions=dimensions,
         things=frozenset() if dimensions else counted(question),
+        where=_ASKS_WHERE.search(question) is not None,
         when=_ASKS_WHEN.search(question) is not None,
         yes_or_no=_YES_OR_NO.match(question) is not None,
         role=role["role"][:6].casefold() if role else "",
