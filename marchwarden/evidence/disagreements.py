@@ -22,8 +22,8 @@ from marchwarden.text.ranking import terms
 
 # Least share of the shorter statement's content words that two statements on one thing have in common.
 SAME_THING = 0.45
-# Least share of the words of a statement that denies something, or of a question for yes or no, in the other statement.
-SAME_CLAIM = 0.6
+# Least share of the words of a statement that the denial of it, with its page's title and the question, holds.
+SAME_CLAIM = 0.5
 # Least share of the words of a question for yes or no that each of two opposite answers holds.
 COVERED = 0.75
 # Fewest words in a denial, and in two statements that say the opposite.
@@ -136,10 +136,10 @@ def _different_values(ours: Sequence[Quantity], theirs: Sequence[Quantity], want
 
 def denial(here: Statement, there: Statement, wanted: Asked) -> str | None:
     """Return that one statement affirms what the other denies, in the same words of the same subject; else None."""
-    if not wanted.is_named_by(here) or not wanted.is_named_by(there):
-        return None
+    is_named = wanted.is_named_by(here) and wanted.is_named_by(there)
     for no, yes in ((here, there), (there, here)):
-        if any(_is_affirmed(each, no, yes, wanted) for each in no.denials):
+        # A denial without a name of its own may be said of anything: it must be of what the question names.
+        if (is_named or names_in(no.text)) and any(_is_affirmed(each, no, yes, wanted) for each in no.denials):
             return DENIED
     return None
 
@@ -165,7 +165,8 @@ def _is_affirmed(no: Denial, denying: Statement, yes: Statement, wanted: Asked) 
         return True
     known = denying.around | wanted.given.around
     names = {term for name in names_in(yes.text) for term in terms(name) if not term[0].isdigit()}
-    numbers = {term for term in said if term[0].isdigit()}
+    # A date is another case only where the denial has one, too.
+    numbers = {term for term in said - yes.years if term[0].isdigit() and not (yes.years and len(term) < 3)}
     return names | numbers <= known and len(said & known) >= SAME_CLAIM * len(said)
 
 
@@ -298,7 +299,12 @@ def other_word(here: Statement, there: Statement, wanted: Asked) -> str | None:
         return None
     if _begins(here, ours) and _begins(there, theirs) and not wanted.role:
         return None
-    return f"{ours} against {theirs}" if _TELLING.search(ours) and _TELLING.search(theirs) else None
+    # A name and its other spelling or longer form are one.
+    plain, plain_there = (re.sub(r"\W", "", words).casefold() for words in (ours, theirs))
+    if plain in plain_there or plain_there in plain:
+        return None
+    is_name = all(_TELLING.search(word) for word in (*ours.split(), *theirs.split()) if terms(word))
+    return f"{ours} against {theirs}" if is_name else None
 
 
 def _begins(statement: Statement, words: str) -> bool:

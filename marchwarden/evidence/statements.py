@@ -22,7 +22,7 @@ _QUOTED = re.compile(r"[“\"]([^”\"]{1,80})[”\"]|‘([^’]{1,60})’(?!\w)
 _CODE = re.compile(r"(`+)[^`]+\1|\b\w+(?:\.\w+)*\(\w*\)")
 # "None" and "False" with a capital are values of a program, unless they begin "None of".
 _NEGATION = re.compile(
-    r"(?P<none>\b(?i:no|never|nobody|nothing|neither)\b|\bnone\b(?= of| (?:is|are|was|were|has|have)\b)|\bNone (?=of\b))|"
+    r"(?P<none>(?<![-\w])(?i:no|never|nobody|nothing|neither)\b(?!-)|\bnone\b(?= of| (?:is|are|was|were|has|have)\b)|\bNone (?=of\b))|"
     r"\b(?i:not|cannot|myth|untrue|misconception|debunked|contrary to)\b|\bfalse\b|n['’]t\b"
 )
 # Words with which something is denied or limited otherwise: such a text affirms nothing plainly.
