@@ -51,9 +51,10 @@ _PLACE = re.compile(rf"\b(?:in|at|near)\s({_NAME})")
 # Countries and continents, which may hold the place that the other side names.
 _LARGE = frozenset(
     terms(
-        "Africa America Asia Europe Australia Austria Belgium Brazil Britain Canada China Denmark Egypt England Finland "
-        "France Germany Greece India Indonesia Ireland Israel Italy Japan Kenya Korea Mexico Netherlands Nigeria Norway "
-        "Pakistan Poland Portugal Russia Scotland Spain Sweden Switzerland Turkey Ukraine Kingdom States Wales"
+        "Africa America Asia Europe Australia Austria Belgium Brazil Britain Canada China Denmark Egypt England "
+        "Finland France Germany Greece India Indonesia Ireland Israel Italy Japan Kenya Korea Mexico Netherlands "
+        "Nigeria Norway Pakistan Poland Portugal Russia Scotland Spain Sweden Switzerland Turkey Ukraine Kingdom "
+        "States Wales"
     )
 )
 _NO_NAME = re.compile(r"(The|A|An|In|On|At|It|He|She|They|His|Her|This|That|There|Its|Their|When|While|After)\b")
@@ -167,7 +168,7 @@ def _is_affirmed(no: Denial, denying: Statement, yes: Statement, wanted: Asked) 
     names = {term for name in names_in(yes.text) for term in terms(name) if not term[0].isdigit()}
     # A date is another case only where the denial has one, too.
     numbers = {term for term in said - yes.years if term[0].isdigit() and not (yes.years and len(term) < 3)}
-    return names | numbers <= known and len(said & known) >= SAME_CLAIM * len(said)
+    return names | numbers <= known and len(yes.words & known) >= SAME_CLAIM * len(yes.words)
 
 
 def _is_answered(no: Denial, yes: Statement, wanted: Asked) -> bool:
@@ -196,7 +197,9 @@ def opposite(here: Statement, there: Statement) -> str | None:
     if not own or are_converse(here.text, there.text):
         return TURNED if find_exchanged_roles(pair) or find_exchanged_sides(pair) else None
     words = [
-        match[0] for each, only in ((here, own), (there, other)) for match in _PREDICATE.finditer(each.text)
+        match[0]
+        for each, only in ((here, own), (there, other))
+        for match in _PREDICATE.finditer(each.text)
         if set(terms(match[0])) == only
     ]
     if len(words) == 2 and find_antonym(Pair(words[0].casefold(), words[1].casefold(), "")):
@@ -214,7 +217,7 @@ def different_answers(here: Statement, there: Statement, wanted: Asked) -> str |
     """
     if not _comparable(here, there, wanted):
         return None
-    words, matters = wanted.given.words, wanted.matters
+    matters = wanted.matters
     if wanted.yes_or_no:
         for no, yes in ((here, there), (there, here)):
             if any(_is_answered(each, yes, wanted) for each in no.denials):
@@ -227,7 +230,9 @@ def different_answers(here: Statement, there: Statement, wanted: Asked) -> str |
         return f"{min(here.years)} against {min(there.years)}"
     together = here.words & there.words
     is_same = not _have_other_subjects(here, there)
-    if is_same and (wanted.names & together or 2 * len(matters & together) >= len(matters) or here.language != there.language):
+    if is_same and (
+        wanted.names & together or 2 * len(matters & together) >= len(matters) or here.language != there.language
+    ):
         ours, theirs = ([value for value in each.values if wanted.wants(value)] for each in (here, there))
         if pair := _different_values(ours, theirs, wanted):
             return pair
@@ -308,7 +313,7 @@ def other_word(here: Statement, there: Statement, wanted: Asked) -> str | None:
 
 
 def _begins(statement: Statement, words: str) -> bool:
-    return statement.text.lstrip("\"“*- ").startswith(words.split()[0])
+    return statement.text.lstrip('"“*- ').startswith(words.split()[0])
 
 
 def _places(one: Statement, other: Statement) -> Iterator[tuple[str, str, bool]]:

@@ -22,7 +22,8 @@ _QUOTED = re.compile(r"[“\"]([^”\"]{1,80})[”\"]|‘([^’]{1,60})’(?!\w)
 _CODE = re.compile(r"(`+)[^`]+\1|\b\w+(?:\.\w+)*\(\w*\)")
 # "None" and "False" with a capital are values of a program, unless they begin "None of".
 _NEGATION = re.compile(
-    r"(?P<none>(?<![-\w])(?i:no|never|nobody|nothing|neither)\b(?!-)|\bnone\b(?= of| (?:is|are|was|were|has|have)\b)|\bNone (?=of\b))|"
+    r"(?P<none>(?<![-\w])(?i:no|never|nobody|nothing|neither)\b(?!-)|"
+    r"\bnone\b(?= of| (?:is|are|was|were|has|have)\b)|\bNone (?=of\b))|"
     r"\b(?i:not|cannot|myth|untrue|misconception|debunked|contrary to)\b|\bfalse\b|n['’]t\b"
 )
 # Words with which something is denied or limited otherwise: such a text affirms nothing plainly.
@@ -37,7 +38,8 @@ _NO_DENIAL = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"\b(if|unless|when|whenever|where|wherever|until|while|whether|because|in case|provided|as long as)\b", re.IGNORECASE
+    r"\b(if|unless|when|whenever|where|wherever|until|while|whether|because|in case|provided|as long as)\b",
+    re.IGNORECASE,
 )
 _REPORTED = re.compile(
     r"\b(textbooks?|is (often|commonly|widely|sometimes) (said|claimed|believed|thought|cited|held)|(many|some|most) "
