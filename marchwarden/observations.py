@@ -1,6 +1,7 @@
 """Results of searching and fetching: hits, pages with their passages, and failures. Plain data, no I/O.
 
 A tool does not raise for a failure of a service, a network or a page: it returns an outcome that holds the failure.
+Texts from outside (titles, snippets, messages of services) are bounded here, and rid of control characters.
 """
 
 from __future__ import annotations
@@ -12,6 +13,34 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 from typing import Literal, NewType
+
+# Control characters, and the invisible ones that reorder, hide or smuggle text (Unicode TR 36): bidirectional
+# embeddings, overrides and isolates, line and paragraph separators, tags, lone surrogates.
+UNSAFE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+# An escape sequence of a terminal (ECMA-48): with the escape character alone gone, `[31m` would stay.
+_TERMINAL = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]{0,200}(?:\x07|\x1b\\\\)|[@-_])")
+
+# Characters that are kept of texts which services and pages send; the rest is cut. Guesses: titles have about 60,
+# a search service's snippets up to 1,500, and error messages that say more than this are documents.
+TITLE_CHARS, SNIPPET_CHARS, DETAIL_CHARS = 300, 3_000, 1_000
+
+
+def plain_text(text: str, limit: int) -> str:
+    """Return `text` without unsafe characters, cut with `…` where it is longer than `limit` characters."""
+    # Texts of many MB are cut first, since the rest would be cleaned for nothing. Cleaning seldom halves a text.
+    clean = UNSAFE.sub("", _TERMINAL.sub("", text[: 2 * limit]))
+    if len(clean) <= limit and len(text) <= 2 * limit:
+        return clean
+    return clean[: limit - 1].rstrip() + "…"
+
+
+def plain_line(text: str, limit: int) -> str:
+    """Return `text` as `plain_text` does, on a single line."""
+    line = " ".join(plain_text(text, 2 * limit).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
 
 # `sha256:` and 64 hexadecimal digits, of bytes as they were fetched (or of a text's UTF-8 bytes).
 ContentHash = NewType("ContentHash", str)
@@ -90,7 +119,10 @@ _CLOSED = frozenset(
 class Failure:
     kind: FailureKind
     detail: str
-    """One sentence for a person: what happened, without secrets."""
+    """One sentence for a person: what happened, without secrets; of at most DETAIL_CHARS on one line."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "detail", plain_line(self.detail, DETAIL_CHARS))
 
 
 @dataclass(frozen=True)
@@ -102,6 +134,10 @@ class SearchHit:
     """Score by the provider, higher is better; comparable within one outcome only."""
     published: date | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", plain_line(self.title, TITLE_CHARS) or self.url)
+        object.__setattr__(self, "snippet", plain_text(self.snippet, SNIPPET_CHARS))
+
 
 @dataclass(frozen=True)
 class SearchOutcome:
@@ -112,6 +148,8 @@ class SearchOutcome:
     seconds: float = 0.0
     meant: Mapping[str, str] = field(default_factory=dict)
     """Words of the collection that were searched for too, by the misspelt word of the query."""
+    malformed: int = 0
+    """Number of results that were skipped, because they have no usable address or are no objects at all."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +189,11 @@ class Page:
     """Absolute URLs in its main text, in order, without duplicates."""
     standing: Literal["retracted", "superseded"] | None = None
     """`retracted` or `superseded` where the page says so of itself; else None."""
+
+    def __post_init__(self) -> None:
+        for name in ("title", "site", "author"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, plain_line(value, TITLE_CHARS) or None)
 
     @property
     def dated(self) -> date | None:

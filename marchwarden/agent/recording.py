@@ -113,6 +113,7 @@ class Narrator:
 
     def searched(self, outcome: SearchOutcome, new: int) -> None:
         meant = "".join(f" Searched for {close} too: {word} is in no page." for word, close in outcome.meant.items())
+        skipped = f" Malformed results skipped: {outcome.malformed}." if outcome.malformed else ""
         self._recorder.record(
             events.Searched(
                 query=outcome.query,
@@ -120,7 +121,7 @@ class Narrator:
                 hits=[events.HitRecord(url=hit.url, title=hit.title) for hit in outcome.hits],
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),
-                decision=f"New pages: {new} of {len(outcome.hits)} hits.{meant}",
+                decision=f"New pages: {new} of {len(outcome.hits)} hits.{skipped}{meant}",
             )
         )
 

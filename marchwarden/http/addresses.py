@@ -23,6 +23,8 @@ Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # The usual ports of web servers. Other ports are those of mail, databases and services of one machine.
 PORTS = frozenset({80, 443, 8080, 8443})
+# Characters of an address. RFC 9110 (4.1) asks servers for 8,000 octets; longer ones carry data.
+MAX_URL_CHARS = 8_000
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*")
@@ -56,6 +58,8 @@ def normalise_url(url: str) -> str:
     in any spelling becomes four decimal numbers. Dot segments are resolved, and characters are percent-encoded once.
     Raises ValueError with a plain sentence.
     """
+    if len(url) > MAX_URL_CHARS:
+        raise ValueError(f"{_quoted(url)} has more than {MAX_URL_CHARS} characters")
     try:
         url.encode("utf-8")
         parts = urlsplit(_strip_blanks(url))

@@ -54,6 +54,7 @@ class _SearchOfEach:
             interleave_hits([outcome.hits for outcome in ordered], max_results),
             failure=_failure(ordered),
             seconds=time.monotonic() - began,
+            malformed=sum(outcome.malformed for outcome in ordered),
             meant={word: close for outcome in reversed(ordered) for word, close in outcome.meant.items()},
         )
 

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import anyio
 import httpx
 
 from marchwarden.contract import SourceFilter
 from marchwarden.errors import ConfigurationError
 from marchwarden.evidence.question import as_query
-from marchwarden.http.addresses import organisation_of
-from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
+from marchwarden.http.addresses import MAX_URL_CHARS, organisation_of
+from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome, plain_line
 from marchwarden.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 
 # Results that the service returns for one request, at most: its own limit.
 RESULT_LIMIT = 20
-# Seconds for one search, without the wait before the second try. A guess.
+# Seconds for one search from its request to the last byte of its answer. A guess.
 TIMEOUT_S = 15.0
+# Share of the call's time left that one search may take, so that a hang is told and the rest goes on. A guess.
+MAX_TIME_SHARE = 0.5
+# Bytes of an answer. A guess: twenty results with long snippets have 60,000.
+MAX_ANSWER_BYTES = 2_000_000
 # Seconds to wait before the second try, at most; after a longer `retry-after` there is none. A guess.
 MAX_WAIT_S = 2.0
 
@@ -37,7 +41,12 @@ _ADDRESS = "https://api.tavily.com"
 # Seconds before the second try where the service names none. A guess.
 _PAUSE_S = 0.5
 _TEMPORARY_STATUSES = frozenset({429, 500, 502, 503, 504})
+# Characters of a date. A guess: RFC 5322 needs 31.
+_MAX_DATE_CHARS = 80
+# Scores above are none: JSON has integers that no float holds. The service's own are 0 to 1.
+_MAX_SCORE = 1e9
 _EMPTY_QUERY = Failure(FailureKind.BAD_REQUEST, "the query is empty")
+_NO_RESULTS = Failure(FailureKind.SERVICE_DOWN, "the search service did not return search results")
 
 
 class TavilySearch:
@@ -69,8 +78,12 @@ class TavilySearch:
         seconds = time.monotonic() - began
         if isinstance(found, Failure):
             return SearchOutcome(asked, self.name, failure=found, seconds=seconds)
-        hits = [hit for hit in found if source_filter.allows(urlsplit(hit.url).hostname or "")]
-        return SearchOutcome(asked, self.name, tuple(hits[:max_results]), seconds=seconds)
+        read = [_hit(each) for each in found]
+        malformed = read.count(None)
+        if found and malformed == len(found):
+            return SearchOutcome(asked, self.name, failure=_NO_RESULTS, seconds=seconds, malformed=malformed)
+        hits = [hit for hit in read if hit and source_filter.allows(urlsplit(hit.url).hostname or "")]
+        return SearchOutcome(asked, self.name, tuple(hits[:max_results]), seconds=seconds, malformed=malformed)
 
     async def aclose(self) -> None:
         if self._http is not None:
@@ -83,26 +96,39 @@ class TavilySearch:
         self._http = _RetryingClient(base_url=self._address, headers={"user-agent": "marchwarden"})
         return AsyncTavilyClient(api_key=self._key, client=self._http, api_base_url=self._address)
 
-    async def _ask(self, query: str, max_results: int, source_filter: SourceFilter) -> list[SearchHit] | Failure:
+    async def _ask(self, query: str, max_results: int, source_filter: SourceFilter) -> list[Any] | Failure:
+        """Return the results as they were sent, or the failure."""
+        left_s = anyio.current_effective_deadline() - anyio.current_time()
+        limit_s = min(self._timeout, max(0.0, MAX_TIME_SHARE * left_s))
         try:
-            answer = await self._client.search(
-                query,
-                search_depth="basic",
-                max_results=max_results,
-                include_domains=_domains(source_filter.include),
-                exclude_domains=_domains(source_filter.exclude),
-                timeout=self._timeout,
-            )
-            return list(_hits(answer["results"]))
+            # The client's own limit is for each read, which an answer that trickles in never reaches.
+            with anyio.fail_after(limit_s):
+                answer = await self._client.search(
+                    query,
+                    search_depth="basic",
+                    max_results=max_results,
+                    include_domains=_domains(source_filter.include),
+                    exclude_domains=_domains(source_filter.exclude),
+                    timeout=self._timeout,
+                )
+        except TimeoutError:
+            return Failure(FailureKind.TIMEOUT, f"the search service did not answer within {limit_s:.3g} s")
         # The client lets errors of httpx and json through, and errors of its own making.
         except Exception as error:
             return self._failure(error)
+        results = answer["results"]
+        problem = answer.get("error") or answer.get("detail")
+        if problem and not results:
+            return Failure(FailureKind.SERVICE_DOWN, f"the search service reports an error{self._said(problem)}")
+        return results if isinstance(results, list) else _NO_RESULTS
 
     def _failure(self, error: Exception) -> Failure:
         from tavily import errors
 
         says = self._said(error)
         match error:
+            case _TooLarge():
+                return Failure(FailureKind.SERVICE_DOWN, str(error))
             case errors.InvalidAPIKeyError():
                 return Failure(FailureKind.BAD_KEY, f"the search service refuses the key{says}")
             case errors.UsageLimitExceededError():
@@ -117,7 +143,7 @@ class TavilySearch:
             case errors.TimeoutError():
                 return Failure(FailureKind.TIMEOUT, f"the search service did not answer within {self._timeout:g} s")
             case httpx.HTTPStatusError():
-                return _of_status(error.response.status_code)
+                return self._of_status(error.response.status_code)
             case httpx.LocalProtocolError() | UnicodeEncodeError():
                 return Failure(FailureKind.BAD_KEY, "the search key contains characters that are not allowed")
             case httpx.HTTPError():
@@ -125,11 +151,23 @@ class TavilySearch:
                     FailureKind.NETWORK, f"the search service could not be reached ({type(error).__name__})"
                 )
             case _:
-                return Failure(FailureKind.SERVICE_DOWN, "the search service did not return search results")
+                return _NO_RESULTS
 
-    def _said(self, error: Exception) -> str:
+    def _of_status(self, status: int) -> Failure:
+        if status >= 500:
+            return Failure(FailureKind.SERVICE_DOWN, f"the search service is down (HTTP {status})")
+        # No query mends it: the plan has ended, or the address is not the service's.
+        where = "" if self._address == _ADDRESS else "; check MARCHWARDEN_TAVILY_BASE_URL"
+        return Failure(
+            FailureKind.SERVICE_DOWN, f"the search service does not take the request (HTTP {status}){where}"
+        )
+
+    def _said(self, error: object) -> str:
         """Return the service's own words on one line and without the key, behind a colon."""
-        words = " ".join(str(error).replace(self._key, "…").split())[:200]
+        if isinstance(error, dict):
+            error = error.get("message") or error.get("error") or ""
+        # Cut before the key is looked for, and once more behind it: an error of many MB is not searched whole.
+        words = plain_line(str(error)[:10_000].replace(self._key, "…"), 200)
         return f": {words}" if words else ""
 
 
@@ -143,51 +181,55 @@ def _domains(names: list[str]) -> list[str] | None:
     return domains or None
 
 
-def _of_status(status: int) -> Failure:
-    if status >= 500:
-        return Failure(FailureKind.SERVICE_DOWN, f"the search service is down (HTTP {status})")
-    return Failure(FailureKind.BAD_REQUEST, f"the search service rejects the request (HTTP {status})")
-
-
-def _hits(results: list[dict[str, Any]]) -> Iterator[SearchHit]:
-    for each in results:
-        url = str(each.get("url") or "")
-        if _is_web_address(url):
-            yield SearchHit(
-                url=url,
-                title=str(each.get("title") or url),
-                snippet=str(each.get("content") or ""),
-                score=float(each.get("score") or 0.0),
-                published=_day(each.get("published_date")),
-            )
+def _hit(result: object) -> SearchHit | None:
+    """Return one result as a hit; None where it has no address that can be read."""
+    url = result.get("url") if isinstance(result, dict) else None
+    if not isinstance(result, dict) or not isinstance(url, str) or not _is_web_address(url):
+        return None
+    title, snippet, score = result.get("title"), result.get("content"), result.get("score")
+    # A field of another type than the service documents is missing; the page can be read all the same.
+    return SearchHit(
+        url=url,
+        title=title if isinstance(title, str) else url,
+        snippet=snippet if isinstance(snippet, str) else "",
+        score=float(score) if isinstance(score, (int, float)) and abs(score) < _MAX_SCORE else 0.0,
+        published=_day(result.get("published_date")),
+    )
 
 
 def _is_web_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname)
+        return len(url) <= MAX_URL_CHARS and parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
         return False
 
 
 def _day(text: object) -> date | None:
     """Return the day of a date in the form of RFC 5322 or ISO 8601; None for anything else."""
-    if not isinstance(text, str):
+    if not isinstance(text, str) or len(text) > _MAX_DATE_CHARS:
         return None
     # The service writes dates of news as RFC 5322 has them, and sometimes ISO dates.
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             return read(text).date()
-        except ValueError:
+        except (ValueError, OverflowError):
             continue
     return None
 
 
+class _TooLarge(httpx.HTTPError):
+    pass
+
+
 class _RetryingClient(httpx.AsyncClient):
-    """Client that sends a request a second time where the failure is temporary and the wait is short."""
+    """Client that sends a request a second time where the failure is temporary and the wait is short.
+
+    It raises _TooLarge for an answer of more than MAX_ANSWER_BYTES, which it stops reading there.
+    """
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        answer = await super().send(request, **options)
+        answer = await self._send_once(request, **options)
         if answer.status_code not in _TEMPORARY_STATUSES:
             return answer
         says = answer.headers.get("retry-after")
@@ -199,6 +241,19 @@ class _RetryingClient(httpx.AsyncClient):
             wait = float(says) if says.isdecimal() else MAX_WAIT_S + 1
         if wait > MAX_WAIT_S:
             return answer
-        await answer.aclose()
         await asyncio.sleep(wait)
-        return await super().send(request, **options)
+        return await self._send_once(request, **options)
+
+    async def _send_once(self, request: httpx.Request, **options: Any) -> httpx.Response:
+        answer = await super().send(request, **{**options, "stream": True})
+        body = bytearray()
+        try:
+            async for piece in answer.aiter_bytes():
+                body += piece
+                if len(body) > MAX_ANSWER_BYTES:
+                    raise _TooLarge(f"the search service sends more than {MAX_ANSWER_BYTES / 1e6:g} MB")
+        finally:
+            await answer.aclose()
+        # The body is unpacked, so that headers which say how it was packed would be wrong.
+        kept = {name: answer.headers[name] for name in ("content-type", "retry-after") if name in answer.headers}
+        return httpx.Response(answer.status_code, headers=kept, content=bytes(body), request=request)

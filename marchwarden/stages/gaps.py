@@ -251,6 +251,9 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
         return _out_of_scope(ledger, aspect, wanted)
     searches, pages = len(ledger.queries), len(ledger.sources)
     detail = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(pages)} read."
+    refused = [each for each in ledger.failures if each.aspect == aspect.number and each.service == "search"]
+    if refused:
+        detail += f" The search failed: {_sentence(refused[-1])}"
     skipped = sum(source.passed_over > 0 for source in ledger.sources)
     if skipped:
         of_pages = f"{skipped} {'page' if skipped == 1 else 'pages'}"

@@ -9,7 +9,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -70,6 +70,8 @@ class Service:
     keys: list[str | None] = field(default_factory=list)
     first: list[Answer] = field(default_factory=list)
     delay: float = 0.0
+    trickle: float = 0.0
+    """Seconds after each byte of an answer."""
 
 
 @contextmanager
@@ -87,7 +89,12 @@ def running(port: int = 0) -> Iterator[Service]:
             for name, value in {**headers, "content-length": str(len(body))}.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body)
+            with suppress(ConnectionError):
+                for at in range(len(body)) if service.trickle else ():
+                    self.wfile.write(body[at : at + 1])
+                    time.sleep(service.trickle)
+                if not service.trickle:
+                    self.wfile.write(body)
 
         def log_message(self, *args: object) -> None:
             pass

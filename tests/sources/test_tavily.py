@@ -9,15 +9,16 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from marchwarden.contract import SourceFilter
 from marchwarden.errors import ConfigurationError
 from marchwarden.evidence.question import QUERY_LIMIT
-from marchwarden.observations import FailureKind, SearchOutcome
+from marchwarden.observations import SNIPPET_CHARS, TITLE_CHARS, Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.settings import Settings, load_settings
 from marchwarden.sources.search_provider import PROVIDERS
-from marchwarden.sources.tavily import TavilySearch
+from marchwarden.sources.tavily import MAX_ANSWER_BYTES, TavilySearch
 from tests.sources.loopback_tavily import Service, running
 
 KEY = "tvly-secret-0123456789"
@@ -227,20 +228,97 @@ async def test_a_long_or_final_refusal_is_not_tried_again(service: Service, firs
         b'{"results": [{"url": 1}]}',
     ],
 )
-async def test_an_answer_that_is_none_is_an_outage_or_empty(service: Service, body: bytes) -> None:
+async def test_an_answer_without_a_usable_result_is_an_outage(service: Service, body: bytes) -> None:
     service.first = [(200, {"content-type": "application/json"}, body)]
     outcome = await search(service.address, "crops")
     assert outcome.hits == ()
-    assert outcome.failure is None or outcome.failure.kind is FailureKind.SERVICE_DOWN
-    assert (outcome.failure is None) == (b'"url"' in body)
+    assert outcome.failure is not None
+    assert outcome.failure.kind is FailureKind.SERVICE_DOWN
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("status", [204, 301, 404, 418])
-async def test_a_status_that_the_service_never_gives_is_a_failure_too(service: Service, status: int) -> None:
+@pytest.mark.parametrize("status", [301, 402, 404, 418])
+async def test_a_status_that_no_query_mends_is_the_services_own_failure(service: Service, status: int) -> None:
     service.first = [refusal(status)]
     outcome = await search(service.address, "crops")
-    assert outcome.failure is not None
+    assert outcome.failure == Failure(
+        FailureKind.SERVICE_DOWN,
+        f"the search service does not take the request (HTTP {status}); check MARCHWARDEN_TAVILY_BASE_URL",
+    )
+
+
+@pytest.mark.anyio
+async def test_an_empty_answer_is_a_failure(service: Service) -> None:
+    service.first = [refusal(204)]
+    assert (await search(service.address, "crops")).failure is not None
+
+
+def answer(**fields: Any) -> tuple[int, dict[str, str], bytes]:
+    return 200, {"content-type": "application/json"}, json.dumps(fields).encode()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("problem", [{"error": "No credit left"}, {"detail": {"error": "No credit left"}}])
+async def test_an_error_in_place_of_results_is_a_failure_in_the_services_words(
+    service: Service, problem: dict[str, Any]
+) -> None:
+    service.first = [answer(**problem)]
+    outcome = await search(service.address, "crops")
+    assert outcome.failure == Failure(FailureKind.SERVICE_DOWN, "the search service reports an error: No credit left")
+
+
+@pytest.mark.anyio
+async def test_malformed_results_are_skipped_and_counted(service: Service) -> None:
+    good = {
+        "url": "https://example.org/",
+        "title": "Crops",
+        "content": 7,
+        "score": "high",
+        "published_date": "9" * 99,
+    }
+    long = {"url": "https://example.org/?" + "x" * 9_000}
+    service.first = [answer(results=["x", None, [], {"url": 1}, {"title": "Crops"}, {"url": "http://["}, long, good])]
+    outcome = await search(service.address, "crops")
+    assert outcome.failure is None
+    assert outcome.hits == (SearchHit("https://example.org/", "Crops"),)
+    assert outcome.malformed == 7
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("score", ["NaN", "Infinity", "1" + "0" * 400])
+async def test_a_score_that_is_no_number_spoils_nothing(service: Service, score: str) -> None:
+    body = f'{{"results": [{{"url": "https://example.org/", "score": {score}}}]}}'.encode()
+    service.first = [(200, {"content-type": "application/json"}, body)]
+    (hit,) = (await search(service.address, "crops")).hits
+    assert hit.score == 0.0
+
+
+@pytest.mark.anyio
+async def test_long_titles_and_snippets_are_cut(service: Service) -> None:
+    service.first = [answer(results=[{"url": "https://a.org/", "title": "t" * 500_000, "content": "s" * 500_000}])]
+    (hit,) = (await search(service.address, "crops")).hits
+    assert (len(hit.title), len(hit.snippet)) == (TITLE_CHARS, SNIPPET_CHARS)
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_is_too_large_is_not_read_to_its_end(service: Service) -> None:
+    service.first = [answer(results=[{"url": "https://a.org/", "title": "t" * MAX_ANSWER_BYTES}])]
+    outcome = await search(service.address, "crops")
+    assert outcome.failure == Failure(FailureKind.SERVICE_DOWN, "the search service sends more than 2 MB")
+
+
+@pytest.mark.anyio
+async def test_control_characters_reach_neither_hits_nor_failures(service: Service) -> None:
+    nasty = "\x1b[31mred\x1b[0m \u202etext\x00 \ud800end"
+    service.first = [
+        answer(results=[{"url": "https://a.org/", "title": nasty, "content": nasty}]),
+        (400, {"content-type": "application/json"}, json.dumps({"detail": {"error": nasty}}).encode()),
+    ]
+    (hit,) = (await search(service.address, "crops")).hits
+    assert (hit.title, hit.snippet) == ("red text end", "red text end")
+    failed = await search(service.address, "crops")
+    assert failed.failure is not None
+    assert failed.failure.detail == "the search service rejects the query: red text end"
 
 
 @pytest.mark.anyio
@@ -250,6 +328,24 @@ async def test_a_service_that_does_not_answer_is_a_timeout(service: Service) -> 
     assert outcome.failure is not None
     assert outcome.failure.kind is FailureKind.TIMEOUT
     assert 0.05 <= outcome.seconds < 5
+
+
+@pytest.mark.anyio
+async def test_a_search_that_would_take_half_of_the_time_left_is_a_timeout(service: Service) -> None:
+    await search(service.address, "crops")  # imports the client
+    service.delay = 30
+    with anyio.fail_after(4):
+        outcome = await search(service.address, "crops")
+    assert outcome.failure is not None
+    assert outcome.failure.kind is FailureKind.TIMEOUT
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_trickles_in_is_a_timeout(service: Service) -> None:
+    service.trickle = 0.05
+    outcome = await search(service.address, "crops", timeout=1)
+    assert outcome.failure is not None
+    assert outcome.failure.kind is FailureKind.TIMEOUT
 
 
 @pytest.mark.anyio

@@ -29,4 +29,4 @@ def test_a_search_service_that_gives_no_answer_is_no_proof_that_there_is_no_sour
     given = GapsGiven(ledger, [], frozenset())
     (gap,) = find_decided_gaps(given) + model_free(given)
     assert gap.category is category
-    assert ("It failed so." in gap.detail) is (category is GapCategory.ACCESS_DENIED)
+    assert "It failed so." in gap.detail

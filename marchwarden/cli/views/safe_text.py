@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import re
 
+from marchwarden.observations import UNSAFE
 from marchwarden.server.result_words import counted, in_words
-
-# Control characters, and the invisible ones that reorder, hide or smuggle text (Unicode TR 36): bidirectional
-# embeddings, overrides and isolates, line and paragraph separators, tags, lone surrogates.
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
 
 
 def visible(text: str) -> str:
@@ -23,7 +18,7 @@ def visible(text: str) -> str:
         return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
-    return _UNSAFE.sub(escape, text)
+    return UNSAFE.sub(escape, text)
 
 
 def one_line(text: str, limit: int | None = None) -> str:
