@@ -65,7 +65,7 @@ class Checkpoint(BaseModel):
     calibration: Calibration | None = None
     parameters: Parameters = DEFAULT
     model_trouble: str | None = None
-    """Last failure of the model's service, in words; None where there was none."""
+    """Last failure of the model's service, or that no answer could be read; None where neither was."""
 
     def cost(self, seconds: float) -> CostMetadata:
         """Return the cost of the call if it ends in this state, after this time."""

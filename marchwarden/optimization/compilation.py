@@ -110,7 +110,8 @@ def _compile_stages(
 ) -> tuple[dict[str, StageOutcome], Stopped | None]:
     """Return the outcome of each stage, and why the compile ended early.
 
-    Raises EvaluationError where a stage fails and nothing is kept by then.
+    Raises EvaluationError where a stage fails and nothing is kept by then, and where no answer of the model could be
+    read in any stage.
     """
     outcomes: dict[str, StageOutcome] = {}
     for name in order.stages:
@@ -138,6 +139,14 @@ def _compile_stages(
             return outcomes, Stopped(str(error), error.hint)
         if stopped := outcomes[name].stopped:
             return outcomes, stopped
+    problems = [each.validation.unreadable if each.validation else None for each in outcomes.values()]
+    # Where a few stages are unreadable they go without the model. All of them are a wrong model or server, of which
+    # no score says anything.
+    if problems and problems[-1] and all(problems):
+        raise EvaluationError(
+            f"no answer of the model could be read: {problems[-1]}",
+            hint="Try the model on one question first: marchwarden ask QUESTION --verbose",
+        )
     return outcomes, None
 
 

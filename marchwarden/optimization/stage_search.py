@@ -317,6 +317,8 @@ def _reason(validation: Validation | None, goes_without: bool, stopped: Stopped 
         tried = f" The compiled prompt scored {mean(validation.compiled):.2f}." if validation.compiled else ""
         gained = f"{low:+.2f} to {high:+.2f} on dev over its best prompt"
         return f"It goes without the model, which gains {gained}.{tried}{ended}"
+    if validation.unreadable:
+        return f"No answer of the model could be read ({validation.unreadable}).{ended}"
     if validation.compiled is None:
         return ended.strip() or "No prompt did better than the uncompiled one."
     low, high = validation.interval

@@ -20,7 +20,7 @@ from marchwarden.optimization.examples import AnyStageSet, Example
 from marchwarden.optimization.examples.example_scoring import ExampleScore, mean_interval, score_examples
 from marchwarden.optimization.spending import GONE, SERVICE, Spending, Stopped, service_gone
 from marchwarden.settings import Settings
-from marchwarden.stages.stage import FAILURES_BORNE, Stage
+from marchwarden.stages.stage import FAILURES_BORNE, UNREADABLE, Stage
 from marchwarden.trace.events import Recorder
 
 
@@ -51,6 +51,12 @@ class Validation:
     def without_model(self) -> tuple[float, float]:
         """The interval of what the model-free form gains over the best prompt."""
         return gain(_scores(self.best_prompt), self.model_free)
+
+    @property
+    def unreadable(self) -> str | None:
+        """The last problem where not one answer of the model could be read, with either prompt; else None."""
+        scored = [*self.uncompiled, *(self.compiled or [])]
+        return scored[-1].fell_back if scored and all(_kind(each) in UNREADABLE for each in scored) else None
 
     @property
     def goes_without_model(self) -> bool:

@@ -44,7 +44,7 @@ class GapsGiven:
     claimed: frozenset[int]
     """Numbers of the aspects that the answer says something about."""
     model_trouble: str | None = None
-    """Last failure of the model's service, in words; None where there was none."""
+    """Last failure of the model's service, or that no answer could be read; None where neither was."""
     parameters: Parameters = DEFAULT
 
     @property

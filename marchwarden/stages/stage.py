@@ -34,8 +34,9 @@ Form = Literal["model", "model_free"]
 # Failed calls in a row after which the model counts as down for the whole research; DSPy has already retried each of
 # them. A guess.
 FAILURES_BORNE = 3
-# Kinds of error that a second attempt can mend. DSPy has already retried the others, or they would not change.
-_ASK_AGAIN: tuple[str, ...] = ("unusable_output", "truncated")
+# Kinds of error that a second attempt can mend: answers that can't be read. DSPy has already retried the others, or
+# they would not change.
+UNREADABLE: tuple[str, ...] = ("unusable_output", "truncated")
 # Characters that are kept of an error's first line. A guess.
 _ERROR_CHARS = 300
 
@@ -111,7 +112,8 @@ class Stages(Protocol):
 
     @property
     def trouble(self) -> str | None:
-        """Last failure of the model's service, in words; None where there was none."""
+        """Last failure of the model's service, or that no answer could be read, in words; None where there was
+        neither."""
         ...
 
     @property
@@ -161,14 +163,24 @@ class StageRunner:
         the stages' own. `without_model` names stages that never ask the model.
         """
         self.model = model
-        self.trouble: str | None = None
-        """Last failure of the model's service, in words; None where it never failed, or only gave bad answers."""
+        self._service_trouble: str | None = None
+        self._unreadable: str | None = None
+        """The problem of the last answer that could not be read."""
+        self._has_answered = False
+        """True where an answer of the model could be read."""
         self._failures = 0
         self._turns = asyncio.Semaphore(at_once)
         self._budget = budget
         self._recorder = recorder
         self._predictors = predictors or {}
         self._without_model = frozenset(without_model)
+
+    @property
+    def trouble(self) -> str | None:
+        """Last failure of the model's service, or that no answer could be read; None for some bad answers only."""
+        if self._service_trouble is None and self._unreadable and not self._has_answered:
+            return f"no answer of the model could be read; {self._unreadable}"
+        return self._service_trouble
 
     @property
     def exhausted(self) -> Sequence[Limit]:
@@ -192,6 +204,7 @@ class StageRunner:
             with anyio.move_on_after(seconds):
                 output = await self._ask(self.model, stage, given)
                 self._failures = 0
+                self._has_answered = True
                 kept, dropped = stage.ground(given, output)
                 for drop in dropped:
                     self._recorder.record(drop)
@@ -202,9 +215,11 @@ class StageRunner:
             reason = str(error)
         except ModelError as error:
             reason = f"{error.kind}: {error}"
-            if error.kind not in _ASK_AGAIN:
+            if error.kind in UNREADABLE:
+                self._unreadable = reason
+            else:
                 self._failures += 1
-                self.trouble = reason
+                self._service_trouble = reason
             if self.model and (error.kind == "bad_key" or self._failures >= FAILURES_BORNE):
                 self.model = None
                 reason += " (the model is not asked again in this research)"
@@ -227,7 +242,7 @@ class StageRunner:
             try:
                 return await self._predict(model, stage, predictor, given, shown)
             except ModelError as error:
-                if error.kind not in _ASK_AGAIN:
+                if error.kind not in UNREADABLE:
                     raise
                 # The problem comes after the predictor's own words, which may be compiled.
                 words = f"{predictor.signature.instructions}\n\nYour previous answer could not be used: {error}"

@@ -239,6 +239,18 @@ async def test_6_a_model_that_is_down_gives_a_model_free_answer_and_a_readable_t
     assert done.problems == []
 
 
+@pytest.mark.parametrize("answer", ["lorem ipsum {{{", "", Reply('{"thought": "Lo', finish="length")])
+async def test_a_model_none_of_whose_answers_can_be_read_is_a_gap(answer: str | Reply) -> None:
+    done = await run(lambda request: answer)
+    assert "1931" in done.result.answer
+    (gap,) = [gap for gap in done.result.gaps if gap.topic == "the model"]
+    assert gap.category.value == "access_denied"
+    assert "no answer of the model could be read" in gap.detail
+    # One bad answer among good ones is the trace's business.
+    one = await run(but("extract", answer))
+    assert not [gap for gap in one.result.gaps if gap.topic == "the model"]
+
+
 async def test_6_a_model_that_goes_down_midway_leaves_what_was_found() -> None:
     done = await run(but("synthesize", lm15.ServerError("overloaded")))
     assert [event.stage_form for event in done.events("extract")] == ["model", "model"]

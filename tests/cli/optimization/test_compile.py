@@ -151,6 +151,14 @@ def test_a_service_that_is_gone_exits_1_without_a_stack_trace(compile: Compile, 
     assert len(model.received) <= 3
 
 
+def test_a_model_none_of_whose_answers_can_be_read_exits_1_and_says_so(compile: Compile, model: Service) -> None:
+    model.respond = lambda body: replied("lorem ipsum")
+    ran = compile()
+    assert ran.code == 1
+    assert "no answer of the model could be read" in ran.said
+    assert not own().exists()
+
+
 def test_whole_questions_are_asked_with_and_without_the_program(run: Run, model: Service, file: Path) -> None:
     fixed = ("compile", "--model", MODEL, "--stage", "gaps", "--questions", str(file), "--optimizer", "bootstrap")
     ran = run(*fixed, "--effort", "light", "--whole", "2", "--json", "--jobs", "2")
