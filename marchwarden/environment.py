@@ -7,6 +7,8 @@ import logging
 import os
 from pathlib import Path
 
+from marchwarden.errors import ConfigurationError
+
 DOTENV = ".env"
 
 
@@ -51,6 +53,27 @@ def unreadable_lines() -> list[int]:
             # A statement begins with the empty lines before it.
             lines.append(each.original.line + text[: len(text) - len(text.lstrip())].count("\n"))
     return lines
+
+
+def check_certificates() -> None:
+    """Raise ConfigurationError where the variables that HTTP clients take certificates from name none."""
+    # Every client fails on them with an error of its own, most only at its first request.
+    import ssl  # 10 ms that most starts need not pay
+
+    if file := os.environ.get("SSL_CERT_FILE"):
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=file)
+        except OSError as error:  # of which ssl.SSLError is one
+            problem = "holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
+            raise _no_certificates(f"SSL_CERT_FILE: {file}: {problem}") from error
+    elif (folders := os.environ.get("SSL_CERT_DIR")) and not any(map(os.path.isdir, folders.split(os.pathsep))):
+        raise _no_certificates(f"SSL_CERT_DIR: {folders}: No such directory")
+
+
+def _no_certificates(message: str) -> ConfigurationError:
+    return ConfigurationError(
+        message, hint="Correct it in the environment, or unset it to use the usual certificates."
+    )
 
 
 def is_true(value: str) -> bool:

@@ -190,6 +190,12 @@ def _search(settings: Settings) -> Check:
         advice = "Set TAVILY_API_KEY (https://app.tavily.com), or MARCHWARDEN_SOURCE=snapshot."
         return Check("search", "broken", "the live web needs a key of the search service", advice)
     if "web" in settings.sources:
+        from marchwarden.environment import check_certificates
+
+        try:
+            check_certificates()
+        except MarchwardenError as error:
+            return Check("search", "broken", str(error), error.hint)
         return Check("search", "ok", "the live web, through Tavily; TAVILY_API_KEY is set")
     if "snapshot" not in settings.sources:
         return Check("search", "ok", "files of your own only")

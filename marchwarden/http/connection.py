@@ -14,6 +14,7 @@ import httpcore
 import httpx
 from httpcore import SOCKET_OPTION
 
+from marchwarden.environment import check_certificates
 from marchwarden.http.addresses import is_public, literal_address
 
 # A guess: an address that doesn't answer in two seconds costs less than the page, and the next one may answer.
@@ -30,6 +31,8 @@ class CheckedTransport(httpx.AsyncHTTPTransport):
     """httpx's own transport above `CheckedBackend`; httpx itself takes no network backend."""
 
     def __init__(self, *, allow_private: bool = False, backend: httpcore.AsyncNetworkBackend | None = None) -> None:
+        """Raises ConfigurationError where the environment names certificates that are not there."""
+        check_certificates()
         context = httpx.create_ssl_context()
         super().__init__(verify=context)
         # 50 connections and 15 seconds are guesses: one call reads a few dozen pages of different hosts.

@@ -138,7 +138,8 @@ class Model:
 def connect(settings: Settings, budget: Budget, recorder: Recorder) -> Model | None:
     """The model that the settings name, behind a meter over `budget`; None for `extractive`.
 
-    No network is touched. Raises ConfigurationError, with a hint, for a missing key or a model that nobody knows.
+    No network is touched. Raises ConfigurationError, with a hint, for a missing key, a model that nobody knows, and
+    certificates that the environment names and that are not there.
     """
     if settings.model_id == EXTRACTIVE:
         return None

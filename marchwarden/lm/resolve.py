@@ -9,6 +9,7 @@ from dspy import lm15
 from dspy.clients.engines import AsyncLiteLLMEngine, AsyncLM15Engine, LM15Engine
 from pydantic import SecretStr
 
+from marchwarden.environment import check_certificates
 from marchwarden.errors import ConfigurationError
 from marchwarden.lm.counting import TokenCounter
 from marchwarden.lm.engine import READ_TIMEOUT_S, Capabilities, Engine, PerLoopEngine
@@ -24,8 +25,10 @@ MODELS_HINT = (
 def resolve(settings: Settings) -> Engine:
     """Return the engine for the model in the settings, for any number of event loops.
 
-    Raises ConfigurationError, with a hint, for a missing key or an unknown model.
+    Raises ConfigurationError, with a hint, for a missing key, an unknown model, and certificates that the environment
+    names and that are not there.
     """
+    check_certificates()
     provider, slash, name = settings.model_id.partition("/")
     if slash and not name:
         raise _unknown(settings.model_id)

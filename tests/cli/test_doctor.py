@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import threading
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden import research
+from marchwarden.errors import ConfigurationError
 from tests.cli.conftest import Run
 from tests.programs import made
 from tests.programs.made import MODEL
@@ -42,6 +45,24 @@ def test_keys_are_said_to_be_there_and_never_shown(run: Run, monkeypatch: pytest
     assert SECRET not in ran.out + ran.err
     assert "ANTHROPIC_API_KEY set" in ran.out
     assert "the live web, through Tavily; TAVILY_API_KEY is set" in ran.out
+
+
+@pytest.mark.parametrize("key", ["ANTHROPIC_API_KEY", "TAVILY_API_KEY"])
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_certificates_that_are_not_there_are_a_configuration_error_before_anything_is_asked(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: str, content: str | None
+) -> None:
+    file = tmp_path / "ca.pem"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    monkeypatch.setenv(key, SECRET)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    found = states(run)["model" if key == "ANTHROPIC_API_KEY" else "search"]
+    assert found[0] == "broken"
+    assert found[1].startswith(f"SSL_CERT_FILE: {file}: ")
+    assert "unset" in found[2]
+    with pytest.raises(ConfigurationError, match="SSL_CERT_FILE"):
+        asyncio.run(research("Who built it?", depth="shallow"))
 
 
 def test_a_variable_that_is_no_setting_is_named_with_the_one_that_was_meant(
