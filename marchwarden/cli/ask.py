@@ -177,14 +177,18 @@ def _lines(invalid: InvalidRequest) -> list[str]:
 def _deliver(result: ResearchResult, request: ResearchRequest, *, json: bool, output: Path | None) -> None:
     from marchwarden.cli.views import console
 
-    if json:
-        console.data(result.model_dump_json(indent=2).encode("utf-8") + b"\n")
-    else:
-        console.result(result)
-    if output is not None:
-        from marchwarden.cli.views.result_file import write_report
+    # The file first, since a pipe whose reader has gone ends the command; and a full disk keeps nothing off stdout.
+    try:
+        if output is not None:
+            from marchwarden.cli.views.result_file import write_report
 
-        write_report(result, request.question, output)
+            write_report(result, request.question, output)
+    finally:
+        if json:
+            console.data(result.model_dump_json(indent=2).encode("utf-8") + b"\n")
+        else:
+            console.result(result)
+    if output is not None:
         console.done(f"Written to {output}")
 
 

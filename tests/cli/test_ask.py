@@ -76,6 +76,19 @@ def test_an_answer_comes_with_evidence_timeline_and_file(run: Run, web: Path, tm
     assert f"{count} of {count} excerpt" in run("replay", result.trace_id[:8]).out
 
 
+def test_the_file_is_written_where_nobody_reads_stdout(web: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        asked = [sys.executable, "-m", "marchwarden", "ask", QUESTION, "--web", str(web), "--output", "answer.json"]
+        subprocess.run(
+            asked, stdout=writer, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=120
+        )
+    finally:
+        os.close(writer)
+    assert ResearchResult.model_validate_json(Path("answer.json").read_bytes()).citations
+
+
 def test_what_of_a_program_is_not_used_is_said_once_with_what_to_do(
     web: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
