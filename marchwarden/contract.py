@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal, TypeAlias
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from typing_extensions import Self, assert_never
 
 CONTRACT_VERSION: Literal["v1"] = "v1"
@@ -129,10 +129,27 @@ def _valid_filter(text: str | None) -> str | None:
     return text
 
 
+def _as_integer(value: Any) -> Any:
+    # JSON Schema's integers include 5.0, which some clients send for 5.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# A whole number in any spelling of JSON; neither text nor a boolean.
+Integer: TypeAlias = Annotated[int, BeforeValidator(_as_integer), Field(strict=True)]
+
+
 class _Asked(BaseModel):
-    """Base of what a caller sends: unknown fields are errors."""
+    """Base of what a caller sends: unknown fields are errors, and null means that a field is not given."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
+        return {name: value for name, value in data.items() if value is not None or name not in optional}
 
 
 class _Answered(BaseModel):
@@ -142,15 +159,14 @@ class _Answered(BaseModel):
 
 
 class Constraints(_Asked):
-    max_iterations: int = Field(5, ge=1, le=20, strict=True, description="Turns of the loop, at most.")
-    token_budget: int = Field(
+    max_iterations: Integer = Field(5, ge=1, le=20, description="Turns of the loop, at most.")
+    token_budget: Integer = Field(
         20_000,
         ge=500,
         le=1_000_000,
-        strict=True,
         description="Model tokens, input and output: never exceeded. 25000 where depth is deep and none is given.",
     )
-    max_sources: int = Field(10, ge=1, le=50, strict=True, description="Pages fetched, at most.")
+    max_sources: Integer = Field(10, ge=1, le=50, description="Pages fetched, at most.")
     source_filter: Annotated[str, AfterValidator(_valid_filter)] | None = Field(
         None, description="Domains separated by commas; a leading - excludes: usu.edu, *.gov, -pinterest.com"
     )
@@ -170,14 +186,11 @@ class ResearchRequest(_Asked):
     @model_validator(mode="before")
     @classmethod
     def _deep_gets_more(cls, data: Any) -> Any:
-        """Set the token budget of a deep call to 25000 where none is given; null constraints mean none."""
-        if not isinstance(data, dict):
+        """Set the token budget of a deep call to 25000 where none is given."""
+        if not isinstance(data, dict) or data.get("depth") != Depth.DEEP.value:
             return data
-        given = data.get("constraints")
-        if given is None:
-            data = {k: v for k, v in data.items() if k != "constraints"}
-            given = {}
-        if data.get("depth") == Depth.DEEP.value and isinstance(given, dict) and "token_budget" not in given:
+        given = {} if data.get("constraints") is None else data["constraints"]
+        if isinstance(given, dict) and given.get("token_budget") is None:
             return {**data, "constraints": {**given, "token_budget": 25_000}}
         return data
 

@@ -70,6 +70,12 @@ def test_there_are_three_worked_examples() -> None:
         ({"question": "q", "constraints": {"token_budget": 499}}, "constraints.token_budget", "must be at least 500"),
         ({"question": "q", "constraints": {"token_budget": 1_000_001}}, "constraints.token_budget", "1000000"),
         ({"question": "q", "constraints": {"token_budget": True}}, "constraints.token_budget", "whole number"),
+        ({"question": "q", "constraints": {"token_budget": "5000"}}, "constraints.token_budget", "whole number"),
+        ({"question": "q", "constraints": {"max_sources": 5.5}}, "constraints.max_sources", "whole number"),
+        ({"question": "q", "constraints": {"max_sources": 51.0}}, "constraints.max_sources", "must be at most 50"),
+        ({"question": None}, "question", "must be text"),
+        ({"question": "q", "deph": None}, "deph", "is not known here"),
+        ({"question": "q", "depth": "deep", "constraints": []}, "constraints", ""),
         ({"question": "q", "constraints": {"max_sources": 0}}, "constraints.max_sources", "must be at least 1"),
         ({"question": "q", "constraints": {"max_sources": 51}}, "constraints.max_sources", "must be at most 50"),
         ({"question": "q", "constraints": {"source_filter": "not a domain"}}, "constraints.source_filter", "not a domain"),
@@ -96,6 +102,19 @@ def test_a_bad_argument_is_named_with_its_limit(arguments: dict[str, Any], field
 )
 def test_arguments_at_the_edge_are_taken(arguments: dict[str, Any]) -> None:
     ResearchRequest.model_validate(arguments)
+
+
+@pytest.mark.parametrize("depth", [None, "deep"])
+def test_null_means_not_given(depth: str | None) -> None:
+    nulls = dict.fromkeys(Constraints.model_fields)
+    told = ResearchRequest.model_validate({"question": "q", "context": None, "depth": depth, "constraints": nulls})
+    assert told == ResearchRequest.model_validate({"question": "q", **({"depth": depth} if depth else {})})
+
+
+def test_an_integer_may_be_written_with_a_fraction_of_zero() -> None:
+    told = ResearchRequest.model_validate({"question": "q", "constraints": {"max_sources": 5.0, "token_budget": 6e3}})
+    assert told.constraints == Constraints(max_sources=5, token_budget=6000)
+    assert isinstance(told.constraints.max_sources, int)
 
 
 def test_defaults_are_the_contracts() -> None:
