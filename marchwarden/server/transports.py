@@ -12,6 +12,7 @@ import re
 import select
 import signal
 import socket
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -177,7 +178,9 @@ def _decode_line(line: bytes) -> str:
     """Decode a line of JSON, also where half of a surrogate pair is escaped in it."""
     # JavaScript's strings can hold such. A message that can't be read is not answered, and its caller would wait for
     # ever.
-    return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], line.decode("utf-8", "replace"))
+    # A mark at the start of what a client sends is no JSON either (RFC 8259, 8.1, lets readers ignore it).
+    text = line.removeprefix(BOM_UTF8).decode("utf-8", "replace")
+    return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], text)
 
 
 class _Outgoing:

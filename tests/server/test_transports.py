@@ -340,8 +340,9 @@ def test_what_is_not_json_gets_an_error_and_the_next_messages_an_answer(tmp_path
     """Nor does half of a surrogate pair keep a caller waiting, though JSON parsers refuse the escape that JavaScript
     writes for it."""
     with a_raw_server(tmp_path) as server:
-        server.initialize()
         assert server.process.stdin
+        server.process.stdin.write(b"\xef\xbb\xbf")  # a byte order mark before the first message
+        server.initialize()
         server.process.stdin.write(b"\xff\xfe not json\n\n")
         server.send(id=7, method="ping")
         answers = [server.receive()]
