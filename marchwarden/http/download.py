@@ -128,6 +128,8 @@ def failure_of(error: Exception, url: str) -> Failure:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return Failure(FailureKind.NETWORK, f"the certificate of {host} is not valid")
         cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx.ProxyError):
+        return Failure(FailureKind.NETWORK, f"no connection to {host} through the proxy: {error}")
     if isinstance(error, httpx.ConnectError):
         text = str(error) or "it does not accept one"
         return Failure(

@@ -25,6 +25,7 @@ from marchwarden.http.cache import KEEP_AT_MOST, CacheTransport, cache_file
 from marchwarden.http.connection import AddressRefused, CheckedTransport
 from marchwarden.http.decompression import ENCODINGS, Unreadable
 from marchwarden.http.download import Answer, download, failure_of
+from marchwarden.http.proxies import ProxiedTransport
 from marchwarden.http.rate_limits import CRAWL_DELAY, NotInTime, PoliteTransport, seconds_left
 from marchwarden.http.robots import PRODUCT_TOKEN, SECONDS_KEPT, Robots, RobotsFile
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, content_hash
@@ -230,10 +231,11 @@ class Fetcher:
 def live_transport(settings: Settings) -> httpx.AsyncBaseTransport:
     """Return a transport to public addresses only, with pauses between requests to a host.
 
-    It has a cache unless the settings turn that off.
+    It uses the environment's proxies, and has a cache unless the settings turn that off. Raises ConfigurationError
+    for a proxy that can't be used.
     """
     private = settings.allow_private_addresses
-    network = PoliteTransport(CheckedTransport(allow_private=private))
+    network = PoliteTransport(ProxiedTransport(CheckedTransport(allow_private=private)))
     if not settings.http_cache:
         return network
     return CacheTransport(network, cache_file(settings.caches, private=private), largest=settings.max_page_bytes)
