@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -77,6 +79,18 @@ SHORT, LONG = "The Halden Bridge is 352 metres long.", "The Halden Bridge is 410
 def test_pages_of_two_organisations_that_state_other_values_conflict() -> None:
     (conflict,) = Pages(LENGTH).say("a.org", SHORT).say("b.org", LONG).conflicts
     assert (conflict.about, conflict.sides) == ("352 metres against 410 metres", (1, 2))
+
+
+_PAIRS = [
+    json.loads(line) for line in Path(__file__).with_name("conflict_pairs.jsonl").read_text("utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize("pair", _PAIRS, ids=[f"{pair['kind']}: {pair['one']}" for pair in _PAIRS])
+def test_two_statements_conflict_only_where_both_cannot_be_right(pair: dict[str, str]) -> None:
+    for one, other in ((pair["one"], pair["other"]), (pair["other"], pair["one"])):
+        conflicts = Pages(pair["question"]).say("a.org", one).say("b.org", other).conflicts
+        assert bool(conflicts) is pair["conflict"], [conflict.about for conflict in conflicts]
 
 
 def test_what_one_page_says_twice_is_no_conflict() -> None:
