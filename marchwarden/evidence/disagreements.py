@@ -178,7 +178,7 @@ def _is_answered(no: Denial, yes: Statement, wanted: Asked) -> bool:
         return False
     if min(len(asked_for & words) for words in (no.terms, yes.words)) < COVERED * len(asked_for):
         return False
-    is_same_subject = no.is_general or no.subject <= yes.around | asked_for
+    is_same_subject = no.is_general or no.terms <= yes.around | asked_for
     return is_same_subject and bool(wanted.matters & set(no.denied) & yes.words) and no.denied[0] in yes.words
 
 
@@ -279,6 +279,10 @@ def _different_places(here: Statement, there: Statement, wanted: Asked) -> str |
         if len(places) != 1 or set(terms(places[0])) & (other.around | _LARGE):
             return None
         found.append(places[0])
+    # Where both tell something of their own, such as another office, both can be right.
+    known = wanted.given.words.union(terms(" ".join(found)))
+    if here.words - there.words - known and there.words - here.words - known:
+        return None
     return f"{found[0]} against {found[1]}"
 
 
@@ -324,7 +328,7 @@ def _places(one: Statement, other: Statement) -> Iterator[tuple[str, str, bool]]
     here, there = _WORD.findall(one.text), _WORD.findall(other.text)
     matcher = SequenceMatcher(None, [w.casefold() for w in here], [w.casefold() for w in there], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size != 1]
-    if sum(block.size for block in blocks) < max(5, SAME_SENTENCE * min(len(here), len(there))):
+    if sum(block.size for block in blocks) < max(4, SAME_SENTENCE * min(len(here), len(there))):
         return
     end, end_there = 0, 0
     for block in blocks:
