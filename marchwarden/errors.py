@@ -203,6 +203,8 @@ _KEY = re.compile(r"(?i)\b((?:sk|pk|rk|tvly|gsk|xai|key)[-_][\w*.-]{6,}|(?<=bear
 
 def model_error(error: BaseException) -> MarchwardenError:
     """Translate the error of a failed model call: one of ours in the chain of its causes, else a ModelError."""
+    from marchwarden.observations import plain_line
+
     # DSPy wraps what an engine raises, so that a refusal of the budget arrives as the cause of something else.
     chain: list[BaseException] = []
     cause: BaseException | None = error
@@ -217,7 +219,7 @@ def model_error(error: BaseException) -> MarchwardenError:
     sentence, hint = _SENTENCES[kind]
     # The first line only, since the others are often JSON or a traceback; and without a key that it may quote.
     text = str(getattr(source, "message", None) or source).strip()
-    detail = _KEY.sub("[key]", text.split("\n", 1)[0].strip()[:DETAIL_CHARS])
+    detail = _KEY.sub("[key]", plain_line(text.split("\n", 1)[0], DETAIL_CHARS))
     return ModelError(kind, f"{sentence}: {detail}" if detail else sentence, hint=hint)
 
 

@@ -221,3 +221,7 @@ class FetchOutcome:
     seconds: float = 0.0
     kept_for: float | None = None
     """Seconds for which the answer had been kept since its server gave or confirmed it; None where it is new."""
+
+    def __post_init__(self) -> None:
+        if self.content_type is not None:
+            object.__setattr__(self, "content_type", plain_line(self.content_type, TITLE_CHARS))

@@ -117,6 +117,12 @@ def test_keys_in_a_providers_message_are_not_passed_on(key: str) -> None:
     assert "[key]" in text
 
 
+def test_escape_codes_in_a_providers_message_are_not_passed_on() -> None:
+    said = str(model_error(lm15.ServerError("\x1b[31mbusy\x1b[0m\x00 now" + "!" * 1_000)))
+    assert said.startswith("the model service failed: busy now!")
+    assert len(said) < 400
+
+
 def test_a_model_error_is_one_sentence_with_what_to_do() -> None:
     translated = model_error(lm15.AuthError("invalid x-api-key"))
     assert str(translated) == "the model service refuses the key or the account: invalid x-api-key"
