@@ -9,7 +9,7 @@ from lxml.html import HtmlElement
 
 from marchwarden.reading.html.notation.formulas import write_formulas
 from marchwarden.reading.html.notation.lists import number_items
-from marchwarden.reading.html.notation.scripts import write_scripts
+from marchwarden.reading.html.notation.raised_text import write_scripts
 from marchwarden.reading.html.notation.spanned_cells import spread_cells
 from marchwarden.reading.html.visibility import drop_hidden, remove_elements
 from marchwarden.reading.passages import visible
