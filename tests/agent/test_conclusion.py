@@ -111,7 +111,9 @@ async def test_every_end_of_a_call_says_the_same_of_what_was_found(
     case: str, end: Callable[[Ledger], Awaitable[ResearchResult]]
 ) -> None:
     found = LEDGERS[case]()
-    assert await end(found) == await without_a_model(found)
+    result = await end(found)
+    gaps = [gap for gap in result.gaps if gap.topic != "the model"]  # that no answer of it could be read is one more
+    assert result.model_copy(update={"gaps": gaps}) == await without_a_model(found)
 
 
 async def test_an_open_disagreement_raises_its_question_also_where_nothing_is_cited() -> None:

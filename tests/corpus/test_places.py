@@ -34,7 +34,7 @@ def test_markup_between_words_does_not_lose_the_place() -> None:
     found = places("/d.md", text)
     assert found["The hive weighs about 40 kg."] == "L7"
     assert found["June | none"] == "L11"
-    assert found["Feed sugar late."] == "L13"
+    assert found["1. Feed sugar late."] == "L13"
 
 
 def test_the_same_words_further_down_are_placed_there() -> None:

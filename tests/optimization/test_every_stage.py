@@ -31,8 +31,10 @@ def right_answers(name: str, examples: Any) -> Any:
     def answer(request: Any) -> str:
         asked = list(prompt_texts(request))[-1]
         told = next((answer for texts, answer in known if all(text in asked for text in texts)), None)
-        if told is None or not has_demonstrations(request):
+        if not has_demonstrations(request) and name != "open_questions":
             return "{}"
+        if told is None:  # of open questions nothing is labelled
+            return json.dumps({field: [] for field in fields_of(request)})
         return json.dumps({field: told[field] for field in fields_of(request)}, default=TypeAdapter(Any).dump_python)
 
     return answer

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from marchwarden.programs import Calibration, load_program
-from marchwarden.settings import load_settings, shipped
+from marchwarden.settings import load_settings
 from tests.cli.conftest import Run
 from tests.evaluation.runs.test_calibration_fit import drawn, run_of
 
@@ -24,16 +24,13 @@ def other(tmp_path: Path) -> Path:
     return run_of(tmp_path / "test", drawn(40, slope=1.0, intercept=-1.0, seed=1), "t", split="test").folder
 
 
-def test_the_next_answers_of_the_model_find_it_before_the_shipped_one(
-    run: Run, dev: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_answers_of_the_model_find_it(run: Run, dev: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MARCHWARDEN_PROGRAM")
     before = load_program(load_settings(model="extractive"))
     ran = run("calibrate", str(dev))
     after = load_program(load_settings(model="extractive"))
     assert ran.code == 0
-    assert before is not None
-    assert before.folder == shipped("programs") / "extractive"
+    assert before is None
     assert after is not None
     assert after.folder == Path.home() / ".marchwarden" / "programs" / "extractive"
     assert after.calibration.fitted_on == "shipped dev"
