@@ -31,16 +31,15 @@ def right_answers(name: str, examples: Any) -> Any:
     def answer(request: Any) -> str:
         asked = list(prompt_texts(request))[-1]
         told = next((answer for texts, answer in known if all(text in asked for text in texts)), None)
-        if not has_demonstrations(request) and name != "open_questions":
+        if told is None or not has_demonstrations(request):
             return "{}"
-        if told is None:  # of open questions nothing is labelled
-            return json.dumps({field: [] for field in fields_of(request)})
         return json.dumps({field: told[field] for field in fields_of(request)}, default=TypeAdapter(Any).dump_python)
 
     return answer
 
 
-@pytest.mark.parametrize("name", [*STAGE_SETS])
+# Of open questions nothing is labelled, so that there is no right answer to write.
+@pytest.mark.parametrize("name", [name for name in STAGE_SETS if name != "open_questions"])
 def test_a_stage_is_compiled_with_demonstrations_that_are_json(tmp_path: Path, name: str) -> None:
     effort = Effort(candidates=1, demos=2, train=6, choose=4, dev=6)
     of = order("random-search", stages=(name,), effort=effort)
