@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from marchwarden.evidence.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
+from marchwarden.evidence.framing import QUESTION_MARK
 from marchwarden.evidence.question import VAGUE_TERMS, names_in
 from marchwarden.evidence.windows import FURNITURE, Window, windows
 from marchwarden.injection.detector import drop_injections
@@ -236,7 +237,7 @@ class Relevance:
             "number": float(any(map(str.isdigit, window.text))),
             "table_row": float(" | " in window.text),
             "referral": float(_REFERRAL.search(window.text) is not None),
-            "question": float(window.text.endswith(("?", "？", "؟"))),
+            "question": float(window.text.endswith(tuple(QUESTION_MARK))),
             "furniture": float(FURNITURE.search(window.text) is not None),
             "full_stop": float(_FULL_STOP.search(window.text) is not None),
         }

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from marchwarden.contract import EXCERPT_LIMIT
+from marchwarden.evidence.framing import QUESTION_MARK
 from marchwarden.observations import Page, Passage
 
 # Passages of a window at most. Four held most facts of the labelled real pages (evals/reports/passages.md).
@@ -48,10 +49,6 @@ class Window:
     def end(self) -> int:
         return self.passages[-1].end
 
-    @property
-    def heading(self) -> str | None:
-        return self.passages[0].heading
-
     def overlaps(self, other: Window) -> bool:
         return self.start < other.end and other.start < self.end
 
@@ -75,7 +72,9 @@ def windows(page: Page, passages: Sequence[Passage]) -> list[Window]:
             if size > 1 and last.end - passage.start > EXCERPT_LIMIT:
                 break
             if size > 1 and (
-                FURNITURE.search(passage.text) or FURNITURE.search(last.text) or last.text.endswith(("?", "？", "؟"))
+                FURNITURE.search(passage.text)
+                or FURNITURE.search(last.text)
+                or last.text.endswith(tuple(QUESTION_MARK))
             ):
                 continue
             found.append(Window(tuple(chosen), page.text[passage.start : last.end]))
