@@ -138,7 +138,10 @@ def split_question(question: str, context: str | None = None) -> list[str]:
 
 def _lent_names(clause: str, setting: Sequence[str], context: str) -> list[str]:
     """Return the words of the name without which a clause can't be understood, where one is told."""
-    if _points_outside(clause) or (not _has_name(clause) and len(set(terms(clause)) - VAGUE_TERMS) < 3):
+    telling = set(terms(clause)) - VAGUE_TERMS
+    if len(telling) < 2 and not _has_name(clause) and not setting and (told := _told_last(context)):
+        return told
+    if _points_outside(clause) or (not _has_name(clause) and len(telling) < 3):
         return _named_in(setting, clause) or _told_in(setting, clause) or _named_in([context], clause)
     if _has_name(clause):
         return []
@@ -262,6 +265,16 @@ def _told_in(setting: Sequence[str], clause: str) -> list[str]:
     told = " ".join(match[1] for text in setting for match in _SUBJECT.finditer(text))
     left_out = VAGUE_TERMS | _ERRAND
     return [word for word in _words(told) if set(terms(word)) - left_out][:_MOST_LENT_WORDS]
+
+
+def _told_last(context: str) -> list[str]:
+    """Return the telling words of the last sentence of a context that is not about the caller.
+
+    "What about decaf?" asks for no more than what was told before: "A cup of coffee has 95 mg of caffeine."
+    """
+    told = [each for each in re.split(r"(?<=[.!?;])\s+", context) if each and not _OWN.search(each)]
+    words = [word for word in _words(told[-1] if told else "") if not re.search(r"\d", word)]
+    return [word for word in words if set(terms(word)) - VAGUE_TERMS][:_MOST_LENT_NAMES]
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,22 @@ def test_the_context_gives_a_pronoun_its_name_and_nothing_else(question: str, co
     assert split_question(question, context) == [aspect]
 
 
+@pytest.mark.parametrize(
+    ("question", "context", "aspect"),
+    [
+        ("What about decaf?", "A cup of brewed coffee has about 95 mg of caffeine.", "What about decaf (cup brewed coffee mg caffeine)"),
+        ("Who was second?", "The United States holds more gold than any other country.", "Who was second (United States holds gold country)"),
+        ("How about in winter?", "I am growing peas. Peas need full sun.", "How about in winter (Peas need full sun)"),
+        ("What about my sister?", "My sister has asthma.", "What about my sister"),
+        ("What about the decaf of this brand?", "A cup of brewed coffee has 95 mg.", "What about the decaf of this brand"),
+    ],
+)  # fmt: skip
+def test_a_question_that_says_almost_nothing_is_about_what_was_told_last(
+    question: str, context: str, aspect: str
+) -> None:
+    assert split_question(question, context) == [aspect]
+
+
 def test_a_focus_tells_nothing_of_the_caller() -> None:
     question = "When was Oslo founded?"
     assert focuses("I am interested in this because my boss fired me. Focus on the harbour.", question) == [
