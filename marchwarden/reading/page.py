@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 
 from lxml.html import HtmlElement
 
@@ -27,8 +28,15 @@ from marchwarden.reading.files.feed import FEED, read_feed
 from marchwarden.reading.files.pdf import read_pdf
 from marchwarden.reading.files.plain_text import json_blocks, markdown_markup, plain_blocks
 from marchwarden.reading.html.dates import as_date, shown_dates
-from marchwarden.reading.html.main_text import dated_texts, main_blocks, parse, region_blocks, shown_text
-from marchwarden.reading.html.metadata import Link, base_of, links_of, read_metadata, seen_dates
+from marchwarden.reading.html.main_text import (
+    MAX_ELEMENTS,
+    dated_texts,
+    main_blocks,
+    parse,
+    region_blocks,
+    shown_text,
+)
+from marchwarden.reading.html.metadata import Link, addresses_of, base_of, links_of, read_metadata, seen_dates
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.html.retraction import standing_of
 from marchwarden.reading.media_types import media_type
@@ -106,11 +114,13 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     tree = parse(markup)
     if tree is None:
         return _no_text("the page holds no text")
+    # lxml makes a Python object for an element at each visit, unless there is one: this holds them while we read.
+    held = list(islice(tree.iter(), MAX_ELEMENTS))
     metadata = read_metadata(tree, page.url)
     title_tag = _title_tag(tree)
     password_fields = password_fields_of(tree)
     prepare(tree)
-    links = links_of(tree, base_of(tree, page.url))
+    base, links = base_of(tree, page.url), links_of(tree)
     shown, heading, gates = shown_text(tree), _heading(tree), gates_of(tree)
     dates = dated_texts(tree, shown)
     paid_part = text_of_parts(tree, metadata.paid_parts)
@@ -136,10 +146,11 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         return failure
     if not page.passages or _is_menu(page, links):
         return _no_text("the page holds no text")
+    del held
     dated, top = dates
     published, modified = seen_dates(metadata, dated, page.url, top=top)
     flat = " ".join(page.text[:_LINKED_CHARS].split())
-    linked = ((link.url, " ".join(link.text.split())) for link in links)
+    words_of = {link: " ".join(link.text.split()) for link in links}
     return replace(
         page,
         title=metadata.title,
@@ -148,7 +159,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         published=published,
         modified=modified,
         canonical_url=metadata.canonical_url,
-        links=tuple(dict.fromkeys(url for url, words in linked if len(words) > 1 and words in flat)),
+        links=addresses_of((link for link, words in words_of.items() if len(words) > 1 and words in flat), base),
         standing=metadata.standing or standing_of(metadata.title, shown) or standing_of(None, page.text),
     )
 
@@ -281,7 +292,7 @@ def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | 
         author=fields.get("author"),
         published=as_date(fields.get("date", "")),
         modified=as_date(fields.get("updated", fields.get("lastmod", ""))),
-        links=tuple(dict.fromkeys(link.url for link in links_of(tree, page.url))),
+        links=addresses_of(links_of(tree), page.url),
         standing=standing_of(title, page.text),
     )
 

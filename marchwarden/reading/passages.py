@@ -35,23 +35,27 @@ class Block:
 
 
 # Characters that readers don't see, and that could hide words from them or smuggle words past them.
-INVISIBLE = re.compile(
-    "["
+_INVISIBLE_CHARS = (
     "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls, but for blanks and line ends
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"  # soft hyphen, fillers
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"  # zero width, direction
     "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # variation selectors
     "\U000e0000-\U000e007f\U0001d173-\U0001d17a\U0001bca0-\U0001bca3"  # tags
     "\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
-    "]"
 )
-
+INVISIBLE = re.compile(f"[{_INVISIBLE_CHARS}]")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_CHANGED = re.compile(f"[{_INVISIBLE_CHARS}\r\x0b\x0c\x85\u2028\u2029]")
+
+
+def has_invisible(text: str) -> bool:
+    """True where `visible` changes the text."""
+    return not (text.isascii() and text.isprintable()) and _CHANGED.search(text) is not None
 
 
 def visible(text: str) -> str:
     """Return `text` without invisible characters, and with `\\n` for every line end; all else stays as it is."""
-    if text.isascii() and text.isprintable():
+    if not has_invisible(text):
         return text
     return _LINE_ENDS.sub("\n", INVISIBLE.sub("", text))
 

@@ -26,6 +26,8 @@ _LISTS = frozenset({"ul", "ol", "dl", "list", "dir", "menu", "dt"})
 _TEXTS = frozenset({"p", "pre", "blockquote", "quote", "figure", "figcaption", "details", "summary", "address", "hr"})
 _FORMS = frozenset({"form", "fieldset", "legend"})
 _BLOCKS = _HEADINGS | _ITEMS | _ROWS | _CELLS | _SECTIONS | _TABLE_PARTS | _LISTS | _TEXTS | _FORMS
+# All others only mark a part of a line.
+_SPECIAL = _BLOCKS | _BREAKS
 _NEVER = frozenset({"script", "style", "title", "noscript", "template"})
 
 _CELL_GAP = " | "
@@ -70,23 +72,37 @@ def read_blocks(
 
     `translate` maps the characters of each text after its blanks were collapsed.
     """
-    reader = _Reader(skip | _NEVER, translate or {})
+    skip |= _NEVER
+    reader = _Reader(translate or {})
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
+        tag = element.tag
+        is_left_out = tag in skip or not isinstance(tag, str) or (bool(left_out) and element in left_out)
         if event == "end":
-            yield from reader.leave(element, is_root=element is root, left_out=element in left_out)
-        elif element.tag in reader.skip or not isinstance(element.tag, str) or element in left_out:
+            if not is_left_out and tag in _SPECIAL:
+                reader.leave(element, tag)
+            if element is not root and (tail := element.tail):
+                reader.add(tail)
+        elif is_left_out:
             walk.skip_subtree()
         else:
-            yield from reader.enter(element)
-    yield from reader.flush()
+            if tag in _SPECIAL:
+                reader.enter(element, tag)
+            if text := element.text:
+                reader.add(text)
+        if reader.blocks:
+            yield from reader.blocks
+            reader.blocks.clear()
+    reader.flush()
+    yield from reader.blocks
 
 
 class _Reader:
     """Collects inline text until a block's edge."""
 
-    def __init__(self, skip: frozenset[str], translate: Mapping[int, str]) -> None:
-        self.skip = skip
+    def __init__(self, translate: Mapping[int, str]) -> None:
+        self.blocks: list[Block] = []
+        """Blocks that have ended since the caller cleared them."""
         self._translate = translate
         self._text: list[str] = []
         self._kinds: list[BlockKind] = ["paragraph"]
@@ -96,12 +112,11 @@ class _Reader:
         self._in_cell = False
         self._cell_has_items = False
 
-    def enter(self, element: etree._Element) -> Iterator[Block]:
-        tag = element.tag
+    def enter(self, element: etree._Element, tag: str) -> None:
         if tag in _BREAKS:
             self._text.append("\v")
         elif tag == "table":
-            yield from self.flush()
+            self.flush()
             # A table only lays out a page where its cells hold blocks or long texts.
             is_layout = any(
                 inner.tag in ("table", "h1", "h2", "h3", "article", "form")
@@ -115,8 +130,8 @@ class _Reader:
         elif self._in_cell and tag in _BLOCKS:
             self._text.append("\v")
             self._cell_has_items |= tag in _ITEMS
-        elif tag in _BLOCKS:
-            yield from self.flush()
+        else:
+            self.flush()
             kind: BlockKind = "paragraph"
             if tag in _HEADINGS:
                 kind = "heading"
@@ -124,19 +139,16 @@ class _Reader:
                 kind = "item"
             self._kinds.append(kind)
             self._in_pre += tag == "pre"
-        if element.text:
-            self._add(element.text)
 
-    def leave(self, element: etree._Element, *, is_root: bool, left_out: bool) -> Iterator[Block]:
-        tag = element.tag
+    def leave(self, element: etree._Element, tag: str) -> None:
         table = self._table
-        if tag in self.skip or not isinstance(tag, str) or left_out:
-            pass
-        elif tag == "table":
-            yield from self.flush()
+        if tag in _BREAKS:
+            return
+        if tag == "table":
+            self.flush()
             self._tables.pop()
         elif tag in _CELLS and table is not None:
-            is_name = bool(element.tag == "th") or element.get("role") == "head"
+            is_name = tag == "th" or element.get("role") == "head"
             lines = self._take_text().split("\v")
             table.cells.append(((", " if self._cell_has_items else " ").join(lines), is_name))
             self._in_cell = False
@@ -144,23 +156,21 @@ class _Reader:
             if tag in _BLOCKS:
                 self._text.append("\v")
         elif tag in _ROWS and table is not None:
-            yield from table.row()
+            self.blocks += table.row()
             self._kinds.pop()
         elif tag == "dt" or element.get("rend", "").startswith("dt"):
             self._term = self._take_text()
             self._kinds.pop()
-        elif tag in _BLOCKS and not (tag in _CELLS and table is not None):
-            yield from self.flush()
+        else:
+            self.flush()
             self._kinds.pop()
             self._in_pre -= tag == "pre"
-        if element.tail and not is_root:
-            self._add(element.tail)
 
     @property
     def _table(self) -> _Table | None:
         return self._tables[-1] if self._tables else None
 
-    def _add(self, text: str) -> None:
+    def add(self, text: str) -> None:
         self._text.append(text.replace("\n", "\v") if self._in_pre else text)
 
     def _take_text(self) -> str:
@@ -170,18 +180,21 @@ class _Reader:
         self._text.clear()
         if not text or text.isspace():
             return ""
-        text = _BLANKS.sub(" ", text).translate(self._translate)
+        text = _BLANKS.sub(" ", text)
+        if self._translate and not text.isascii():
+            text = text.translate(self._translate)
         if CODE_LINE_END in text:
             return text
+        if "\v" not in text:
+            return text.strip()
         return "\v".join(line for line in map(str.strip, text.split("\v")) if line)
 
-    def flush(self) -> Iterator[Block]:
-        """Yield a block for each line of the text since the last edge."""
-        text = self._take_text()
-        if not text:
+    def flush(self) -> None:
+        """Add a block for each line of the text since the last edge."""
+        if not self._text or not (text := self._take_text()):
             return
         if CODE_LINE_END in text:
-            yield from self._code(text)
+            self.blocks += self._code(text)
             return
         if self._term:
             text = f"{self._term}{' ' if self._term.endswith(':') else ': '}{text}"
@@ -196,8 +209,7 @@ class _Reader:
                 lines.append([line])
         if len(lines) > 1 and kind == "paragraph":
             kind = "line"
-        for each in lines:
-            yield Block(kind, "\n".join(each))
+        self.blocks += [Block(kind, "\n".join(each)) for each in lines]
 
     def _code(self, text: str) -> Iterator[Block]:
         lines = [line.rstrip() for line in text.replace("\v", CODE_LINE_END).split(CODE_LINE_END)]

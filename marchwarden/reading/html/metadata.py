@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from html import unescape
@@ -332,24 +333,32 @@ _MAX_LINKS = 10_000
 
 @dataclass(frozen=True)
 class Link:
-    url: str
+    reference: str
+    """Address as the page writes it: often relative, and not always one that can be read."""
     text: str
 
 
-def links_of(element: etree._Element, base: str) -> list[Link]:
-    """Return the first _MAX_LINKS links under `element`, in order, with normalised addresses.
+_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+def links_of(element: etree._Element) -> list[Link]:
+    """Return the first _MAX_LINKS links under `element`, in order.
 
     Links within the page, and of other schemes than http and https, are left out.
     """
-    found: list[Link] = []
-    for anchor in islice(element.iter("a"), _MAX_LINKS):
-        reference = (anchor.get("href") or "").strip()
-        if not reference or reference.startswith("#"):
-            continue
-        try:
-            url = join_url(base, reference)
-        except ValueError:
-            continue
-        if url != base:
-            found.append(Link(url, "".join(anchor.itertext())))
-    return found
+    anchors = ((anchor, (anchor.get("href") or "").strip()) for anchor in islice(element.iter("a"), _MAX_LINKS))
+    return [
+        Link(reference, "".join(anchor.itertext()))
+        for anchor, reference in anchors
+        if reference and not reference.startswith("#") and not _OTHER_SCHEME.match(reference)
+    ]
+
+
+def addresses_of(links: Iterable[Link], base: str) -> tuple[str, ...]:
+    """Return the normalised addresses of the links, each once, without `base` itself and what is no address."""
+    found: dict[str, None] = {}
+    for reference in dict.fromkeys(link.reference for link in links):
+        with suppress(ValueError):
+            found[join_url(base, reference)] = None
+    found.pop(base, None)
+    return tuple(found)

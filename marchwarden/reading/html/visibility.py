@@ -17,7 +17,7 @@ from lxml.html import HtmlElement
 
 from marchwarden.reading.html.boilerplate import is_named_as_boilerplate, text_length
 from marchwarden.reading.html.style_sheets import rules_of
-from marchwarden.reading.passages import visible
+from marchwarden.reading.passages import has_invisible, visible
 
 _UNSEEN = {"script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "canvas", "svg"}
 _UNSEEN |= {"audio", "video", "select", "datalist", "textarea", "button", "input", "img", "picture", "map"}
@@ -66,11 +66,12 @@ def drop_hidden(tree: HtmlElement) -> None:
         _show(waiting, style)
         hidden = list(_hidden_in(tree, style, shown=waiting))
     remove_elements(hidden)
-    for element in tree.iter(etree.Element):
-        if element.text:
-            element.text = visible(element.text)
-        if element.tail:
-            element.tail = visible(element.tail)
+    if has_invisible("".join(tree.itertext())):
+        for element in tree.iter(etree.Element):
+            if (text := element.text) and has_invisible(text):
+                element.text = visible(text)
+            if (tail := element.tail) and has_invisible(tail):
+                element.tail = visible(tail)
 
 
 def _hides(declarations: str) -> bool:
