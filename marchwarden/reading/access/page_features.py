@@ -120,6 +120,8 @@ _GATE = re.compile(
     r")",
     re.IGNORECASE,
 )
+_classes = etree.XPath("//@class", smart_strings=False)
+_ids = etree.XPath("//@id", smart_strings=False)
 # Characters: a longer element with such a name is the part that costs. A guess.
 _MAX_GATE_CHARS = 1000
 # Bounds for pages that are made to take long. Guesses.
@@ -163,6 +165,8 @@ def gates_of(tree: HtmlElement) -> tuple[str, ...]:
 
     Many pages give that name to the part that costs, and show all of it, so long texts are left out.
     """
+    if not any(map(_GATE.search, {*_classes(tree), *_ids(tree)})):
+        return ()
     named = (
         element
         for element in tree.iter(etree.Element)

@@ -7,7 +7,7 @@ import re
 from marchwarden.reading.access.consent import CONSENT_TALK, PERIOD, PRICE
 from marchwarden.reading.access.page_features import BREAKS_OFF, Impression, is_titled, sentences_of, unquoted
 from marchwarden.reading.access.sign_in import NOT_FOR_READING
-from marchwarden.reading.access.vocabulary import any_of, says
+from marchwarden.reading.access.vocabulary import VOCABULARIES, any_of, says
 from marchwarden.reading.text_lengths import latin_length
 
 _THE_PIECE = r"(?:this|the full|the complete) (?:article|story|content|post|report|text|page|essay|issue)"
@@ -218,6 +218,13 @@ def _demand(call: str) -> int:
     """Return how clearly the sentence asks for money before reading on: not at all (0), perhaps (1) or surely (2)."""
     if NOT_FOR_READING.search(call) or CONSENT_TALK.search(call):
         return 0
-    if READ_ON_FOR_MONEY.search(call) or says(call, "paying", "to_read") or says(call, "paying", "pieces", "only"):
+    if READ_ON_FOR_MONEY.search(call):
         return 2
-    return int(says(call, "paying", "pieces") or says(call, "paying", "only"))
+    demand = 0
+    for words in VOCABULARIES.values():
+        if words.says(call, "paying"):
+            of_pieces, exclusive = words.says(call, "pieces"), words.says(call, "only")
+            if words.says(call, "to_read") or (of_pieces and exclusive):
+                return 2
+            demand = max(demand, int(of_pieces or exclusive))
+    return demand

@@ -81,6 +81,7 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
     titled = {part for part in _titled_parts(region, titles) if _fits(weights[part], _MAX_TITLED_SHARE * whole)}
     names = _NAMES | _COMMENT_NAMES if with_comments else _NAMES
     found: set[etree._Element] = set()
+    names_boilerplate: dict[str, tuple[bool, bool]] = {}  # class and id → as boilerplate, as a menu
     walk = etree.iterwalk(region, events=("start",))
     for _, element in walk:
         if element is region or not isinstance(element.tag, str):
@@ -96,8 +97,12 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
         elif element.tag in ("header", "aside"):
             is_boilerplate = mostly_links
         else:
-            words = _words_of(element)
-            is_boilerplate = not words.isdisjoint(names) or (mostly_links and not words.isdisjoint(_MENU_NAMES))
+            name = _name_of(element)
+            if name not in names_boilerplate:
+                words = _words_of(name)
+                names_boilerplate[name] = not words.isdisjoint(names), not words.isdisjoint(_MENU_NAMES)
+            is_named, is_named_as_menu = names_boilerplate[name]
+            is_boilerplate = is_named or (mostly_links and is_named_as_menu)
         if is_boilerplate:
             found.add(element)
             walk.skip_subtree()
@@ -106,7 +111,7 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
 
 def is_named_as_boilerplate(element: etree._Element) -> bool:
     """True where a word of its class or id names only boilerplate, such as `cookie-banner` or `shareTools`."""
-    return not _words_of(element).isdisjoint(_NAMES | _MENU_NAMES)
+    return not _words_of(_name_of(element)).isdisjoint(_NAMES | _MENU_NAMES)
 
 
 def _weigh_elements(region: HtmlElement) -> dict[etree._Element, _Weight]:
@@ -115,7 +120,8 @@ def _weigh_elements(region: HtmlElement) -> dict[etree._Element, _Weight]:
     for _, element in etree.iterwalk(region, events=("end",)):
         weight = _Weight(text_length(element.text), has_h1=element.tag == "h1")
         for child in element:
-            weight.text += text_length(child.tail)
+            if tail := child.tail:
+                weight.text += text_length(tail)
             if inner := weights.get(child):
                 weight.text += inner.text
                 weight.linked += inner.linked
@@ -135,12 +141,13 @@ def _fits(weight: _Weight, most: float) -> bool:
     return not weight.has_h1 and weight.text <= most
 
 
-def _words_of(element: etree._Element) -> set[str]:
-    """Return the words of the element's class and id, in lower case, without those that hold digits."""
-    names = f"{element.get('class') or ''} {element.get('id') or ''}"
-    if names == " ":
-        return set()
-    parts = (part for part in _PARTS.findall(names) if not any(map(str.isdigit, part)))
+def _name_of(element: etree._Element) -> str:
+    return f"{element.get('class') or ''} {element.get('id') or ''}"
+
+
+def _words_of(name: str) -> set[str]:
+    """Return the words of an element's class and id, in lower case, without those that hold digits."""
+    parts = (part for part in _PARTS.findall(name) if not any(map(str.isdigit, part)))
     return {word.lower() for part in parts for word in _WORDS.findall(part)}
 
 

@@ -15,6 +15,8 @@ _CLASS = re.compile(
     r"(?:[-_]+(?:name|names|link|inline|text|title))*",
     re.IGNORECASE,
 )
+# Every such name has one of these in lower case.
+_NAMES_WRITER = re.compile(r"author|by-?line|writer|user-?name|displayname")
 _BY = re.compile(r"^(?:(?:\w+\s+){0,2}(?:by|von|par|por|door)\b|authors?\b)[\s:]*", re.IGNORECASE)
 _BEHIND = re.compile(
     r"\s*(?:[|•·»\n]|\s[-–—]\s|,?\s+(?:on|updated|published|posted|last)\b).*$", re.IGNORECASE | re.DOTALL
@@ -44,12 +46,13 @@ def byline_of(tree: HtmlElement) -> str | None:
         declared = "author" in (element.get("rel") or "").lower().split() or element.get("itemprop") == "author"
         if not declared and (
             named is not None
-            or not any(_CLASS.fullmatch(token) for token in (element.get("class") or "").split()[:10])
+            or not _NAMES_WRITER.search((names := element.get("class") or "").lower())
+            or not any(map(_CLASS.fullmatch, names.split()[:10]))
         ):
             continue
         around = list(islice(element.iterancestors(), _MAX_LEVELS))
-        names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in around)
-        if any(above.tag in _ASIDE_TAGS for above in (element, *around)) or any(map(_ASIDE.search, names)):
+        around_names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in around)
+        if any(above.tag in _ASIDE_TAGS for above in (element, *around)) or any(map(_ASIDE.search, around_names)):
             continue
         name = _parse_name(element)
         if name and declared:
