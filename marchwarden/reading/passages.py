@@ -23,15 +23,26 @@ BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line", "c
 
 
 @dataclass(frozen=True)
+class Cell:
+    """Cell of a table row: a slice of the row's text, and the name of its column."""
+
+    start: int
+    end: int
+    name: str = ""
+
+
+@dataclass(frozen=True)
 class Block:
     """A piece of a page that stands on lines of its own. `text` holds no blank line and no blanks at its ends."""
 
     kind: BlockKind
     text: str
     header: str | None = None
-    """Cells that name the columns of a table row; None for other blocks."""
+    """Title of the table and names of the columns of a row, or the term that an item defines; None for others."""
     shown: bool = True
     """False for text that can't be quoted: a row that names the columns says nothing by itself."""
+    cells: tuple[Cell, ...] = ()
+    """Cells of a table row, in order; none where they were not told apart."""
 
 
 # Characters that readers don't see, and that could hide words from them or smuggle words past them.
@@ -74,7 +85,7 @@ def first_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
             yield block
         else:
             words = text[: left + 1].rsplit(None, 1)
-            yield replace(block, text=words[0] if len(words) > 1 else text[:left])
+            yield replace(block, text=words[0] if len(words) > 1 else text[:left], cells=())
         left -= len(text)
         if left <= 0:
             return
@@ -115,9 +126,9 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
         if block.kind == "heading":
             heading = " ".join(block.text.split())
         elif block.shown:
-            above = _heading(heading, block)
             for start, end in islice(_spans(block, told), MOST_PASSAGES - len(passages)):
                 number = len(passages) + 1
+                above = _heading(heading, _header(block, start, end))
                 passages.append(Passage(number, length + start, length + end, block.text[start:end], above))
         pieces.append(block.text)
         length += len(block.text)
@@ -129,25 +140,49 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
 _SAMPLE_CHARS = 4_000
 
 
-def _heading(heading: str | None, block: Block) -> str | None:
-    return " · ".join(part for part in (heading, block.header) if part) or None
+def _heading(heading: str | None, header: str | None) -> str | None:
+    return " · ".join(part for part in (heading, header) if part) or None
 
 
+def _header(block: Block, start: int, end: int) -> str | None:
+    """Return the block's header; for a part of a row, its first cell and the names of the part's columns alone."""
+    if not block.cells or end - start == len(block.text):
+        return block.header
+    first = block.cells[0]
+    named = [cell for cell in block.cells if cell.name and cell.start < end and start < cell.end]
+    row_head = block.text[first.start : first.end] if start >= first.end else ""
+    return _heading(row_head[:_MAX_ROW_HEAD_CHARS], CELL_GAP.join(cell.name for cell in named))
+
+
+# What stands between the cells of a row.
+CELL_GAP = " | "
 # Characters up to which a list item or table row is one passage. A guess.
 _MAX_WHOLE_CHARS = 300
+# Characters of a row's first cell that name what the row is about. A guess.
+_MAX_ROW_HEAD_CHARS = 80
 
 
 def _spans(block: Block, language: str) -> Iterator[Span]:
     text = block.text
     whole = block.kind in ("item", "row") and len(text) <= _MAX_WHOLE_CHARS
-    parts = _code_spans(text) if block.kind == "code" else sentences(text, language)
-    for sentence in [(0, len(text))] if whole else parts:
+    parts: Iterable[Span]
+    if whole:
+        parts = [(0, len(text))]
+    elif block.kind == "code":
+        parts = _code_spans(text)
+    elif block.cells:
+        parts = _cell_spans(block, language)
+    else:
+        parts = sentences(text, language)
+    # Numbers alone say something where columns name them.
+    is_telling = str.isalnum if block.kind == "row" and block.header else str.isalpha
+    for sentence in parts:
         start, end = _trim(text, *sentence)
         # A sentence beyond the limit is cut; a single word beyond it can't be quoted.
         while start < end:
             cut = end if end - start <= EXCERPT_LIMIT else _find_cut(text, start, end)
             first, last = _trim(text, start, cut)
-            if last - first <= EXCERPT_LIMIT and any(map(str.isalpha, text[first:last])):
+            if last - first <= EXCERPT_LIMIT and any(map(is_telling, text[first:last])):
                 yield first, last
             start, end = _trim(text, cut, end)
 
@@ -162,6 +197,25 @@ def _code_spans(text: str) -> list[Span]:
             start = end
         end += len(line)
     return [*spans, (start, end)]
+
+
+def _cell_spans(row: Block, language: str) -> Iterator[Span]:
+    """Yield runs of cells that are a passage each; a cell that is too long for one is cut into sentences."""
+    run: Span | None = None
+    for cell in row.cells:
+        if run and cell.end - run[0] <= _MAX_WHOLE_CHARS:
+            run = run[0], cell.end
+            continue
+        if run:
+            yield run
+        run = None
+        if cell.end - cell.start <= _MAX_WHOLE_CHARS:
+            run = cell.start, cell.end
+        else:
+            inner = sentences(row.text[cell.start : cell.end], language)
+            yield from ((cell.start + start, cell.start + end) for start, end in inner)
+    if run:
+        yield run
 
 
 def _trim(text: str, start: int, end: int) -> Span:

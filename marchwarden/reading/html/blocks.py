@@ -13,7 +13,7 @@ from textwrap import dedent
 
 from lxml import etree
 
-from marchwarden.reading.passages import Block, BlockKind
+from marchwarden.reading.passages import CELL_GAP, Block, BlockKind, Cell
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "head"})
 _ITEMS = frozenset({"li", "item", "dd"})
@@ -30,7 +30,8 @@ _BLOCKS = _HEADINGS | _ITEMS | _ROWS | _CELLS | _SECTIONS | _TABLE_PARTS | _LIST
 _SPECIAL = _BLOCKS | _BREAKS
 _NEVER = frozenset({"script", "style", "title", "noscript", "template"})
 
-_CELL_GAP = " | "
+# Characters: a longer caption, or single cell of a row, does not name the rows below it. A guess.
+_MAX_TITLE_CHARS = 120
 # Characters: a table with a longer cell only lays out the page. A guess.
 _MAX_CELL_CHARS = 400
 # What stands in for line ends of code, until its block is whole: no text holds it.
@@ -108,6 +109,7 @@ class _Reader:
         self._kinds: list[BlockKind] = ["paragraph"]
         self._tables: list[_Table | None] = []
         self._term = ""
+        self._defined = ""
         self._in_pre = 0
         self._in_cell = False
         self._cell_has_items = False
@@ -159,12 +161,16 @@ class _Reader:
             self.blocks += table.row()
             self._kinds.pop()
         elif tag == "dt" or element.get("rend", "").startswith("dt"):
-            self._term = self._take_text()
+            self._term, self._defined = self._take_text(), ""
             self._kinds.pop()
         else:
             self.flush()
             self._kinds.pop()
             self._in_pre -= tag == "pre"
+            if tag == "dl":
+                self._defined = ""
+            elif tag == "caption" and table is not None and self.blocks:
+                table.caption = self.blocks[-1].text
 
     @property
     def _table(self) -> _Table | None:
@@ -196,9 +202,11 @@ class _Reader:
         if CODE_LINE_END in text:
             self.blocks += self._code(text)
             return
+        # A term stands before the first of its definitions, and above all others.
+        defined = self._defined or None
         if self._term:
             text = f"{self._term}{' ' if self._term.endswith(':') else ': '}{text}"
-            self._term = ""
+            self._term, self._defined = "", self._term
         kind = self._kinds[-1]
         # A line that continues the one before it stays with it.
         lines: list[list[str]] = []
@@ -209,7 +217,7 @@ class _Reader:
                 lines.append([line])
         if len(lines) > 1 and kind == "paragraph":
             kind = "line"
-        self.blocks += [Block(kind, "\n".join(each)) for each in lines]
+        self.blocks += [Block(kind, "\n".join(each), header=defined) for each in lines]
 
     def _code(self, text: str) -> Iterator[Block]:
         lines = [line.rstrip() for line in text.replace("\v", CODE_LINE_END).split(CODE_LINE_END)]
@@ -219,10 +227,15 @@ class _Reader:
 
 
 class _Table:
-    """Data table: each row is one block, whose cells are named by the rows of column names above it."""
+    """Data table: each row is one block, whose cells are named by the rows of column names above it.
+
+    A row of one cell is a title of the rows below it.
+    """
 
     def __init__(self) -> None:
         self.cells: list[tuple[str, bool]] = []
+        self.caption = ""
+        self._title = ""
         self._names: list[str] = []
         self._is_below_names = False
 
@@ -233,6 +246,8 @@ class _Table:
         self.cells = []
         if not any(texts):
             return
+        if is_title:
+            self._title = texts[0]
         if is_head and self._is_below_names and len(texts) == len(self._names):
             # Names of groups of columns stand above those of the columns.
             pairs = zip(self._names, texts, strict=True)
@@ -240,5 +255,17 @@ class _Table:
         elif is_head:
             self._names = texts
         self._is_below_names = is_head
-        header = None if is_head or is_title else _CELL_GAP.join(self._names).strip(" |") or None
-        yield Block("row", _CELL_GAP.join(texts).strip(" |"), header=header, shown=not is_head)
+        row = CELL_GAP.join(texts)
+        text = row.strip(" |")
+        titles = [title for title in (self.caption, self._title) if len(title) <= _MAX_TITLE_CHARS]
+        header = " · ".join(filter(None, [*titles, CELL_GAP.join(self._names).strip(" |")]))
+        # Characters that were cut off before the first cell.
+        at = -row.index(text)
+        cells: list[Cell] = []
+        names = self._names if len(self._names) == len(texts) else [""] * len(texts)
+        for cell, name in zip(texts, names, strict=True):
+            start, end = max(at, 0), min(at + len(cell), len(text))
+            if start < end:
+                cells.append(Cell(start, end, name))
+            at += len(cell) + len(CELL_GAP)
+        yield Block("row", text, None if is_head or is_title else header or None, not is_head, tuple(cells))

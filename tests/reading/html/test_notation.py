@@ -263,3 +263,60 @@ def test_names_of_groups_of_columns_stand_before_those_of_columns() -> None:
 def test_a_span_that_makes_no_sense_costs_nothing(span: str) -> None:
     markup = f"<tr><td rowspan='{span}' colspan='{span}'>Mill</td><td>61</td></tr><tr><td>Mast</td><td>143</td></tr>"
     assert len(read(article(f"<table>{markup * 300}</table>")).text) < 1_000_000
+
+
+# Tables as evidence
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<table><thead><tr><td>Year</td><td>Cases</td></tr></thead><tbody>{}</tbody></table>",
+        "<table><tr><td><b>Year</b></td><td><strong>Cases</strong></td></tr>{}</table>",
+        "<table><tr><th>Year</th><th>Cases</th></tr>{}</table>",
+    ],
+)
+def test_a_row_of_numbers_is_quoted_below_the_names_of_its_columns(markup: str) -> None:
+    rows = "<tr><td>1998</td><td>4,120</td></tr><tr><td>1999</td><td>3,877</td></tr>"
+    page = read(article(f"<h2>Measles</h2>{markup.format(rows)}"))
+    row = next(passage for passage in page.passages if "3,877" in passage.text)
+    assert (row.text, row.heading) == ("1999 | 3,877", "Measles · Year | Cases")
+    assert page.text[row.start : row.end] == row.text
+
+
+def test_roles_make_a_table_of_other_elements() -> None:
+    cells = "<div role='row'><span role='rowheader'>Stove {n}</span><span role='cell'>{n} kg</span></div>"
+    body = (
+        "<div role='table'><div role='row'><span role='columnheader'>Model</span>"
+        "<span role='columnheader'>Weight</span></div>" + cells.format(n=3) + cells.format(n=5) + "</div>"
+    )
+    page = read(article(f"<h2>Stoves</h2>{body}"))
+    row = next(passage for passage in page.passages if "5 kg" in passage.text)
+    assert (row.text, row.heading) == ("Stove 5 | 5 kg", "Stoves · Model | Weight")
+
+
+def test_a_part_of_a_long_row_keeps_its_row_and_columns() -> None:
+    long = "It keeps the heat of one load of beech for the whole night, and needs no more than a handful of ash. " * 2
+    names = "".join(f"<th>{name}</th>" for name in ("Model", "Weight", "Heat", "Use"))
+    values = "".join(f"<td>{value}</td>" for value in ("Stove 5", "140 kg", long, long))
+    page = read(article(f"<h2>Stoves</h2><table><tr>{names}</tr><tr>{values}</tr></table>"))
+    parts = [passage for passage in page.passages if passage.heading and passage.heading.startswith("Stoves · ")]
+    assert [(part.text[:7], part.heading) for part in parts] == [
+        ("Stove 5", "Stoves · Model | Weight | Heat"),
+        ("It keep", "Stoves · Stove 5 · Use"),
+    ]
+    assert all(page.text[part.start : part.end] == part.text for part in parts)
+
+
+def test_titles_of_a_table_and_terms_of_a_list_stand_above_what_they_name() -> None:
+    table = (
+        "<table><caption>Tile stoves of 1890</caption><tr><td colspan=2>Dimensions</td></tr>"
+        "<tr><th>Height</th><td>2.1 m</td></tr></table>"
+        "<dl><dt>Fuel</dt><dd>Beech, dry</dd><dd>Peat of the moor</dd></dl><p>Both burn slowly in such a stove.</p>"
+    )
+    page = read(article(f"<h2>Stoves</h2>{table}"))
+    headings = {passage.text: passage.heading for passage in page.passages}
+    assert headings["Height | 2.1 m"] == "Stoves · Tile stoves of 1890 · Dimensions"
+    assert headings["Fuel: Beech, dry"] == "Stoves"
+    assert headings["Peat of the moor"] == "Stoves · Fuel"
+    assert headings["Both burn slowly in such a stove."] == "Stoves"

@@ -11,6 +11,7 @@ from marchwarden.reading.html.notation.formulas import write_formulas
 from marchwarden.reading.html.notation.lists import number_items
 from marchwarden.reading.html.notation.raised_text import write_scripts
 from marchwarden.reading.html.notation.spanned_cells import spread_cells
+from marchwarden.reading.html.notation.table_markup import write_tables
 from marchwarden.reading.html.visibility import drop_hidden, remove_elements
 from marchwarden.reading.passages import visible
 
@@ -29,6 +30,7 @@ def prepare(tree: HtmlElement) -> None:
     remove_elements(write_scripts(tree))
     _show_addresses(tree)
     number_items(tree)
+    write_tables(tree)
     spread_cells(tree)
 
 
