@@ -122,7 +122,9 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     prepare(tree)
     base, links = base_of(tree, page.url), links_of(tree)
     shown, heading, gates = shown_text(tree), _heading(tree), gates_of(tree)
-    dates = dated_texts(tree, shown)
+    # The visible text is only asked for dates that the markup lacks.
+    is_dated = metadata.published is not None and metadata.modified is not None
+    dates = ("", "") if is_dated else dated_texts(tree, shown)
     paid_part = text_of_parts(tree, metadata.paid_parts)
     page = _with_text(replace(page, language=metadata.language), main_blocks(tree))
     is_empty = latin_length(page.text) < _MIN_TEXT_BESIDE_FORM_CHARS

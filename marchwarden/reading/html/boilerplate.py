@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -63,11 +63,10 @@ _MAX_SHARE = 0.65
 _MAX_TITLED_SHARE = 0.75
 
 
-@dataclass
-class _Weight:
-    text: int = 0
-    linked: int = 0
-    has_h1: bool = False
+class _Weight(NamedTuple):
+    text: int
+    linked: int
+    has_h1: bool
 
 
 def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[etree._Element]:
@@ -118,17 +117,16 @@ def _weigh_elements(region: HtmlElement) -> dict[etree._Element, _Weight]:
     """Return the characters of text in each element, and those of its links."""
     weights: dict[etree._Element, _Weight] = {}
     for _, element in etree.iterwalk(region, events=("end",)):
-        weight = _Weight(text_length(element.text), has_h1=element.tag == "h1")
+        tag = element.tag
+        length, linked, has_h1 = text_length(element.text), 0, tag == "h1"
         for child in element:
             if tail := child.tail:
-                weight.text += text_length(tail)
+                length += text_length(tail)
             if inner := weights.get(child):
-                weight.text += inner.text
-                weight.linked += inner.linked
-                weight.has_h1 |= inner.has_h1
-        if element.tag == "a":
-            weight.linked = weight.text
-        weights[element] = weight
+                length += inner.text
+                linked += inner.linked
+                has_h1 |= inner.has_h1
+        weights[element] = _Weight(length, length if tag == "a" else linked, has_h1)
     return weights
 
 
