@@ -4,6 +4,7 @@ MarchwardenError
 ├── InvalidRequest            the call's arguments break the contract; nothing was run
 ├── ConfigurationError        a setting, a key or a file is missing or wrong
 ├── BudgetExhausted           tokens, iterations, sources or seconds ran out; the result says so
+├── OutOfTime                 a re-run came to where the recorded call's time was over
 ├── ModelError                the model gave nothing usable (kind says why)
 ├── TraceError                no such trace, an ambiguous prefix, an unreadable file
 ├── StorageError              the disk is full or the folder can't be written
@@ -102,6 +103,17 @@ class BudgetExhausted(MarchwardenError):
     def __init__(self, limit: Limit, message: str) -> None:
         super().__init__(message)
         self.limit = limit
+
+
+class OutOfTime(MarchwardenError):
+    """The end of a recorded call's time, or of one of its stages', raised where a re-run comes to it.
+
+    `of_stage` is True where the call went on after it, without the model.
+    """
+
+    def __init__(self, message: str, *, of_stage: bool = False) -> None:
+        super().__init__(message)
+        self.of_stage = of_stage
 
 
 class ModelError(MarchwardenError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -16,12 +17,12 @@ import anyio.to_thread
 
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude, today
 from marchwarden.agent.frontier import PAGES_ON_TRUST, aspect_of, choose, find_promising
-from marchwarden.agent.recording import Narrator
+from marchwarden.agent.recording import Narrator, Origin
 from marchwarden.budget import Budget
 from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
+from marchwarden.errors import OutOfTime
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness, promise
-from marchwarden.frozen_web.pages import manifest_hash
 from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_hit, clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
@@ -83,8 +84,12 @@ class ResearchCall:
         program: Program | None = None,
         parameters: Parameters = DEFAULT,
         predictors: Mapping[str, dspy.Predict] | None = None,
+        origin: Origin | None = None,
     ) -> None:
-        """Prepare a call. `predictors`, by stage, replace the stages' own."""
+        """Prepare a call.
+
+        `predictors`, by stage, replace the stages' own. `origin` says what a re-run begins with.
+        """
         self.request = request
         self.settings = settings
         self.budget = budget
@@ -92,10 +97,10 @@ class ResearchCall:
         self.trace_id = trace_id
         self.checkpoint = checkpoint
         self.program = program
-        self.calibration = (
-            program.calibration if program and _is_fitted_to(program.calibration, tools, settings) else None
-        )
+        self.calibration = program.calibration if program and _is_fitted_to(program.calibration, tools) else None
         self.parameters = parameters
+        self.origin = origin or Origin()
+        self.today = self.origin.today or today()
         self.stages = StageRunner(
             model,
             budget,
@@ -121,14 +126,18 @@ class ResearchCall:
         """Answer the question. Time is counted from when the sources are ready."""
         await anyio.to_thread.run_sync(self.tools.prepare, self.tell.now, abandon_on_cancel=True)
         self.budget.start_clock()
-        self.tell.started(self.request, self.settings, self.program)
+        self.tell.started(self)
         if self.stages.model is not None:
             tokens = self.budget.token_budget
             self.budget.set_aside(SYNTHESIZE.name, min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * tokens)))
             self.budget.set_aside(VERIFY.name, min(VERIFY_TOKENS, int(VERIFY_SHARE * tokens)))
+        is_over = False
         with anyio.move_on_after(self.budget.seconds_left() - 2 * self.finish_seconds) as deadline:
-            await self._loop()
-        if deadline.cancelled_caught:
+            try:
+                await self._loop()
+            except OutOfTime:
+                is_over = True
+        if deadline.cancelled_caught or is_over:
             self.budget.ran_out("seconds")
             self.tell.stopped("seconds", "The time for reading pages ran out.")
         self.stages.give_back(SYNTHESIZE)
@@ -274,7 +283,7 @@ class ResearchCall:
         for given in self._extract_given(list(self.not_picked), self._sought()):
             self._picked(given.page, EXTRACT.model_free(given), "model_free")
         conclusion = None
-        with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)):
+        with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)), suppress(OutOfTime):
             conclusion = await self._conclude(self.stages)
         if conclusion is None:
             self.budget.ran_out("seconds")
@@ -282,12 +291,12 @@ class ResearchCall:
         self.conclusion = conclusion
         self.tell.concluded(conclusion)
         seconds = self.budget.seconds_used()
-        result = conclusion.result(self._save(), seconds=seconds, trace_id=self.trace_id, today=today())
+        result = conclusion.result(self._save(), seconds=seconds, trace_id=self.trace_id, today=self.today)
         self.tell.finished(result)
         return result
 
     async def _conclude(self, stages: Stages) -> Conclusion:
-        return await conclude(self.request, self.ledger, stages, today(), self.parameters)
+        return await conclude(self.request, self.ledger, stages, self.today, self.parameters)
 
     # What the loop asks itself
 
@@ -328,11 +337,11 @@ class ResearchCall:
         return state
 
 
-def _is_fitted_to(calibration: Calibration | None, tools: Tools, settings: Settings) -> bool:
+def _is_fitted_to(calibration: Calibration | None, tools: Tools) -> bool:
     """Return whether a calibration was fitted to answers from these sources: it says nothing about others."""
     if calibration is None or calibration.source != tools.kind:
         return False
-    return tools.kind != "snapshot" or calibration.web == manifest_hash(settings.frozen_web)
+    return tools.kind != "snapshot" or calibration.web == tools.web
 
 
 async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

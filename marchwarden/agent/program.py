@@ -17,13 +17,14 @@ import dspy
 
 from marchwarden.agent.arguments import request_of
 from marchwarden.agent.loop import ResearchCall
-from marchwarden.agent.recording import CallContext, recorded_end
+from marchwarden.agent.recording import CallContext, Origin, recorded_end
 from marchwarden.budget import Budget
 from marchwarden.contract import Constraints, Depth, ResearchRequest
 from marchwarden.errors import ConfigurationError
 from marchwarden.lm import Model, connect
 from marchwarden.observations import FetchOutcome, SearchOutcome
 from marchwarden.programs import Note, Program
+from marchwarden.programs.keeping import keep_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.redaction import secrets_of
 from marchwarden.settings import Settings, load_settings
@@ -80,7 +81,8 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         """
         super().__init__()
         settings = settings or load_settings()
-        program = program_in_force(settings)
+        replaced = call.replacements if call else None
+        program = replaced.program if replaced else program_in_force(settings)
         for name, predictor in predictors_in_force(program).items():
             setattr(self, name, predictor)
         self.shared = _Shared(settings, connect, program, call, {n: _words(p) for n, p in self.named_predictors()})
@@ -125,8 +127,10 @@ class Researcher(dspy.Module):  # type: ignore[misc]
             return await self._answer(request, CallContext(budget, writer, trace_id))
 
     async def _answer(self, request: ResearchRequest, context: CallContext) -> dspy.Prediction:
-        settings, program = self.shared.settings, self._program()
-        tools = open_tools(settings)
+        settings, given = self.shared.settings, context.replacements
+        program = given.program if given else self._program()
+        parameters = given.parameters if given else (program.parameters if program else None) or DEFAULT
+        tools = given.tools if given else open_tools(settings)
         model = None
         try:
             model = self.shared.connect(settings, context.budget, context.recorder)
@@ -141,8 +145,9 @@ class Researcher(dspy.Module):  # type: ignore[misc]
                 context.trace_id,
                 context.checkpoint,
                 program,
-                (program.parameters if program else None) or DEFAULT,
+                parameters,
                 dict(self.named_predictors()),
+                given.origin if given else Origin(program_hash=keep_program(settings, program, parameters)),
             )
             result = await call.result()
         finally:

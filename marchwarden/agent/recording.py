@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 from marchwarden import __version__
 from marchwarden.budget import Budget
-from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.contract import ResearchResult
 from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
 from marchwarden.ledger import Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FetchOutcome, Page, SearchOutcome
 from marchwarden.programs import Program
-from marchwarden.settings import Settings
 from marchwarden.stages.plan import Plan
 from marchwarden.stages.stage import Form
 from marchwarden.trace import events
@@ -24,6 +24,31 @@ from marchwarden.trace.writer import TraceWriter
 
 if TYPE_CHECKING:
     from marchwarden.agent.conclusion import Checkpoint, Conclusion
+    from marchwarden.agent.loop import ResearchCall
+    from marchwarden.programs.parameters import Parameters
+    from marchwarden.sources.tools import Tools
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The day of a call and its program's place in the store; and, for a re-run, the call that it repeats."""
+
+    today: date | None = None
+    """Day that the age of sources is counted to; None for the present one."""
+    program_hash: str | None = None
+    """Hash under which the store holds the program and the parameters; None where they are not kept."""
+    rerun_of: str | None = None
+    """Id of the call that is repeated; None for any other call."""
+
+
+@dataclass(frozen=True)
+class Replacements:
+    """Everything that a re-run uses in place of what its settings name."""
+
+    tools: Tools
+    program: Program | None
+    parameters: Parameters
+    origin: Origin
 
 
 @dataclass(frozen=True)
@@ -35,6 +60,7 @@ class CallContext:
     trace_id: str
     checkpoint: Callable[[Checkpoint], None] | None = None
     """Callback for every state that the call could be ended from; None where nobody needs them."""
+    replacements: Replacements | None = None
 
 
 @contextmanager
@@ -78,7 +104,8 @@ class Narrator:
         """Show a message to a person who waits. It is not kept."""
         self._recorder.progress(message)
 
-    def started(self, request: ResearchRequest, settings: Settings, program: Program | None = None) -> None:
+    def started(self, call: ResearchCall) -> None:
+        request, settings, program, model = call.request, call.settings, call.program, call.stages.model
         self._recorder.record(
             events.Started(
                 question=request.question,
@@ -94,6 +121,14 @@ class Narrator:
                 without_model=program.without_model if program else [],
                 program_of=program.relative if program else None,
                 program_notes=[str(note) for note in program.notes] if program else [],
+                today=call.today,
+                kind=call.tools.kind,
+                web=call.tools.web,
+                semantic=call.tools.embedder is not None,
+                model_calls=settings.model_calls,
+                program_hash=call.origin.program_hash,
+                engine=model.features if model else None,
+                rerun_of=call.origin.rerun_of,
                 decision=f"Model: {settings.model_id}. Source: {settings.source_name}.",
             )
         )
@@ -118,9 +153,16 @@ class Narrator:
             events.Searched(
                 query=outcome.query,
                 provider=outcome.provider,
-                hits=[events.HitRecord(url=hit.url, title=hit.title) for hit in outcome.hits],
+                hits=[
+                    events.HitRecord(
+                        url=hit.url, title=hit.title, snippet=hit.snippet, score=hit.score, published=hit.published
+                    )
+                    for hit in outcome.hits
+                ],
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),
+                meant=dict(outcome.meant),
+                malformed=outcome.malformed,
                 decision=f"New pages: {new} of {len(outcome.hits)} hits.{skipped}{meant}",
             )
         )
@@ -138,6 +180,7 @@ class Narrator:
                 text_hash=page.text_hash if page else None,
                 title=page.title if page else lead.title,
                 published=page.published if page else None,
+                modified=page.modified if page else None,
                 redirects=list(outcome.redirects),
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from marchwarden.agent.conclusion import Checkpoint
 from marchwarden.agent.loop import ResearchCall
-from marchwarden.agent.recording import CallContext
+from marchwarden.agent.recording import CallContext, Origin
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.programs.keeping import keep_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.source_registry import open_tools
@@ -47,8 +48,10 @@ async def research(
 
 
 async def _without_model(request: ResearchRequest, settings: Settings, context: CallContext) -> ResearchResult:
-    program = program_in_force(settings)
-    tools = open_tools(settings)
+    given = context.replacements
+    program = given.program if given else program_in_force(settings)
+    parameters = given.parameters if given else (program.parameters if program else None) or DEFAULT
+    tools = given.tools if given else open_tools(settings)
     try:
         return await ResearchCall(
             request,
@@ -60,7 +63,8 @@ async def _without_model(request: ResearchRequest, settings: Settings, context: 
             context.trace_id,
             context.checkpoint,
             program,
-            (program.parameters if program else None) or DEFAULT,
+            parameters,
+            origin=given.origin if given else Origin(program_hash=keep_program(settings, program, parameters)),
         ).result()
     finally:
         await tools.aclose()

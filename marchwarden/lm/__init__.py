@@ -17,7 +17,7 @@ from marchwarden.errors import ModelError, model_error
 from marchwarden.lm.engine import CLOSING_S
 from marchwarden.redaction import secrets_of
 from marchwarden.settings import EXTRACTIVE, Settings
-from marchwarden.trace.events import Recorder
+from marchwarden.trace.events import EngineFeatures, Recorder
 
 if TYPE_CHECKING:
     import dspy
@@ -81,6 +81,17 @@ class Model:
 
     def __repr__(self) -> str:
         return f"Model({self.model_id!r})"
+
+    @property
+    def features(self) -> EngineFeatures:
+        """Features of the service, as a trace keeps them."""
+        known = self._engine.capabilities
+        return EngineFeatures(
+            response_schema=known.response_schema,
+            function_calling=known.function_calling,
+            reasoning=known.reasoning,
+            params=sorted(known.params),
+        )
 
     def lm(self, *, max_tokens: int) -> dspy.LM:
         """The model as DSPy's own, behind the same meter: for an optimizer that takes a second one."""

@@ -17,6 +17,7 @@ from dspy import lm15
 
 from marchwarden.budget import Budget, Reservation
 from marchwarden.errors import BudgetExhausted, ModelError, model_error
+from marchwarden.lm.prompt import request_hash
 from marchwarden.redaction import Redactor
 from marchwarden.trace.events import ModelCalled, Recorder
 
@@ -62,6 +63,8 @@ class Admission:
     prompt_bound: int
     request: Any
     started: float
+    counted: int | None = None
+    """Tokens of the prompt by the service's own count; None where it was not asked."""
 
     @property
     def cap(self) -> int:
@@ -73,6 +76,7 @@ class Answer:
 
     def __init__(self, cap: int) -> None:
         self.begun = False
+        self.text = ""
         self._cap = cap
         self._pieces = 0
         self._bytes = 0
@@ -87,6 +91,8 @@ class Answer:
         if event.type == "delta":
             piece = getattr(event.delta, "text", None) or getattr(event.delta, "input", None) or ""
             self._pieces += bool(piece)
+            # The text as it streams: lm15 makes something else than text of an answer that is JSON by its schema.
+            self.text += event.delta.text if isinstance(event.delta, lm15.TextDelta) else ""
             self._bytes += len(str(piece).encode("utf-8", "surrogatepass"))
 
     @property
@@ -185,7 +191,7 @@ class Meter:
             error = ModelError("truncated", "the model's answer was cut off at its cap")
         elif response.finish_reason == "content_filter":
             error = ModelError("refused", "the model declined to answer")
-        self._commit(admission, bill, error)
+        self._commit(admission, bill, error, answer.text, response.finish_reason)
         if error is not None:
             raise error
         return response
@@ -215,7 +221,14 @@ class Meter:
         tokens = max(prompt + output, usage.total_tokens or 0)
         return _Bill(tokens, prompt, output, usage.cache_read_tokens or 0)
 
-    def _commit(self, admission: Admission, bill: _Bill, error: BaseException | None) -> None:
+    def _commit(
+        self,
+        admission: Admission,
+        bill: _Bill,
+        error: BaseException | None,
+        text: str | None = None,
+        finish: str | None = None,
+    ) -> None:
         charged = self._budget.commit(admission.reservation, bill.tokens)
         # A provider that reports more tokens than a bound counts in a way that the bound does not know.
         with self._lock:
@@ -229,6 +242,8 @@ class Meter:
             told = self.redact(f"{kind}: {translated}")
         elif error is not None:
             told = "cancelled"
+        if text is not None:
+            text = text.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair has no form
         self._recorder.record(
             ModelCalled(
                 decision=f"{admission.caller.stage} asks the model for at most {admission.cap} tokens",
@@ -242,5 +257,9 @@ class Meter:
                 tokens_used=self._budget.tokens_used,
                 duration_sec=round(self._clock() - admission.started, 3),
                 error=told,
+                request_hash=request_hash(admission.request),
+                answer=text,
+                finish=finish,
+                counted_tokens=admission.counted,
             )
         )

@@ -78,6 +78,7 @@ class MeteredEngine(_DSPyEngine):
     async def _admit(self, request: Any) -> Admission:
         caller, bound = current_caller(), self.meter.corrected(most_tokens(request))
         admission = self.meter.admit(caller, request, bound, shrink=False)
+        counted = None
         # A count costs a round trip, so it is asked for only where the bound, which is free, does not fit.
         if admission is None and (counted := await self._inner.count_tokens(request)) is not None:
             margin = max(MIN_COUNT_MARGIN_TOKENS, counted // COUNT_MARGIN_SHARE)
@@ -88,6 +89,7 @@ class MeteredEngine(_DSPyEngine):
             admission = self.meter.admit(caller, request, bound, shrink=False)
         admission = admission or self.meter.admit(caller, request, bound, shrink=True)
         assert admission is not None, "admit(shrink=True) admits or raises"
+        admission.counted = counted
         return admission
 
     async def _watched(self, request: Any, answer: Answer) -> AsyncIterator[Any]:

@@ -1,7 +1,8 @@
-"""Upper bound on the tokens of a prompt, without a call of the model that will read it."""
+"""A prompt's texts, their hash, and an upper bound on their tokens, without a call of the model that reads them."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import unicodedata
@@ -67,6 +68,21 @@ def prompt_texts(request: Any) -> Iterator[str]:
         yield from (_text_of(part) for part in request.system or ())
     for message in request.messages:
         yield from (_text_of(part) for part in message.parts)
+
+
+def request_hash(request: Any) -> str:
+    """Return a hash of all that can change the answer: the texts, the schema, and how it is sampled.
+
+    The cap is left out, since a budget cuts it to what is left.
+    """
+    config = request.config
+    asked = [
+        request.model,
+        list(prompt_texts(request)),
+        config.response_format,
+        [getattr(config, name, None) for name in ("temperature", "top_p", "stop")],
+    ]
+    return hashlib.sha256(json.dumps(asked, default=str).encode("utf-8")).hexdigest()[:24]
 
 
 def _text_of(part: Any) -> str:

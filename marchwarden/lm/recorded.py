@@ -8,12 +8,10 @@ engine beneath is asked. A model that is sampled so gives its own variety, and a
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt, Va
 
 from marchwarden.errors import StorageError
 from marchwarden.lm.engine import Engine
-from marchwarden.lm.prompt import prompt_texts
+from marchwarden.lm.prompt import request_hash
 
 
 class _Usage(BaseModel):
@@ -71,7 +69,7 @@ class Recording:
 
     def take(self, request: Any) -> tuple[str, list[Any] | None]:
         """The request's key, and its next answer as stream events; None where the file has no more of them."""
-        key = _key(request)
+        key = request_hash(request)
         with self._lock:
             place = self._asked[key]
             self._asked[key] += 1
@@ -80,7 +78,7 @@ class Recording:
             self.replayed += 1
             answer = self._answers[key][place]
             self.replayed_seconds += answer.seconds
-            return key, _events(request, answer)
+            return key, answer_events(request, answer.text, answer.finish, answer.usage.model_dump())
 
     def keep(self, key: str, events: Sequence[Any], seconds: float) -> None:
         """Append the answer to the file, as text, with the seconds that it took."""
@@ -153,23 +151,10 @@ class RecordedEngine:
         await self._inner.aclose()
 
 
-def _key(request: Any) -> str:
-    """A hash of all that can change the answer: the texts, the schema, and how it is sampled. Not the cap, which a
-    budget cuts to what is left."""
-    config = request.config
-    asked = [
-        request.model,
-        list(prompt_texts(request)),
-        config.response_format,
-        [getattr(config, name, None) for name in ("temperature", "top_p", "stop")],
-    ]
-    return hashlib.sha256(json.dumps(asked, default=str).encode("utf-8")).hexdigest()[:24]
-
-
-def _events(request: Any, answer: _Answer) -> list[Any]:
-    usage = lm15.Usage(**answer.usage.model_dump())
+def answer_events(request: Any, text: str, finish: str | None, usage: Mapping[str, int | None]) -> list[Any]:
+    """Return a recorded answer as stream events."""
     return [
         lm15.StreamStartEvent(id="recorded", model=request.model),
-        lm15.StreamDeltaEvent(lm15.TextDelta(text=answer.text)),
-        lm15.StreamEndEvent(finish_reason=answer.finish, usage=usage),
+        lm15.StreamDeltaEvent(lm15.TextDelta(text=text)),
+        lm15.StreamEndEvent(finish_reason=finish, usage=lm15.Usage(**usage)),
     ]

@@ -28,7 +28,7 @@ def open_web(settings: Settings, name: str = "") -> Tools:
 
 def open_snapshot(settings: Settings, name: str = "") -> Tools:
     """Return tools that search the index of a frozen web and read its folder. They need no network and no key."""
-    from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport
+    from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport, manifest_hash
     from marchwarden.sources.fetch import Fetcher
     from marchwarden.sources.snapshot_search import SnapshotSearch
     from marchwarden.sources.tools import Tools
@@ -36,7 +36,9 @@ def open_snapshot(settings: Settings, name: str = "") -> Tools:
     web = FrozenWeb.load(settings.frozen_web)
     fetcher = Fetcher(settings, transport=FrozenWebTransport(web))
     search = SnapshotSearch(settings, web)
-    return Tools(kind="snapshot", search=search, fetcher=fetcher, prepare=search.prepare)
+    return Tools(
+        kind="snapshot", search=search, fetcher=fetcher, prepare=search.prepare, web=manifest_hash(web.folder)
+    )
 
 
 def open_files(settings: Settings, name: str) -> Tools:

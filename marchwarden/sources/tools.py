@@ -38,6 +38,8 @@ class Tools:
     """Return the normalised address of a hit; None for one that this fetcher can't read."""
     prepare: Callable[[Callable[[str], None]], None] = lambda tell: None
     """Prepare the first search before a call's time begins to run. Blocks; `tell` receives the progress."""
+    web: str | None = None
+    """Hash of the frozen web's manifest; None for the shipped one, and where none is searched."""
 
     async def aclose(self) -> None:
         await self.search.aclose()

@@ -27,6 +27,17 @@ class FailureRecord(BaseModel):
     detail: str
 
 
+class EngineFeatures(BaseModel):
+    """Features of the model's service that decide how a prompt is written."""
+
+    model_config = ConfigDict(frozen=True)
+
+    response_schema: bool
+    function_calling: bool
+    reasoning: bool
+    params: list[str]
+
+
 class Started(_Event):
     action: Literal["start"] = "start"
     question: str
@@ -49,6 +60,23 @@ class Started(_Event):
     """Model that the stages were compiled for, where that is another one of the same family."""
     program_notes: list[str] = []
     """Sentences on parts of the program that are not used, or that another model's program lends, each with a fix."""
+    # The rest is for `rerun`. Each is None in traces of versions that did not record it.
+    today: date | None = None
+    """Day that the age of sources is counted to."""
+    kind: str | None = None
+    """Kind of the sources, as citations name it: `web`, `snapshot`, `file`, `web,file`."""
+    web: str | None = None
+    """Hash of the frozen web's manifest; None for the shipped one, and where none is searched."""
+    semantic: bool | None = None
+    """True where pages are read by meaning, too."""
+    model_calls: int | None = None
+    """Number of model calls that run side by side, at most."""
+    program_hash: str | None = None
+    """Hash under which the store holds the program and the parameters in force."""
+    engine: EngineFeatures | None = None
+    """Features of the model's service; None without a model."""
+    rerun_of: str | None = None
+    """Id of the trace that this call is a re-run of; None for any other call."""
 
 
 class Planned(_Event):
@@ -67,6 +95,11 @@ class HitRecord(BaseModel):
 
     url: str
     title: str
+    # None in traces of versions that did not record them.
+    snippet: str | None = None
+    score: float | None = None
+    """Score by the provider, comparable within one search only."""
+    published: date | None = None
 
 
 class Searched(_Event):
@@ -76,6 +109,10 @@ class Searched(_Event):
     hits: list[HitRecord]
     failure: FailureRecord | None = None
     duration_sec: float
+    meant: dict[str, str] = {}
+    """Words that were searched for too, by the misspelt word of the query."""
+    malformed: int = 0
+    """Number of results that were skipped, because they have no usable address."""
 
 
 class Fetched(_Event):
@@ -90,6 +127,8 @@ class Fetched(_Event):
     """Hash of the extracted text, under which the store holds it; every excerpt is a slice of that text."""
     title: str | None = None
     published: date | None = None
+    modified: date | None = None
+    """Day of the last change of the page or the file."""
     redirects: list[str] = []
     failure: FailureRecord | None = None
     duration_sec: float
@@ -134,6 +173,14 @@ class ModelCalled(_Event):
     """Tokens charged to the research call so far, this model call included."""
     duration_sec: float
     error: str | None = None
+    request_hash: str | None = None
+    """Hash of what was asked, by which a re-run finds the answer (lm/recorded.py)."""
+    answer: str | None = None
+    """Text of the answer; None where none came to its end."""
+    finish: str | None = None
+    """Reason for which the answer ended, in lm15's words."""
+    counted_tokens: int | None = None
+    """Tokens of the prompt as the service counted them before it was sent; None where it was not asked."""
 
 
 class FellBack(_Event):
