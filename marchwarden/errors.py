@@ -4,7 +4,7 @@ MarchwardenError
 ├── InvalidRequest            the call's arguments break the contract; nothing was run
 ├── ConfigurationError        a setting, a key or a file is missing or wrong
 ├── BudgetExhausted           tokens, iterations, sources or seconds ran out; the result says so
-├── OutOfTime                 a re-run came to where the recorded call's time was over
+├── NotRecorded               a re-run asks for what the recorded call did not get
 ├── ModelError                the model gave nothing usable (kind says why)
 ├── TraceError                no such trace, an ambiguous prefix, an unreadable file
 ├── StorageError              the disk is full or the folder can't be written
@@ -105,15 +105,15 @@ class BudgetExhausted(MarchwardenError):
         self.limit = limit
 
 
-class OutOfTime(MarchwardenError):
-    """The end of a recorded call's time, or of one of its stages', raised where a re-run comes to it.
+class NotRecorded(MarchwardenError):
+    """Something that a re-run asks for, and that the recorded call did not get.
 
-    `of_stage` is True where the call went on after it, without the model.
+    `ends_call` is True where its time was over then; else the call goes on without the model.
     """
 
-    def __init__(self, message: str, *, of_stage: bool = False) -> None:
+    def __init__(self, message: str, *, ends_call: bool = False) -> None:
         super().__init__(message)
-        self.of_stage = of_stage
+        self.ends_call = ends_call
 
 
 class ModelError(MarchwardenError):

@@ -20,7 +20,7 @@ from marchwarden.agent.frontier import PAGES_ON_TRUST, aspect_of, choose, find_p
 from marchwarden.agent.recording import Narrator, Origin
 from marchwarden.budget import Budget
 from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
-from marchwarden.errors import OutOfTime
+from marchwarden.errors import NotRecorded
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness, promise
 from marchwarden.http.addresses import publisher_of
@@ -135,7 +135,7 @@ class ResearchCall:
         with anyio.move_on_after(self.budget.seconds_left() - 2 * self.finish_seconds) as deadline:
             try:
                 await self._loop()
-            except OutOfTime:
+            except NotRecorded:
                 is_over = True
         if deadline.cancelled_caught or is_over:
             self.budget.ran_out("seconds")
@@ -283,7 +283,7 @@ class ResearchCall:
         for given in self._extract_given(list(self.not_picked), self._sought()):
             self._picked(given.page, EXTRACT.model_free(given), "model_free")
         conclusion = None
-        with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)), suppress(OutOfTime):
+        with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)), suppress(NotRecorded):
             conclusion = await self._conclude(self.stages)
         if conclusion is None:
             self.budget.ran_out("seconds")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from marchwarden.agent.conclusion import Checkpoint
 from marchwarden.agent.loop import ResearchCall
@@ -15,6 +16,9 @@ from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.stages.registry import program_in_force
 from marchwarden.trace.events import Recorder
+
+if TYPE_CHECKING:
+    from marchwarden.agent.program import Connect
 
 
 async def research(
@@ -33,11 +37,19 @@ async def research(
     """
     budget = Budget(request.constraints, settings.seconds_for(request.depth))
     context = CallContext(budget, recorder, trace_id, checkpoint)
+    return await research_in(context, request, settings)
+
+
+async def research_in(
+    context: CallContext, request: ResearchRequest, settings: Settings, connect: Connect | None = None
+) -> ResearchResult:
+    """Answer one question as `research` does, within a call that is prepared; `connect` opens another model."""
     if settings.model_id == EXTRACTIVE:
         return await _without_model(request, settings, context)
     from marchwarden.agent.program import Researcher
+    from marchwarden.lm import connect as usual
 
-    asked = await Researcher(settings, call=context).acall(
+    asked = await Researcher(settings, connect=connect or usual, call=context).acall(
         question=request.question,
         context=request.context,
         depth=request.depth,

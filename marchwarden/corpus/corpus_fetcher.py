@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -131,8 +132,20 @@ def _body(record: _Record) -> bytes | Failure:
 
 
 def _page(record: _Record, url: str, body: bytes) -> Page | Failure:
-    modified = day_of(Path(record.path).stat().st_mtime)
-    if record.length is not None:
-        return page_of_line(url, body, modified)
-    page = page_of(record.path, body, modified)
+    return page_of_document(url, body, day_of(Path(record.path).stat().st_mtime), is_line=record.length is not None)
+
+
+def page_of_document(
+    locator: str, body: bytes, modified: date | None, *, is_line: bool | None = None
+) -> Page | Failure:
+    """Return the page that a document's bytes are, or the failure.
+
+    `is_line` is True for one line of a .jsonl file; None where the locator alone tells.
+    """
+    if is_line is None:
+        line = _LINE.search(locator)
+        is_line = line is not None and kind_of(locator[: line.start()]) == JSON_LINES
+    if is_line:
+        return page_of_line(locator, body, modified)
+    page = page_of(locator, body, modified)
     return page if isinstance(page, Failure) else with_places(page, body)

@@ -18,7 +18,7 @@ import anyio
 from pydantic import PydanticUserError, TypeAdapter
 
 from marchwarden.budget import Budget
-from marchwarden.errors import BudgetExhausted, Limit, ModelError, OutOfTime
+from marchwarden.errors import BudgetExhausted, Limit, ModelError, NotRecorded
 from marchwarden.trace.events import Dropped, FellBack, Recorder
 
 if TYPE_CHECKING:
@@ -213,9 +213,10 @@ class StageRunner:
             if stage.essential:
                 self._budget.ran_out("tokens")
             reason = str(error)
-        except OutOfTime as error:
-            if not error.of_stage:
+        except NotRecorded as error:
+            if error.ends_call:
                 raise
+            reason = str(error)
         except ModelError as error:
             reason = f"{error.kind}: {error}"
             if error.kind in UNREADABLE:

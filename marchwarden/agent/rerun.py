@@ -1,0 +1,372 @@
+"""A call again, from its trace: the same loop over recorded searches, pages and answers of the model.
+
+One part can be exchanged: the model, the program, the live web. A re-run with nothing exchanged gives the same result
+but for ids and times; where it doesn't, something else than then is installed, or the trace lacks what is listed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from uuid import uuid4
+
+from marchwarden import __version__
+from marchwarden.agent.conclusion import today
+from marchwarden.agent.recording import CallContext, Origin, Replacements, recorded_end
+from marchwarden.agent.research import research_in
+from marchwarden.budget import Budget
+from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.errors import TraceError
+from marchwarden.programs import Program
+from marchwarden.programs.keeping import keep_program, read_kept_program
+from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.redaction import secrets_of
+from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.sources.recorded_tools import Missing, RecordedReader, RecordedSearch
+from marchwarden.sources.source_registry import open_tools
+from marchwarden.sources.tools import Tools
+from marchwarden.stages.registry import program_in_force, without_stale
+from marchwarden.store.content_store import Store
+from marchwarden.text.embedding import is_installed, open_embedder
+from marchwarden.trace.differences import Difference, FirstStep, differences, first_step
+from marchwarden.trace.events import (
+    Event,
+    FellBack,
+    Fetched,
+    ModelCalled,
+    Recorder,
+    Searched,
+    Started,
+    Stopped,
+    WasKilled,
+)
+from marchwarden.trace.reader import Trace
+from marchwarden.trace.writer import TraceWriter
+
+if TYPE_CHECKING:
+    from marchwarden.agent.program import Connect
+
+Part: TypeAlias = Literal["search", "fetch", "model"]
+PARTS: tuple[Part, ...] = get_args(Part)
+# Name of the program that is in force now, for `Exchange.program`.
+CURRENT = "current"
+# Seconds of a re-run whose parts are all recorded. Its own time decides nothing; this only ends one that hangs.
+_RECORDED_SECONDS = 600.0
+# Begin of the reason for which a stage whose time was over went on without the model (stages/stage.py).
+_TOO_SLOW = "the model took longer than"
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """The parts of a call that a re-run does not take from the trace."""
+
+    model: str | None = None
+    """Id of another model; None for the recorded one."""
+    program: str | None = None
+    """Folder of another program, `none` for none, `current` for the one in force now; None for the recorded one."""
+    live: frozenset[Part] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.model or self.program or self.live)
+
+    @property
+    def named(self) -> list[str]:
+        """Exchanged parts in words, for a person."""
+        parts = [f"model {self.model}"] if self.model else []
+        parts += [f"program {self.program}"] if self.program else []
+        return parts + [f"live {part}" for part in PARTS if part in self.live]
+
+
+@dataclass(frozen=True)
+class Rerun:
+    result: ResearchResult
+    recorded: Mapping[str, Any] | None
+    """Recorded result as it stands in the trace; None where the call has none."""
+    differences: list[Difference]
+    first: FirstStep | None
+    """First step in which the calls went apart; None where they did not."""
+    lacks: list[str]
+    """Sentences on what the trace, its store or this installation lacks for the same call."""
+    notes: list[str]
+    """Sentences on what is otherwise than then, and may explain a difference."""
+    kept: bool
+    """True where the re-run left a trace of its own, named by its result's `trace_id`."""
+
+    @property
+    def is_same(self) -> bool:
+        return self.recorded is not None and not self.differences
+
+
+async def rerun(trace: Trace, settings: Settings, exchange: Exchange) -> Rerun:
+    """Make the call of a trace again, and compare the results.
+
+    A re-run that exchanges something is a call of its own and leaves a trace in the folder of the settings; any other
+    writes nothing. Raises TraceError where the trace lacks what no re-run can do without, ConfigurationError where
+    an exchanged part can't be used, StorageError where the trace can't be written.
+    """
+    recorded = _Recorded(trace)
+    if recorded.result is None and not exchange:
+        raise TraceError(
+            f"{trace.trace_id} is {trace.outcome}: it has no result to compare with",
+            hint="`--live search,fetch` asks the same today.",
+        )
+    trace_id = str(uuid4())
+    with TemporaryDirectory(prefix="marchwarden-") as folder:
+        own = settings if exchange else settings.model_copy(update={"trace_dir": Path(folder)})
+        call = _Call(recorded, own, exchange)
+        if not exchange:
+            kept = _Kept()
+            result = await call.run(kept, trace_id)
+            now: Sequence[Mapping[str, Any]] = kept.lines
+        else:
+            with (
+                TraceWriter(own.traces, trace_id, secrets=secrets_of(own)) as writer,
+                recorded_end(writer, trace_id),
+            ):
+                both = _Kept(writer)
+                result = await call.run(both, trace_id)
+                now = both.lines
+    told = json.loads(result.model_dump_json())
+    same_version = recorded.started.version == __version__
+    return Rerun(
+        result,
+        recorded.result,
+        differences(recorded.result, told, same_version=same_version) if recorded.result else [],
+        first_step(trace.raw, now),
+        [*recorded.lacks, *call.lacks()],
+        call.notes(),
+        kept=bool(exchange),
+    )
+
+
+class _Kept:
+    """A recorder that keeps the lines, and passes the events on to another where there is one."""
+
+    def __init__(self, inner: Recorder | None = None) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self._inner = inner
+
+    def record(self, event: Event) -> None:
+        self.lines.append({"step": len(self.lines) + 1, **event.model_dump(mode="json")})
+        if self._inner:
+            self._inner.record(event)
+
+    def progress(self, message: str) -> None:
+        pass
+
+
+class _Recorded:
+    """What a trace holds for a re-run."""
+
+    def __init__(self, trace: Trace) -> None:
+        events = [event for _, _, event in trace.events]
+        if not events or not isinstance(events[0], Started):
+            raise TraceError(
+                f"{trace.path} does not begin with a call's start", hint="It is damaged, or of another version."
+            )
+        self.trace = trace
+        self.store = Store(trace.path.parent / "store")
+        self.started = events[0]
+        self.searches = [event for event in events if isinstance(event, Searched)]
+        self.fetches = [event for event in events if isinstance(event, Fetched)]
+        self.attempts = [event for event in events if isinstance(event, ModelCalled)]
+        self.events = events
+        self.was_killed = any(isinstance(event, WasKilled) for event in events)
+        self.ends_by_clock = self.was_killed or any(
+            isinstance(event, Stopped) and event.reason == "seconds" for event in events
+        )
+        written = next((line["result"] for line in reversed(trace.raw) if line.get("action") == "result"), None)
+        self.result: Mapping[str, Any] | None = written if isinstance(written, dict) else None
+        self.lacks = list(self._lacks())
+
+    @property
+    def today(self) -> date:
+        day = self.started.today or (self.trace.started.date() if self.trace.started else None)
+        return day or today()
+
+    @property
+    def kind(self) -> str:
+        """Kind of the sources as citations name it; traces of earlier versions give it by the sources alone."""
+        kinds = {"file" if name.startswith("corpus") else name for name in self.started.source.split(",")}
+        return self.started.kind or ",".join(sorted(kinds, key=lambda kind: (kind == "file", kind)))
+
+    def _lacks(self) -> list[str]:
+        lacks = []
+        if self.started.today is None:
+            lacks.append("the day of the call: the day on which its trace begins is used")
+        if any(hit.snippet is None for search in self.searches for hit in search.hits):
+            lacks.append("the snippets, scores and days of search hits: its version did not record them")
+        if self.started.program_hash is None:
+            lacks.append("the program and its parameters: those in force now are used")
+        if self.was_killed:
+            lacks.append("where the call stood when its process was killed: the re-run goes on further")
+        return lacks
+
+
+class _Call:
+    """One re-run: its settings, its tools, its model, and what it found missing."""
+
+    def __init__(self, recorded: _Recorded, settings: Settings, exchange: Exchange) -> None:
+        started = recorded.started
+        self._recorded = recorded
+        self._exchange = exchange
+        self._missing = Missing(ends_by_clock=recorded.ends_by_clock and not exchange)
+        self._model_id = exchange.model or started.model_id
+        self._lacks: list[str] = []
+        semantic = settings.semantic if started.semantic is None else started.semantic
+        if started.semantic and not is_installed():
+            self._lacks.append("the embedding model, by which pages were read: the extra `semantic` is not installed")
+        program = {CURRENT: None}.get(exchange.program, exchange.program) if exchange.program else settings.program
+        self._settings = settings.model_copy(
+            update={
+                "model": self._model_id,
+                "source": started.source,
+                "semantic": semantic,
+                "program": program,
+                "max_seconds": started.max_seconds if self._is_live else _RECORDED_SECONDS,
+                "model_calls": started.model_calls or settings.model_calls,
+            }
+        )
+        if self._has_model and not self._is_model_live:
+            self._check_answers()
+
+    @property
+    def _has_model(self) -> bool:
+        return self._model_id != EXTRACTIVE
+
+    @property
+    def _is_model_live(self) -> bool:
+        """True where no answer of the trace is given again."""
+        return bool(self._exchange.model) or "model" in self._exchange.live
+
+    @property
+    def _may_ask(self) -> bool:
+        """True where the model may be asked what the trace has no answer to: another program asks other things."""
+        return self._is_model_live or (self._has_model and self._exchange.program is not None)
+
+    @property
+    def _is_live(self) -> bool:
+        return bool(self._exchange.live) or self._may_ask
+
+    def _check_answers(self) -> None:
+        attempts = self._recorded.attempts
+        if self._recorded.started.engine is None or any(call.request_hash is None for call in attempts):
+            raise TraceError(
+                f"{self._recorded.trace.trace_id} lacks the answers of {self._settings.model_id}: its version did "
+                "not record them",
+                hint="`--live model` asks the model again, and `--model extractive` goes without.",
+            )
+
+    async def run(self, recorder: Recorder, trace_id: str) -> ResearchResult:
+        started = self._recorded.started
+        request = ResearchRequest(
+            question=started.question,
+            context=started.context,
+            depth=started.depth,
+            constraints=started.constraints,
+        )
+        program, parameters = self._program()
+        hash_ = keep_program(self._settings, program, parameters)
+        origin = Origin(
+            today() if self._exchange.live & {"search", "fetch"} else self._recorded.today,
+            hash_,
+            self._recorded.trace.trace_id,
+        )
+        given = Replacements(self._tools(), program, parameters, origin)
+        budget = Budget(request.constraints, self._settings.seconds_for(request.depth))
+        context = CallContext(budget, recorder, trace_id, replacements=given)
+        return await research_in(context, request, self._settings, self._connect())
+
+    def _program(self) -> tuple[Program | None, Parameters]:
+        """Return the recorded program, or the one that takes its place; and the parameters."""
+        key = self._recorded.started.program_hash
+        if key and not self._exchange.program and not self._exchange.model:
+            try:
+                program, parameters = read_kept_program(self._recorded.store, key)
+            except TraceError as error:
+                self._lacks.append(f"the program and its parameters ({error}): those in force now are used")
+            else:
+                return program and without_stale(program, self._settings.model_id), parameters
+        program = program_in_force(self._settings)
+        return program, (program.parameters if program else None) or DEFAULT
+
+    def _tools(self) -> Tools:
+        recorded, live = self._recorded, self._exchange.live & {"search", "fetch"}
+        tools = Tools(
+            kind=recorded.kind,
+            search=RecordedSearch(recorded.searches, self._missing),
+            fetcher=RecordedReader(recorded.fetches, recorded.store, self._missing),
+            embedder=open_embedder(self._settings),
+            address=lambda url: url,
+            web=recorded.started.web,
+        )
+        if not live:
+            return tools
+        today_s = open_tools(self._settings)
+        return replace(
+            today_s,
+            search=today_s.search if "search" in live else tools.search,
+            fetcher=today_s.fetcher if "fetch" in live else tools.fetcher,
+        )
+
+    def _connect(self) -> Connect | None:
+        """Return the way to the model; None where there is none, and for the usual one."""
+        if not self._has_model or self._is_model_live:
+            return None
+        from marchwarden.lm import Model
+        from marchwarden.lm.replayed import ReplayedEngine
+        from marchwarden.lm.resolve import resolve
+
+        features = self._recorded.started.engine
+        assert features is not None, "_check_answers has looked"
+        inner = resolve(self._settings) if self._may_ask else None
+        note = partial(self._missing.note, self._missing.prompts)
+        engine = ReplayedEngine(_attempts_of(self._recorded.events), features, note, inner)
+        secrets = secrets_of(self._settings)
+        return lambda settings, budget, recorder: Model(settings.model_id, engine, budget, recorder, secrets=secrets)
+
+    def lacks(self) -> list[str]:
+        missing = self._missing
+        lacks = list(self._lacks)
+        lacks += [f"a search for “{query}”: it was answered from the recorded hits" for query in missing.queries]
+        lacks += [f"the page {url}: the call did not read it" for url in missing.urls]
+        lacks += [f"the bytes of {url}: they are gone from the store" for url in missing.bodies]
+        for stage in dict.fromkeys(missing.prompts):
+            count = missing.prompts.count(stage)
+            prompts = "a prompt" if count == 1 else f"{count} prompts"
+            lacks.append(f"an answer to {prompts} of {stage}: the model was not asked that")
+        return lacks
+
+    def notes(self) -> list[str]:
+        then = self._recorded.started.version
+        notes = [f"recorded by version {then}, made again by {__version__}"] if then != __version__ else []
+        return notes + [f"{url} is read otherwise than then" for url in self._missing.read_otherwise]
+
+
+def _attempts_of(events: Sequence[Event]) -> list[Any]:
+    """Return the attempts to ask the model, each with what cut it short."""
+    from marchwarden.lm.replayed import Attempt
+
+    attempts, claimed = [], set()
+    for place, event in enumerate(events):
+        if not isinstance(event, ModelCalled):
+            continue
+        attempt = Attempt(event)
+        if event.error == "cancelled":
+            # The time of its stage, where the stage then went on without the model; else that of the whole call.
+            later = (
+                (number, each.reason)
+                for number, each in enumerate(events[place + 1 :], place + 1)
+                if isinstance(each, FellBack) and each.stage == event.stage and each.reason.startswith(_TOO_SLOW)
+            )
+            number, reason = next((pair for pair in later if pair[0] not in claimed), (None, None))
+            claimed.add(number)
+            attempt = Attempt(event, cut=reason, ends_call=reason is None)
+        attempts.append(attempt)
+    return attempts

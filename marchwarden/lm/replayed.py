@@ -1,0 +1,135 @@
+"""The model of a recorded call, for a re-run: each attempt gives again what it gave then, answer or error.
+
+An attempt is known by the hash of what was asked. Attempts end in the order in which they ended then, since a budget
+decides by what was spent before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, cast
+
+import anyio
+from dspy import lm15
+
+from marchwarden.errors import ModelError, ModelErrorKind, NotRecorded
+from marchwarden.lm.engine import Capabilities, Engine
+from marchwarden.lm.meter import current_caller
+from marchwarden.lm.prompt import request_hash
+from marchwarden.lm.recorded import answer_events
+from marchwarden.trace.events import EngineFeatures, ModelCalled
+
+# Seconds without an end of another attempt, after which the one before it has done all that follows from it. A guess:
+# a stage takes some milliseconds to read an answer.
+SETTLED_S = 0.03
+# Seconds after which an attempt waits no longer for one that came before it then: it will not come now. A guess.
+PATIENCE_S = 3.0
+# Seconds between looks at the others. A guess.
+_POLL_S = 0.005
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt of the recorded call."""
+
+    call: ModelCalled
+    cut: str | None = None
+    """Reason for which its stage went on without the model, where time cut the attempt; None elsewhere."""
+    ends_call: bool = False
+    """True where the time of the whole call cut the attempt."""
+
+
+class ReplayedEngine:
+    """An engine over recorded attempts; what was not asked then goes to `inner`, where there is one."""
+
+    def __init__(
+        self,
+        attempts: Sequence[Attempt],
+        features: EngineFeatures,
+        note: Callable[[str], None],
+        inner: Engine | None = None,
+    ) -> None:
+        """Make an engine. `note` is called with the stage of a prompt that was not asked then, and may raise."""
+        self.capabilities = Capabilities(
+            features.response_schema, features.function_calling, features.reasoning, frozenset(features.params)
+        )
+        self._note = note
+        self._inner = inner
+        self._left: dict[str, deque[tuple[int, Attempt]]] = defaultdict(deque)
+        for place, attempt in enumerate(attempts):
+            self._left[attempt.call.request_hash or ""].append((place, attempt))
+        self._open = set(range(len(attempts)))
+        self._last_end = 0.0
+
+    async def stream(self, request: Any) -> AsyncIterator[Any]:
+        left = self._left[request_hash(request)]
+        if not left:
+            async for event in self._not_recorded(request):
+                yield event
+            return
+        place, attempt = left.popleft()
+        await self._wait(place)
+        try:
+            for event in _replay(request, attempt, is_retried=bool(left)):
+                yield event
+        finally:
+            self._open.discard(place)
+            self._last_end = time.monotonic()
+
+    async def count_tokens(self, request: Any) -> int | None:
+        """Return the count of then; of what was not asked then, that of the inner engine."""
+        if left := self._left[request_hash(request)]:
+            return left[0][1].call.counted_tokens
+        return await self._inner.count_tokens(request) if self._inner else None
+
+    async def aclose(self) -> None:
+        if self._inner:
+            await self._inner.aclose()
+
+    async def _not_recorded(self, request: Any) -> AsyncIterator[Any]:
+        stage = current_caller().stage
+        if self._inner is None:
+            # Where time ended the recorded call, this prompt was about to be sent: what was under way comes first.
+            await self._wait(max(self._open, default=0) + 1)
+            self._note(stage)
+            raise NotRecorded(f"the recorded call did not ask this of {stage}")
+        async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
+            async for event in events:
+                yield event
+
+    async def _wait(self, place: int) -> None:
+        """Wait until the attempts before this one have ended, or none of them ends any more."""
+        began = time.monotonic()
+        while any(other < place for other in self._open):
+            if time.monotonic() > max(began, self._last_end) + PATIENCE_S:
+                return
+            await anyio.sleep(_POLL_S)
+        await anyio.sleep(max(0.0, self._last_end + SETTLED_S - time.monotonic()))
+
+
+def _replay(request: Any, attempt: Attempt, *, is_retried: bool) -> list[Any]:
+    """Return the answer as stream events. Raises what the attempt raised, with the usage that it was charged."""
+    call = attempt.call
+    usage = {
+        "input_tokens": call.input_tokens,
+        "output_tokens": call.output_tokens,
+        "cache_read_tokens": call.cached_tokens,
+        "total_tokens": max(call.charged_tokens, call.input_tokens + call.output_tokens),
+    }
+    if call.answer is not None:
+        return answer_events(request, call.answer, call.finish, usage)
+    error: Exception
+    if attempt.ends_call or attempt.cut:
+        error = NotRecorded(attempt.cut or "the time of the recorded call was over", ends_call=attempt.ends_call)
+    elif is_retried:
+        # The same was asked again, by DSPy, after a wait that need not be waited now.
+        error = lm15.ServerError(call.error or "", retry_after=0.0)
+    else:
+        kind, _, message = (call.error or "").partition(": ")
+        error = ModelError(cast(ModelErrorKind, kind), message)
+    error.usage = lm15.Usage(**usage)  # type: ignore[attr-defined]
+    raise error
