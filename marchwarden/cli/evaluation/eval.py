@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from marchwarden.cli.evaluation import eval_compare, eval_dataset, eval_report, eval_run, eval_stage
+from marchwarden.cli.evaluation import eval_compare, eval_dataset, eval_freeze, eval_report, eval_run, eval_stage
 from marchwarden.cli.optimization.program_notes import mention_program
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ app = typer.Typer(
 )
 app.command("compare", epilog=COMPARE_EPILOGUE)(eval_compare.command)
 app.command("report", epilog=eval_report.EPILOGUE)(eval_report.command)
+app.command("freeze", epilog=eval_freeze.EPILOGUE)(eval_freeze.command)
 
 
 @app.callback(epilog=EPILOGUE)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress
 
+    from marchwarden.agent.rerun import Rerun
     from marchwarden.cli.checks import Check
     from marchwarden.cli.optimization.programs import Shown
     from marchwarden.contract import ResearchResult
@@ -74,6 +75,13 @@ def verification(citations: int, problems: Sequence[Problem]) -> None:
     from marchwarden.cli.views.trace_view import verification_view
 
     show(verification_view(citations, problems))
+
+
+def rerun(trace_id: str, ran: Rerun, exchanged: Sequence[str]) -> None:
+    """Print what differs between a recorded result and a re-run's."""
+    from marchwarden.cli.views.rerun_view import rerun_view
+
+    show(rerun_view(trace_id, ran, exchanged))
 
 
 def trace_list(summaries: Sequence[TraceSummary]) -> None:

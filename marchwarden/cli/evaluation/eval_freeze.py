@@ -1,0 +1,50 @@
+"""`marchwarden eval freeze`: calls as a frozen web and questions to label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from marchwarden.cli.early import trace_folder
+
+EPILOGUE = """Examples:
+
+marchwarden eval freeze 3f2a 77c0 --out frozen
+marchwarden traces --json | jq -r '.[].trace_id' | xargs marchwarden eval freeze --out frozen
+marchwarden eval --questions frozen/questions.jsonl --web frozen/web
+    once the questions are labelled (evals/README.md)"""
+
+
+def command(
+    traces: Annotated[
+        list[str], typer.Argument(metavar="TRACE...", help="Ids of traces or the start of them, or their files.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where web/ and questions.jsonl go.")],
+    json: Annotated[bool, typer.Option("--json", metavar="", help="What was made as JSON on stdout.")] = False,
+) -> None:
+    """Make a frozen web of the pages that calls read, and a question to label of each call."""
+    # Imported here: `--help` must import none of the heavy modules.
+    from marchwarden.cli.views import console
+    from marchwarden.evaluation.datasets.freeze import freeze
+    from marchwarden.trace.reader import find_trace, read_trace
+
+    files = [Path(each) if each.endswith(".jsonl") else find_trace(trace_folder(), each) for each in traces]
+    frozen = freeze([read_trace(file) for file in files], out)
+    if json:
+        console.json(
+            {
+                "questions": frozen.questions,
+                "pages": frozen.pages,
+                "addresses": frozen.addresses,
+                "left_out": frozen.left_out,
+            }
+        )
+    else:
+        console.line(
+            f"{frozen.questions} questions to label in {out / 'questions.jsonl'}; {frozen.pages} pages and "
+            f"{frozen.addresses - frozen.pages} other addresses in {out / 'web'}"
+        )
+    for sentence in frozen.left_out:
+        console.notice(f"Left out: {sentence}")

@@ -1,0 +1,109 @@
+"""`marchwarden rerun`: one call made again from its trace, and the differences of the two results."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from marchwarden.cli.early import trace_folder
+
+if TYPE_CHECKING:
+    from marchwarden.agent.rerun import Exchange, Rerun
+
+EPILOGUE = """Examples:
+
+marchwarden rerun
+    the latest call: is its result the same again?
+marchwarden rerun 3f2a --json | jq .verdict
+marchwarden rerun tests/traces/3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f.jsonl
+    a trace kept elsewhere, with its store/ beside it
+marchwarden rerun 3f2a --model anthropic/claude-sonnet-5-5
+    what would another model have made of the same pages?
+marchwarden rerun 3f2a --program none
+marchwarden rerun 3f2a --live search,fetch
+    what does the web say today?
+
+Exit codes: 0 the same result, or something was exchanged · 1 another result though nothing was exchanged, or a trace
+that can't be made again · 2 wrong usage."""
+
+
+def command(
+    trace: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TRACE]", help="The trace's id or the start of it, or its file; the latest call without."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="ID", help="Ask this model instead; extractive for none.")
+    ] = None,
+    program: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Use this program instead: a folder, none, or current for the one in force now."
+        ),
+    ] = None,
+    live: Annotated[
+        str | None,
+        typer.Option(metavar="PARTS", help="Parts to do anew, with commas between them: search, fetch, model."),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", metavar="", help="Verdict, differences and result as JSON.")
+    ] = False,
+) -> None:
+    """Make a call again from its trace, offline, and show what differs.
+
+    Searches, pages and answers of the model come from the trace and its store, so that a re-run costs nothing and
+    gives the same result, but for ids and times. --model, --program and --live exchange one part of it; such a
+    re-run is a call of its own, which may cost tokens, and leaves a trace.
+    """
+    import anyio
+
+    from marchwarden.agent.rerun import rerun
+    from marchwarden.cli.views import console
+    from marchwarden.settings import load_settings
+    from marchwarden.trace.reader import find_trace, read_trace
+
+    exchange = _exchange(model, program, live)
+    file = Path(trace) if trace and trace.endswith(".jsonl") else None
+    found = read_trace(file or find_trace(trace_folder(), trace))
+    ran = anyio.run(rerun, found, load_settings(), exchange)
+    if json:
+        console.json(_plain(found.trace_id, ran, exchange))
+    else:
+        console.rerun(found.trace_id, ran, exchange.named)
+    if not exchange and not ran.is_same:
+        raise typer.Exit(1)
+
+
+def _exchange(model: str | None, program: str | None, live: str | None) -> Exchange:
+    """Return what the options exchange. Raises a usage error for an unknown part."""
+    from marchwarden.agent.rerun import CURRENT, PARTS, Exchange
+    from marchwarden.programs import NONE
+
+    wanted = [part.strip() for part in (live or "").split(",") if part.strip()]
+    if live is not None and (not wanted or set(wanted) - set(PARTS)):
+        raise typer.BadParameter(f"--live takes {', '.join(PARTS)}, or several with commas; not {live!r}")
+    if model and "model" in wanted:
+        raise typer.BadParameter("--live model asks the recorded model again; --model asks another: give one of them")
+    if program not in (None, NONE, CURRENT):
+        program = str(Path(str(program)).absolute())
+    return Exchange(model, program, frozenset(part for part in PARTS if part in wanted))
+
+
+def _plain(trace_id: str, ran: Rerun, exchange: Exchange) -> dict[str, Any]:
+    result = ran.result.model_dump(mode="json")
+    return {
+        "rerun_of": trace_id,
+        "verdict": "nothing to compare" if ran.recorded is None else "same" if ran.is_same else "different",
+        "exchanged": exchange.named,
+        "differences": [asdict(each) for each in ran.differences],
+        "first_step": asdict(ran.first) if ran.first else None,
+        "lacks": ran.lacks,
+        "notes": ran.notes,
+        "trace": result["trace_id"] if ran.kept else None,
+        "result": result,
+    }
