@@ -51,6 +51,7 @@ from marchwarden.trace.writer import TraceWriter
 
 if TYPE_CHECKING:
     from marchwarden.agent.program import Connect
+    from marchwarden.lm.replayed import Attempt
 
 Part: TypeAlias = Literal["search", "fetch", "model"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -327,7 +328,8 @@ class _Call:
         assert features is not None, "_check_answers has looked"
         inner = resolve(self._settings) if self._may_ask else None
         note = partial(self._missing.note, self._missing.prompts)
-        engine = ReplayedEngine(_attempts_of(self._recorded.events), features, note, inner)
+        attempts, too_slow = _attempts_of(self._recorded.events)
+        engine = ReplayedEngine(attempts, features, note, inner, too_slow=too_slow)
         secrets = secrets_of(self._settings)
         return lambda settings, budget, recorder: Model(settings.model_id, engine, budget, recorder, secrets=secrets)
 
@@ -349,24 +351,31 @@ class _Call:
         return notes + [f"{url} is read otherwise than then" for url in self._missing.read_otherwise]
 
 
-def _attempts_of(events: Sequence[Event]) -> list[Any]:
-    """Return the attempts to ask the model, each with what cut it short."""
+def _attempts_of(events: Sequence[Event]) -> tuple[list[Attempt], dict[str, list[str]]]:
+    """Return the attempts to ask the model, each with what cut it short.
+
+    The second value has, by stage, the reasons for which it was too slow though no attempt had begun.
+    """
     from marchwarden.lm.replayed import Attempt
 
-    attempts, claimed = [], set()
+    too_slow = {
+        place: event
+        for place, event in enumerate(events)
+        if isinstance(event, FellBack) and event.reason.startswith(_TOO_SLOW)
+    }
+    attempts = []
     for place, event in enumerate(events):
         if not isinstance(event, ModelCalled):
             continue
         attempt = Attempt(event)
         if event.error == "cancelled":
             # The time of its stage, where the stage then went on without the model; else that of the whole call.
-            later = (
-                (number, each.reason)
-                for number, each in enumerate(events[place + 1 :], place + 1)
-                if isinstance(each, FellBack) and each.stage == event.stage and each.reason.startswith(_TOO_SLOW)
-            )
-            number, reason = next((pair for pair in later if pair[0] not in claimed), (None, None))
-            claimed.add(number)
+            later = (number for number, each in too_slow.items() if number > place and each.stage == event.stage)
+            number = next(later, None)
+            reason = too_slow.pop(number).reason if number is not None else None
             attempt = Attempt(event, cut=reason, ends_call=reason is None)
         attempts.append(attempt)
-    return attempts
+    unclaimed: dict[str, list[str]] = {}
+    for each in too_slow.values():
+        unclaimed.setdefault(each.stage, []).append(each.reason)
+    return attempts, unclaimed

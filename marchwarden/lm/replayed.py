@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, cast
@@ -27,7 +27,7 @@ from marchwarden.trace.events import EngineFeatures, ModelCalled
 # a stage takes some milliseconds to read an answer.
 SETTLED_S = 0.03
 # Seconds after which an attempt waits no longer for one that came before it then: it will not come now. A guess.
-PATIENCE_S = 3.0
+PATIENCE_S = 2.0
 # Seconds between looks at the others. A guess.
 _POLL_S = 0.005
 
@@ -52,13 +52,20 @@ class ReplayedEngine:
         features: EngineFeatures,
         note: Callable[[str], None],
         inner: Engine | None = None,
+        *,
+        too_slow: Mapping[str, Sequence[str]],
     ) -> None:
-        """Make an engine. `note` is called with the stage of a prompt that was not asked then, and may raise."""
+        """Make an engine.
+
+        `note` is called with the stage of a prompt that was not asked then, and may raise. `too_slow` has, by stage,
+        the reasons for which it went on without the model before any attempt had begun.
+        """
         self.capabilities = Capabilities(
             features.response_schema, features.function_calling, features.reasoning, frozenset(features.params)
         )
         self._note = note
         self._inner = inner
+        self._too_slow = {stage: deque(reasons) for stage, reasons in too_slow.items()}
         self._left: dict[str, deque[tuple[int, Attempt]]] = defaultdict(deque)
         for place, attempt in enumerate(attempts):
             self._left[attempt.call.request_hash or ""].append((place, attempt))
@@ -95,6 +102,8 @@ class ReplayedEngine:
         if self._inner is None:
             # Where time ended the recorded call, this prompt was about to be sent: what was under way comes first.
             await self._wait(max(self._open, default=0) + 1)
+            if reasons := self._too_slow.get(stage):
+                raise NotRecorded(reasons.popleft())
             self._note(stage)
             raise NotRecorded(f"the recorded call did not ask this of {stage}")
         async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
@@ -104,9 +113,9 @@ class ReplayedEngine:
     async def _wait(self, place: int) -> None:
         """Wait until the attempts before this one have ended, or none of them ends any more."""
         began = time.monotonic()
-        while any(other < place for other in self._open):
+        while before := {other for other in self._open if other < place}:
             if time.monotonic() > max(began, self._last_end) + PATIENCE_S:
-                return
+                self._open -= before
             await anyio.sleep(_POLL_S)
         await anyio.sleep(max(0.0, self._last_end + SETTLED_S - time.monotonic()))
 

@@ -24,8 +24,8 @@ _VALUE_CHARS = 300
 
 def rerun_view(trace_id: str, ran: Rerun, exchanged: Sequence[str]) -> View:
     """Show the verdict, every difference, and what was missing."""
-    what = f" with {', '.join(exchanged)}" if exchanged else ""
-    yield Text.assemble(("Re-run ", "bold"), f"of {trace_id}{one_line(what)}", end="\n\n")
+    what = f"of {trace_id} with {', '.join(exchanged)}" if exchanged else f"of {trace_id}"
+    yield Text.assemble(("Re-run ", "bold"), one_line(what), end="\n\n")
     if ran.recorded is None:
         yield Text("The recorded call has no result to compare with. The answer now:\n", style="yellow")
         yield Padding(Text(visible(ran.result.answer)), (0, 2))

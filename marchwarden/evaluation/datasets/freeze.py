@@ -7,6 +7,7 @@ that answers 404, with the title and snippet of the search.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -61,7 +62,9 @@ def freeze(traces: Sequence[Trace], folder: Path) -> Frozen:
         started = next((event for event in events if isinstance(event, Started)), None)
         if started is None:
             raise EvaluationError(f"{trace.path} holds no question", hint="It is damaged, or of another version.")
-        questions.setdefault(f"trace-{trace.trace_id[:8]}", _stub(started, trace.trace_id))
+        stub = _stub(started, trace.trace_id)
+        # A question that was asked twice is one question, over the pages of both calls.
+        questions.setdefault(stub.model_copy(update={"id": "", "note": None}).model_dump_json(), stub)
         store = Store(trace.path.parent / "store")
         hits = {hit.url: hit for event in events if isinstance(event, Searched) for hit in event.hits}
         for fetch in (event for event in events if isinstance(event, Fetched)):
@@ -105,7 +108,7 @@ def _stub(started: Started, trace_id: str) -> Question:
 def _pages(fetch: Fetched, body: bytes, title: str | None, snippet: str | None) -> Iterator[dict[str, Any]]:
     """Yield the entries of one fetch: its redirects, and the answer at their end."""
     chain = [fetch.url, *fetch.redirects]
-    for address, target in zip(chain, chain[1:], strict=False):
+    for address, target in itertools.pairwise(chain):
         if address != target:
             yield _entry(address, 302, redirect=target, title=title, snippet=snippet)
     if fetch.final_url in chain[:-1]:
