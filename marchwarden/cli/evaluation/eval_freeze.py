@@ -27,7 +27,8 @@ def command(
     """Make a frozen web of the pages that calls read, and a question to label of each call."""
     # Imported here: `--help` must import none of the heavy modules.
     from marchwarden.cli.views import console
-    from marchwarden.evaluation.datasets.freeze import freeze
+    from marchwarden.cli.views.safe_text import count
+    from marchwarden.evaluation.datasets.freeze import QUESTIONS, WEB, freeze
     from marchwarden.trace.reader import find_trace, read_trace
 
     files = [Path(each) if each.endswith(".jsonl") else find_trace(trace_folder(), each) for each in traces]
@@ -43,8 +44,8 @@ def command(
         )
     else:
         console.line(
-            f"{frozen.questions} questions to label in {out / 'questions.jsonl'}; {frozen.pages} pages and "
-            f"{frozen.addresses - frozen.pages} other addresses in {out / 'web'}"
+            f"{count(frozen.questions, 'question')} to label in {out / QUESTIONS}; {count(frozen.pages, 'page')} and "
+            f"{count(frozen.addresses - frozen.pages, 'other address', 'other addresses')} in {out / WEB}"
         )
     for sentence in frozen.left_out:
         console.notice(f"Left out: {sentence}")
