@@ -88,7 +88,7 @@ def test_calls_become_a_frozen_web_with_a_question_to_label(run: Run, asked: str
     ran = run("eval", "freeze", asked[:6], "--out", str(out))
     assert ran.code == 0
     assert "1 question to label" in ran.out
-    assert "1 page and 0 other addresses" in ran.out
+    assert "1 page and 0 pages without a body" in ran.out
     again = run("eval", "freeze", asked, "--out", str(out))
     assert again.code == 1
     assert "holds frozen calls already" in again.said

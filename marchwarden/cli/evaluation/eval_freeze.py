@@ -45,7 +45,7 @@ def command(
     else:
         console.line(
             f"{count(frozen.questions, 'question')} to label in {out / QUESTIONS}; {count(frozen.pages, 'page')} and "
-            f"{count(frozen.addresses - frozen.pages, 'other address', 'other addresses')} in {out / WEB}"
+            f"{count(frozen.addresses - frozen.pages, 'page')} without a body in {out / WEB}"
         )
     for sentence in frozen.left_out:
         console.notice(f"Left out: {sentence}")
