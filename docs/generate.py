@@ -40,7 +40,7 @@ take `--json` or `--output` to copy a quote exactly.
 | exit code | meaning |
 |---|---|
 | 0 | an answer; the command did what it was asked |
-| 1 | a failure: no such trace, a missing key, an unreachable server, a broken `doctor` check, an excerpt that does not verify, a label that does not hold |
+| 1 | a failure: no such trace, a missing key, an unreachable server, a broken `doctor` check, an excerpt that does not verify, a re-run with another result, a label that does not hold |
 | 2 | wrong usage: an unknown option, an argument beyond its limit |
 | 3 | `ask` found nothing that it could cite |
 | 130 | interrupted: `ask` keeps the trace, and `eval` keeps the questions that were scored (`--resume`) |

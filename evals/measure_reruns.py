@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from marchwarden.agent.rerun import Exchange, rerun
+from marchwarden.agent.rerun_call import Exchange, rerun
 from marchwarden.api import research
 from marchwarden.evaluation.labels.questions import SPLITS, evenly_spaced, load_questions
 from marchwarden.settings import EXTRACTIVE, load_settings, shipped

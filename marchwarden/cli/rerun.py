@@ -11,7 +11,7 @@ import typer
 from marchwarden.cli.early import trace_folder
 
 if TYPE_CHECKING:
-    from marchwarden.agent.rerun import Exchange, Rerun
+    from marchwarden.agent.rerun_call import Exchange, Rerun
 
 EPILOGUE = """Examples:
 
@@ -62,7 +62,7 @@ def command(
     """
     import anyio
 
-    from marchwarden.agent.rerun import rerun
+    from marchwarden.agent.rerun_call import rerun
     from marchwarden.cli.views import console
     from marchwarden.settings import load_settings
     from marchwarden.trace.reader import find_trace, read_trace
@@ -81,7 +81,7 @@ def command(
 
 def _exchange(model: str | None, program: str | None, live: str | None) -> Exchange:
     """Return what the options exchange. Raises a usage error for an unknown part."""
-    from marchwarden.agent.rerun import CURRENT, PARTS, Exchange
+    from marchwarden.agent.rerun_call import CURRENT, PARTS, Exchange
     from marchwarden.programs import NONE
 
     wanted = [part.strip() for part in (live or "").split(",") if part.strip()]

@@ -12,7 +12,7 @@ import pytest
 from dspy import lm15
 
 from marchwarden import __version__
-from marchwarden.agent.rerun import Exchange, Rerun, rerun
+from marchwarden.agent.rerun_call import Exchange, Rerun, rerun
 from marchwarden.errors import TraceError
 from marchwarden.evaluation.labels.questions import Question, load_questions
 from marchwarden.lm.scripted import Reply

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress
 
-    from marchwarden.agent.rerun import Rerun
+    from marchwarden.agent.rerun_call import Rerun
     from marchwarden.cli.checks import Check
     from marchwarden.cli.optimization.programs import Shown
     from marchwarden.contract import ResearchResult

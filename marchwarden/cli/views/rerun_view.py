@@ -13,7 +13,7 @@ from marchwarden.cli.views.safe_text import count, one_line, visible, word
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from marchwarden.agent.rerun import Rerun
+    from marchwarden.agent.rerun_call import Rerun
     from marchwarden.trace.differences import Difference, FirstStep
 
     View: TypeAlias = Iterable[RenderableType]

@@ -51,7 +51,7 @@ from marchwarden.trace.writer import TraceWriter
 
 if TYPE_CHECKING:
     from marchwarden.agent.program import Connect
-    from marchwarden.lm.replayed import Attempt
+    from marchwarden.agent.replayed_engine import Attempt
 
 Part: TypeAlias = Literal["search", "fetch", "model"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -320,8 +320,8 @@ class _Call:
         """Return the way to the model; None where there is none, and for the usual one."""
         if not self._has_model or self._is_model_live:
             return None
+        from marchwarden.agent.replayed_engine import ReplayedEngine
         from marchwarden.lm import Model
-        from marchwarden.lm.replayed import ReplayedEngine
         from marchwarden.lm.resolve import resolve
 
         features = self._recorded.started.engine
@@ -356,7 +356,7 @@ def _attempts_of(events: Sequence[Event]) -> tuple[list[Attempt], dict[str, list
 
     The second value has, by stage, the reasons for which it was too slow though no attempt had begun.
     """
-    from marchwarden.lm.replayed import Attempt
+    from marchwarden.agent.replayed_engine import Attempt
 
     too_slow = {
         place: event
