@@ -284,12 +284,14 @@ class ResearchCall:
             self._picked(given.page, EXTRACT.model_free(given), "model_free")
         conclusion = None
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)), suppress(NotRecorded):
-            conclusion = await self._conclude(self.stages)
+            if not self.origin.ends_without_model:
+                conclusion = await self._conclude(self.stages)
+        in_time = conclusion is not None
         if conclusion is None:
             self.budget.ran_out("seconds")
             conclusion = await self._conclude(WithoutModel(self.budget.exhausted, self.stages.trouble))
         self.conclusion = conclusion
-        self.tell.concluded(conclusion)
+        self.tell.concluded(conclusion, in_time=in_time)
         seconds = self.budget.seconds_used()
         result = conclusion.result(self._save(), seconds=seconds, trace_id=self.trace_id, today=self.today)
         self.tell.finished(result)

@@ -39,6 +39,8 @@ class Origin:
     """Hash under which the store holds the program and the parameters; None where they are not kept."""
     rerun_of: str | None = None
     """Id of the call that is repeated; None for any other call."""
+    ends_without_model: bool = False
+    """True where the call that is repeated had no time for the model when it came to its answer."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ class Narrator:
     ) -> None:
         self._recorder.record(events.Stopped(reason=reason, iterations_run=self._budget.iterations_run, decision=why))
 
-    def concluded(self, conclusion: Conclusion) -> None:
+    def concluded(self, conclusion: Conclusion, *, in_time: bool) -> None:
         for drop in conclusion.dropped:
             self._recorder.record(drop)
         self._recorder.record(
@@ -230,6 +232,7 @@ class Narrator:
                 claims=conclusion.claims,
                 dropped=len(conclusion.dropped),
                 stage_form=conclusion.form,
+                in_time=in_time,
                 decision=f"Claims: {conclusion.claims}. Excerpts that support them: {len(conclusion.cited)}.",
             )
         )

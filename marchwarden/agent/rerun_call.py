@@ -44,6 +44,7 @@ from marchwarden.trace.events import (
     Searched,
     Started,
     Stopped,
+    Synthesized,
     WasKilled,
 )
 from marchwarden.trace.reader import Trace
@@ -179,9 +180,15 @@ class _Recorded:
         self.attempts = [event for event in events if isinstance(event, ModelCalled)]
         self.events = events
         self.was_killed = any(isinstance(event, WasKilled) for event in events)
-        self.ends_by_clock = self.was_killed or any(
-            isinstance(event, Stopped) and event.reason == "seconds" for event in events
+        in_time = all(event.in_time for event in events if isinstance(event, Synthesized))
+        self.ends_by_clock = (
+            self.was_killed
+            or not in_time
+            or any(isinstance(event, Stopped) and event.reason == "seconds" for event in events)
         )
+        end = next((place for place, event in enumerate(events) if isinstance(event, Stopped)), len(events))
+        asked_at_end = any(isinstance(event, ModelCalled) for event in events[end:])
+        self.ends_without_model = not in_time and not asked_at_end
         written = next((line["result"] for line in reversed(trace.raw) if line.get("action") == "result"), None)
         self.result: Mapping[str, Any] | None = written if isinstance(written, dict) else None
         self.lacks = list(self._lacks())
@@ -278,6 +285,7 @@ class _Call:
             today() if self._exchange.live & {"search", "fetch"} else self._recorded.today,
             hash_,
             self._recorded.trace.trace_id,
+            ends_without_model=self._recorded.ends_without_model and not self._exchange,
         )
         given = Replacements(self._tools(), program, parameters, origin)
         budget = Budget(request.constraints, self._settings.seconds_for(request.depth))

@@ -214,6 +214,8 @@ class Synthesized(_Event):
     claims: int
     dropped: int
     stage_form: Literal["model", "model_free"]
+    in_time: bool = True
+    """False where the time for the model was over, so that the end of the call was made without it."""
 
 
 class Assessed(_Event):
