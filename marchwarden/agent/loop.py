@@ -127,6 +127,8 @@ class ResearchCall:
         await anyio.to_thread.run_sync(self.tools.prepare, self.tell.now, abandon_on_cancel=True)
         self.budget.start_clock()
         self.tell.started(self)
+        if self.origin.kept_program is not None:
+            await asyncio.to_thread(self.store.put, self.origin.kept_program)
         if self.stages.model is not None:
             tokens = self.budget.token_budget
             self.budget.set_aside(SYNTHESIZE.name, min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * tokens)))

@@ -24,7 +24,7 @@ from marchwarden.errors import ConfigurationError
 from marchwarden.lm import Model, connect
 from marchwarden.observations import FetchOutcome, SearchOutcome
 from marchwarden.programs import Note, Program
-from marchwarden.programs.keeping import keep_program
+from marchwarden.programs.keeping import kept_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.redaction import secrets_of
 from marchwarden.settings import Settings, load_settings
@@ -147,7 +147,7 @@ class Researcher(dspy.Module):  # type: ignore[misc]
                 program,
                 parameters,
                 dict(self.named_predictors()),
-                given.origin if given else Origin(program_hash=keep_program(settings, program, parameters)),
+                given.origin if given else Origin(kept_program=kept_program(program, parameters)),
             )
             result = await call.result()
         finally:

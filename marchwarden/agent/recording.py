@@ -14,7 +14,7 @@ from marchwarden.budget import Budget
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
 from marchwarden.ledger import Excerpt, Lead, Ledger
-from marchwarden.observations import Failure, FetchOutcome, Page, SearchOutcome
+from marchwarden.observations import ContentHash, Failure, FetchOutcome, Page, SearchOutcome, content_hash
 from marchwarden.programs import Program
 from marchwarden.stages.plan import Plan
 from marchwarden.stages.stage import Form
@@ -35,12 +35,17 @@ class Origin:
 
     today: date | None = None
     """Day that the age of sources is counted to; None for the present one."""
-    program_hash: str | None = None
-    """Hash under which the store holds the program and the parameters; None where they are not kept."""
+    kept_program: bytes | None = None
+    """The program and the parameters as the store keeps them; None where they are not kept."""
     rerun_of: str | None = None
     """Id of the call that is repeated; None for any other call."""
     ends_without_model: bool = False
     """True where the call that is repeated had no time for the model when it came to its answer."""
+
+    @property
+    def program_hash(self) -> ContentHash | None:
+        """Hash under which the store holds the program and the parameters."""
+        return None if self.kept_program is None else content_hash(self.kept_program)
 
 
 @dataclass(frozen=True)

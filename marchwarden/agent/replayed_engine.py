@@ -41,6 +41,8 @@ class Attempt:
     """Reason for which its stage went on without the model, where time cut the attempt; None elsewhere."""
     ends_call: bool = False
     """True where the time of the whole call cut the attempt."""
+    at_end: bool = False
+    """True where the loop had stopped before it."""
 
 
 class ReplayedEngine:
@@ -70,6 +72,11 @@ class ReplayedEngine:
         for place, attempt in enumerate(attempts):
             self._left[attempt.call.request_hash or ""].append((place, attempt))
         self._open = set(range(len(attempts)))
+        # Attempts that the call's time cut, by whether the loop had stopped; each set was under way together.
+        self._cut = {
+            at_end: {n for n, each in enumerate(attempts) if each.ends_call and each.at_end is at_end}
+            for at_end in (False, True)
+        }
         self._last_end = 0.0
 
     async def stream(self, request: Any) -> AsyncIterator[Any]:
@@ -79,10 +86,17 @@ class ReplayedEngine:
                 yield event
             return
         place, attempt = left.popleft()
-        await self._wait(place)
+        self._cut[attempt.at_end].discard(place)
         try:
+            await self._wait(place)
+            if attempt.ends_call:
+                # The first to end cancels the others, which must have begun by then: they were charged, too.
+                await self._wait_while(lambda: self._cut[attempt.at_end])
             for event in _replay(request, attempt, is_retried=bool(left)):
                 yield event
+        except anyio.get_cancelled_exc_class() as cancelled:
+            cancelled.usage = _usage(attempt.call)  # type: ignore[attr-defined]
+            raise
         finally:
             self._open.discard(place)
             self._last_end = time.monotonic()
@@ -112,25 +126,24 @@ class ReplayedEngine:
 
     async def _wait(self, place: int) -> None:
         """Wait until the attempts before this one have ended, or none of them ends any more."""
-        began = time.monotonic()
-        while before := {other for other in self._open if other < place}:
-            if time.monotonic() > max(began, self._last_end) + PATIENCE_S:
-                self._open -= before
-            await anyio.sleep(_POLL_S)
+        await self._wait_while(lambda: {other for other in self._open if other < place})
         await anyio.sleep(max(0.0, self._last_end + SETTLED_S - time.monotonic()))
+
+    async def _wait_while(self, expected: Callable[[], set[int]]) -> None:
+        """Wait while attempts are expected, until nothing has happened for so long that they will not come."""
+        began = time.monotonic()
+        while left := expected():
+            if time.monotonic() > max(began, self._last_end) + PATIENCE_S:
+                self._open -= left
+                return
+            await anyio.sleep(_POLL_S)
 
 
 def _replay(request: Any, attempt: Attempt, *, is_retried: bool) -> list[Any]:
     """Return the answer as stream events. Raises what the attempt raised, with the usage that it was charged."""
     call = attempt.call
-    usage = {
-        "input_tokens": call.input_tokens,
-        "output_tokens": call.output_tokens,
-        "cache_read_tokens": call.cached_tokens,
-        "total_tokens": max(call.charged_tokens, call.input_tokens + call.output_tokens),
-    }
     if call.answer is not None:
-        return answer_events(request, call.answer, call.finish, usage)
+        return answer_events(request, call.answer, call.finish, _usage(call))
     error: Exception
     if attempt.ends_call or attempt.cut:
         error = NotRecorded(attempt.cut or "the time of the recorded call was over", ends_call=attempt.ends_call)
@@ -140,5 +153,15 @@ def _replay(request: Any, attempt: Attempt, *, is_retried: bool) -> list[Any]:
     else:
         kind, _, message = (call.error or "").partition(": ")
         error = ModelError(cast(ModelErrorKind, kind), message)
-    error.usage = lm15.Usage(**usage)  # type: ignore[attr-defined]
+    error.usage = _usage(call)  # type: ignore[attr-defined]
     raise error
+
+
+def _usage(call: ModelCalled) -> Any:
+    """Return the usage that gives the charge of then."""
+    return lm15.Usage(
+        input_tokens=call.input_tokens,
+        output_tokens=call.output_tokens,
+        cache_read_tokens=call.cached_tokens,
+        total_tokens=max(call.charged_tokens, call.input_tokens + call.output_tokens),
+    )

@@ -24,7 +24,7 @@ from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import TraceError
 from marchwarden.programs import Program
-from marchwarden.programs.keeping import keep_program, read_kept_program
+from marchwarden.programs.keeping import kept_program, read_kept_program
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.redaction import secrets_of
 from marchwarden.settings import EXTRACTIVE, Settings
@@ -280,10 +280,9 @@ class _Call:
             constraints=started.constraints,
         )
         program, parameters = self._program()
-        hash_ = keep_program(self._settings, program, parameters)
         origin = Origin(
             today() if self._exchange.live & {"search", "fetch"} else self._recorded.today,
-            hash_,
+            kept_program(program, parameters),
             self._recorded.trace.trace_id,
             ends_without_model=self._recorded.ends_without_model and not self._exchange,
         )
@@ -381,7 +380,8 @@ def _attempts_of(events: Sequence[Event]) -> tuple[list[Attempt], dict[str, list
             later = (number for number, each in too_slow.items() if number > place and each.stage == event.stage)
             number = next(later, None)
             reason = too_slow.pop(number).reason if number is not None else None
-            attempt = Attempt(event, cut=reason, ends_call=reason is None)
+            at_end = any(isinstance(each, Stopped) for each in events[:place])
+            attempt = Attempt(event, cut=reason, ends_call=reason is None, at_end=at_end)
         attempts.append(attempt)
     unclaimed: dict[str, list[str]] = {}
     for each in too_slow.values():

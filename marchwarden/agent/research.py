@@ -10,7 +10,7 @@ from marchwarden.agent.loop import ResearchCall
 from marchwarden.agent.recording import CallContext, Origin
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.programs.keeping import keep_program
+from marchwarden.programs.keeping import kept_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.source_registry import open_tools
@@ -76,7 +76,7 @@ async def _without_model(request: ResearchRequest, settings: Settings, context: 
             context.checkpoint,
             program,
             parameters,
-            origin=given.origin if given else Origin(program_hash=keep_program(settings, program, parameters)),
+            origin=given.origin if given else Origin(kept_program=kept_program(program, parameters)),
         ).result()
     finally:
         await tools.aclose()

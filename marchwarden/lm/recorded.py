@@ -11,7 +11,7 @@ import errno
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -78,7 +78,7 @@ class Recording:
             self.replayed += 1
             answer = self._answers[key][place]
             self.replayed_seconds += answer.seconds
-            return key, answer_events(request, answer.text, answer.finish, answer.usage.model_dump())
+            return key, answer_events(request, answer.text, answer.finish, lm15.Usage(**answer.usage.model_dump()))
 
     def keep(self, key: str, events: Sequence[Any], seconds: float) -> None:
         """Append the answer to the file, as text, with the seconds that it took."""
@@ -151,10 +151,10 @@ class RecordedEngine:
         await self._inner.aclose()
 
 
-def answer_events(request: Any, text: str, finish: str | None, usage: Mapping[str, int | None]) -> list[Any]:
-    """Return a recorded answer as stream events."""
+def answer_events(request: Any, text: str, finish: str | None, usage: Any) -> list[Any]:
+    """Return a recorded answer, with its lm15 Usage, as stream events."""
     return [
         lm15.StreamStartEvent(id="recorded", model=request.model),
         lm15.StreamDeltaEvent(lm15.TextDelta(text=text)),
-        lm15.StreamEndEvent(finish_reason=finish, usage=lm15.Usage(**usage)),
+        lm15.StreamEndEvent(finish_reason=finish, usage=usage),
     ]

@@ -7,12 +7,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from marchwarden.errors import TraceError
-from marchwarden.observations import ContentHash
 from marchwarden.programs.calibration import Calibration
 from marchwarden.programs.loading import Program
 from marchwarden.programs.parameters import Parameters
 from marchwarden.programs.records import CompiledStage, Note, ProgramInfo
-from marchwarden.settings import Settings
 from marchwarden.store.content_store import Store
 
 
@@ -41,8 +39,8 @@ class _Kept(BaseModel):
     program: _KeptProgram | None
 
 
-def keep_program(settings: Settings, program: Program | None, parameters: Parameters) -> ContentHash:
-    """Store the program and the parameters, and return their hash. Raises StorageError."""
+def kept_program(program: Program | None, parameters: Parameters) -> bytes:
+    """Return the program and the parameters as the store keeps them."""
     kept = program and _KeptProgram(
         name=program.folder.name,
         info=program.info,
@@ -54,8 +52,7 @@ def keep_program(settings: Settings, program: Program | None, parameters: Parame
         program_json=program.program_json.decode("utf-8", "replace"),
         calibration_json=program.calibration_json.decode("utf-8", "replace"),
     )
-    body = _Kept(parameters=parameters, program=kept).model_dump_json()
-    return Store(settings.store).put(body.encode("utf-8", "replace"))
+    return _Kept(parameters=parameters, program=kept).model_dump_json().encode("utf-8", "replace")
 
 
 def read_kept_program(store: Store, key: str) -> tuple[Program | None, Parameters]:

@@ -17,7 +17,7 @@ from marchwarden.errors import TraceError
 from marchwarden.evaluation.labels.questions import Question, load_questions
 from marchwarden.lm.scripted import Reply
 from marchwarden.programs import Program
-from marchwarden.programs.keeping import keep_program, read_kept_program
+from marchwarden.programs.keeping import kept_program, read_kept_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import load_settings, shipped
 from marchwarden.store.content_store import Store
@@ -138,7 +138,7 @@ async def test_a_call_that_ran_out_of_time_ends_where_it_ended_then(tmp_path: Pa
 async def test_the_recorded_program_and_parameters_are_used_not_those_in_force_now(tmp_path: Path) -> None:
     store = Store(load_settings().store)
     others = DEFAULT.model_copy(update={"gaps": DEFAULT.gaps})
-    key = keep_program(load_settings(), Program(tmp_path / "p", program_json=b"{}"), others)
+    key = store.put(kept_program(Program(tmp_path / "p", program_json=b"{}"), others))
     program, parameters = read_kept_program(store, key)
     assert (program, parameters) == (Program(Path("p"), program_json=b"{}"), others)
 
