@@ -18,6 +18,9 @@ _LIKELIEST = {
     "Hiragana": "ja",
     "Katakana": "ja",
     "Han": "zh",
+    "Armenian": "hy",
+    "Georgian": "ka",
+    "Hebrew": "he",
 }
 _WRITTEN_IN = {
     "Cyrillic": frozenset({"ru", "uk", "bg", "sr", "mk", "be", "kk", "ky", "mn", "tg"}),
@@ -28,8 +31,11 @@ _WRITTEN_IN = {
     "Hiragana": frozenset({"ja"}),
     "Katakana": frozenset({"ja"}),
     "Han": frozenset({"zh", "ja", "yue"}),
+    "Armenian": frozenset({"hy"}),
+    "Georgian": frozenset({"ka"}),
+    "Hebrew": frozenset({"he", "yi"}),
 }
-_NOT_LATIN = frozenset({"am", "bn", "he", "hy", "ka", "km", "lo", "my", "ta", "te", "th"}).union(
+_NOT_LATIN = frozenset({"am", "bn", "km", "lo", "my", "ta", "te", "th"}).union(
     *_WRITTEN_IN.values()
 )
 _SCRIPTS = "|".join(rf"(?P<{script}>\p{{{script}}})" for script in _LIKELIEST)
@@ -91,6 +97,7 @@ NEVER_LAST = {
         "акад в вв вып г гг гл гр д др им кв лат лит млн млрд напр обл оз ок пер пл пр просп проф р рис род с",
         "св см ср ст стр т тел тов тыс ул ум экз",
     ),
+    "hy": _words("թ թթ"),
     "ar": _words("أ أ.د ب ب.م ت ث ج ج.م ح خ د د.م ر ز س ش ص ض ط ع غ ف ق ق.م ك ل م م.م ن ه هـ و ي"),
     "hi": _words(
         "इं ई ईपू उ.प्र एड एम.ए कि कि.मी कु क्र ग्रा डा डॉ न्या पं पू पृ प्रो बी.ए म.प्र मी मो रु वि वि.सं श्री",

@@ -31,6 +31,8 @@ BULLET = r"[•⁃▪◦‣●]"
 _ENUMERATOR = regex.compile(rf"{BULLET}?\s?[(\[]?(?:\d{{1,3}}|\p{{L}}|[ivxIVX]{{1,5}})(?P<sign>[.)\]])[.)]?\s+")
 _LETTERS = regex.compile(r"(?:\p{L}\p{M}*[.-]+)*\p{L}\p{M}*")
 _LETTERS_APART = regex.compile(r"(?<![\w.-])(?:\p{L}\p{M}*\.\s?)+\p{L}\p{M}*$")
+# A word that is seldom an abbreviation.
+_WHOLE_WORD = regex.compile(r"\p{L}?[\p{Ll}\p{Lo}'’-]{2,}")
 _UNIT = regex.compile(r"(?:\d\s?|/|°)\p{L}$")
 _ROMAN = regex.compile(r"[IVXLC]{2,}")
 _REGNAL = regex.compile(r"\p{Lu}\p{Ll}+\s[IVX]$")
@@ -56,7 +58,7 @@ def full_stop_ends(mark: Mark) -> bool:
     if item and item["sign"] != ".":
         return True
     if mark.lower_follows:
-        return False
+        return _ends_before_small_letter(mark)
     if not mark.word or _ADDRESS.fullmatch(mark.word):
         return not _is_abbreviated(mark)
     # "etc." and the like, also with blanks between their letters.
@@ -77,6 +79,16 @@ def full_stop_ends(mark: Mark) -> bool:
     if mark.word[-1].isdigit() or _ROMAN.fullmatch(mark.word):
         return _number_ends(mark)
     return _letters_end(mark) if _LETTERS.fullmatch(mark.word) else library_ends(mark)
+
+
+def _ends_before_small_letter(mark: Mark) -> bool:
+    """True in careless writing: "i had one. it was small"."""
+    # What gives it away: the sentence began with a small letter too, or a function word begins the next one.
+    first = mark.text[mark.start : mark.start + 1]
+    if not first.islower() and not (mark.language == "en" and is_stop_word(mark.next_word, "en")):
+        return False
+    is_word = bool(_WHOLE_WORD.fullmatch(mark.word)) or mark.before.endswith(")")
+    return is_word and not _is_abbreviated(mark) and library_ends(mark)
 
 
 def _is_abbreviated(mark: Mark) -> bool:

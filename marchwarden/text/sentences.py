@@ -30,9 +30,9 @@ _QUOTES = "\"'”’“‘»«›‹」』｣"
 _CLOSERS = r"(?:\s?»|[“‘«‹](?!\w)|[\"'”’»›」』｣)\]}】〉》）］〕])"
 _NOTE = r"(?:\s?\[\^?(?:\d{1,4}|\p{Ll}{1,2})\](?::\d+(?:[–-]\d+)?)?|[¹²³⁴⁵⁶⁷⁸⁹⁰])"
 # Marks that end a sentence in one script only.
-_BORROWED = r"(?<=\p{Devanagari}\s?)\||(?<=\p{Armenian}):|(?<=\p{Greek});"
+_BORROWED = r"(?<=\p{Devanagari}\s?)\||(?<=\p{Armenian}[\p{Pe}\p{Pf}.…]*):|(?<=\p{Greek});"
 _MARK = regex.compile(
-    rf"(?P<signs>(?:[\p{{STerm}}…‥]|{_BORROWED})[\p{{STerm}}…‥]*(?:\s[.!?…](?!\S))*)"
+    rf"(?P<signs>(?:[\p{{STerm}}…‥]|{_BORROWED})+(?:\s[.!?…](?!\S))*)"
     rf"(?P<closed>{_CLOSERS}*)(?P<notes>{_NOTE}*)(?P<blank>\s*)|(?P<blank>\n\s*\n\s*)"
 )
 _PAIRS = ("“”", "«»", "»«", "「」", "『』", "（）", "《》", "【】", "()")
@@ -130,7 +130,8 @@ def _ends_sentence(mark: Mark) -> bool:
         if _UNSPACED.match(mark.before[-1:]):
             return True
         # A missing blank, between a plain word and the first word of a sentence: "so.Then", not "config.Load".
-        if not mark.next_word[:1].isupper() or not mark.after.startswith(f"{mark.next_word} "):
+        follows = mark.after.startswith(tuple(f"{mark.next_word}{sign}" for sign in " '’"))
+        if not mark.next_word[:1].isupper() or not follows:
             return False
         return bool(_PLAIN_WORD.search(mark.before)) and (
             mark.signs != "." or is_stop_word(mark.next_word, mark.language)
