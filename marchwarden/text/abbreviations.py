@@ -35,9 +35,7 @@ _WRITTEN_IN = {
     "Georgian": frozenset({"ka"}),
     "Hebrew": frozenset({"he", "yi"}),
 }
-_NOT_LATIN = frozenset({"am", "bn", "km", "lo", "my", "ta", "te", "th"}).union(
-    *_WRITTEN_IN.values()
-)
+_NOT_LATIN = frozenset({"am", "bn", "km", "lo", "my", "ta", "te", "th"}).union(*_WRITTEN_IN.values())
 _SCRIPTS = "|".join(rf"(?P<{script}>\p{{{script}}})" for script in _LIKELIEST)
 _FIRST_LETTER = regex.compile(_SCRIPTS)
 _LAST_LETTER = regex.compile(_SCRIPTS, regex.REVERSE)
@@ -117,6 +115,9 @@ BEFORE_A_NUMBER = _words(
     "ص ج م ط ع رقم",
     "पृ पृष्ठ सं क्र रु खं",
 )
+
+# English abbreviations that end no sentence before a small letter.
+BEFORE_SMALL_LETTERS = _words("assn coeff conc dept dist fwd intl max min misc natl ref std temp tech univ wt yr yrs")
 
 # Abbreviations that are words as well, and end a sentence where no number follows.
 ALSO_WORDS = frozenset({"art", "cap", "no"})

@@ -14,6 +14,7 @@ import regex
 from marchwarden.text.abbreviations import (
     ALSO_WORDS,
     BEFORE_A_NUMBER,
+    BEFORE_SMALL_LETTERS,
     ENDS_A_NAME,
     MAY_BE_LAST,
     MEASURES,
@@ -31,8 +32,9 @@ BULLET = r"[•⁃▪◦‣●]"
 _ENUMERATOR = regex.compile(rf"{BULLET}?\s?[(\[]?(?:\d{{1,3}}|\p{{L}}|[ivxIVX]{{1,5}})(?P<sign>[.)\]])[.)]?\s+")
 _LETTERS = regex.compile(r"(?:\p{L}\p{M}*[.-]+)*\p{L}\p{M}*")
 _LETTERS_APART = regex.compile(r"(?<![\w.-])(?:\p{L}\p{M}*\.\s?)+\p{L}\p{M}*$")
-# A word that is seldom an abbreviation.
-_WHOLE_WORD = regex.compile(r"\p{L}?[\p{Ll}\p{Lo}'’-]{2,}")
+# Letters from which on an English word is seldom an abbreviation. A guess, tried on UD_English-EWT's dev part.
+_LONG_WORD_LETTERS = 5
+_WHOLE_WORD = regex.compile(r"\p{L}?[\p{Ll}\p{Lo}'’-]{2,}|\p{Lu}{3,}|[\d-]{4,}")
 _UNIT = regex.compile(r"(?:\d\s?|/|°)\p{L}$")
 _ROMAN = regex.compile(r"[IVXLC]{2,}")
 _REGNAL = regex.compile(r"\p{Lu}\p{Ll}+\s[IVX]$")
@@ -83,12 +85,17 @@ def full_stop_ends(mark: Mark) -> bool:
 
 def _ends_before_small_letter(mark: Mark) -> bool:
     """True in careless writing: "i had one. it was small"."""
-    # What gives it away: the sentence began with a small letter too, or a function word begins the next one.
-    first = mark.text[mark.start : mark.start + 1]
-    if not first.islower() and not (mark.language == "en" and is_stop_word(mark.next_word, "en")):
+    if not mark.text[mark.start : mark.start + 1].islower():
+        # The sentence began with a capital. English is the one language whose abbreviations are known well enough.
+        is_long = len(mark.word) >= _LONG_WORD_LETTERS
+        if mark.language != "en" or not (is_long or is_stop_word(mark.next_word, "en")):
+            return False
+    if not mark.word:
+        return mark.before.endswith((")", '"', "”"))
+    is_abbreviated = _is_abbreviated(mark) or mark.word.casefold() in BEFORE_SMALL_LETTERS
+    if is_abbreviated or _NUMBER_BEFORE.search(mark.before):
         return False
-    is_word = bool(_WHOLE_WORD.fullmatch(mark.word)) or mark.before.endswith(")")
-    return is_word and not _is_abbreviated(mark) and library_ends(mark)
+    return bool(_WHOLE_WORD.fullmatch(mark.word)) and library_ends(mark)
 
 
 def _is_abbreviated(mark: Mark) -> bool:

@@ -133,9 +133,10 @@ def _ends_sentence(mark: Mark) -> bool:
         follows = mark.after.startswith(tuple(f"{mark.next_word}{sign}" for sign in " '’"))
         if not mark.next_word[:1].isupper() or not follows:
             return False
-        return bool(_PLAIN_WORD.search(mark.before)) and (
-            mark.signs != "." or is_stop_word(mark.next_word, mark.language)
-        )
+        if len(mark.signs) > 1:
+            return True
+        is_plain = bool(_PLAIN_WORD.search(mark.before))
+        return is_plain and (mark.signs != "." or is_stop_word(mark.next_word, mark.language))
     if "!" in mark.signs or "?" in mark.signs:
         if not mark.lower_follows:
             return True
