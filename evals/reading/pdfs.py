@@ -1,0 +1,183 @@
+"""Sentences of PDFs that come out whole, beside the source that they were typeset from.
+
+    python evals/reading/pdfs.py --path pairs [--part even|odd] [--reader here pdfium pdfminer pymupdf4llm] [--wrong]
+
+`pairs` holds a PDF `x.pdf` beside `x.jats` (JATS XML) or `x.tex` (LaTeX). Sentences of the source's paragraphs are
+compared as sequences of words. Sentences with formulas or other commands are left out. *exact* is the share that are
+one passage of the PDF, *whole* the share that stand in its text in one piece. *true* is the share of passages before
+the references that stand in the source in one piece; it is given for JATS only, which has the whole text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lxml import etree
+
+from marchwarden.observations import Failure
+from marchwarden.reading.files.pdf import read_pdf
+from marchwarden.reading.files.plain_text import plain_blocks
+from marchwarden.reading.passages import Block, lay_out
+from marchwarden.text.sentences import sentences
+
+# Words of a sentence that is counted, at least, and characters, at most: a longer one is no passage.
+_LEAST_WORDS, _MOST_CHARS = 6, 480
+
+_WORD = re.compile(r"[^\W_]+")
+_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
+
+
+def words(text: str) -> str:
+    return " " + " ".join(_WORD.findall(text.translate(_LIGATURES).lower())) + " "
+
+
+# Sources
+
+
+def jats_paragraphs(path: Path) -> tuple[list[str], str]:
+    tree = etree.parse(str(path), etree.XMLParser(recover=True, huge_tree=True))
+    whole = " ".join(tree.getroot().itertext())
+    found = []
+    for paragraph in tree.iterfind(".//body//p"):
+        if paragraph.find(".//inline-formula") is None and paragraph.find(".//disp-formula") is None:
+            found.append(" ".join("".join(paragraph.itertext()).split()))
+    return found, whole
+
+
+_COMMENT = re.compile(r"(?<!\\)%.*")
+_KEPT = re.compile(r"\\(?:emph|textit|textbf|textsc|text|url|underline|textrm)\{([^{}]*)\}")
+_CITED = re.compile(r"~?\\(?:cite[a-z]*|ref|autoref|cref|eqref)\*?(?:\[[^\]]*\])*\{[^{}]*\}")
+
+
+def latex_paragraphs(path: Path) -> tuple[list[str], str]:
+    text = "\n".join(_COMMENT.sub("", line) for line in path.read_text(errors="replace").splitlines())
+    text = text.split("\\begin{document}")[-1].split("\\begin{thebibliography}")[0]
+    text = _CITED.sub(" \\\\cite ", _KEPT.sub(r"\1", text))
+    text = text.replace("``", '"').replace("''", '"').replace("~", " ").replace("\\%", "%").replace("\\&", "&")
+    text = re.sub(r"\\item\b(\[[^\]]*\])?|\\(?:sub)*section\*?\{[^}]*\}|\\label\{[^}]*\}", "\n\n", text)
+    text = re.sub(r"\\(?:begin|end)\{(?:itemize|enumerate|abstract)\}", "\n\n", text)
+    return [" ".join(each.split()) for each in re.split(r"\n\s*\n", text)], ""
+
+
+def wanted_sentences(paragraphs: Iterable[str]) -> list[str]:
+    found = []
+    for paragraph in paragraphs:
+        for start, end in sentences(paragraph, "en"):
+            sentence = paragraph[start:end].strip()
+            plain = not re.search(r"[\\${}^_]|\[@", sentence) and sentence[-1:] in ".?!"
+            if plain and len(_WORD.findall(sentence)) >= _LEAST_WORDS and len(sentence) <= _MOST_CHARS:
+                found.append(words(sentence))
+    return list(dict.fromkeys(found))
+
+
+# Readers
+
+
+def here(body: bytes) -> list[Block]:
+    found = read_pdf(body)
+    return [] if isinstance(found, Failure) else list(found.blocks)
+
+
+def pdfium(body: bytes) -> list[Block]:
+    from pypdfium2 import PdfDocument
+
+    texts = [page.get_textpage().get_text_range(errors="ignore") for page in PdfDocument(body)]
+    return [block for text in texts for block in plain_blocks(re.sub("[\ufffe\u0002]\\s*", "", text))]
+
+
+def pdfminer(body: bytes) -> list[Block]:
+    from io import BytesIO
+
+    from pdfminer.high_level import extract_text
+
+    text = re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", extract_text(BytesIO(body)))
+    return [Block("paragraph", joined) for each in re.split(r"\n\s*\n|\f", text) if (joined := " ".join(each.split()))]
+
+
+def pymupdf4llm(body: bytes) -> list[Block]:
+    import pymupdf
+    import pymupdf4llm as library
+
+    text = re.sub(r"[*_#|]", "", library.to_markdown(pymupdf.open(stream=body), show_progress=False))
+    return [Block("paragraph", joined) for each in re.split(r"\n\s*\n", text) if (joined := " ".join(each.split()))]
+
+
+READERS: dict[str, Callable[[bytes], list[Block]]] = {
+    each.__name__: each for each in (here, pdfium, pdfminer, pymupdf4llm)
+}
+
+
+@dataclass
+class Score:
+    wanted: int = 0
+    exact: int = 0
+    whole: int = 0
+    passages: int = 0
+    true: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        true = f"{self.true / self.passages:.3f}" if self.passages else "–"
+        return f"{self.exact / self.wanted:.3f} | {self.whole / self.wanted:.3f} | {true} | {self.seconds:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--path", type=Path, required=True)
+    parser.add_argument("--part", choices=["even", "odd"])
+    parser.add_argument("--reader", nargs="*", choices=list(READERS), default=["here"])
+    parser.add_argument("--each", action="store_true", help="a row for each file")
+    parser.add_argument("--wrong", action="store_true", help="print the sentences and passages that are not whole")
+    arguments = parser.parse_args()
+    print("| files | reader | sentences | exact | whole | true | seconds |\n|---|" + "---|" * 6)
+    for kind, read in (("jats", jats_paragraphs), ("tex", latex_paragraphs)):
+        files = sorted(arguments.path.glob(f"*.{kind}"))
+        if arguments.part:
+            files = files[arguments.part == "odd" :: 2]
+        for name in arguments.reader:
+            score = Score()
+            for path in files:
+                paragraphs, source = read(path)
+                one = measure(READERS[name], path, paragraphs, source, tell=arguments.wrong)
+                if arguments.each and one.wanted:
+                    print(f"| {path.name} | {name} | {one.wanted} | {one} |")
+                for field in vars(score):
+                    setattr(score, field, getattr(score, field) + getattr(one, field))
+            print(f"| {len(files)} {kind} | {name} | {score.wanted} | {score} |", flush=True)
+
+
+def measure(
+    reader: Callable[[bytes], list[Block]], path: Path, paragraphs: list[str], source: str, *, tell: bool
+) -> Score:
+    wanted = wanted_sentences(paragraphs)
+    body = path.with_suffix(".pdf").read_bytes()
+    began = time.process_time() if reader is not here else time.perf_counter()
+    blocks = reader(body)
+    seconds = (time.process_time() if reader is not here else time.perf_counter()) - began
+    text, passages = lay_out(blocks, "en")
+    exact, flat = {words(each.text) for each in passages}, words(text)
+    score = Score(len(wanted), sum(each in exact for each in wanted), sum(each in flat for each in wanted))
+    score.seconds = seconds
+    ends = [match.start() for match in re.finditer(r"(?m)^\W*(?:\d+\W+)?References\W*$", text)]
+    full = words(source)
+    for passage in passages:
+        said = words(passage.text)
+        if source and said.count(" ") > _LEAST_WORDS and passage.start < (ends[-1] if ends else len(text)):
+            score.passages += 1
+            score.true += said in full
+            if tell and said not in full:
+                print("  passage:", passage.text.replace("\n", "⏎"))
+    if tell:
+        for each in wanted:
+            if each not in exact:
+                print("  sentence:", "whole" if each in flat else "broken", each)
+    return score
+
+
+if __name__ == "__main__":
+    main()
