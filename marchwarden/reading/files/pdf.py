@@ -1,4 +1,4 @@
-"""PDF → blocks: the text layer, page by page (pypdfium2)."""
+"""PDF → blocks, title, author and day: the text layer by PDFium, laid out by `pdf_layout`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.files.plain_text import plain_blocks
+from marchwarden.reading.files.pdf_layout import PdfPage, Piece, pdf_blocks, title_of
 from marchwarden.reading.passages import MOST_CHARACTERS, Block, visible
 
 # Pages of a file that are read. A guess.
@@ -18,10 +20,13 @@ _MAX_PAGES = 10_000
 # Seconds for one file. A guess.
 _TIMEOUT_S = 60.0
 
-_BROKEN_WORD = re.compile("[\ufffe\u0002]\\s*|(?<=[a-zà-ÿ])[\u00ad]\r?\n")
-_PAGE_NUMBER = re.compile(
-    r"^[ \t–-]*(?:page )?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?[ \t–-]*$\n?", re.IGNORECASE | re.MULTILINE
+# Titles that programs write: names of files, "untitled".
+_NO_TITLE = re.compile(
+    r"(?:microsoft (?:word|powerpoint|excel) - .*|.*\.(?:dvi|tex|docx?|odt|rtf|pdf|indd|qxd|pptx?|xlsx?|html?|md|ps|txt)"
+    r"|untitled.*|unknown|none|title|document\d*|\(anonymous\)|paper|main|slide \d+|[\W\d_]*)",
+    re.IGNORECASE,
 )
+_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"})
 # Days that programs write where they know none.
 _DEFAULT_DAYS = frozenset({date(1970, 1, 1), date(1980, 1, 1), date(2000, 1, 1)})
 _PDF_DATE = re.compile(r"D?:?(\d{4})(\d{2})(\d{2})")
@@ -47,8 +52,8 @@ def read_pdf(body: bytes) -> PdfContent | Failure:
     except ValueError:
         created = None
     return PdfContent(
-        tuple(block for text in layer.pages for block in plain_blocks(_PAGE_NUMBER.sub("", text))),
-        title=visible(layer.facts.get("Title", "")).strip() or None,
+        tuple(pdf_blocks(layer.pages)),
+        title=_title(layer),
         author=visible(layer.facts.get("Author", "")).strip() or None,
         created=None if created in _DEFAULT_DAYS else created,
     )
@@ -57,7 +62,13 @@ def read_pdf(body: bytes) -> PdfContent | Failure:
 def page_texts(body: bytes) -> list[str]:
     """Return the text of each page; an empty list where the PDF can't be opened."""
     layer = _text_layer(body)
-    return [] if isinstance(layer, Failure) else layer.pages
+    return [] if isinstance(layer, Failure) else [page.text for page in layer.pages]
+
+
+def _title(layer: _TextLayer) -> str | None:
+    """Return the title that the file declares, unless it is the name of a file; else what is largest on page 1."""
+    declared = " ".join(visible(layer.facts.get("Title", "")).split())
+    return declared if not _NO_TITLE.fullmatch(declared) else title_of(layer.pages)
 
 
 # The text layer, read by a process of its own
@@ -72,7 +83,7 @@ main(int(sys.argv[1]), int(sys.argv[2]))
 
 @dataclass(frozen=True)
 class _TextLayer:
-    pages: list[str]
+    pages: list[PdfPage]
     facts: dict[str, str]
 
 
@@ -88,7 +99,18 @@ def _text_layer(body: bytes) -> _TextLayer | Failure:
         return Failure(FailureKind.NO_TEXT, "the PDF is built in a way that crashes its reader")
     told = json.loads(done.stdout)
     if "error" not in told:
-        return _TextLayer([visible(_BROKEN_WORD.sub("", text)) for text in told["pages"]], told["facts"])
+        return _TextLayer([_page(page) for page in told["pages"]], told["facts"])
     if "password" in told["error"].lower():
         return Failure(FailureKind.FORBIDDEN, "the PDF opens only with a password")
     return Failure(FailureKind.NO_TEXT, "the PDF is broken and cannot be opened")
+
+
+def _page(told: Mapping[str, Any]) -> PdfPage:
+    pieces = (Piece(_readable(text), *place) for text, *place in told["pieces"])
+    return PdfPage(told["width"], told["height"], tuple(piece for piece in pieces if piece.text.strip("\ufffe ")))
+
+
+def _readable(text: str) -> str:
+    """Return text without ligatures and invisible characters, but for the mark of a divided word."""
+    divided = text.endswith("\ufffe")
+    return visible(text.translate(_LIGATURES)).replace("\n", " ").strip() + "\ufffe" * divided

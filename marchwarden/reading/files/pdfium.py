@@ -6,45 +6,145 @@ Nothing of the package is imported here, so that the process starts in a tenth o
 
 from __future__ import annotations
 
+import ctypes
 import json
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
+from typing import Any
 
 # Seconds of processor time, as many as the parent waits.
 SECONDS = 60
 # Bytes of address space. A guess.
 _MEMORY_BYTES = 2_000_000_000
+# Blank between two words that divides a line into pieces, such as columns or cells, in heights of a letter. Wider
+# than the blanks of justified lines in the sources of evals/reading/pdfs.py, narrower than the gutters of columns.
+_PIECE_GAP = 0.9
+# A letter is raised that is lower than its neighbour by this share, and stands higher. A guess.
+_RAISED_SHARE = 0.85
+# Radians from which on a letter counts as turned. A guess.
+_TURNED = 0.2
+
+_HYPHENS = frozenset({0xFFFE, 0x2})
+_RAISED_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+# Text, left, right, bottom, height of its letters, bold, turned.
+Piece = tuple[str, float, float, float, float, bool, bool]
 
 
 def main(most_characters: int, most_pages: int) -> None:
-    """Write `pages` (their texts) and `facts` (the information dictionary) as JSON; or `error`, in words."""
+    """Write `pages`, `facts` (the information dictionary), or `error`, in words, as JSON.
+
+    A page has `width`, `height` and `pieces`: runs of text on one line, in the order in which they are drawn, in
+    points from the lower left corner.
+    """
     _set_limits()
     from pypdfium2 import PdfDocument, PdfiumError
 
     try:
         document = PdfDocument(sys.stdin.buffer.read())
-        pages: list[str] = []
+        pages: list[dict[str, Any]] = []
         left = most_characters
         for number in range(min(len(document), most_pages)):
+            told: dict[str, Any] = {"width": 0.0, "height": 0.0, "pieces": []}
             try:
                 page = document[number]
+                told["width"], told["height"] = page.get_size()
                 text_page = page.get_textpage()
-                text: str = text_page.get_text_range(errors="ignore")
+                told["pieces"] = _pieces(text_page, min(left, text_page.count_chars()))
                 text_page.close()
                 page.close()
             except PdfiumError:
-                text = ""  # the page is broken; the others can still be read
-            pages.append(text[:left])
-            left -= len(pages[-1])
+                pass  # the page is broken; the others can still be read
+            pages.append(told)
+            left -= sum(len(piece[0]) for piece in told["pieces"])
             if left <= 0:
                 break
-        told: dict[str, object] = {"pages": pages, "facts": document.get_metadata_dict(skip_empty=True)}
+        result: dict[str, object] = {"pages": pages, "facts": document.get_metadata_dict(skip_empty=True)}
     except PdfiumError as error:
-        told = {"error": str(error)}
-    json.dump(told, sys.stdout)
+        result = {"error": str(error)}
+    json.dump(result, sys.stdout)
+
+
+class _Boxes:
+    """The boxes of a page's letters, as high as their font, whatever the letter."""
+
+    def __init__(self, text_page: Any) -> None:
+        from pypdfium2 import raw
+
+        self._page, self._box, self._call = text_page, raw.FS_RECTF(), raw.FPDFText_GetLooseCharBox
+        self._reference = ctypes.byref(self._box)
+
+    def of(self, at: int) -> tuple[float, float, float, float]:
+        """Return left, right, bottom and height."""
+        self._call(self._page, at, self._reference)
+        box = self._box
+        return box.left, box.right, box.bottom, box.top - box.bottom
+
+
+def _pieces(text_page: Any, count: int) -> list[Piece]:
+    from pypdfium2 import raw
+
+    boxes = _Boxes(text_page)
+    codes = [raw.FPDFText_GetUnicode(text_page, at) for at in range(count)]
+    pieces: list[Piece] = []
+    words: list[str] = []
+    left = right = bottom = height = 0.0
+    first = 0
+
+    def close() -> None:
+        if words:
+            turned = abs(raw.FPDFText_GetCharAngle(text_page, first)) > _TURNED
+            place = [round(each, 1) for each in (left, right, bottom, height)]
+            bold = _is_bold(text_page, first)
+            pieces.append((" ".join(words), place[0], place[1], place[2], place[3], bold, turned))
+            words.clear()
+
+    at = 0
+    while at < count:
+        if codes[at] in (10, 13):
+            close()
+        if codes[at] <= 32 and codes[at] not in _HYPHENS or codes[at] == 0xA0:
+            at += 1
+            continue
+        end = at
+        while end < count and (codes[end] > 32 and codes[end] != 0xA0 or codes[end] in _HYPHENS):
+            end += 1
+            if codes[end - 1] in _HYPHENS:
+                break  # PDFium leaves out the line end behind a hyphen
+        start_left, start_right, word_bottom, word_height = boxes.of(at)
+        last_left, last_right, last_bottom, last_height = boxes.of(end - 1)
+        text = "".join(chr(code) if code not in _HYPHENS else "\ufffe" for code in codes[at:end])
+        if last_height < _RAISED_SHARE * word_height and last_bottom > word_bottom and text[-1].isdigit():
+            text = _with_raised(text, at, word_height, boxes)
+        same_line = abs(word_bottom - bottom) < 0.6 * max(height, word_height)
+        if words and not (same_line and -2 * height < start_left - right < _PIECE_GAP * height):
+            close()
+        if not words:
+            first, left, right, bottom, height = at, start_left, last_right, word_bottom, word_height
+        words.append(text)
+        if word_height > height * 1.1:  # the piece began with a raised or small letter
+            bottom, height = word_bottom, word_height
+        right = max(right, last_right) if last_bottom - word_bottom < word_height else right
+        at = end
+        if text.endswith("\ufffe"):
+            close()
+    close()
+    return pieces
+
+
+def _with_raised(text: str, at: int, height: float, boxes: _Boxes) -> str:
+    """Write the small raised digits at the end of a word as such, so that a note's mark does not join a number."""
+    kept = len(text)
+    while kept > 1 and text[kept - 1].isdigit() and boxes.of(at + kept - 1)[3] < _RAISED_SHARE * height:
+        kept -= 1
+    return text[:kept] + text[kept:].translate(_RAISED_DIGITS)
+
+
+def _is_bold(text_page: Any, at: int) -> bool:
+    from pypdfium2 import raw
+
+    name = ctypes.create_string_buffer(100)
+    raw.FPDFText_GetFontInfo(text_page, at, name, 100, None)
+    return any(part in name.value.lower() for part in (b"bold", b"black", b"cmbx", b"medi", b"sfbx", b"heavy"))
 
 
 def _set_limits() -> None:

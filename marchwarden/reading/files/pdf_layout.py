@@ -1,0 +1,459 @@
+"""Pieces of text on the pages of a PDF → blocks: columns, running heads, tables, notes, and paragraphs over page ends.
+
+Pieces come in the order in which they are drawn, which is mostly the order of reading. It is kept, but for columns that
+are drawn line by line. Own code beside pdfminer.six and pymupdf4llm: evals/reading/pdfs.py measures them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from marchwarden.reading.passages import Block, BlockKind
+
+
+class Piece(NamedTuple):
+    """A run of text on one line, with its place in points from the lower left corner of the page."""
+
+    text: str
+    left: float
+    right: float
+    bottom: float
+    height: float
+    bold: bool
+    turned: bool
+
+
+@dataclass(frozen=True)
+class PdfPage:
+    width: float
+    height: float
+    pieces: tuple[Piece, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(piece.text for piece in self.pieces).replace("\ufffe\n", "").replace("\ufffe", "")
+
+
+@dataclass(frozen=True)
+class _Line:
+    pieces: tuple[Piece, ...]
+    page: int
+
+    @property
+    def text(self) -> str:
+        return " ".join(piece.text for piece in self.pieces)
+
+    @property
+    def left(self) -> float:
+        return self.pieces[0].left
+
+    @property
+    def right(self) -> float:
+        return max(piece.right for piece in self.pieces)
+
+    @property
+    def bottom(self) -> float:
+        return self._longest.bottom
+
+    @property
+    def height(self) -> float:
+        return self._longest.height
+
+    @property
+    def bold(self) -> bool:
+        return all(piece.bold for piece in self.pieces)
+
+    @property
+    def _longest(self) -> Piece:
+        return max(self.pieces, key=lambda piece: len(piece.text))
+
+
+# Heights of letters in which two sizes of type differ. A guess.
+_SAME_SIZE = 0.08
+_END_MARKS = (".", "!", "?", ":", "。", "！", "？", "।", "؟", "…", '."', ".”", ".’", ".)", '?"', "?”", "!”")
+_ITEM = re.compile(r"(?:[-*•‣·▪◦–●]|\(?(?:\d{1,3}|[a-z])[.)]|\[\d{1,3}\])(?:\s+\S|$)")
+_NUMBERED = re.compile(r"(?:(?:\d{1,2}|[A-Z])(?:\.\d{1,2})*\.?|[IVX]{1,4}\.)\s+[A-Z]\w")
+_CAPTION = re.compile(r"(?:fig(?:ure)?|tab(?:le)?|algorithm|listing|scheme|abb(?:ildung)?|tabelle|tableau)\.?\s+\w{1,4}\s*[.:]", re.I)
+_NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*\S")
+
+
+def pdf_blocks(pages: Sequence[PdfPage]) -> Iterator[Block]:
+    """Yield the blocks of all pages, in the order of reading."""
+    body = _body_height(pages)
+    running = _running_lines(pages)
+    lines: list[_Line] = []
+    for number, page in enumerate(pages):
+        lines += [line for line in _lines(page, number, body) if _place(line, page) not in running]
+    yield from _join_over_ends(_Paragraphs(lines, body).blocks(), body)
+
+
+def title_of(pages: Sequence[PdfPage]) -> str | None:
+    """Return the text in the largest type of the first page's upper half; None where none is larger than the rest."""
+    if not pages or not pages[0].pieces:
+        return None
+    body = _body_height(pages)
+    upper = [each for each in pages[0].pieces if each.bottom > pages[0].height * 0.4 and not each.turned]
+    upper = [each for each in upper if sum(map(str.isalpha, each.text)) > 2]
+    largest = max((each.height for each in upper), default=0.0)
+    if largest < body * (1 + 2 * _SAME_SIZE):
+        return None
+    found = [each.text for each in upper if each.height > largest * (1 - _SAME_SIZE / 2)]
+    title = " ".join(found).replace("\ufffe ", "").replace("\ufffe", "")
+    return title if 3 < len(title) <= 300 else None
+
+
+def _body_height(pages: Iterable[PdfPage]) -> float:
+    heights: Counter[float] = Counter()
+    for page in pages:
+        for piece in page.pieces:
+            heights[round(piece.height * 2) / 2] += len(piece.text)
+    return heights.most_common(1)[0][0] if heights else 10.0
+
+
+# Running heads and feet, page numbers
+
+# Share of a page's height, at the top and at the bottom, in which they stand. A guess.
+_EDGE_SHARE = 0.12
+_DIGITS = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(r"[–—\s|-]*(?:page\s*)?#(?:\s*(?:of|/)\s*#)?[–—\s|-]*", re.IGNORECASE)
+
+_Place = tuple[str, int]
+
+
+def _place(line: _Line, page: PdfPage) -> _Place:
+    """Return what a running line has in common on all pages: its text but for numbers, and its height."""
+    at_edge = not _EDGE_SHARE * page.height < line.bottom < (1 - _EDGE_SHARE) * page.height
+    text = _DIGITS.sub("#", line.text)
+    if not at_edge:
+        return "", 0
+    return text, round(line.bottom / 8) if not _PAGE_NUMBER.fullmatch(text) else 0
+
+
+def _running_lines(pages: Sequence[PdfPage]) -> set[_Place]:
+    found: Counter[_Place] = Counter()
+    for number, page in enumerate(pages):
+        found.update({_place(line, page) for line in _joined(page.pieces, number)})
+    found.pop(("", 0), None)
+    # In a long document a line that opens two chapters is no running head.
+    least = 2 if len(pages) < 5 else 3
+    numbers = {place for place in found if place[0] and _PAGE_NUMBER.fullmatch(place[0])}
+    return {place for place, times in found.items() if times >= least} | numbers
+
+
+# Lines and columns
+
+# Lines of prose that a column has, at least; characters of each, at the middle. Guesses: cells of tables are shorter.
+_LEAST_LINES, _LEAST_CHARS = 5, 18
+# Share of the lines that may cross the gutter between two columns, such as titles and figures. A guess.
+_CROSSING_SHARE = 0.35
+# Times that the pieces jump from one column to the other, as a share of the lines, where they are drawn line by line.
+_JUMPING_SHARE = 0.4
+
+
+def _lines(page: PdfPage, number: int, body: float) -> list[_Line]:
+    straight = [piece for piece in page.pieces if not piece.turned]
+    turned = [_Line((piece,), number) for piece in page.pieces if piece.turned]
+    if len(turned) > len(straight):  # the whole page is turned
+        return turned
+    gutter = _gutter(straight, page.width, body)
+    if gutter is None:
+        return _joined(straight, number) + turned
+    sides = [_side(piece, gutter) for piece in straight]
+    beside = [side for side in sides if side]
+    jumps = sum(one != other for one, other in pairwise(beside))
+    if jumps > _JUMPING_SHARE * len(beside):
+        return _by_column(straight, gutter, number) + turned
+    lines: list[_Line] = []
+    start = 0
+    for at in range(1, len(straight) + 1):
+        if at == len(straight) or sides[at] != sides[start]:
+            lines += _joined(straight[start:at], number)
+            start = at
+    return lines + turned
+
+
+def _side(piece: Piece, gutter: float) -> int:
+    """Return -1 left of the gutter, 1 right of it, 0 across it."""
+    return -1 if piece.right <= gutter + 1 else 1 if piece.left >= gutter - 1 else 0
+
+
+def _gutter(pieces: Sequence[Piece], width: float, body: float) -> float | None:
+    """Return the middle of the blank between two columns of prose; None where there are none."""
+    if len(pieces) < 2 * _LEAST_LINES or width <= 0:
+        return None
+    crossed = [0] * (int(width) + 2)
+    for piece in pieces:
+        for x in range(max(0, int(piece.left)), min(len(crossed), int(piece.right) + 1)):
+            crossed[x] += 1
+    middle = range(int(width * 0.3), int(width * 0.7))
+    fewest = min(crossed[x] for x in middle)
+    if fewest > _CROSSING_SHARE * len(pieces):
+        return None
+    free = [x for x in middle if crossed[x] == fewest]
+    # The widest run of the least crossed points.
+    runs: list[list[int]] = [[free[0]]]
+    for x in free[1:]:
+        if x == runs[-1][-1] + 1:
+            runs[-1].append(x)
+        else:
+            runs.append([x])
+    best = max(runs, key=len)
+    gutter = (best[0] + best[-1]) / 2
+    for side in (-1, 1):
+        column = [piece for piece in pieces if _side(piece, gutter) == side]
+        prose = [piece for piece in column if len(piece.text) >= _LEAST_CHARS]
+        if len(prose) < _LEAST_LINES or len(prose) < 0.5 * len(column):
+            return None
+        extent = max(piece.right for piece in prose) - min(piece.left for piece in prose)
+        if median(piece.right - piece.left for piece in prose) < 0.6 * extent or extent < 0.2 * width:
+            return None
+    return gutter
+
+
+def _by_column(pieces: Sequence[Piece], gutter: float, number: int) -> list[_Line]:
+    """Return the lines from top to bottom, left column first; a piece across the gutter ends both columns above it."""
+    lines: list[_Line] = []
+    columns: dict[int, list[Piece]] = {-1: [], 1: []}
+
+    def close() -> None:
+        for side in (-1, 1):
+            lines.extend(_joined(columns[side], number))
+            columns[side] = []
+
+    for piece in sorted(pieces, key=lambda each: (-round(each.bottom), each.left)):
+        if side := _side(piece, gutter):
+            columns[side].append(piece)
+        else:
+            close()
+            lines.extend(_joined([piece], number))
+    close()
+    return lines
+
+
+def _joined(pieces: Iterable[Piece], number: int) -> list[_Line]:
+    """Join pieces that follow each other on one line."""
+    lines: list[list[Piece]] = []
+    for piece in pieces:
+        last = lines[-1][-1] if lines else None
+        if last and abs(piece.bottom - last.bottom) < 0.4 * max(piece.height, last.height) and piece.left >= last.right - 2:
+            lines[-1].append(piece)
+        else:
+            lines.append([piece])
+    return [_Line(tuple(each), number) for each in lines]
+
+
+# Blocks
+
+
+@dataclass
+class _Draft:
+    """A block to which lines may be added."""
+
+    kind: BlockKind
+    lines: list[_Line]
+    text: str = ""
+    header: str | None = None
+    shown: bool = True
+
+    @property
+    def height(self) -> float:
+        return max(self.lines, key=lambda line: len(line.text)).height
+
+
+# Distance of two lines, in distances of the page's lines, from which on a new paragraph begins. A guess.
+_PARAGRAPH_GAP = 1.25
+# Indentation that begins a paragraph, in heights of a letter. A guess.
+_INDENT = 0.6
+# Characters of a heading, at most. A guess.
+_MAX_HEADING_CHARS = 150
+_CELL_GAP = " | "
+
+
+@dataclass
+class _Paragraphs:
+    """Lines joined to blocks."""
+
+    lines: list[_Line]
+    body: float
+    words: Counter[str] = field(default_factory=Counter)
+
+    def blocks(self) -> list[_Draft]:
+        for line in self.lines:
+            self.words.update(re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*(?!\w*\ufffe)", line.text.lower()))
+        pitch = self._pitch()
+        drafts: list[_Draft] = []
+        for at, line in enumerate(self.lines):
+            last = drafts[-1] if drafts else None
+            if self._is_row(at):
+                drafts.append(_Draft("row", [line]))
+            elif last and last.kind != "row" and self._goes_on(last, line, pitch):
+                last.lines.append(line)
+            else:
+                drafts.append(_Draft("item" if _ITEM.match(line.text) else "paragraph", [line]))
+        for draft in drafts:
+            draft.text = self._text(draft)
+            if draft.kind != "row" and self._is_heading(draft):
+                draft.kind = "heading"
+        _name_columns(drafts)
+        return drafts
+
+    def _pitch(self) -> float:
+        gaps = [
+            round(above.bottom - below.bottom, 1)
+            for above, below in pairwise(self.lines)
+            if above.page == below.page and 0 < above.bottom - below.bottom < 3 * self.body
+        ]
+        return Counter(gaps).most_common(1)[0][0] if gaps else self.body * 1.2
+
+    def _is_row(self, at: int) -> bool:
+        """True for cells side by side, where a line next to it has cells too."""
+        line = self.lines[at]
+        if len(line.pieces) < 2 or any(len(piece.text) > 60 for piece in line.pieces):
+            return False
+        if _ITEM.fullmatch(line.pieces[0].text) and len(line.pieces) == 2:
+            return False
+        beside = [self.lines[each] for each in (at - 1, at + 1) if 0 <= each < len(self.lines)]
+        return any(len(each.pieces) > 1 for each in beside)
+
+    def _goes_on(self, draft: _Draft, line: _Line, pitch: float) -> bool:
+        above = draft.lines[-1]
+        if abs(line.height - above.height) > _SAME_SIZE * max(line.height, above.height) * 1.5 or above.page != line.page:
+            return False
+        if _ITEM.match(line.text) or (above.bold != line.bold and len(draft.lines) == 1 and above.bold):
+            # A paragraph may begin with bold words.
+            return bool(not _ITEM.match(line.text) and not _is_short(above, line))
+        drop = above.bottom - line.bottom
+        if drop <= 0 or drop > _PARAGRAPH_GAP * max(pitch, 0.0) and drop > 1.4 * line.height:
+            return False
+        first = draft.lines[0]
+        if draft.kind == "item" and line.left < first.left - 1:
+            return False
+        if line.left - above.left > _INDENT * line.height and (len(draft.lines) > 1 or draft.kind != "item"):
+            return False
+        if _is_short(above, line) and (above.text.rstrip().endswith(_END_MARKS) or not line.text[:1].islower()):
+            return False
+        return True
+
+    def _is_heading(self, draft: _Draft) -> bool:
+        first, text = draft.lines[0], draft.text
+        if len(text) > _MAX_HEADING_CHARS or not any(map(str.isalpha, text)) or text.endswith((".", ",", ";")):
+            return False
+        if draft.height > self.body * (1 + _SAME_SIZE) and draft.kind == "paragraph":
+            return True
+        is_bold = all(line.bold for line in draft.lines) and not _CAPTION.match(text)
+        return len(draft.lines) <= 2 and (is_bold or bool(_NUMBERED.match(text) and first.text[-1:].isalnum()))
+
+    def _text(self, draft: _Draft) -> str:
+        if draft.kind == "row":
+            return _CELL_GAP.join(piece.text.replace("\ufffe", "-") for piece in draft.lines[0].pieces)
+        return join_lines([line.text for line in draft.lines], self.words)
+
+
+def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
+    """Join lines, and the words that are divided at their ends.
+
+    `words` are those of the whole text: they tell a word that has a hyphen anyway.
+    """
+    text = ""
+    for line in lines:
+        if text.endswith("\ufffe"):
+            text = text[:-1]
+            before = re.search(r"[^\W_]+(?:-[^\W_]+)*$", text)
+            after = re.match(r"[^\W_]+", line)
+            if before and after:
+                one, other = before[0].lower(), after[0].lower()
+                keeps = not after[0][0].islower() or words[f"{one}-{other}"] > words[one.rsplit("-")[-1] + other]
+                text += "-" * keeps
+            text += line
+        else:
+            text += ("\n" if text else "") + line
+    return text.replace("\ufffe", "-")
+
+
+def _is_short(above: _Line, line: _Line) -> bool:
+    """True where the first word of `line` would have had room on the line above it."""
+    word = line.text.split(" ", 1)[0]
+    letter = (line.right - line.left) / max(1, len(line.text))
+    margin = max(above.right, line.right)
+    return above.right + (len(word) + 1.5) * letter < margin
+
+
+def _name_columns(drafts: list[_Draft]) -> None:
+    """Give the rows of a table the cells that name its columns: its first row, where that alone has no numbers."""
+    start = 0
+    while start < len(drafts):
+        end = start
+        while end < len(drafts) and drafts[end].kind == "row":
+            end += 1
+        rows = drafts[start:end]
+        if len(rows) > 2 and not re.search(r"\d", rows[0].text):
+            cells = len(rows[0].lines[0].pieces)
+            if all(re.search(r"\d", row.text) or len(row.lines[0].pieces) != cells for row in rows[1:]):
+                for row in rows[1:]:
+                    row.header = rows[0].text if len(row.lines[0].pieces) == cells else None
+                rows[0].shown = False
+        start = max(end, start + 1)
+
+
+# Paragraphs over the ends of columns and pages
+
+# Blocks after which a paragraph that a column's end cut is no longer looked for. A guess: a table on a page of its own.
+_MOST_BETWEEN = 60
+
+
+def _join_over_ends(drafts: list[_Draft], body: float) -> Iterator[Block]:
+    """Join a paragraph with its rest behind a column's or page's end; notes, tables and figures between come after."""
+    taken: set[int] = set()
+    for at, draft in enumerate(drafts):
+        if at in taken:
+            continue
+        texts = [draft.text]
+        last = at
+        while rest := _rest_of(drafts, last, taken, body):
+            taken.add(rest)
+            texts.append(drafts[rest].text)
+            last = rest
+        yield Block(draft.kind, _over_ends(texts), draft.header, draft.shown)
+
+
+def _over_ends(texts: list[str]) -> str:
+    text = texts[0]
+    for rest in texts[1:]:
+        text = f"{text[:-1]}{rest}" if text.endswith("-") and rest[:1].islower() else f"{text}\n{rest}"
+    return text
+
+
+def _rest_of(drafts: list[_Draft], at: int, taken: set[int], body: float) -> int | None:
+    draft = drafts[at]
+    if draft.kind not in ("paragraph", "item") or draft.text.rstrip().endswith(_END_MARKS) or _CAPTION.match(draft.text):
+        return None
+    page = draft.lines[-1].page
+    for other in range(at + 1, min(len(drafts), at + 1 + _MOST_BETWEEN)):
+        rest = drafts[other]
+        if rest.lines[0].page > page + 1:
+            return None
+        if other in taken or rest.kind == "row" or _CAPTION.match(rest.text):
+            continue
+        same_size = abs(rest.height - draft.height) <= _SAME_SIZE * draft.height
+        if not same_size:
+            continue
+        moved = rest.lines[0].page != page or rest.lines[0].bottom > draft.lines[-1].bottom
+        if rest.kind == "paragraph" and moved and (rest.text[:1].islower() or _is_full(draft, rest)):
+            return other
+        if rest.kind in ("heading", "paragraph", "item"):
+            return None
+    return None
+
+
+def _is_full(draft: _Draft, rest: _Draft) -> bool:
+    """True where the last line is as long as the others, so that the sentence cannot end there."""
+    lines = [*draft.lines[:-1], *rest.lines]
+    widest = max((line.right - line.left for line in lines), default=0.0)
+    last = draft.lines[-1]
+    return len(lines) > 1 and last.right - last.left > 0.9 * widest
