@@ -75,6 +75,10 @@ def wanted_sentences(paragraphs: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+# The number of an item or a caption, which sources leave to the typesetter.
+_ITEM = re.compile(r"^\W*(?:(?:\d{1,3}|[a-z])[.):]\s|(?:figure|fig\.|table)\s*\d+\s*[:.])", re.IGNORECASE)
+
+
 # Readers
 
 
@@ -160,13 +164,14 @@ def measure(
     blocks = reader(body)
     seconds = (time.process_time() if reader is not here else time.perf_counter()) - began
     text, passages = lay_out(blocks, "en")
-    exact, flat = {words(each.text) for each in passages}, words(text)
+    exact = {words(said) for each in passages for said in (each.text, _ITEM.sub("", each.text))}
+    flat = words(text)
     score = Score(len(wanted), sum(each in exact for each in wanted), sum(each in flat for each in wanted))
     score.seconds = seconds
     ends = [match.start() for match in re.finditer(r"(?m)^\W*(?:\d+\W+)?References\W*$", text)]
     full = words(source)
     for passage in passages:
-        said = words(passage.text)
+        said = words(_ITEM.sub("", passage.text))
         if source and said.count(" ") > _LEAST_WORDS and passage.start < (ends[-1] if ends else len(text)):
             score.passages += 1
             score.true += said in full

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
 from marchwarden.reading.passages import Block, BlockKind
+from marchwarden.text.ranking import is_stop_word
 
 
 class Piece(NamedTuple):
@@ -44,6 +45,8 @@ class PdfPage:
 class _Line:
     pieces: tuple[Piece, ...]
     page: int
+    at_edge: bool = False
+    """True at the top or bottom of a page, where a running head may stand."""
 
     @property
     def text(self) -> str:
@@ -89,7 +92,10 @@ def pdf_blocks(pages: Sequence[PdfPage]) -> Iterator[Block]:
     running = _running_lines(pages)
     lines: list[_Line] = []
     for number, page in enumerate(pages):
-        lines += [line for line in _lines(page, number, body) if _place(line, page) not in running]
+        for line in _lines(page, number, body):
+            place = _place(line, page)
+            if place not in running:
+                lines.append(replace(line, at_edge=bool(place[0])))
     yield from _join_over_ends(_Paragraphs(lines, body).blocks(), body)
 
 
@@ -120,6 +126,8 @@ def _body_height(pages: Iterable[PdfPage]) -> float:
 
 # Share of a page's height, at the top and at the bottom, in which they stand. A guess.
 _EDGE_SHARE = 0.12
+# Characters of a running line from which on it may stand at another height on other pages. A guess.
+_TELLING_CHARS = 20
 _DIGITS = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(r"[–—\s|-]*(?:page\s*)?#(?:\s*(?:of|/)\s*#)?[–—\s|-]*", re.IGNORECASE)
 
@@ -127,12 +135,12 @@ _Place = tuple[str, int]
 
 
 def _place(line: _Line, page: PdfPage) -> _Place:
-    """Return what a running line has in common on all pages: its text but for numbers, and its height."""
+    """Return what a running line has in common on all pages: its text but for numbers, and about where it stands."""
     at_edge = not _EDGE_SHARE * page.height < line.bottom < (1 - _EDGE_SHARE) * page.height
     text = _DIGITS.sub("#", line.text)
     if not at_edge:
         return "", 0
-    return text, round(line.bottom / 8) if not _PAGE_NUMBER.fullmatch(text) else 0
+    return text, 0 if len(text) >= _TELLING_CHARS or _PAGE_NUMBER.fullmatch(text) else round(line.bottom / 8)
 
 
 def _running_lines(pages: Sequence[PdfPage]) -> set[_Place]:
@@ -284,8 +292,11 @@ class _Paragraphs:
     words: Counter[str] = field(default_factory=Counter)
 
     def blocks(self) -> list[_Draft]:
-        for line in self.lines:
-            self.words.update(re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*(?!\w*\ufffe)", line.text.lower()))
+        for line, above in zip(self.lines, [None, *self.lines], strict=False):
+            found = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", line.text.lower())
+            # The parts of a divided word are no words.
+            start = int(above is not None and above.text.endswith("\ufffe"))
+            self.words.update(found[start : len(found) - line.text.endswith("\ufffe")])
         pitch = self._pitch()
         drafts: list[_Draft] = []
         for at, line in enumerate(self.lines):
@@ -298,6 +309,8 @@ class _Paragraphs:
                 drafts.append(_Draft("item" if _ITEM.match(line.text) else "paragraph", [line]))
         for draft in drafts:
             draft.text = self._text(draft)
+            if draft.kind == "item" and any(line.left < draft.lines[0].left - 1 for line in draft.lines):
+                draft.kind = "paragraph"  # that begins with a number
             if draft.kind != "row" and self._is_heading(draft):
                 draft.kind = "heading"
         _name_columns(drafts)
@@ -325,14 +338,19 @@ class _Paragraphs:
         above = draft.lines[-1]
         if abs(line.height - above.height) > _SAME_SIZE * max(line.height, above.height) * 1.5 or above.page != line.page:
             return False
-        if _ITEM.match(line.text) or (above.bold != line.bold and len(draft.lines) == 1 and above.bold):
+        is_item = bool(_ITEM.match(line.text))
+        if line.text[0] in "–-" and not _is_short(above, line) and abs(line.left - above.left) < 1:
+            is_item = False  # a dash within a sentence
+        if is_item or (above.bold != line.bold and len(draft.lines) == 1 and above.bold):
             # A paragraph may begin with bold words.
-            return bool(not _ITEM.match(line.text) and not _is_short(above, line))
+            return bool(not is_item and not _is_short(above, line))
+        if line.right <= above.left or line.left >= above.right:
+            return False
         drop = above.bottom - line.bottom
         if drop <= 0 or drop > _PARAGRAPH_GAP * max(pitch, 0.0) and drop > 1.4 * line.height:
             return False
         first = draft.lines[0]
-        if draft.kind == "item" and line.left < first.left - 1:
+        if draft.kind == "item" and line.left < first.left - 1 and not line.text[:1].islower():
             return False
         if line.left - above.left > _INDENT * line.height and (len(draft.lines) > 1 or draft.kind != "item"):
             return False
@@ -367,13 +385,31 @@ def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
             before = re.search(r"[^\W_]+(?:-[^\W_]+)*$", text)
             after = re.match(r"[^\W_]+", line)
             if before and after:
-                one, other = before[0].lower(), after[0].lower()
-                keeps = not after[0][0].islower() or words[f"{one}-{other}"] > words[one.rsplit("-")[-1] + other]
-                text += "-" * keeps
+                text += "-" * _has_hyphen(before[0], after[0], words)
             text += line
         else:
             text += ("\n" if text else "") + line
     return text.replace("\ufffe", "-")
+
+
+# English words that end compounds, and no other words.
+_COMPOUND_ENDS = frozenset(
+    "aware based compatible driven friendly level needed only oriented running scale speaking specific".split()
+)
+
+
+def _has_hyphen(before: str, after: str, words: Counter[str]) -> bool:
+    """True for a compound that has a hyphen anyway, by the other words of the text: "low-level", not "partic-ular"."""
+    whole, other = before.lower(), after.lower()
+    *first, last = whole.split("-")
+    joined, hyphened = words[last + other], words[f"{whole}-{other}"]
+    if joined or hyphened:
+        return hyphened > joined
+    if before.isupper() or not after[0].islower():
+        return not before.isupper()
+    if other in _COMPOUND_ENDS:
+        return len(last) > 1
+    return bool(first) or all(words[each] or is_stop_word(each, "en") for each in (last, other))
 
 
 def _is_short(above: _Line, line: _Line) -> bool:
@@ -446,7 +482,8 @@ def _rest_of(drafts: list[_Draft], at: int, taken: set[int], body: float) -> int
         moved = rest.lines[0].page != page or rest.lines[0].bottom > draft.lines[-1].bottom
         if rest.kind == "paragraph" and moved and (rest.text[:1].islower() or _is_full(draft, rest)):
             return other
-        if rest.kind in ("heading", "paragraph", "item"):
+        is_running = len(rest.lines) == 1 and rest.lines[0].at_edge and not rest.text.endswith(_END_MARKS)
+        if rest.kind in ("heading", "paragraph", "item") and not is_running:
             return None
     return None
 
