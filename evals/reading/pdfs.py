@@ -100,7 +100,9 @@ def pdfminer(body: bytes) -> list[Block]:
     from pdfminer.high_level import extract_text
 
     text = re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", extract_text(BytesIO(body)))
-    return [Block("paragraph", joined) for each in re.split(r"\n\s*\n|\f", text) if (joined := " ".join(each.split()))]
+    return [
+        Block("paragraph", joined) for each in re.split(r"\n\s*\n|\f", text) if (joined := " ".join(each.split()))
+    ]
 
 
 def pymupdf4llm(body: bytes) -> list[Block]:

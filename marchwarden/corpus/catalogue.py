@@ -13,7 +13,7 @@ from marchwarden.errors import ConfigurationError, StorageError
 from marchwarden.observations import ContentHash
 
 # Raise it when the same files are read, or indexed, in another way: corpora made before are then made anew.
-VERSION = 2
+VERSION = 3
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS lines (
     path TEXT NOT NULL, line INTEGER NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL, hash TEXT NOT NULL,
     PRIMARY KEY (path, line)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS kept (hash TEXT PRIMARY KEY, page BLOB NOT NULL);
 """
 
 _FINISHED = "DELETE FROM facts WHERE name = 'unfinished'"
@@ -131,7 +132,7 @@ class Catalogue:
 
     def begin_anew(self) -> None:
         """Forget all files and lines, but keep the roots."""
-        for table in ("files", "lines", "languages"):
+        for table in ("files", "lines", "languages", "kept"):
             self._db.execute(f"DELETE FROM {table}")
         self._db.execute("INSERT OR REPLACE INTO facts VALUES ('version', ?)", (str(VERSION),))
 
@@ -190,6 +191,18 @@ class Catalogue:
     def put_lines(self, path: str, lines: Iterable[LineRecord]) -> None:
         rows = [(path, each.line, each.start, each.length, each.hash) for each in lines]
         self._db.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?)", rows)
+
+    def kept_page(self, content: ContentHash) -> bytes | None:
+        """Return the page that was kept of a file with this hash, packed; None where none was."""
+        found = self._db.execute("SELECT page FROM kept WHERE hash = ?", (content,)).fetchone()
+        return found[0] if found else None
+
+    def keep_page(self, content: ContentHash, page: bytes) -> None:
+        self._db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (content, page))
+
+    def drop_kept(self) -> None:
+        """Remove the pages that were kept of files that are in the catalogue no longer."""
+        self._db.execute("DELETE FROM kept WHERE hash NOT IN (SELECT hash FROM files)")
 
     def remove_file(self, path: str) -> None:
         self._db.execute("DELETE FROM files WHERE path = ?", (path,))

@@ -85,7 +85,9 @@ class CorpusFetcher:
             detail = f"the file is no longer what was indexed; {again(self._corpus.name)} looks again"
             return _failed(url, FailureKind.CHANGED, detail)
         try:
-            page = _page(record, url, body)
+            with Catalogue.reading(self._corpus.catalogue) as catalogue:
+                kept = catalogue.kept_page(record.hash)
+            page = _page(record, url, body, kept)
         except Exception:  # a parser stumbled over this one file: the others are still to be read
             _log.exception("reading %s failed", url)
             page = Failure(FailureKind.NO_TEXT, "the file is built in a way that cannot be read")
@@ -131,21 +133,23 @@ def _body(record: _Record) -> bytes | Failure:
         return Failure(FailureKind.NOT_FOUND, f"the file can't be read: {error.strerror or error}")
 
 
-def _page(record: _Record, url: str, body: bytes) -> Page | Failure:
-    return page_of_document(url, body, day_of(Path(record.path).stat().st_mtime), is_line=record.length is not None)
+def _page(record: _Record, url: str, body: bytes, kept: bytes | None) -> Page | Failure:
+    modified = day_of(Path(record.path).stat().st_mtime)
+    return page_of_document(url, body, modified, is_line=record.length is not None, kept=kept)
 
 
 def page_of_document(
-    locator: str, body: bytes, modified: date | None, *, is_line: bool | None = None
+    locator: str, body: bytes, modified: date | None, *, is_line: bool | None = None, kept: bytes | None = None
 ) -> Page | Failure:
     """Return the page that a document's bytes are, or the failure.
 
-    `is_line` is True for one line of a .jsonl file; None where the locator alone tells.
+    `is_line` is True for one line of a .jsonl file; None where the locator alone tells. `kept` is the page of a file
+    as it was read before, packed.
     """
     if is_line is None:
         line = _LINE.search(locator)
         is_line = line is not None and kind_of(locator[: line.start()]) == JSON_LINES
     if is_line:
         return page_of_line(locator, body, modified)
-    page = page_of(locator, body, modified)
+    page = page_of(locator, body, modified, kept)
     return page if isinstance(page, Failure) else with_places(page, body)

@@ -6,11 +6,14 @@ A file is one document; of a .jsonl file each line is one.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 from pathlib import PurePath
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from marchwarden.corpus.catalogue import LineRecord
 from marchwarden.http.addresses import web_address
@@ -76,6 +79,8 @@ class Prepared:
     failure: str | None = None
     hash: ContentHash | None = None
     """Hash of the file's bytes; None where not all of them were read."""
+    kept: bytes | None = None
+    """The page, packed, of a kind of file that takes long to read; None for other kinds."""
     is_known: bool = False
     """True where the file had this hash before, so that there is nothing to do."""
 
@@ -88,20 +93,44 @@ def kind_of(path: str) -> str | None:
 # Pages
 
 
-def page_of(path: str, body: bytes, modified: date | None) -> Page | Failure:
-    """Return the page that a file is, or the failure.
+# Kinds of files whose pages are kept: reading a PDF again would take a process, and seconds for a book.
+_KEPT = frozenset({"application/pdf"})
+
+
+def page_of(path: str, body: bytes, modified: date | None, kept: bytes | None = None) -> Page | Failure:
+    """Return the page that a file is, or the failure. `kept` is its page as it was read before, packed.
 
     `modified` is the day of the file's last change; the page has it where the content names none itself.
     """
+    page = _unpack_page(kept, path) if kept else _read_file(path, body)
+    return _finish(page, path, modified)
+
+
+def _read_file(path: str, body: bytes) -> Page | Failure:
     if not body.strip():
         return Failure(FailureKind.NO_TEXT, "the file is empty")
-    page = read_page(body, url=path, content_type=kind_of(path))
+    return read_page(body, url=path, content_type=kind_of(path))
+
+
+def _finish(page: Page | Failure, path: str, modified: date | None) -> Page | Failure:
     if isinstance(page, Failure):
         return page
     if not page.passages:
         return Failure(FailureKind.NO_TEXT, "there is no text in it")
     title = page.title or PurePath(path).stem
     return replace(page, title=visible(title), canonical_url=None, modified=page.modified or modified)
+
+
+_PAGE: TypeAdapter[Page] = TypeAdapter(Page)
+
+
+def _pack_page(page: Page) -> bytes:
+    return zlib.compress(_PAGE.dump_json(page))
+
+
+def _unpack_page(packed: bytes, path: str) -> Page:
+    """Return a packed page as that of the file at `path`."""
+    return replace(_PAGE.validate_json(zlib.decompress(packed)), url=path)
 
 
 # Names of fields in a line of JSON, the first that says something counts. A guess from public collections.
@@ -160,10 +189,12 @@ def day_of(timestamp: float) -> date | None:
 
 def prepare_file(path: str, body: bytes, modified: date | None) -> Prepared:
     """Prepare a file that is one document."""
-    page = page_of(path, body, modified)
+    read = _read_file(path, body)
+    page = _finish(read, path, modified)
     if isinstance(page, Failure):
         return Prepared(failure=page.detail, hash=content_hash(body))
-    return Prepared(tuple(_parts(page, path)), 1, hash=content_hash(body))
+    kept = _pack_page(read) if isinstance(read, Page) and kind_of(path) in _KEPT else None
+    return Prepared(tuple(_parts(page, path)), 1, hash=content_hash(body), kept=kept)
 
 
 def prepare_lines(path: str, first: int, start: int, body: bytes, modified: date | None) -> Prepared:

@@ -173,6 +173,7 @@ class _Run:
             raise StorageError(f"the index can't be written: {error}", hint="Is the disk full?") from error
         self._tell(*self._count_files, self._read)
         self._catalogue.is_unfinished = False
+        self._catalogue.drop_kept()
         self._commit()
         self._writer.close()
         summary = self._catalogue.summary()
@@ -244,6 +245,8 @@ class _Run:
         if result.hash is None:  # its bytes could not be had: the next run tries again
             state = ""
         self._put(FileRecord(task.path, state, result.hash or _UNREAD, result.documents, result.failure))
+        if result.hash and result.kept:
+            self._catalogue.keep_page(result.hash, result.kept)
         return None
 
     def _end_if_done(self, lines: _Lines) -> None:

@@ -1,6 +1,7 @@
-"""Places of passages in a file as a person opens it: the page of a PDF, the line of a text, the chapter of a book.
+"""Places of passages in a file as a person opens it: the line of a text, the chapter of a book.
 
-Readers lay texts out anew (wrapped lines are joined, markup goes), so that places are found by aligning words.
+The reader of PDFs tells the pages itself. Other readers lay texts out anew (wrapped lines are joined, markup goes),
+so that places are found by aligning words.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from dataclasses import replace
 from marchwarden.observations import Page, Passage
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.epub import EPUB, chapter_texts
-from marchwarden.reading.files.pdf import page_texts
 
 _WORD = re.compile(r"[^\W_]+")
 # Words at the beginning of a passage that are looked for, and the fewest where not all are found in a row. A guess.
@@ -25,12 +25,8 @@ _MOST_TRIED = 10_000
 
 def with_places(page: Page, body: bytes) -> Page:
     """Return the page with the place of each passage that could be found; other kinds of files stay as they are."""
-    if page.media_type == "application/pdf":
-        stretches: Iterable[tuple[str, str]] = (
-            (f"page={number}", text) for number, text in enumerate(page_texts(body), 1)
-        )
-    elif page.media_type == EPUB:
-        stretches = chapter_texts(body)
+    if page.media_type == EPUB:
+        stretches: Iterable[tuple[str, str]] = chapter_texts(body)
     elif page.media_type in ("text/plain", "text/markdown"):
         lines = re.split(r"\r\n?|\n", decode(body, None))
         stretches = ((f"L{number}", line) for number, line in enumerate(lines, 1))

@@ -11,7 +11,7 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
-from marchwarden.http.addresses import join_url
+from marchwarden.http.addresses import join_url, web_address
 from marchwarden.observations import Failure, FailureKind, Page, content_hash
 from marchwarden.reading.access.classify import Impression, failure_of_page, failure_of_status
 from marchwarden.reading.access.page_features import (
@@ -216,7 +216,10 @@ def _read_pdf(page: Page, body: bytes, content_type: str | None) -> Page | Failu
     content = read_pdf(body)
     if isinstance(content, Failure):
         return content
-    page = _with_text(replace(page, title=content.title, author=content.author), content.blocks)
+    blocks = content.blocks
+    if web_address(page.url):
+        blocks = tuple(replace(block, places=()) for block in blocks)  # a web page is cited by its address alone
+    page = _with_text(replace(page, title=content.title, author=content.author), blocks)
     published, modified = shown_dates(page.text)
     standing = standing_of(page.title, page.text)
     if not page.passages:

@@ -43,6 +43,8 @@ class Block:
     """False for text that can't be quoted: a row that names the columns says nothing by itself."""
     cells: tuple[Cell, ...] = ()
     """Cells of a table row, in order; none where they were not told apart."""
+    places: tuple[tuple[int, str], ...] = ()
+    """Offsets in `text`, each with the place in the file of what follows, such as `page=3`; empty on web pages."""
 
 
 # Characters that readers don't see, and that could hide words from them or smuggle words past them.
@@ -129,7 +131,8 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
             for start, end in islice(_spans(block, told), MOST_PASSAGES - len(passages)):
                 number = len(passages) + 1
                 above = _heading(heading, _header(block, start, end))
-                passages.append(Passage(number, length + start, length + end, block.text[start:end], above))
+                place = next((place for at, place in reversed(block.places) if at <= start), None)
+                passages.append(Passage(number, length + start, length + end, block.text[start:end], above, place))
         pieces.append(block.text)
         length += len(block.text)
         previous = block

@@ -10,11 +10,14 @@ import anyio
 import pytest
 
 from marchwarden.contract import SourceFilter
+from marchwarden.corpus.catalogue import Catalogue
 from marchwarden.corpus.corpora import Corpus
 from marchwarden.corpus.corpus_fetcher import CorpusFetcher
 from marchwarden.observations import FailureKind, FetchOutcome, content_hash
+from marchwarden.reading.files import pdf as pdfs
 from marchwarden.sources.corpus_search import CorpusSearch
 from tests.corpora import corpus_of, index
+from tests.reading.pages import pdf
 
 NOTE = "# Alliums\n\nGarlic is planted in October and lifted in July.\n"
 LINES = '{"title": "Peas", "text": "Peas climb.", "date": "2020-02-03"}\n{"id": "b", "text": "Beans climb too."}\n'
@@ -163,3 +166,29 @@ def test_a_hit_shows_the_sentence_that_says_most_of_what_is_asked(tmp_path: Path
         return found.provider, found.hits[0].snippet
 
     assert anyio.run(search) == ("corpus:more", "The quince was grafted in 1954.")
+
+
+def test_a_pdf_is_read_once_and_then_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = pdf(["The orchard has 412 apple trees."])
+    corpus = corpus_of(tmp_path / "files", {"trees.pdf": body, "copies/again.pdf": body})
+    index(tmp_path / "files")
+    monkeypatch.setattr(pdfs, "_PROGRAM", "import os; os.abort()")
+    for name in ("trees.pdf", "copies/again.pdf"):
+        found = fetch(corpus, tmp_path / "files" / name)
+        assert found.page is not None
+        assert (found.page.url, found.page.title) == (str(tmp_path / "files" / name), Path(name).stem)
+        assert [(each.text, each.place) for each in found.page.passages] == [
+            ("The orchard has 412 apple trees.", "page=1")
+        ]
+
+
+def test_what_was_kept_of_a_pdf_goes_with_it(tmp_path: Path) -> None:
+    body = pdf(["The orchard has 412 apple trees."])
+    corpus = corpus_of(tmp_path / "files", {"trees.pdf": body, "notes.md": NOTE})
+    index(tmp_path / "files")
+    with Catalogue.reading(corpus.catalogue) as catalogue:
+        assert catalogue.kept_page(content_hash(body))
+    (tmp_path / "files/trees.pdf").unlink()
+    index(tmp_path / "files")
+    with Catalogue.reading(corpus.catalogue) as catalogue:
+        assert catalogue.kept_page(content_hash(body)) is None

@@ -52,6 +52,37 @@ def pdf(lines: list[str], info: str = "") -> bytes:
     return body.encode("ascii")
 
 
+def pdf_pages(*pages: list[tuple[float, float, float, str]], info: str = "") -> bytes:
+    """A PDF whose pages show these texts (ASCII): left, bottom, size and text of each, in the order of drawing."""
+    kids = " ".join(f"{3 + 2 * number} 0 R" for number in range(len(pages)))
+    font = 3 + 2 * len(pages)
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>"]
+    for number, shown in enumerate(pages):
+        escaped = [
+            (left, bottom, size, text.replace("(", r"\(").replace(")", r"\)")) for left, bottom, size, text in shown
+        ]
+        stream = "\n".join(
+            f"BT /F1 {size:g} Tf {left:g} {bottom:g} Td ({text}) Tj ET" for left, bottom, size, text in escaped
+        )
+        objects += [
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {4 + 2 * number} 0 R"
+            f" /Resources << /Font << /F1 {font} 0 R >> >> >>",
+            f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
+        ]
+    objects += ["<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>", f"<< {info} >>"]
+    body, offsets = "%PDF-1.4\n", []
+    for number, each in enumerate(objects, 1):
+        offsets.append(len(body))
+        body += f"{number} 0 obj\n{each}\nendobj\n"
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    size = len(objects) + 1
+    body += (
+        f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n"
+        f"<< /Size {size} /Root 1 0 R /Info {font + 1} 0 R >>\nstartxref\n{len(body)}\n%%EOF"
+    )
+    return body.encode("ascii")
+
+
 def gzipped(body: bytes, level: int = 9) -> bytes:
     """The same bytes whenever it is called: gzip writes the time into its head, and tests are named after bytes."""
     return gzip.compress(body, level, mtime=0)

@@ -22,7 +22,8 @@ _TIMEOUT_S = 60.0
 
 # Titles that programs write: names of files, "untitled".
 _NO_TITLE = re.compile(
-    r"(?:microsoft (?:word|powerpoint|excel) - .*|.*\.(?:dvi|tex|docx?|odt|rtf|pdf|indd|qxd|pptx?|xlsx?|html?|md|ps|txt)"
+    r"(?:microsoft (?:word|powerpoint|excel) - .*"
+    r"|.*\.(?:dvi|tex|docx?|odt|rtf|pdf|indd|qxd|pptx?|xlsx?|html?|md|ps|txt)"
     r"|untitled.*|unknown|none|title|document\d*|\(anonymous\)|paper|main|slide \d+|[\W\d_]*)",
     re.IGNORECASE,
 )
@@ -57,12 +58,6 @@ def read_pdf(body: bytes) -> PdfContent | Failure:
         author=visible(layer.facts.get("Author", "")).strip() or None,
         created=None if created in _DEFAULT_DAYS else created,
     )
-
-
-def page_texts(body: bytes) -> list[str]:
-    """Return the text of each page; an empty list where the PDF can't be opened."""
-    layer = _text_layer(body)
-    return [] if isinstance(layer, Failure) else [page.text for page in layer.pages]
 
 
 def _title(layer: _TextLayer) -> str | None:

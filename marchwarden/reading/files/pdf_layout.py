@@ -1,7 +1,7 @@
-"""Pieces of text on the pages of a PDF → blocks: columns, running heads, tables, notes, and paragraphs over page ends.
+"""Pieces of text on the pages of a PDF → blocks: columns, running heads, tables, notes, paragraphs over page ends.
 
-Pieces come in the order in which they are drawn, which is mostly the order of reading. It is kept, but for columns that
-are drawn line by line. Own code beside pdfminer.six and pymupdf4llm: evals/reading/pdfs.py measures them.
+Pieces come in the order in which they are drawn, which is mostly the order of reading. It is kept, but for columns
+that are drawn line by line. Own code beside pdfminer.six and pymupdf4llm: evals/reading/pdfs.py measures them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from functools import cached_property
+from itertools import accumulate, pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -36,9 +37,11 @@ class PdfPage:
     height: float
     pieces: tuple[Piece, ...]
 
-    @property
-    def text(self) -> str:
-        return "\n".join(piece.text for piece in self.pieces).replace("\ufffe\n", "").replace("\ufffe", "")
+    @cached_property
+    def outermost(self) -> tuple[float, float]:
+        """Return the bottoms of the lowest and the highest line."""
+        bottoms = [piece.bottom for piece in self.pieces if not piece.turned]
+        return min(bottoms, default=0.0), max(bottoms, default=0.0)
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class _Line:
     at_edge: bool = False
     """True at the top or bottom of a page, where a running head may stand."""
 
-    @property
+    @cached_property
     def text(self) -> str:
         return " ".join(piece.text for piece in self.pieces)
 
@@ -72,7 +75,7 @@ class _Line:
     def bold(self) -> bool:
         return all(piece.bold for piece in self.pieces)
 
-    @property
+    @cached_property
     def _longest(self) -> Piece:
         return max(self.pieces, key=lambda piece: len(piece.text))
 
@@ -82,7 +85,9 @@ _SAME_SIZE = 0.08
 _END_MARKS = (".", "!", "?", ":", "。", "！", "？", "।", "؟", "…", '."', ".”", ".’", ".)", '?"', "?”", "!”")
 _ITEM = re.compile(r"(?:[-*•‣·▪◦–●]|\(?(?:\d{1,3}|[a-z])[.)]|\[\d{1,3}\])(?:\s+\S|$)")
 _NUMBERED = re.compile(r"(?:(?:\d{1,2}|[A-Z])(?:\.\d{1,2})*\.?|[IVX]{1,4}\.)\s+[A-Z]\w")
-_CAPTION = re.compile(r"(?:fig(?:ure)?|tab(?:le)?|algorithm|listing|scheme|abb(?:ildung)?|tabelle|tableau)\.?\s+\w{1,4}\s*[.:]", re.I)
+_CAPTION = re.compile(
+    r"(?:fig(?:ure)?|tab(?:le)?|algorithm|listing|scheme|abb(?:ildung)?|tabelle|tableau)\.?\s+\w{1,4}\s*[.:]", re.I
+)
 _NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*\S")
 
 
@@ -96,7 +101,7 @@ def pdf_blocks(pages: Sequence[PdfPage]) -> Iterator[Block]:
             place = _place(line, page)
             if place not in running:
                 lines.append(replace(line, at_edge=bool(place[0])))
-    yield from _join_over_ends(_Paragraphs(lines, body).blocks(), body)
+    yield from _join_over_ends(_Paragraphs(lines, body).blocks())
 
 
 def title_of(pages: Sequence[PdfPage]) -> str | None:
@@ -136,9 +141,10 @@ _Place = tuple[str, int]
 
 def _place(line: _Line, page: PdfPage) -> _Place:
     """Return what a running line has in common on all pages: its text but for numbers, and about where it stands."""
-    at_edge = not _EDGE_SHARE * page.height < line.bottom < (1 - _EDGE_SHARE) * page.height
     text = _DIGITS.sub("#", line.text)
-    if not at_edge:
+    # A page number may stand further in, where the margins are wide.
+    share = 2 * _EDGE_SHARE if line.bottom in page.outermost and _PAGE_NUMBER.fullmatch(text) else _EDGE_SHARE
+    if share * page.height < line.bottom < (1 - share) * page.height:
         return "", 0
     return text, 0 if len(text) >= _TELLING_CHARS or _PAGE_NUMBER.fullmatch(text) else round(line.bottom / 8)
 
@@ -195,10 +201,12 @@ def _gutter(pieces: Sequence[Piece], width: float, body: float) -> float | None:
     """Return the middle of the blank between two columns of prose; None where there are none."""
     if len(pieces) < 2 * _LEAST_LINES or width <= 0:
         return None
-    crossed = [0] * (int(width) + 2)
+    # Pieces that begin or end at each point, and so pieces that cross it.
+    change = [0] * (int(width) + 2)
     for piece in pieces:
-        for x in range(max(0, int(piece.left)), min(len(crossed), int(piece.right) + 1)):
-            crossed[x] += 1
+        change[min(len(change) - 1, max(0, int(piece.left)))] += 1
+        change[min(len(change) - 1, max(0, int(piece.right) + 1))] -= 1
+    crossed = list(accumulate(change))
     middle = range(int(width * 0.3), int(width * 0.7))
     fewest = min(crossed[x] for x in middle)
     if fewest > _CROSSING_SHARE * len(pieces):
@@ -225,7 +233,7 @@ def _gutter(pieces: Sequence[Piece], width: float, body: float) -> float | None:
 
 
 def _by_column(pieces: Sequence[Piece], gutter: float, number: int) -> list[_Line]:
-    """Return the lines from top to bottom, left column first; a piece across the gutter ends both columns above it."""
+    """Return the lines from top to bottom, left column first; a piece across the gutter ends the columns above it."""
     lines: list[_Line] = []
     columns: dict[int, list[Piece]] = {-1: [], 1: []}
 
@@ -249,7 +257,11 @@ def _joined(pieces: Iterable[Piece], number: int) -> list[_Line]:
     lines: list[list[Piece]] = []
     for piece in pieces:
         last = lines[-1][-1] if lines else None
-        if last and abs(piece.bottom - last.bottom) < 0.4 * max(piece.height, last.height) and piece.left >= last.right - 2:
+        if (
+            last
+            and abs(piece.bottom - last.bottom) < 0.4 * max(piece.height, last.height)
+            and piece.left >= last.right - 2
+        ):
             lines[-1].append(piece)
         else:
             lines.append([piece])
@@ -281,6 +293,8 @@ _INDENT = 0.6
 # Characters of a heading, at most. A guess.
 _MAX_HEADING_CHARS = 150
 _CELL_GAP = " | "
+# Points by which cells of one column may differ. A guess.
+_ALIGNED_POINTS = 3.0
 
 
 @dataclass
@@ -325,18 +339,21 @@ class _Paragraphs:
         return Counter(gaps).most_common(1)[0][0] if gaps else self.body * 1.2
 
     def _is_row(self, at: int) -> bool:
-        """True for cells side by side, where a line next to it has cells too."""
+        """True for cells side by side, where a line next to it has cells in the same columns."""
         line = self.lines[at]
         if len(line.pieces) < 2 or any(len(piece.text) > 60 for piece in line.pieces):
             return False
         if _ITEM.fullmatch(line.pieces[0].text) and len(line.pieces) == 2:
             return False
         beside = [self.lines[each] for each in (at - 1, at + 1) if 0 <= each < len(self.lines)]
-        return any(len(each.pieces) > 1 for each in beside)
+        return any(_is_aligned(line, each) for each in beside)
 
     def _goes_on(self, draft: _Draft, line: _Line, pitch: float) -> bool:
         above = draft.lines[-1]
-        if abs(line.height - above.height) > _SAME_SIZE * max(line.height, above.height) * 1.5 or above.page != line.page:
+        if (
+            abs(line.height - above.height) > _SAME_SIZE * max(line.height, above.height) * 1.5
+            or above.page != line.page
+        ):
             return False
         is_item = bool(_ITEM.match(line.text))
         if line.text[0] in "–-" and not _is_short(above, line) and abs(line.left - above.left) < 1:
@@ -347,16 +364,15 @@ class _Paragraphs:
         if line.right <= above.left or line.left >= above.right:
             return False
         drop = above.bottom - line.bottom
-        if drop <= 0 or drop > _PARAGRAPH_GAP * max(pitch, 0.0) and drop > 1.4 * line.height:
+        if drop <= 0 or drop > max(_PARAGRAPH_GAP * pitch, 1.4 * line.height):
             return False
         first = draft.lines[0]
         if draft.kind == "item" and line.left < first.left - 1 and not line.text[:1].islower():
             return False
         if line.left - above.left > _INDENT * line.height and (len(draft.lines) > 1 or draft.kind != "item"):
             return False
-        if _is_short(above, line) and (above.text.rstrip().endswith(_END_MARKS) or not line.text[:1].islower()):
-            return False
-        return True
+        is_ended = above.text.rstrip().endswith(_END_MARKS) or not line.text[:1].islower()
+        return not (is_ended and _is_short(above, line))
 
     def _is_heading(self, draft: _Draft) -> bool:
         first, text = draft.lines[0], draft.text
@@ -371,6 +387,22 @@ class _Paragraphs:
         if draft.kind == "row":
             return _CELL_GAP.join(piece.text.replace("\ufffe", "-") for piece in draft.lines[0].pieces)
         return join_lines([line.text for line in draft.lines], self.words)
+
+
+def _is_aligned(line: _Line, other: _Line) -> bool:
+    """True where a piece of both lines, but for the first, begins, ends or is centred at the same place.
+
+    The blanks of a justified line may be as wide as those of a table, but do not stand one above the other.
+    """
+    return any(
+        min(
+            abs(one.left - two.left), abs(one.right - two.right), abs(one.left + one.right - two.left - two.right) / 2
+        )
+        < _ALIGNED_POINTS
+        for one in line.pieces[1:]
+        for two in other.pieces[1:]
+        if len(line.pieces) > 2 or one.right < line.right or abs(one.left - two.left) < _ALIGNED_POINTS
+    )
 
 
 def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
@@ -393,13 +425,13 @@ def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
 
 
 # English words that end compounds, and no other words.
-_COMPOUND_ENDS = frozenset(
-    "aware based compatible driven friendly level needed only oriented running scale speaking specific".split()
+_COMPOUND_ENDS = re.compile(
+    "aware|based|compatible|driven|friendly|level|needed|only|oriented|running|scale|speaking|specific"
 )
 
 
 def _has_hyphen(before: str, after: str, words: Counter[str]) -> bool:
-    """True for a compound that has a hyphen anyway, by the other words of the text: "low-level", not "partic-ular"."""
+    """True for a compound that has a hyphen anyway, by the other words of the text: "low-level"."""
     whole, other = before.lower(), after.lower()
     *first, last = whole.split("-")
     joined, hyphened = words[last + other], words[f"{whole}-{other}"]
@@ -407,7 +439,7 @@ def _has_hyphen(before: str, after: str, words: Counter[str]) -> bool:
         return hyphened > joined
     if before.isupper() or not after[0].islower():
         return not before.isupper()
-    if other in _COMPOUND_ENDS:
+    if _COMPOUND_ENDS.fullmatch(other):
         return len(last) > 1
     return bool(first) or all(words[each] or is_stop_word(each, "en") for each in (last, other))
 
@@ -439,35 +471,34 @@ def _name_columns(drafts: list[_Draft]) -> None:
 
 # Paragraphs over the ends of columns and pages
 
-# Blocks after which a paragraph that a column's end cut is no longer looked for. A guess: a table on a page of its own.
+# Blocks after which the rest of a paragraph is no longer looked for. A guess: more than a table on its own page has.
 _MOST_BETWEEN = 60
 
 
-def _join_over_ends(drafts: list[_Draft], body: float) -> Iterator[Block]:
-    """Join a paragraph with its rest behind a column's or page's end; notes, tables and figures between come after."""
+def _join_over_ends(drafts: list[_Draft]) -> Iterator[Block]:
+    """Join a paragraph with its rest behind a column's or page's end; notes, tables and figures follow it."""
     taken: set[int] = set()
     for at, draft in enumerate(drafts):
         if at in taken:
             continue
-        texts = [draft.text]
+        text, places = draft.text, [(0, f"page={draft.lines[0].page + 1}")]
         last = at
-        while rest := _rest_of(drafts, last, taken, body):
+        while rest := _rest_of(drafts, last, taken):
             taken.add(rest)
-            texts.append(drafts[rest].text)
+            text = text[:-1] if text.endswith("-") and drafts[rest].text[:1].islower() else f"{text}\n"
+            places.append((len(text), f"page={drafts[rest].lines[0].page + 1}"))
+            text += drafts[rest].text
             last = rest
-        yield Block(draft.kind, _over_ends(texts), draft.header, draft.shown)
+        yield Block(draft.kind, text, draft.header, draft.shown, places=tuple(places))
 
 
-def _over_ends(texts: list[str]) -> str:
-    text = texts[0]
-    for rest in texts[1:]:
-        text = f"{text[:-1]}{rest}" if text.endswith("-") and rest[:1].islower() else f"{text}\n{rest}"
-    return text
-
-
-def _rest_of(drafts: list[_Draft], at: int, taken: set[int], body: float) -> int | None:
+def _rest_of(drafts: list[_Draft], at: int, taken: set[int]) -> int | None:
     draft = drafts[at]
-    if draft.kind not in ("paragraph", "item") or draft.text.rstrip().endswith(_END_MARKS) or _CAPTION.match(draft.text):
+    if (
+        draft.kind not in ("paragraph", "item")
+        or draft.text.rstrip().endswith(_END_MARKS)
+        or _CAPTION.match(draft.text)
+    ):
         return None
     page = draft.lines[-1].page
     for other in range(at + 1, min(len(drafts), at + 1 + _MOST_BETWEEN)):

@@ -23,6 +23,7 @@ _RAISED_SHARE = 0.85
 # Radians from which on a letter counts as turned. A guess.
 _TURNED = 0.2
 
+# PDFium's marks of a word that is divided at a line's end; it leaves out the line end.
 _HYPHENS = frozenset({0xFFFE, 0x2})
 _RAISED_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -102,33 +103,45 @@ def _pieces(text_page: Any, count: int) -> list[Piece]:
     while at < count:
         if codes[at] in (10, 13):
             close()
-        if codes[at] <= 32 and codes[at] not in _HYPHENS or codes[at] == 0xA0:
+        if codes[at] in _HYPHENS and words:
+            words[-1] += "\ufffe"
+            close()
+            at += 1
+            continue
+        if codes[at] <= 32 or codes[at] == 0xA0:
             at += 1
             continue
         end = at
-        while end < count and (codes[end] > 32 and codes[end] != 0xA0 or codes[end] in _HYPHENS):
+        while end < count and codes[end] > 32 and codes[end] != 0xA0 and codes[end] not in _HYPHENS:
             end += 1
-            if codes[end - 1] in _HYPHENS:
-                break  # PDFium leaves out the line end behind a hyphen
-        start_left, start_right, word_bottom, word_height = boxes.of(at)
+        if end == at:
+            at += 1  # a hyphen alone
+            continue
+        first_left, first_right, word_bottom, word_height = boxes.of(at)
         last_left, last_right, last_bottom, last_height = boxes.of(end - 1)
-        text = "".join(chr(code) if code not in _HYPHENS else "\ufffe" for code in codes[at:end])
+        is_leftward = _is_leftward(codes[at]) or _is_leftward(codes[end - 1])
+        word_left, word_right = (last_left, first_right) if is_leftward else (first_left, last_right)
+        text = "".join(map(chr, codes[at:end]))
         if last_height < _RAISED_SHARE * word_height and last_bottom > word_bottom and text[-1].isdigit():
             text = _with_raised(text, at, word_height, boxes)
         same_line = abs(word_bottom - bottom) < 0.6 * max(height, word_height)
-        if words and not (same_line and -2 * height < start_left - right < _PIECE_GAP * height):
+        gap = left - word_right if is_leftward else word_left - right
+        if words and not (same_line and -2 * height < gap < _PIECE_GAP * height):
             close()
         if not words:
-            first, left, right, bottom, height = at, start_left, last_right, word_bottom, word_height
+            first, left, right, bottom, height = at, word_left, word_right, word_bottom, word_height
         words.append(text)
         if word_height > height * 1.1:  # the piece began with a raised or small letter
             bottom, height = word_bottom, word_height
-        right = max(right, last_right) if last_bottom - word_bottom < word_height else right
+        left, right = min(left, word_left), max(right, word_right)
         at = end
-        if text.endswith("\ufffe"):
-            close()
     close()
     return pieces
+
+
+def _is_leftward(code: int) -> bool:
+    """True for letters of Hebrew, Arabic and the scripts between them."""
+    return 0x590 <= code < 0x900 or 0xFB1D <= code < 0xFE00 or 0xFE70 <= code < 0xFF00
 
 
 def _with_raised(text: str, at: int, height: float, boxes: _Boxes) -> str:

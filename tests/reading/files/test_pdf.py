@@ -1,0 +1,148 @@
+"""PDFs: columns, running heads, notes, tables and sentences over the ends of lines and pages, titles."""
+
+from __future__ import annotations
+
+import pytest
+
+from marchwarden.observations import Page
+from marchwarden.reading.files.pdf import PdfContent, read_pdf
+from marchwarden.reading.page import read_page
+from tests.reading.pages import pdf_pages
+
+Shown = tuple[float, float, float, str]
+
+LEFT = [
+    "Peas are sown in March, as soon as",
+    "the soil is dry enough to be worked.",
+    "They climb up to two metres, and so",
+    "they need sticks or a net to hold on.",
+    "A row of ten metres gives about four",
+    "kilograms of pods in a common summer.",
+]
+RIGHT = [
+    "Beans are sown in May, since a night",
+    "of frost kills them to the very roots.",
+    "They are picked from July on, every",
+    "two or three days, while still young.",
+    "Dry beans are left on the plants until",
+    "the leaves have fallen in late autumn.",
+]
+
+
+def blocks(*pages: list[Shown], info: str = "") -> list[tuple[str, str]]:
+    content = read_pdf(pdf_pages(*pages, info=info))
+    assert isinstance(content, PdfContent)
+    return [(block.kind, " ".join(block.text.split())) for block in content.blocks]
+
+
+def column(lines: list[str], top: float = 700, left: float = 72, size: float = 10) -> list[Shown]:
+    return [(left, top - 12 * number, size, line) for number, line in enumerate(lines)]
+
+
+def test_columns_that_are_drawn_line_by_line_are_read_one_after_the_other() -> None:
+    one, two = column(LEFT), column(RIGHT, left=320)
+    drawn = [piece for pair in zip(one, two, strict=True) for piece in pair]
+    assert blocks(drawn) == [("paragraph", " ".join(LEFT)), ("paragraph", " ".join(RIGHT))]
+
+
+def test_a_sentence_goes_on_in_the_next_column_and_on_the_next_page() -> None:
+    one, two, three = LEFT[:5], [LEFT[5], *RIGHT[:3]], RIGHT[3:]
+    assert blocks(column(one) + column(two, left=320), column(three)) == [("paragraph", " ".join(LEFT + RIGHT))]
+
+
+def test_a_page_is_told_for_each_part_of_a_paragraph() -> None:
+    body = pdf_pages(column(LEFT[:4]), column(LEFT[4:] + RIGHT[:2]))
+    page = read_page(body, url="/a/b.pdf", content_type="application/pdf")
+    assert isinstance(page, Page)
+    assert [(each.text.split()[0], each.place) for each in page.passages] == [
+        ("Peas", "page=1"),
+        ("They", "page=1"),
+        ("A", "page=2"),
+        ("Beans", "page=2"),
+    ]
+    page = read_page(body, url="https://a.example/b.pdf", content_type="application/pdf")
+    assert isinstance(page, Page)
+    assert {each.place for each in page.passages} == {None}
+
+
+def test_running_heads_page_numbers_and_notes_do_not_stand_in_a_sentence() -> None:
+    def page(number: int, lines: list[str], note: str) -> list[Shown]:
+        head, foot = (72.0, 760.0, 8.0, f"Garden Letters {number}"), (300.0, 30.0, 8.0, f"- {number} -")
+        return [head, *column(lines), (72.0, 60.0, 7.0, note), foot]
+
+    pages = page(4, LEFT[:3], "1 In a dry year."), page(5, LEFT[3:], "2 By hand."), page(6, RIGHT, "3 On sand.")
+    found = blocks(*pages)
+    assert found[0] == ("paragraph", " ".join(LEFT))
+    assert [text for _, text in found[1:]] == ["1 In a dry year.", "2 By hand.", " ".join(RIGHT), "3 On sand."]
+
+
+def test_a_figure_between_two_pages_does_not_cut_a_sentence() -> None:
+    caption = column(["Figure 2: A row of peas."], top=740, size=8)
+    found = blocks(column(LEFT[:3]), caption + column(LEFT[3:]))
+    assert found == [("paragraph", " ".join(LEFT)), ("paragraph", "Figure 2: A row of peas.")]
+
+
+def test_a_table_goes_on_over_a_page_end_with_the_names_of_its_columns() -> None:
+    def row(y: float, *cells: str) -> list[Shown]:
+        return [(72.0 + 140 * number, y, 10.0, cell) for number, cell in enumerate(cells)]
+
+    first = column(LEFT) + row(80, "Crop", "Sown in", "Yield") + row(66, "Peas", "March", "4 kg")
+    second = row(740, "Beans", "May", "6 kg") + row(726, "Leeks", "April", "9 kg") + column(RIGHT, top=690)
+    content = read_pdf(pdf_pages(first, second))
+    assert isinstance(content, PdfContent)
+    rows = [(block.text, block.header, block.shown) for block in content.blocks if block.kind == "row"]
+    assert rows == [
+        ("Crop | Sown in | Yield", None, False),
+        ("Peas | March | 4 kg", "Crop | Sown in | Yield", True),
+        ("Beans | May | 6 kg", "Crop | Sown in | Yield", True),
+        ("Leeks | April | 9 kg", "Crop | Sown in | Yield", True),
+    ]
+
+
+def test_wide_blanks_of_justified_lines_are_no_table() -> None:
+    def justified(top: float, *parts: tuple[float, str]) -> list[Shown]:
+        return [(left, top, 10.0, text) for left, text in parts]
+
+    shown = justified(700, (72, "Peas are sown in March."), (230, "They climb up to two"))
+    shown += justified(688, (72, "metres."), (134, "Beans are sown in May, since a")) + column(LEFT[1:], top=676)
+    expected = "Peas are sown in March. They climb up to two metres. Beans are sown in May, since a"
+    assert blocks(shown)[0] == ("paragraph", f"{expected} {' '.join(LEFT[1:])}")
+
+
+def test_paragraphs_are_divided_by_space_and_by_indentation() -> None:
+    lines = column(LEFT[:2]) + column(LEFT[2:4], top=660) + [(90.0, 636.0, 10.0, LEFT[4])]
+    assert [text for _, text in blocks(lines)] == [" ".join(LEFT[:2]), " ".join(LEFT[2:4]), LEFT[4]]
+
+
+def test_a_divided_word_is_joined_and_a_compound_keeps_its_hyphen() -> None:
+    lines = [
+        "The rake is a well-known gar-",
+        "den tool, and there is no other well-",
+        "known tool for a low-",
+        "level bed.",
+    ]
+    expected = "The rake is a well-known garden tool, and there is no other well-known tool for a low-level bed."
+    assert blocks(column(lines)) == [("paragraph", expected)]
+
+
+def test_the_mark_of_a_note_does_not_join_a_number() -> None:
+    shown = [
+        (72.0, 700.0, 10.0, "The town had 4,200"),
+        (180.0, 704.0, 6.0, "3"),
+        (184.0, 700.0, 10.0, " people then."),
+    ]
+    assert blocks(shown) == [("paragraph", "The town had 4,200³ people then.")]
+
+
+@pytest.mark.parametrize("declared", ["paper.dvi", "Microsoft Word - final_v2.doc", "untitled", "", "b.pdf"])
+def test_a_title_that_is_the_name_of_a_file_gives_way_to_the_largest_line(declared: str) -> None:
+    shown = [(72.0, 740.0, 18.0, "Peas and beans"), *column(LEFT)]
+    content = read_pdf(pdf_pages(shown, info=f"/Title ({declared})"))
+    assert isinstance(content, PdfContent)
+    assert content.title == "Peas and beans"
+
+
+def test_a_declared_title_is_kept() -> None:
+    content = read_pdf(pdf_pages(column(LEFT), info="/Title (Garden Letters)"))
+    assert isinstance(content, PdfContent)
+    assert content.title == "Garden Letters"
