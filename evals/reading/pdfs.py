@@ -1,6 +1,6 @@
 """Sentences of PDFs that come out whole, beside the source that they were typeset from.
 
-    python evals/reading/pdfs.py --path pairs [--part even|odd] [--reader here pdfium pdfminer pymupdf4llm] [--wrong]
+    python evals/reading/pdfs.py --path pairs [--part even|odd] [--reader here line_by_line pdfium pdfminer pymupdf4llm] [--wrong]
 
 `pairs` holds a PDF `x.pdf` beside `x.jats` (JATS XML) or `x.tex` (LaTeX). Sentences of the source's paragraphs are
 compared as sequences of words. Sentences with formulas or other commands are left out. *exact* is the share that are
@@ -14,13 +14,14 @@ import argparse
 import re
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lxml import etree
 
 from marchwarden.observations import Failure
-from marchwarden.reading.files.pdf import read_pdf
+from marchwarden.reading.files.pdf import read_pdf, read_text_layer
+from marchwarden.reading.files.pdf_layout import pdf_blocks
 from marchwarden.reading.files.plain_text import plain_blocks
 from marchwarden.reading.passages import Block, lay_out
 from marchwarden.text.sentences import sentences
@@ -87,6 +88,18 @@ def here(body: bytes) -> list[Block]:
     return [] if isinstance(found, Failure) else list(found.blocks)
 
 
+def line_by_line(body: bytes) -> list[Block]:
+    """Read a PDF whose columns are drawn line by line: the pieces of each page come from top to bottom."""
+    layer = read_text_layer(body)
+    if isinstance(layer, Failure):
+        return []
+    pages = [
+        replace(page, pieces=tuple(sorted(page.pieces, key=lambda piece: (-round(piece.bottom), piece.left))))
+        for page in layer.pages
+    ]
+    return list(pdf_blocks(pages))
+
+
 def pdfium(body: bytes) -> list[Block]:
     from pypdfium2 import PdfDocument
 
@@ -114,7 +127,7 @@ def pymupdf4llm(body: bytes) -> list[Block]:
 
 
 READERS: dict[str, Callable[[bytes], list[Block]]] = {
-    each.__name__: each for each in (here, pdfium, pdfminer, pymupdf4llm)
+    each.__name__: each for each in (here, line_by_line, pdfium, pdfminer, pymupdf4llm)
 }
 
 

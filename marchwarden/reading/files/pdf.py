@@ -44,7 +44,7 @@ class PdfContent:
 
 def read_pdf(body: bytes) -> PdfContent | Failure:
     """Read the text of a PDF; no blocks where it has only pictures. Words broken at a line's end are joined."""
-    layer = _text_layer(body)
+    layer = read_text_layer(body)
     if isinstance(layer, Failure):
         return layer
     found = _PDF_DATE.match(layer.facts.get("CreationDate", ""))
@@ -60,7 +60,7 @@ def read_pdf(body: bytes) -> PdfContent | Failure:
     )
 
 
-def _title(layer: _TextLayer) -> str | None:
+def _title(layer: TextLayer) -> str | None:
     """Return the title that the file declares, unless it is the name of a file; else what is largest on page 1."""
     declared = " ".join(visible(layer.facts.get("Title", "")).split())
     return declared if not _NO_TITLE.fullmatch(declared) else title_of(layer.pages)
@@ -77,12 +77,14 @@ main(int(sys.argv[1]), int(sys.argv[2]))
 
 
 @dataclass(frozen=True)
-class _TextLayer:
+class TextLayer:
+    """The text of a PDF as it is drawn, and the entries of its information dictionary."""
+
     pages: list[PdfPage]
     facts: dict[str, str]
 
 
-def _text_layer(body: bytes) -> _TextLayer | Failure:
+def read_text_layer(body: bytes) -> TextLayer | Failure:
     command = [sys.executable, "-I", "-c", _PROGRAM, str(MOST_CHARACTERS), str(_MAX_PAGES), *sys.path]
     try:
         done = subprocess.run(
@@ -94,7 +96,7 @@ def _text_layer(body: bytes) -> _TextLayer | Failure:
         return Failure(FailureKind.NO_TEXT, "the PDF is built in a way that crashes its reader")
     told = json.loads(done.stdout)
     if "error" not in told:
-        return _TextLayer([_page(page) for page in told["pages"]], told["facts"])
+        return TextLayer([_page(page) for page in told["pages"]], told["facts"])
     if "password" in told["error"].lower():
         return Failure(FailureKind.FORBIDDEN, "the PDF opens only with a password")
     return Failure(FailureKind.NO_TEXT, "the PDF is broken and cannot be opened")

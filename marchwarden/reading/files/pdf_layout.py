@@ -224,7 +224,9 @@ def _gutter(pieces: Sequence[Piece], width: float, body: float) -> float | None:
     for side in (-1, 1):
         column = [piece for piece in pieces if _side(piece, gutter) == side]
         prose = [piece for piece in column if len(piece.text) >= _LEAST_CHARS]
-        if len(prose) < _LEAST_LINES or len(prose) < 0.5 * len(column):
+        # Formulas make many short pieces, but little text.
+        is_prose = 2 * sum(len(piece.text) for piece in prose) > sum(len(piece.text) for piece in column)
+        if len(prose) < _LEAST_LINES or not is_prose:
             return None
         extent = max(piece.right for piece in prose) - min(piece.left for piece in prose)
         if median(piece.right - piece.left for piece in prose) < 0.6 * extent or extent < 0.2 * width:
