@@ -1,6 +1,6 @@
 """Sentences of PDFs that come out whole, beside the source that they were typeset from.
 
-    python evals/reading/pdfs.py --path pairs [--part even|odd] [--reader here line_by_line pdfium pdfminer pymupdf4llm] [--wrong]
+    python evals/reading/pdfs.py --path pairs [--part even|odd] [--reader here pdfium pdfminer pymupdf4llm] [--wrong]
 
 `pairs` holds a PDF `x.pdf` beside `x.jats` (JATS XML) or `x.tex` (LaTeX). Sentences of the source's paragraphs are
 compared as sequences of words. Sentences with formulas or other commands are left out. *exact* is the share that are

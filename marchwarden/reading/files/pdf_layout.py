@@ -164,6 +164,8 @@ def _running_lines(pages: Sequence[PdfPage]) -> set[_Place]:
 
 # Lines of prose that a column has, at least; characters of each, at the middle. Guesses: cells of tables are shorter.
 _LEAST_LINES, _LEAST_CHARS = 5, 18
+# Points of a page's width, at most, by the format's own limit of 200 inches.
+_MAX_POINTS = 14_400
 # Share of the lines that may cross the gutter between two columns, such as titles and figures. A guess.
 _CROSSING_SHARE = 0.35
 # Times that the pieces jump from one column to the other, as a share of the lines, where they are drawn line by line.
@@ -199,7 +201,7 @@ def _side(piece: Piece, gutter: float) -> int:
 
 def _gutter(pieces: Sequence[Piece], width: float, body: float) -> float | None:
     """Return the middle of the blank between two columns of prose; None where there are none."""
-    if len(pieces) < 2 * _LEAST_LINES or width <= 0:
+    if len(pieces) < 2 * _LEAST_LINES or not 0 < width < _MAX_POINTS:
         return None
     # Pieces that begin or end at each point, and so pieces that cross it.
     change = [0] * (int(width) + 2)
@@ -283,8 +285,9 @@ class _Draft:
     header: str | None = None
     shown: bool = True
 
-    @property
+    @cached_property
     def height(self) -> float:
+        """Height of the letters of its longest line, once it has all its lines."""
         return max(self.lines, key=lambda line: len(line.text)).height
 
 
@@ -295,6 +298,8 @@ _INDENT = 0.6
 # Characters of a heading, at most. A guess.
 _MAX_HEADING_CHARS = 150
 _CELL_GAP = " | "
+# Cells of a row, at most: each is compared with each. A guess.
+_MAX_CELLS = 50
 # Points by which cells of one column may differ. A guess.
 _ALIGNED_POINTS = 3.0
 
@@ -407,23 +412,27 @@ def _is_aligned(line: _Line, other: _Line) -> bool:
     )
 
 
+# Characters of a word whose hyphen is judged, at most. A guess.
+_MAX_WORD_CHARS = 60
+
+
 def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
     """Join lines, and the words that are divided at their ends.
 
     `words` are those of the whole text: they tell a word that has a hyphen anyway.
     """
-    text = ""
+    parts: list[str] = []
     for line in lines:
-        if text.endswith("\ufffe"):
-            text = text[:-1]
-            before = re.search(r"[^\W_]+(?:-[^\W_]+)*$", text)
+        if parts and parts[-1].endswith("\ufffe"):
+            parts[-1] = parts[-1][:-1]
+            before = re.search(r"[^\W_]+(?:-[^\W_]+)*$", parts[-1][-_MAX_WORD_CHARS:])
             after = re.match(r"[^\W_]+", line)
-            if before and after:
-                text += "-" * _has_hyphen(before[0], after[0], words)
-            text += line
-        else:
-            text += ("\n" if text else "") + line
-    return text.replace("\ufffe", "-")
+            if before and after and _has_hyphen(before[0], after[0], words):
+                parts.append("-")
+        elif parts:
+            parts.append("\n")
+        parts.append(line)
+    return "".join(parts).replace("\ufffe", "-")
 
 
 # English words that end compounds, and no other words.
@@ -483,15 +492,23 @@ def _join_over_ends(drafts: list[_Draft]) -> Iterator[Block]:
     for at, draft in enumerate(drafts):
         if at in taken:
             continue
-        text, places = draft.text, [(0, f"page={draft.lines[0].page + 1}")]
-        last = at
+        parts, places, length, last = [draft.text], [(0, _page(draft))], len(draft.text), at
         while rest := _rest_of(drafts, last, taken):
             taken.add(rest)
-            text = text[:-1] if text.endswith("-") and drafts[rest].text[:1].islower() else f"{text}\n"
-            places.append((len(text), f"page={drafts[rest].lines[0].page + 1}"))
-            text += drafts[rest].text
-            last = rest
-        yield Block(draft.kind, text, draft.header, draft.shown, places=tuple(places))
+            last, divided = rest, parts[-1].endswith("-") and drafts[rest].text[:1].islower()
+            if divided:
+                parts[-1] = parts[-1][:-1]
+            else:
+                parts.append("\n")
+            length += -1 if divided else 1
+            places.append((length, _page(drafts[rest])))
+            parts.append(drafts[rest].text)
+            length += len(parts[-1])
+        yield Block(draft.kind, "".join(parts), draft.header, draft.shown, tuple(places))
+
+
+def _page(draft: _Draft) -> str:
+    return f"page={draft.lines[0].page + 1}"
 
 
 def _rest_of(drafts: list[_Draft], at: int, taken: set[int]) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import sys
 from typing import Any
 
@@ -78,7 +79,8 @@ class _Boxes:
         """Return left, right, bottom and height."""
         self._call(self._page, at, self._reference)
         box = self._box
-        return box.left, box.right, box.bottom, box.top - box.bottom
+        place = box.left, box.right, box.bottom, box.top - box.bottom
+        return place if all(map(math.isfinite, place)) else (0.0, 0.0, 0.0, 0.0)
 
 
 def _pieces(text_page: Any, count: int) -> list[Piece]:
