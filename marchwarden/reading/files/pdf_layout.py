@@ -401,6 +401,8 @@ def _is_aligned(line: _Line, other: _Line) -> bool:
 
     The blanks of a justified line may be as wide as those of a table, but do not stand one above the other.
     """
+    if max(len(line.pieces), len(other.pieces)) > _MAX_CELLS:
+        return False
     return any(
         min(
             abs(one.left - two.left), abs(one.right - two.right), abs(one.left + one.right - two.left - two.right) / 2
