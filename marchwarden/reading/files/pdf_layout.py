@@ -506,7 +506,7 @@ def _join_over_ends(drafts: list[_Draft]) -> Iterator[Block]:
             places.append((length, _page(drafts[rest])))
             parts.append(drafts[rest].text)
             length += len(parts[-1])
-        yield Block(draft.kind, "".join(parts), draft.header, draft.shown, tuple(places))
+        yield Block(draft.kind, "".join(parts), draft.header, draft.shown, places=tuple(places))
 
 
 def _page(draft: _Draft) -> str:
