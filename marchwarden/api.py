@@ -34,7 +34,7 @@ async def research(
     chosen = settings or load_settings()
     trace_id = str(uuid4())
     with (
-        TraceWriter(chosen.traces, trace_id, secrets=secrets_of(chosen)) as writer,
+        TraceWriter(chosen.traces, trace_id, secrets=secrets_of(chosen), signing_key=chosen.signing_key) as writer,
         recorded_end(writer, trace_id),
     ):
         return await answer(request, settings=chosen, recorder=writer, trace_id=trace_id)

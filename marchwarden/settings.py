@@ -92,6 +92,9 @@ class Settings(BaseModel):
     """An address or URL that the User-Agent names, so that site owners can reach you."""
     worker_memory_mb: int | None = Field(None, gt=0)
     """Memory of one research call's process, in MB; a call that needs more fails alone."""
+    signing_key: Path | None = None
+    """File of an SSH key that signs every finished trace (`ssh-keygen -Y sign`): a private key without a passphrase,
+    or the public key of one in the agent."""
     debug: bool = False
     """Log to stderr."""
 
@@ -107,7 +110,7 @@ class Settings(BaseModel):
     def _normalise_source(cls, source: str | None) -> str | None:
         return None if source is None else ",".join(sources_of(source))
 
-    @field_validator("web", "trace_dir", "cache_dir")
+    @field_validator("web", "trace_dir", "cache_dir", "signing_key")
     @classmethod
     def _expand_home(cls, folder: Path | None) -> Path | None:
         # pathlib raises RuntimeError for the home folder of an unknown user.

@@ -17,7 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evidence", "corpus", "frozen_web"),
     ("stages", "sources"),
     ("agent",),
-    ("api", "server"),
+    ("api", "server", "audit"),
     ("evaluation",),
     ("optimization",),
     ("cli", "__main__"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date, datetime, timezone
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -46,7 +47,7 @@ from marchwarden.stages.synthesize import (
     usable_excerpts,
 )
 from marchwarden.stages.verify_claims import VERIFY, VerifyGiven, apply_verdicts, needs_verdict
-from marchwarden.trace.events import Dropped
+from marchwarden.trace.events import ClaimRecord, Concluded, Dropped, EstimateRecord
 
 # Pages without text that one result names, at most. A guess.
 MOST_NEW_SOURCES = 2
@@ -77,6 +78,19 @@ class Checkpoint(BaseModel):
             model_id=self.model_id,
         )
 
+    def recorded(self) -> dict[str, Any]:
+        """Return the state as JSON for the trace, without the signatures of texts that only reading needs."""
+        return self.model_dump(
+            mode="json", exclude={"ledger": {"sources": {"__all__": {"shingles", "shingle_total"}}}}
+        )
+
+    @classmethod
+    def of_record(cls, recorded: dict[str, Any]) -> Checkpoint:
+        """Return the state that a trace recorded. Raises pydantic.ValidationError where it is none."""
+        ledger = recorded["ledger"]
+        sources = [{**source, "shingles": [], "shingle_total": 0} for source in ledger["sources"]]
+        return cls.model_validate({**recorded, "ledger": {**ledger, "sources": sources}})
+
 
 @dataclass(frozen=True)
 class Conclusion:
@@ -85,8 +99,8 @@ class Conclusion:
     """Excerpts that the answer cites; its marker [n] is the n-th, from 1."""
     evidence: list[Excerpt]
     """Excerpts that support the claims. They may be more than are cited: a slice cited once may be on two aspects."""
-    claims: int
-    """Number of claims in the answer."""
+    claims: list[Claim]
+    """Claims of the answer, in their order."""
     form: Form
     gaps: list[Gap]
     discoveries: list[DiscoveryEvent]
@@ -121,6 +135,22 @@ class Conclusion:
             confidence_factors=factors,
             cost_metadata=cost,
             trace_id=trace_id,
+        )
+
+    def record(self, state: Checkpoint, *, today: date, model_free: bool) -> Concluded:
+        """Return the record that `result` can be made from again."""
+        estimate = self.estimate and EstimateRecord(
+            of_claims=list(self.estimate.of_claims),
+            of_whole=self.estimate.of_whole,
+            would_change=self.estimate.would_change,
+        )
+        return Concluded(
+            claims=[ClaimRecord(text=claim.text, excerpts=claim.excerpts) for claim in self.claims],
+            state=state.recorded(),
+            estimate=estimate,
+            day=today,
+            model_free=model_free,
+            decision="The result follows from this state and these claims.",
         )
 
 
@@ -164,7 +194,7 @@ async def conclude(
     # more only where there are cited excerpts to show it.
     questions = (await stages.run(OPEN_QUESTIONS, asked))[0] if cited else OPEN_QUESTIONS.model_free(asked)
     estimate = await _estimate(ledger, claims, stages, today, parameters) if cited else None
-    return Conclusion(answer, cited, stands_on, len(claims), form, gaps, discoveries, questions, dropped, estimate)
+    return Conclusion(answer, cited, stands_on, claims, form, gaps, discoveries, questions, dropped, estimate)
 
 
 async def _verify(ledger: Ledger, claims: list[Claim], stages: Stages) -> tuple[list[Claim], list[Dropped]]:
@@ -193,14 +223,17 @@ async def _estimate(
     return estimate if form == "model" else None
 
 
-async def finish(state: Checkpoint, *, limit: Limit, trace_id: str, seconds: float) -> ResearchResult:
-    """Return a valid result of what had been found, for a call whose process was stopped because of this limit."""
+async def finish(
+    state: Checkpoint, *, limit: Limit, trace_id: str, seconds: float
+) -> tuple[ResearchResult, Concluded]:
+    """Return a valid result of what had been found, and its record, for a call that was stopped by this limit."""
     if limit not in state.exhausted:
         state.exhausted.append(limit)
     day = today()
     stages = WithoutModel(state.exhausted, state.model_trouble)
     conclusion = await conclude(state.request, state.ledger, stages, day, state.parameters)
-    return conclusion.result(state, seconds=seconds, trace_id=trace_id, today=day)
+    result = conclusion.result(state, seconds=seconds, trace_id=trace_id, today=day)
+    return result, conclusion.record(state, today=day, model_free=True)
 
 
 def today() -> date:

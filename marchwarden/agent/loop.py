@@ -284,7 +284,7 @@ class ResearchCall:
         # The time for the model is over, but pages that were read still count.
         for given in self._extract_given(list(self.not_picked), self._sought()):
             self._picked(given.page, EXTRACT.model_free(given), "model_free")
-        conclusion = None
+        conclusion, model_free = None, self.stages.model is None
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)), suppress(NotRecorded):
             if not self.origin.ends_without_model:
                 conclusion = await self._conclude(self.stages)
@@ -292,11 +292,13 @@ class ResearchCall:
         if conclusion is None:
             self.budget.ran_out("seconds")
             conclusion = await self._conclude(WithoutModel(self.budget.exhausted, self.stages.trouble))
+            model_free = True
         self.conclusion = conclusion
         self.tell.concluded(conclusion, in_time=in_time)
         seconds = self.budget.seconds_used()
-        result = conclusion.result(self._save(), seconds=seconds, trace_id=self.trace_id, today=self.today)
-        self.tell.finished(result)
+        state = self._save()
+        result = conclusion.result(state, seconds=seconds, trace_id=self.trace_id, today=self.today)
+        self.tell.finished(result, conclusion.record(state, today=self.today, model_free=model_free))
         return result
 
     async def _conclude(self, stages: Stages) -> Conclusion:

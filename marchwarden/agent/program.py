@@ -121,7 +121,12 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         budget = Budget(request.constraints, shared.settings.seconds_for(request.depth))
         trace_id = str(uuid4())
         with (
-            TraceWriter(shared.settings.traces, trace_id, secrets=secrets_of(shared.settings)) as writer,
+            TraceWriter(
+                shared.settings.traces,
+                trace_id,
+                secrets=secrets_of(shared.settings),
+                signing_key=shared.settings.signing_key,
+            ) as writer,
             recorded_end(writer, trace_id),
         ):
             return await self._answer(request, CallContext(budget, writer, trace_id))

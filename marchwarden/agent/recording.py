@@ -234,15 +234,16 @@ class Narrator:
             self._recorder.record(drop)
         self._recorder.record(
             events.Synthesized(
-                claims=conclusion.claims,
+                claims=len(conclusion.claims),
                 dropped=len(conclusion.dropped),
                 stage_form=conclusion.form,
                 in_time=in_time,
-                decision=f"Claims: {conclusion.claims}. Excerpts that support them: {len(conclusion.cited)}.",
+                decision=f"Claims: {len(conclusion.claims)}. Excerpts that support them: {len(conclusion.cited)}.",
             )
         )
 
-    def finished(self, result: ResearchResult) -> None:
+    def finished(self, result: ResearchResult, record: events.Concluded) -> None:
+        self._recorder.record(record)
         self._recorder.record(
             events.Assessed(
                 gaps=result.gaps,

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from marchwarden import logs
-from marchwarden.cli import ask, doctor, index, replay, rerun, serve, traces
+from marchwarden.cli import ask, doctor, export, index, replay, rerun, serve, traces, verify_trace
 from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
 from marchwarden.cli.optimization import calibrate, compile, programs
@@ -40,6 +40,8 @@ app = typer.Typer(
 app.command("ask", epilog=ask.EPILOGUE)(ask.command)
 app.command("replay", epilog=replay.EPILOGUE, cls=QuickCommand)(replay.command)
 app.command("rerun", epilog=rerun.EPILOGUE)(rerun.command)
+app.command("verify", epilog=verify_trace.EPILOGUE)(verify_trace.command)
+app.command("export", epilog=export.EPILOGUE)(export.command)
 app.command("traces", epilog=traces.EPILOGUE, cls=QuickCommand)(traces.command)
 app.command("index", epilog=index.EPILOGUE)(index.command)
 app.add_typer(eval.app, name="eval")

@@ -1,4 +1,4 @@
-"""`marchwarden replay`: one call again, from its trace, offline, with every excerpt verified."""
+"""`marchwarden replay`: one call again, from its trace, offline, with a verdict over what it says."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def command(
     ] = None,
     json: Annotated[bool, typer.Option("--json", metavar="", help="The trace's own lines, byte for byte.")] = False,
 ) -> None:
-    """Show what a call did, step by step, and verify what it quotes."""
+    """Show what a call did, step by step, and verify what it says."""
     from marchwarden.cli.views import console
     from marchwarden.trace.reader import find_trace, read_trace
 
@@ -49,27 +49,28 @@ def command(
 
 
 def show(trace: Trace) -> bool:
-    """Print the timeline, the result where there is one, and whether its excerpts stand in the stored pages.
+    """Print the timeline, the result where there is one, and the verdict over both.
 
-    Returns False where one of them does not, or where the result can't be read.
+    Returns False where something is damaged or missing, or where the result can't be read. A call without a result,
+    and a trace of an older or newer version, are no failure: the verdict says so.
     """
+    from marchwarden.audit.verdict import quick_verdict
     from marchwarden.cli.views import console
-    from marchwarden.store.content_store import Store
     from marchwarden.trace.timeline import timeline
-    from marchwarden.trace.verify import verify
 
     console.timeline(trace, timeline(trace))
     result = trace.written_result
-    if result is None:
-        return True
-    try:
-        console.result(result)
-        problems = verify(result, trace, Store(trace.path.parent / "store"))
-        console.verification(len(result.citations), problems)
-        return not problems
-    except (AttributeError, TypeError, ValueError):
-        console.notice("The result in this trace can't be read: its file is damaged, or of another contract.")
-        return False
+    readable = True
+    if result is not None:
+        try:
+            console.result(result)
+        except (AttributeError, TypeError, ValueError):
+            console.notice("The result in this trace can't be read: its file is damaged, or of another contract.")
+            readable = False
+    found = quick_verdict(trace.path)
+    console.verdict(found)
+    unfinished = result is None and found.state == "missing"
+    return readable and (unfinished or found.state not in ("damaged", "missing"))
 
 
 def _lines(path: Path) -> bytes:

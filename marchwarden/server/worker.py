@@ -32,6 +32,7 @@ from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.text import embedding
 from marchwarden.trace.events import (
+    Concluded,
     Event,
     Failed,
     Finished,
@@ -89,7 +90,13 @@ async def research_in_worker(
     trace.
     """
     job = Job(research=research, request=request, settings=settings, trace_id=trace_id)
-    writer = TraceWriter(settings.traces, trace_id, secrets=secrets_of(settings), on_progress=on_progress)
+    writer = TraceWriter(
+        settings.traces,
+        trace_id,
+        secrets=secrets_of(settings),
+        on_progress=on_progress,
+        signing_key=settings.signing_key,
+    )
     with writer:
         return await _Call(job, writer, on_program_note).run()
 
@@ -356,11 +363,12 @@ class _Call:
 
     async def _finish(self, limit: Literal["seconds", "tokens"]) -> ResearchResult:
         self._writer.record(WasKilled(decision=_KILLS[limit], reason=limit))
-        result = await anyio.to_thread.run_sync(self._finished_from_outside, limit)
+        result, record = await anyio.to_thread.run_sync(self._finished_from_outside, limit)
+        self._writer.record(record)
         self._writer.record(Finished(decision="finished with what had been found", result=result))
         return result
 
-    def _finished_from_outside(self, limit: Literal["seconds", "tokens"]) -> ResearchResult:
+    def _finished_from_outside(self, limit: Literal["seconds", "tokens"]) -> tuple[ResearchResult, Concluded]:
         # Run in a thread, since this import takes a moment the first time.
         from marchwarden.agent.conclusion import Checkpoint, finish
         from marchwarden.ledger import Ledger

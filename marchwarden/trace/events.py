@@ -228,6 +228,39 @@ class Assessed(_Event):
     """The score before it was calibrated, where it was."""
 
 
+class ClaimRecord(BaseModel):
+    """A sentence of the answer, and the numbers of the excerpts in the ledger that carry it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    excerpts: list[int]
+
+
+class EstimateRecord(BaseModel):
+    """A model's own estimate that the answer is right, as stages/score_confidence.py has it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    of_claims: list[float]
+    of_whole: float
+    would_change: str | None
+
+
+class Concluded(_Event):
+    """Everything that the result is made from: whoever has it can make the result again, and compare."""
+
+    action: Literal["conclude"] = "conclude"
+    claims: list[ClaimRecord]
+    state: dict[str, Any]
+    """State that the call ended in, with the whole ledger (agent/conclusion.py, Checkpoint)."""
+    estimate: EstimateRecord | None
+    day: date
+    """Day that the age of a source was counted to."""
+    model_free: bool
+    """True where no model had a part in the end of the call: then gaps and claims follow from the state alone."""
+
+
 class WasCancelled(_Event):
     action: Literal["cancelled"] = "cancelled"
 
@@ -264,6 +297,7 @@ Event: TypeAlias = (
     | Stopped
     | Synthesized
     | Assessed
+    | Concluded
     | WasCancelled
     | WasKilled
     | Failed

@@ -122,6 +122,9 @@ def _describe(event: JsonView) -> str:
             questions = _count(len(event.open_questions), "open question")
             before = "" if event.uncalibrated is None else f" (uncalibrated {event.uncalibrated:.2f})"
             return f"assessed: {gaps}, {discoveries}, {questions}, confidence {event.confidence:.2f}{before}"
+        case "conclude":
+            evidence = _count(len(event.state.ledger.excerpts), "excerpt")
+            return f"concluded: {_count(len(event.claims), 'claim')} from {evidence}, as of {event.day}"
         case "cancelled":
             return "cancelled by the caller"
         case "killed":

@@ -1,12 +1,17 @@
 """Writer of a call's trace. Each event becomes a whole JSON line at once: a killed process leaves it readable.
 
-Nothing is created before the first event; known secrets are removed from every line.
+Nothing is created before the first event; known secrets are removed from every line. Whatever an event holds, its
+line is chained to all that stands before it, and a line that ends the call is sealed: trace/standalone_verifier.py
+opens with the rules, and checks them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
@@ -17,13 +22,21 @@ from typing_extensions import Self
 
 from marchwarden.errors import StorageError
 from marchwarden.redaction import Redactor
+from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Event
+from marchwarden.trace.signing import SigningError, sign
+from marchwarden.trace.standalone_verifier import ENDINGS, FORMAT, SEAL
+
+_log = logging.getLogger(__name__)
+
+_HASH = re.compile(rb'"(sha256:[0-9a-f]{64})"')
 
 
 class TraceWriter:
     """Writer of `{folder}/{trace_id}.jsonl`. It is a trace.events.Recorder, and safe under threads.
 
     `secrets` are values that must never be written (`redaction.secrets_of`). `on_progress` receives what happens now.
+    A finished trace is signed with `signing_key`, the file of a private key, where there is one.
     """
 
     def __init__(
@@ -33,12 +46,21 @@ class TraceWriter:
         *,
         secrets: Iterable[str] = (),
         on_progress: Callable[[str], None] | None = None,
+        signing_key: Path | None = None,
     ) -> None:
         self.path = folder / f"{trace_id}.jsonl"
         self.steps = 0
         """Number of lines written so far."""
         self._redactor = Redactor(secrets)
         self._on_progress = on_progress
+        self._signing_key = signing_key
+        self._trace_id = trace_id
+        self._store = Store(folder / "store")
+        # Digest of every byte that is in the file, also of a line that a full disk cut.
+        self._written = hashlib.sha256()
+        self._named: set[str] = set()
+        # True once the last line is a sealed one.
+        self._sealed = False
         self._file: int | None = None
         # True where a full disk cut the last line.
         self._torn = False
@@ -54,10 +76,15 @@ class TraceWriter:
                 "timestamp": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
                 "decision": fields.pop("decision"),
             }
+            if not self.steps:
+                fields |= {"format": FORMAT, "trace_id": self._trace_id}
             written = self._redactor.redact(json.dumps(head | fields, ensure_ascii=False))
-            line = written.encode("utf-8", "replace") + b"\n"
+            line = written.encode("utf-8", "replace")
+            self._named.update(name.decode() for name in _HASH.findall(line))
+            self._sealed = False
             try:
-                self._append(line)
+                self._open()
+                self._append(self._chained(line, sealed=head["action"] in ENDINGS))
             except OSError as error:
                 raise StorageError(
                     f"{self.path} can't be written: {error.strerror or error}",
@@ -65,6 +92,7 @@ class TraceWriter:
                     "another folder.",
                 ) from error
             self.steps += 1
+            self._sealed = head["action"] in ENDINGS
 
     def progress(self, message: str) -> None:
         if self._on_progress:
@@ -75,6 +103,8 @@ class TraceWriter:
             if self._file is not None:
                 os.close(self._file)
                 self._file = None
+                if self._sealed and self._signing_key:
+                    self._sign(self._signing_key)
 
     def __enter__(self) -> Self:
         return self
@@ -84,16 +114,43 @@ class TraceWriter:
     ) -> None:
         self.close()
 
-    def _append(self, line: bytes) -> None:
-        if self._file is None:
-            # Only the user may read it: a question or a page can be private.
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(
-                self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600
-            )
-        # A line that a full disk cut short is ended first, so that this one is whole. os.write may write a part only.
-        rest = b"\n" + line if self._torn else line
+    def _open(self) -> None:
+        if self._file is not None:
+            return
+        # Only the user may read it: a question or a page can be private.
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        while before := os.read(self._file, 1 << 20):
+            self._written.update(before)
+
+    def _chained(self, line: bytes, *, sealed: bool) -> bytes:
+        """Return a line with the digest of all that stands before it and, where it is sealed, of itself too."""
+        # A line that a full disk cut short is ended first, so that this one is whole.
+        start = b"\n" if self._torn else b""
+        before = self._written.copy()
+        before.update(start)
+        body = line[:-1] + f', "before": "sha256:{before.hexdigest()}"'.encode()
+        if sealed:
+            objects = sorted(name for name in self._named if self._store.has(name))
+            body += f', "objects": {json.dumps(objects)}'.encode()
+            before.update(body)
+            body += SEAL + f'"sha256:{before.hexdigest()}"'.encode()
+        return start + body + b"}\n"
+
+    def _append(self, rest: bytes) -> None:
+        assert self._file is not None
         self._torn = True
         while rest:
-            rest = rest[os.write(self._file, rest) :]
+            # os.write may write a part only.
+            count = os.write(self._file, rest)
+            self._written.update(rest[:count])
+            rest = rest[count:]
         self._torn = False
+
+    def _sign(self, key: Path) -> None:
+        """Sign the finished trace. No answer is lost because its signature can't be made: that is told instead."""
+        try:
+            sign(self.path, key)
+        except SigningError as error:
+            _log.warning("%s was not signed: %s", self.path, error)
+            self.progress(f"the trace was not signed: {error}")

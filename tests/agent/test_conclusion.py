@@ -92,7 +92,7 @@ async def out_of_time(found: Ledger) -> ResearchResult:
 
 async def outside_of_its_process(found: Ledger) -> ResearchResult:
     state = Checkpoint.model_validate_json(checkpoint(found).model_dump_json())
-    return await finish(state, limit="seconds", trace_id=TRACE_ID, seconds=1.0)
+    return (await finish(state, limit="seconds", trace_id=TRACE_ID, seconds=1.0))[0]
 
 
 LEDGERS: dict[str, Callable[[], Ledger]] = {
@@ -136,5 +136,5 @@ async def test_discoveries_are_papers_then_disagreements_then_pages_to_look_at()
 
 async def test_a_call_that_is_finished_outside_tells_what_was_wrong_with_its_model() -> None:
     state = checkpoint(ledger(SHORT)).model_copy(update={"model_trouble": "overloaded: busy"})
-    result = await finish(state, limit="seconds", trace_id=TRACE_ID, seconds=1.0)
+    result, _ = await finish(state, limit="seconds", trace_id=TRACE_ID, seconds=1.0)
     assert any(gap.topic == "the model" and "overloaded" in gap.detail for gap in result.gaps)

@@ -298,7 +298,7 @@ async def test_a_killed_call_is_calibrated_as_a_whole_one_is_and_never_over_its_
             trace_id=ID,
             checkpoint=lambda checkpoint: kept.append(checkpoint.model_dump_json()),
         )
-    result = await finish(Checkpoint.model_validate_json(kept[-1]), limit="seconds", trace_id=ID, seconds=55.0)
+    result, _ = await finish(Checkpoint.model_validate_json(kept[-1]), limit="seconds", trace_id=ID, seconds=55.0)
     assert result.citations
     assert (result.confidence, result.confidence_factors.calibration) == (0.69, calibration().described)
 

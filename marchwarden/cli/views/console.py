@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from marchwarden.agent.rerun_call import Rerun
+    from marchwarden.audit.verdict import Verdict
     from marchwarden.cli.checks import Check
     from marchwarden.cli.optimization.programs import Shown
     from marchwarden.contract import ResearchResult
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from marchwarden.trace.json_view import TolerantJsonView
     from marchwarden.trace.reader import Trace, TraceSummary
     from marchwarden.trace.timeline import Entry
-    from marchwarden.trace.verify import Problem
 
 
 # Views are imported inside the functions below: each takes time, and a command needs one of them.
@@ -70,11 +70,11 @@ def timeline(trace: Trace, entries: Sequence[Entry], *, stderr: bool = False) ->
     show(timeline_view(trace, entries), console(stderr=stderr))
 
 
-def verification(citations: int, problems: Sequence[Problem]) -> None:
-    """Print how many excerpts stand in the stored pages, and what is wrong with the others."""
-    from marchwarden.cli.views.trace_view import verification_view
+def verdict(found: Verdict) -> None:
+    """Print the verdict over a trace or a bundle, with each check."""
+    from marchwarden.cli.views.trace_view import verdict_view
 
-    show(verification_view(citations, problems))
+    show(verdict_view(found))
 
 
 def rerun(trace_id: str, ran: Rerun, exchanged: Sequence[str]) -> None:

@@ -18,9 +18,9 @@ from marchwarden.cli.views.safe_text import count, one_line
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
+    from marchwarden.audit.verdict import Verdict
     from marchwarden.trace.reader import Outcome, Trace, TraceSummary
     from marchwarden.trace.timeline import Entry
-    from marchwarden.trace.verify import Problem
 
     View: TypeAlias = Iterable[RenderableType]
 
@@ -46,6 +46,15 @@ _KIND_STYLE = {
     "killed": "red",
     "failed": "red",
     "result": "green",
+}
+
+_STATE_STYLE = {"verified": "green", "damaged": "red", "missing": "red", "newer": "yellow", "unchecked": "yellow"}
+_VERDICTS = {
+    "verified": "Verified: everything that could be checked holds.",
+    "damaged": "Damaged: something was changed since, or never fitted together.",
+    "missing": "Missing: a part that is needed is not there.",
+    "newer": "Newer: a later version of Marchwarden can check it.",
+    "unchecked": "Unchecked: there is nothing to check it by.",
 }
 
 
@@ -98,15 +107,19 @@ def short_hash(value: str) -> str:
     return f"{name}:{digits[:_HASH_DIGITS]}" if digits else name
 
 
-def verification_view(citations: int, problems: Sequence[Problem]) -> View:
-    """Show how many excerpts stand in the stored text of their page, and what is wrong with the others."""
-    broken = {problem.citation for problem in problems if problem.citation}
-    good = citations - len(broken)
-    style = "green" if not problems else "red"
-    yield Text(f"\n{good} of {count(citations, 'excerpt')} verified against the stored pages", style=style)
-    for problem in problems:
-        where = f"[{problem.citation}] " if problem.citation else ""
-        yield Text(f"  {where}{one_line(problem.locator)}: {one_line(problem.what)}", style="red")
+def verdict_view(verdict: Verdict) -> View:
+    """Show how many citations hold, the checks that did not pass or could not be made, and the verdict."""
+    cited = [finding for finding in verdict.findings if finding.check.startswith("citation ")]
+    good = sum(finding.state == "verified" for finding in cited)
+    yield Text()
+    if cited:
+        style = "green" if good == len(cited) else "red"
+        yield Text(f"{good} of {count(len(cited), 'excerpt')} verified against the stored pages", style=style)
+    for finding in verdict.findings:
+        if finding.state != "verified" or finding not in cited:
+            style = _STATE_STYLE[finding.state]
+            yield Text(f"{finding.state:<9} {finding.check}: {one_line(finding.detail, _DETAIL_CHARS)}", style=style)
+    yield Text(f"\n{_VERDICTS[verdict.state]}", style=f"bold {_STATE_STYLE[verdict.state]}")
 
 
 def trace_list_view(summaries: Sequence[TraceSummary], width: int) -> View:

@@ -1,0 +1,158 @@
+"""The result of a call made again from what its trace recorded, and its texts from the stored pages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+
+from marchwarden import __version__
+from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude
+from marchwarden.contract import DiscoveryEvent, Gap, OpenQuestion
+from marchwarden.corpus.documents import page_of, page_of_line
+from marchwarden.corpus.places import with_places
+from marchwarden.injection.detector import clean_title
+from marchwarden.observations import Page, is_file
+from marchwarden.reading.page import read_page
+from marchwarden.stages.score_confidence import Estimate
+from marchwarden.stages.stage import WithoutModel
+from marchwarden.stages.synthesize import Claim, check_grounding, evidence, render_answer
+from marchwarden.trace.standalone_verifier import DAMAGED, UNCHECKED, VERIFIED, Finding
+
+Lines = list[dict[str, Any]]
+
+
+def recompute(lines: Lines) -> list[Finding]:
+    """Return whether the result follows, field by field, from the recorded state and claims."""
+    told = next((line for line in reversed(lines) if line.get("action") == "result"), None)
+    recorded = next((line for line in reversed(lines) if line.get("action") == "conclude"), None)
+    if told is None:
+        return []
+    if recorded is None:
+        return [
+            Finding("recomputed", UNCHECKED, "made by an older version: what the result was made from is missing")
+        ]
+    version = lines[0].get("version")
+    try:
+        again, dropped = _again(lines, recorded, told["result"])
+    except Exception as error:  # a forged state may break any rule: that is what is looked for
+        if version != __version__:
+            return [_other_version("recomputed", version)]
+        return [Finding("recomputed", DAMAGED, f"the result can't be made again: {type(error).__name__}")]
+    different = [name for name in again if again[name] != told["result"].get(name)]
+    different += [f"{name} (which nothing makes)" for name in told["result"].keys() - again.keys()]
+    if different and version != __version__:
+        return [_other_version("recomputed", version)]
+    if different:
+        return [Finding("recomputed", DAMAGED, f"made again, it has another {', another '.join(sorted(different))}")]
+    if dropped:
+        return [Finding("recomputed", DAMAGED, f"a claim is not supported by its excerpts: “{dropped[0][:80]}”")]
+    return [Finding("recomputed", VERIFIED, "made again from the recorded evidence, the result is the same")]
+
+
+def _other_version(check: str, version: object) -> Finding:
+    return Finding(check, UNCHECKED, f"version {version} made it, and this one ({__version__}) makes another")
+
+
+def _again(lines: Lines, recorded: dict[str, Any], told: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the result that the recorded state and claims make, and the claims that their excerpts don't support."""
+    state = Checkpoint.of_record(recorded["state"])
+    day = date.fromisoformat(recorded["day"])
+    claims = [Claim.model_validate(claim) for claim in recorded["claims"]]
+    dropped = [each.text for each in check_grounding(state.ledger, claims)[1] if each.what == "claim"]
+    if recorded["model_free"]:
+        stages = WithoutModel(state.exhausted, state.model_trouble)
+        conclusion = asyncio.run(conclude(state.request, state.ledger, stages, day, state.parameters))
+        if [claim.model_dump() for claim in conclusion.claims] != recorded["claims"]:
+            dropped += [claim.text for claim in claims if claim not in conclusion.claims] or [
+                "another claim is missing"
+            ]
+    else:
+        conclusion = _with_a_model(lines, recorded, state, claims)
+    # The seconds are the call's own: only the steps' times say something about them.
+    result = conclusion.result(
+        state, seconds=told["cost_metadata"]["wall_time_sec"], trace_id=told["trace_id"], today=day
+    )
+    return result.model_dump(mode="json"), dropped
+
+
+def _with_a_model(lines: Lines, recorded: dict[str, Any], state: Checkpoint, claims: list[Claim]) -> Conclusion:
+    """Return a conclusion with the recorded words of a model in it; all that follows from them is made again."""
+    assessed = next(line for line in reversed(lines) if line.get("action") == "assess")
+    answer, cited = render_answer(state.ledger, claims, state.exhausted)
+    given = recorded["estimate"]
+    return Conclusion(
+        answer,
+        cited,
+        evidence(state.ledger, claims),
+        claims,
+        "model",
+        [Gap.model_validate(each) for each in assessed["gaps"]],
+        [DiscoveryEvent.model_validate(each) for each in assessed["discovery_events"]],
+        [OpenQuestion.model_validate(each) for each in assessed["open_questions"]],
+        estimate=Estimate(tuple(given["of_claims"]), given["of_whole"], given["would_change"]) if given else None,
+    )
+
+
+def read_again(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Finding]:
+    """Yield one finding: whether each stored text is what is read from its page, with the same title and day."""
+    pages = [line for line in lines if line.get("action") == "fetch_url" and line.get("text_hash")]
+    version = lines[0].get("version")
+    recorded = next((line for line in reversed(lines) if line.get("action") == "conclude"), None)
+    sources = {source["locator"]: source for source in recorded["state"]["ledger"]["sources"]} if recorded else {}
+    read = 0
+    for line in pages:
+        body = get(line["content_hash"]) if line.get("content_hash") else None
+        if body is None:
+            continue  # the check of objects tells of it
+        read += 1
+        try:
+            page = _read(line, body)
+        except Exception:  # parsers fail in any way on what was not a page
+            page = None
+        fault = _difference(line, page, sources.get(line["final_url"]))
+        if fault and version != __version__:
+            yield Finding("texts", UNCHECKED, f"{line['final_url']}: version {version} read {fault} otherwise")
+            return
+        if fault:
+            yield Finding("texts", DAMAGED, f"{line['final_url']}: read again, its page has another {fault}")
+            return
+    if not read:
+        yield Finding("texts", UNCHECKED, "no page was read in this call", needed=False)
+    else:
+        yield Finding("texts", VERIFIED, f"read again from their pages, {read} texts, titles and days are the same")
+
+
+def _read(line: dict[str, Any], body: bytes) -> Page | None:
+    url = line["final_url"]
+    if is_file(url):
+        # A file's date is that of the file, which a page can't tell: the recorded one is taken.
+        modified = date.fromisoformat(line["published"]) if line.get("published") else None
+        place = url.rpartition("#L")
+        found = page_of_line(url, body, modified) if place[1] else page_of(url, body, modified)
+        page = found if place[1] or not isinstance(found, Page) else with_places(found, body)
+    else:
+        page = read_page(
+            body,
+            url=url,
+            content_type=line["content_type"],
+            status=line["status"] or 200,
+            asked=line["url"] if line["redirects"] else "",
+        )
+    return clean_title(page) if isinstance(page, Page) else None
+
+
+def _difference(line: dict[str, Any], page: Page | None, source: dict[str, Any] | None) -> str | None:
+    """Return the name of the first thing that a page, read again, has otherwise than recorded."""
+    if page is None:
+        return "text"
+    published = page.published.isoformat() if page.published else None
+    modified = page.modified.isoformat() if page.modified else None
+    told = {"text": (line["text_hash"], page.text_hash), "title": (line["title"], page.title)}
+    if not is_file(line["final_url"]):
+        told["day"] = (line["published"], published)
+        if source is not None:
+            told["day of change"] = (source["modified"], modified)
+            told["standing"] = (source["standing"], page.standing)
+    return next((name for name, (recorded, again) in told.items() if recorded != again), None)

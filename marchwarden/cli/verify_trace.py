@@ -1,0 +1,87 @@
+"""`marchwarden verify`: one verdict over everything that a trace or a bundle says, offline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from marchwarden.cli.early import trace_folder
+
+if TYPE_CHECKING:
+    from marchwarden.audit.bundle import Views
+
+EPILOGUE = """Exit codes: 0 verified · 1 damaged · 3 unchecked · 4 missing · 5 made by a newer version.
+
+Examples:
+
+marchwarden verify
+    the latest call
+marchwarden verify 3f2a
+    the one whose id begins so
+marchwarden verify answer.zip --signer colleague.pub
+    a bundle, which that key must have signed
+marchwarden verify --json | jq -r '.checks[] | select(.state != "verified")'"""
+
+
+def command(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TRACE|BUNDLE]",
+            help="The trace's id or the start of it, its file, or a bundle; the latest call without.",
+        ),
+    ] = None,
+    signer: Annotated[
+        Path | None,
+        typer.Option(
+            "--signer",
+            metavar="KEY.pub",
+            help="The OpenSSH public key that must have signed. Default: that of MARCHWARDEN_SIGNING_KEY.",
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+) -> None:
+    """Check everything that a call's trace or bundle says, offline: that nothing was changed since it was sealed,
+    that every quote stands in its page, and that the answer and its confidence follow from them."""
+    from marchwarden.audit.verdict import verdict
+    from marchwarden.cli.views import console
+    from marchwarden.trace.reader import find_trace
+
+    given = Path(target) if target else None
+    path = given if given is not None and given.exists() else find_trace(trace_folder(), target)
+    found = verdict(path, views(), _signer(signer, own=path.parent == trace_folder()))
+    if json:
+        checks = [vars(finding) for finding in found.findings]
+        console.json({"verdict": found.state, "path": str(path), "checks": checks})
+    else:
+        console.verdict(found)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
+
+
+def views() -> Views:
+    """Return the files for people that a bundle is exported with."""
+    from marchwarden.audit.bundle import Views
+    from marchwarden.cli.views.result_file import markdown
+
+    return Views(report=markdown)
+
+
+def _signer(given: Path | None, *, own: bool) -> str | None:
+    """Return the public key that must have signed: the one given, or the user's own for a trace of theirs."""
+    from marchwarden.errors import ConfigurationError
+    from marchwarden.settings import load_settings
+
+    key = given
+    if given is None and own and (signing := load_settings().signing_key):
+        key = signing if signing.suffix == ".pub" else signing.with_name(f"{signing.name}.pub")
+    if key is None:
+        return None
+    try:
+        return key.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"the key {key} can't be read: {error}", hint="Give the public key that signed: --signer KEY.pub."
+        ) from error

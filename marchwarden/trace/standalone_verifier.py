@@ -1,0 +1,610 @@
+"""Check of a Marchwarden trace or bundle, offline, with Python's standard library alone (3.10 or newer).
+
+    python3 -I -S verify.py [BUNDLE.zip | FOLDER | TRACE.jsonl] [--signer KEY.pub] [--json]
+
+Without a path it checks the folder that it is in. Exit codes: 0 verified, 1 damaged, 2 wrong usage, 3 unchecked,
+4 missing, 5 made by a newer version. What is checked:
+
+- chain: each line of the trace holds, in `before`, the SHA-256 of every byte of the file before the line;
+- seal: the line that ends the call holds, as its last member, the SHA-256 of every byte of the file before it;
+- objects: every stored page and text that the sealed line names is there and has the hash that it is named by;
+- signature: OpenSSH's, of the whole trace (`trace.jsonl.sig`), by the key that --signer names;
+- result, citations, answer, findings, cost: they are what the recorded steps say, field by field;
+- files of a bundle: each has its sum in SHA256SUMS, result.json is the trace's, annotations.jsonld quotes the texts.
+
+Whoever rewrites everything consistently is not noticed without a signature. Marchwarden itself makes the answer and
+its confidence again from the recorded evidence, and the texts from the pages: `marchwarden verify` does that too.
+
+This module imports nothing of ours: every bundle has a copy of it, named verify.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+# Version of the form of a trace. A trace without one is older than the chain.
+FORMAT = 2
+# Actions that end a call. Their line is sealed.
+ENDINGS = ("result", "cancelled", "failed")
+SEAL = b', "seal": '
+NAMESPACE = "marchwarden"
+
+VERIFIED, DAMAGED, MISSING, NEWER, UNCHECKED = "verified", "damaged", "missing", "newer", "unchecked"
+EXIT_CODES = {VERIFIED: 0, DAMAGED: 1, UNCHECKED: 3, MISSING: 4, NEWER: 5}
+
+# The rules of the contract that a result is checked by; a test compares them with the contract's own.
+EXCERPT_LIMIT, EXCERPT_CUT, NON_TEXT_SOURCE = 500, "[...]", "[non-text source]"
+DISAGREEMENT = "Sources disagree, and nothing read settles it"
+NOTHING = ("No source that could be read answers this question", "before anything could be read.")
+
+# Names of files in a bundle.
+TRACE, RESULT, SUMS, ANNOTATIONS = "trace.jsonl", "result.json", "SHA256SUMS", "annotations.jsonld"
+# Bytes that a bundle may unpack to. A guess: the largest of 248 questions had 2 MB.
+MOST_BYTES = 2_000_000_000
+# Seconds by which a call's time may be longer than from its first line to its last. A guess.
+_CLOCK_S = 1.0
+
+_MARKER = re.compile(r"\[(\d{1,3})\]")
+_PLACE = re.compile(r"#(?:page=\d+|L\d+|epubcfi\([^()]*\))$")
+# What the rendering of a claim adds or takes: markers, blanks, ends of sentences.
+_RENDERING = re.compile(r"\[\d{1,3}\]|[\s.!?。！？]")
+
+
+@dataclass(frozen=True)
+class Finding:
+    check: str
+    state: str
+    """One of VERIFIED, DAMAGED, MISSING, NEWER, UNCHECKED."""
+    detail: str
+    needed: bool = True
+    """False for a check that the whole can be called verified without."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A trace and all that belongs to it, wherever it lies."""
+
+    trace: bytes
+    get: Callable[[str], bytes | None]
+    """Returns the bytes that lie under a hash, unchecked; None where there are none."""
+    trace_id: str | None = None
+    """Name of the trace's file; None where the file has another name."""
+    signature: bytes | None = None
+    files: dict[str, bytes] = field(default_factory=dict)
+    """Files of a bundle by name; none for a trace."""
+
+
+def verdict_of(findings: Iterable[Finding]) -> str:
+    """Return the state of the whole: verified only where every check that is needed was made and passed."""
+    states = {finding.state for finding in findings if finding.needed or finding.state != UNCHECKED}
+    return next((state for state in (DAMAGED, NEWER, MISSING, UNCHECKED) if state in states), VERIFIED)
+
+
+def signature_of(trace: Path) -> Path:
+    """Return the file of a trace's signature."""
+    return trace.with_name(f"{trace.name}.sig")
+
+
+def digest(body: bytes) -> str:
+    return f"sha256:{hashlib.sha256(body).hexdigest()}"
+
+
+# All checks
+
+
+def check(evidence: Evidence, signer: str | None = None) -> list[Finding]:
+    """Return what was found. `signer` is an OpenSSH public key (`ssh-ed25519 AAAA…`) that must have signed."""
+    lines, chain = _chain(evidence.trace)
+    findings = [chain]
+    if chain.state != NEWER:
+        findings += [_seal(evidence.trace, lines), _objects(evidence, lines)]
+    findings.append(_signature(evidence, signer))
+    if chain.state != NEWER:
+        findings += _meaning(evidence, lines)
+    if evidence.files:
+        findings += _files(evidence, lines)
+    return findings
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) != len({name for name, _ in pairs}):
+        raise ValueError("a name stands twice")
+    return dict(pairs)
+
+
+def parse(text: str | bytes) -> dict[str, Any] | None:
+    """Return a JSON object; None for anything else, and where a name stands twice: readers would take either."""
+    try:
+        found = json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _chain(data: bytes) -> tuple[list[dict[str, Any]], Finding]:
+    """Return the trace's whole lines, and whether each follows from all before it."""
+    written = data.split(b"\n")
+    lines: list[dict[str, Any]] = []
+    faults: list[str] = []
+    # Numbers of lines that a full disk, or the end of the process, has cut, and that no later line vouches for.
+    cut: list[int] = []
+    before = hashlib.sha256()
+    chained = 0
+    for number, each in enumerate(written, start=1):
+        last = number == len(written)
+        line = parse(each)
+        if line is None:
+            if each or not last:
+                cut.append(number)
+        else:
+            if line.get("before") == f"sha256:{before.hexdigest()}":
+                chained += 1
+                cut.clear()
+            elif "before" in line or (lines and "format" in lines[0]):
+                faults.append(f"line {number} does not follow from the lines before it")
+            if line.get("step") != len(lines) + 1:
+                faults.append(f"line {number} is step {line.get('step')!r}, and not {len(lines) + 1}")
+            lines.append(line)
+        before.update(each + (b"" if last else b"\n"))
+    if not lines:
+        return [], Finding("chain", DAMAGED, "the file holds no trace")
+    version = lines[0].get("format")
+    if isinstance(version, int) and version > FORMAT:
+        return lines, Finding("chain", NEWER, f"made by a newer version (format {version}; this one knows {FORMAT})")
+    if faults:
+        return lines, Finding("chain", DAMAGED, faults[0])
+    if cut and cut != [len(written)]:
+        return lines, Finding("chain", DAMAGED, f"line {cut[0]} is no JSON object")
+    if "format" not in lines[0]:
+        return lines, Finding("chain", UNCHECKED, "made by an older version: its lines are not chained")
+    if cut:
+        return lines, Finding("chain", UNCHECKED, "the last line is cut off")
+    return lines, Finding("chain", VERIFIED, f"{chained} lines, each chained to all before it")
+
+
+def _seal(data: bytes, lines: list[dict[str, Any]]) -> Finding:
+    if not lines or "format" not in lines[0]:
+        return Finding("seal", UNCHECKED, "made by an older version: it is not sealed")
+    if lines[-1].get("action") not in ENDINGS:
+        return Finding(
+            "seal", MISSING, "the last line ends no call: it is running, was killed, or its end was cut off"
+        )
+    begin = data.rstrip(b"\n").rfind(b"\n") + 1
+    place = data.rfind(SEAL, begin)
+    whole = place >= 0 and data[place:] == SEAL + f'"{digest(data[:place])}"'.encode() + b"}\n"
+    if not whole or lines[-1].get("seal") != digest(data[:place]):
+        return Finding("seal", DAMAGED, "the last line is not what was sealed")
+    return Finding("seal", VERIFIED, f"the trace is as it was sealed: {lines[-1]['seal']}")
+
+
+def _objects(evidence: Evidence, lines: list[dict[str, Any]]) -> Finding:
+    names = lines[-1].get("objects") if lines else None
+    if not isinstance(names, list):
+        return Finding("objects", UNCHECKED, "the trace has no sealed list of stored pages and texts")
+    states = {str(name): _state(evidence, str(name)) for name in names}
+    for state in (DAMAGED, MISSING):
+        bad = sorted(name for name, found in states.items() if found == state)
+        if bad:
+            return Finding("objects", state, f"{state}: {', '.join(bad[:3])}{' …' if len(bad) > 3 else ''}")
+    return Finding("objects", VERIFIED, f"{len(names)} stored pages, texts and other objects have their hashes")
+
+
+def _state(evidence: Evidence, name: str) -> str:
+    body = evidence.get(name)
+    if body is None:
+        return MISSING
+    return VERIFIED if digest(body) == name else DAMAGED
+
+
+def _signature(evidence: Evidence, signer: str | None) -> Finding:
+    if evidence.signature is None:
+        if signer is not None:
+            return Finding("signature", MISSING, "the trace is not signed")
+        return Finding("signature", UNCHECKED, "the trace is not signed", needed=False)
+    program = shutil.which("ssh-keygen")
+    if program is None:
+        return Finding("signature", UNCHECKED, "ssh-keygen is not installed", needed=signer is not None)
+    with tempfile.TemporaryDirectory() as folder:
+        signature, allowed = Path(folder, "signature"), Path(folder, "allowed")
+        signature.write_bytes(evidence.signature)
+        command = [program, "-Y", "check-novalidate"]
+        if signer is not None:
+            allowed.write_text(f'{NAMESPACE} namespaces="{NAMESPACE}" {" ".join(signer.split()[:2])}\n', "utf-8")
+            command = [program, "-Y", "verify", "-f", str(allowed), "-I", NAMESPACE]
+        command += ["-n", NAMESPACE, "-s", str(signature)]
+        try:
+            ran = subprocess.run(command, input=evidence.trace, capture_output=True, timeout=60, check=False)
+        except (OSError, subprocess.SubprocessError) as error:
+            return Finding("signature", UNCHECKED, str(error), needed=signer is not None)
+    said = " ".join(ran.stdout.decode("utf-8", "replace").split())
+    if ran.returncode:
+        reason = "the signature is not by that key, or not of this trace" if signer else "it is not of this trace"
+        return Finding("signature", DAMAGED, reason)
+    if signer is None:
+        return Finding("signature", UNCHECKED, f"{said}; whose key that is, --signer checks", needed=False)
+    return Finding("signature", VERIFIED, said)
+
+
+# The result against the steps
+
+
+def _meaning(evidence: Evidence, lines: list[dict[str, Any]]) -> list[Finding]:
+    """Return the checks of the result. A line that is not built as it should be makes it damaged, never an error."""
+    ended = [line for line in lines if line.get("action") == "result"]
+    if not ended:
+        return [Finding("result", UNCHECKED, "there is no result")]
+    try:
+        return list(_of_result(evidence, lines, ended[-1]["result"]))
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        return [Finding("result", DAMAGED, f"the result can't be read: {type(error).__name__}: {error}")]
+
+
+def _of_result(evidence: Evidence, lines: list[dict[str, Any]], result: dict[str, Any]) -> Iterator[Finding]:
+    first = lines[0]
+    names = {result["trace_id"], first.get("trace_id", result["trace_id"]), evidence.trace_id or result["trace_id"]}
+    if len(names) > 1:
+        yield Finding("result", DAMAGED, f"it names the call {result['trace_id']}, the trace is another's")
+    else:
+        yield Finding("result", VERIFIED, f"it is the result of the call {result['trace_id']}")
+    concluded = next((line for line in reversed(lines) if line.get("action") == "conclude"), None)
+    for number, citation in enumerate(result["citations"], start=1):
+        fault = _citation_fault(evidence, lines, citation, concluded)
+        title = f"citation {number}"
+        quoted = "locator, hash, title, date and excerpt are those of a page that was read"
+        yield Finding(title, *fault) if fault else Finding(title, VERIFIED, quoted)
+    older = "made by an older version: what it was made from is not recorded"
+    if concluded is None:
+        yield Finding("evidence", UNCHECKED, older)
+        yield Finding("answer", UNCHECKED, older)
+    else:
+        yield _said("evidence", _evidence_fault(lines, concluded), "the recorded evidence is that of the steps")
+        yield _said("answer", _answer_fault(result, concluded), "it says what the recorded claims say, and no more")
+    yield _findings(lines, result)
+    yield _said(
+        "cost", _cost_fault(lines, result, concluded), "tokens, iterations, time and model are those of the steps"
+    )
+
+
+def _said(title: str, fault: str | None, good: str) -> Finding:
+    return Finding(title, DAMAGED, fault) if fault else Finding(title, VERIFIED, good)
+
+
+def cut_excerpt(text: str) -> str:
+    return text if len(text) <= EXCERPT_LIMIT else text[: EXCERPT_LIMIT - len(EXCERPT_CUT)] + EXCERPT_CUT
+
+
+def pages_of(lines: list[dict[str, Any]], citation: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the lines of the fetches that a citation can be of."""
+    where = {citation["locator"], _PLACE.sub("", citation["locator"])}
+    return [
+        line
+        for line in lines
+        if line.get("action") == "fetch_url"
+        and where & {line["final_url"], line["url"]}
+        and (line["failure"] is None or line["failure"]["kind"] == "no_text")
+    ]
+
+
+def picks_of(lines: list[dict[str, Any]], page: dict[str, Any], excerpt: str) -> list[dict[str, Any]]:
+    """Return the recorded picks of a page that are this excerpt."""
+    return [
+        pick
+        for line in lines
+        if line.get("action") == "extract" and line["url"] in (page["final_url"], page["url"])
+        for pick in line["picks"]
+        if cut_excerpt(pick["excerpt"]) == excerpt
+    ]
+
+
+def _citation_fault(
+    evidence: Evidence, lines: list[dict[str, Any]], citation: dict[str, Any], concluded: dict[str, Any] | None
+) -> tuple[str, str] | None:
+    """Return the state and the reason of a citation that does not hold; None where it does."""
+    pages = pages_of(lines, citation)
+    if not pages:
+        return DAMAGED, f"{citation['locator']} was not fetched in this call"
+    # An address may have been read several times: one page that carries the citation is enough.
+    faults = [_page_fault(evidence, lines, citation, page) for page in pages]
+    fault = None if None in faults else faults[0]
+    if fault or concluded is None:
+        return fault
+    ledger = concluded["state"]["ledger"]
+    sources = {source["locator"]: source for source in ledger["sources"]}
+    for excerpt in ledger["excerpts"]:
+        source, place = sources[excerpt["locator"]], excerpt["place"]
+        locator = f"{source['locator']}#{place}" if place else source["locator"]
+        says = excerpt["says"] or ""
+        if (
+            cut_excerpt(excerpt["text"]) == citation["raw_excerpt"]
+            and (locator, source["title"], source["published"], source["content_hash"])
+            == (citation["locator"], citation["title"], citation["published"], citation["content_hash"])
+            and (says if 50 <= len(says) <= 200 else None) == citation["snippet"]
+        ):
+            return None
+    return DAMAGED, "it is none of the excerpts that the result was made from"
+
+
+def _page_fault(
+    evidence: Evidence, lines: list[dict[str, Any]], citation: dict[str, Any], page: dict[str, Any]
+) -> tuple[str, str] | None:
+    for name in ("content_hash", "title", "published"):
+        if citation.get(name) != page.get(name):
+            return DAMAGED, f"its {name} is {citation.get(name)!r}, and the page's {page.get(name)!r}"
+    excerpt = citation["raw_excerpt"]
+    if page["text_hash"] is None or excerpt == NON_TEXT_SOURCE:
+        honest = page["text_hash"] is None and excerpt == NON_TEXT_SOURCE
+        return None if honest else (DAMAGED, "the page had no text, or its text was not quoted")
+    for name in ("content_hash", "text_hash"):
+        state = _state(evidence, page[name])
+        if state != VERIFIED:
+            return state, f"{page[name]}, the {'text' if name == 'text_hash' else 'page'} that it quotes, is {state}"
+    text = (evidence.get(page["text_hash"]) or b"").decode("utf-8")
+    picks = picks_of(lines, page, excerpt)
+    if not picks:
+        inside = "" if excerpt.removesuffix(EXCERPT_CUT) in text else ", and it is not in the text of the page"
+        return DAMAGED, f"its raw_excerpt is no passage that was picked from the page{inside}"
+    if not any(text[pick["start"] : pick["end"]] == pick["excerpt"] for pick in picks):
+        return DAMAGED, "its raw_excerpt is not in the text of the page where it was picked"
+    return None
+
+
+def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> str | None:
+    """Return the first part of the recorded evidence that no step of the call accounts for."""
+    ledger, request = concluded["state"]["ledger"], concluded["state"]["request"]
+    by_action: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        by_action.setdefault(str(line.get("action")), []).append(line)
+    start = lines[0]
+    for name in ("question", "context", "depth", "constraints"):
+        if request[name] != start[name]:
+            return f"{name} is not what was asked"
+    if ledger["question"] != start["question"]:
+        return "question is not what was asked"
+    fetched = by_action.get("fetch_url", [])
+    of_page = ("content_hash", "text_hash", "title", "published")
+    for source in ledger["sources"]:
+        told = [source[name] for name in of_page]
+        if not any(line["final_url"] == source["locator"] and told == [line[n] for n in of_page] for line in fetched):
+            return f"{source['locator']} is not as it was read"
+    picked = {
+        (line["url"], pick["start"], pick["end"], pick["excerpt"], pick["stance"])
+        for line in by_action.get("extract", [])
+        for pick in line["picks"]
+    }
+    for each in ledger["excerpts"]:
+        if (each["locator"], each["start"], each["end"], each["text"], each["stance"]) not in picked:
+            return f"excerpt {each['number']} was not picked"
+    searches = by_action.get("search", [])
+    failed = {(line["query"], line["failure"]["kind"]) for line in searches if line["failure"]}
+    failed |= {(line["url"], line["failure"]["kind"]) for line in fetched if line["failure"]}
+    counted: dict[str, tuple[set[Any], set[Any]]] = {
+        "queries": (set(ledger["queries"]), {line["query"] for line in searches}),
+        "hits": (
+            {each["url"] for each in ledger["leads"]},
+            {hit["url"] for line in searches for hit in line["hits"]},
+        ),
+        "failures": ({(each["target"], each["kind"]) for each in ledger["failures"]}, failed),
+    }
+    for name, (recorded, steps) in counted.items():
+        # Of a call that was killed, the steps may tell more than the last state that was kept.
+        if not recorded <= steps or (recorded != steps and "killed" not in by_action):
+            return f"its {name} are not those of the steps"
+    return None
+
+
+def _bare(text: str) -> str:
+    return _RENDERING.sub("", text)
+
+
+def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | None:
+    """Return the first thing in an answer that no recorded claim says, or says of other excerpts."""
+    answer, ledger = result["answer"], concluded["state"]["ledger"]
+    cited = [cut_excerpt(each["text"]) for each in ledger["excerpts"]]
+    claims = {
+        _bare(claim["text"]): {cited[number - 1] for number in claim["excerpts"]} for claim in concluded["claims"]
+    }
+    headings = {_bare(aspect["text"]) + ":" for aspect in ledger["aspects"]}
+    said = set()
+    for line in answer.split("\n"):
+        bare = _bare(line.removeprefix("- ") if len(claims) > 1 else line)
+        if bare in claims:
+            said.add(bare)
+            quoted = {result["citations"][int(number) - 1]["raw_excerpt"] for number in _MARKER.findall(line)}
+            if not quoted or not quoted <= claims[bare]:
+                return f"“{line[:80]}” is marked with other excerpts than its claim has"
+            continue
+        if claims:
+            honest = bare in headings or line.startswith(DISAGREEMENT)
+        else:
+            honest = line.startswith(NOTHING[0]) or line.endswith(NOTHING[1])
+        if not honest:
+            return f"“{line[:80]}” is no recorded claim"
+    if said != set(claims):
+        return "a recorded claim is not in the answer"
+    return None
+
+
+def _findings(lines: list[dict[str, Any]], result: dict[str, Any]) -> Finding:
+    assessed = next((line for line in reversed(lines) if line.get("action") == "assess"), None)
+    if assessed is None:
+        return Finding("findings", UNCHECKED, "no step says what the gaps and the confidence are")
+    told = {name: result[name] for name in ("gaps", "discovery_events", "open_questions", "confidence")}
+    told["uncalibrated"] = result["confidence_factors"].get("uncalibrated")
+    for name, value in told.items():
+        if assessed.get(name) != value:
+            return Finding("findings", DAMAGED, f"{name} is not what was assessed")
+    return Finding("findings", VERIFIED, "gaps, discoveries, open questions and confidence are as they were assessed")
+
+
+def _cost_fault(lines: list[dict[str, Any]], result: dict[str, Any], concluded: dict[str, Any] | None) -> str | None:
+    cost, first = result["cost_metadata"], lines[0]
+    calls = [line for line in lines if line.get("action") == "model_call"]
+    stops = [line["iterations_run"] for line in lines if line.get("action") == "stop"]
+    plans = sum(line.get("action") == "plan" for line in lines)
+    killed = any(line.get("action") == "killed" for line in lines)
+    budget = first["constraints"]["token_budget"]
+    counted = min(max((line["tokens_used"] for line in calls), default=0), budget)
+    if (
+        cost["tokens_used"] > budget
+        or cost["tokens_used"] < counted
+        or (not killed and cost["tokens_used"] != counted)
+    ):
+        return f"tokens_used is {cost['tokens_used']}, and the steps used {counted}"
+    if cost["iterations_run"] not in (stops[-1:] or (plans, plans + 1)):
+        return f"iterations_run is {cost['iterations_run']}, and the steps ran {(stops or [plans])[-1]}"
+    if cost["model_id"] != first["model_id"]:
+        return f"model_id is {cost['model_id']}, and the model asked for was {first['model_id']}"
+    if cost["budget_exhausted"] != result["confidence_factors"]["budget_exhausted"]:
+        return "budget_exhausted is one thing in the cost and another in the confidence"
+    if concluded and cost["budget_exhausted"] != bool(concluded["state"]["exhausted"]):
+        return "budget_exhausted is not what the recorded state says"
+    span = (_time(lines[-1]) - _time(first)).total_seconds()
+    longest = max((line["duration_sec"] for line in lines if "duration_sec" in line), default=0.0)
+    if not longest - _CLOCK_S <= cost["wall_time_sec"] <= span + _CLOCK_S:
+        return f"wall_time_sec is {cost['wall_time_sec']}, and the steps took {span:.1f} seconds"
+    return None
+
+
+def _time(line: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(line["timestamp"].replace("Z", "+00:00"))
+
+
+# A bundle
+
+
+def _files(evidence: Evidence, lines: list[dict[str, Any]]) -> Iterator[Finding]:
+    """Check the files that a bundle has beside the trace and its objects."""
+    files = evidence.files
+    listed = {}
+    for line in files.get(SUMS, b"").decode("utf-8", "replace").splitlines():
+        checksum, _, name = line.partition("  ")
+        listed[name] = checksum
+    states = {
+        name: MISSING if name not in files else DAMAGED
+        for name, checksum in listed.items()
+        if name not in files or hashlib.sha256(files[name]).hexdigest() != checksum
+    }
+    states |= dict.fromkeys(files.keys() - listed.keys() - {SUMS}, DAMAGED)
+    if SUMS not in files:
+        states[SUMS] = MISSING
+    if states:
+        worst = DAMAGED if DAMAGED in states.values() else MISSING
+        named = ", ".join(f"{name} is {state}" for name, state in sorted(states.items())[:3])
+        yield Finding("files", worst, named)
+    else:
+        yield Finding("files", VERIFIED, f"{len(listed)} files have their sums")
+    result = next((line.get("result") for line in reversed(lines) if line.get("action") == "result"), None)
+    if RESULT not in files:
+        yield Finding(RESULT, MISSING, "it is not in the bundle")
+    else:
+        same = parse(files[RESULT]) == result
+        yield Finding(RESULT, VERIFIED if same else DAMAGED, "it is the trace's" if same else "the trace has another")
+    try:
+        fault = _annotation_fault(evidence, result or {})
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        fault = f"it can't be read: {type(error).__name__}"
+    yield _said(ANNOTATIONS, fault, "each quote stands in the stored text, at its place")
+
+
+def _annotation_fault(evidence: Evidence, result: dict[str, Any]) -> str | None:
+    items = (parse(evidence.files[ANNOTATIONS]) or {})["items"]
+    if len(items) != len(result["citations"]):
+        return f"{len(items)} annotations for {len(result['citations'])} citations"
+    for number, (item, citation) in enumerate(zip(items, result["citations"], strict=True), start=1):
+        target = item["target"]
+        if target["source"] != citation["locator"]:
+            return f"annotation {number} is of another page than its citation"
+        selectors = {each["type"]: each for each in target.get("selector", [])}
+        if not selectors and citation["raw_excerpt"] == NON_TEXT_SOURCE:
+            continue
+        quote, position = selectors["TextQuoteSelector"], selectors["TextPositionSelector"]
+        text = evidence.files[target["state"]["cached"]].decode("utf-8")
+        start, end = position["start"], position["end"]
+        if text[start:end] != quote["exact"] or cut_excerpt(quote["exact"]) != citation["raw_excerpt"]:
+            return f"annotation {number} quotes other words than its citation"
+        before, after = quote["prefix"], quote["suffix"]
+        if not text[:start].endswith(before) or not text[end:].startswith(after):
+            return f"annotation {number} stands between other words"
+    return None
+
+
+def open_bundle(path: Path) -> Evidence:
+    """Return the evidence in a bundle: a .zip file, or a folder that one was unpacked to.
+
+    Raises OSError, and ValueError where it is no bundle.
+    """
+    files: dict[str, bytes] = {}
+    if path.is_dir():
+        for each in sorted(path.rglob("*")):
+            if each.is_file() and "__pycache__" not in each.parts:
+                files[each.relative_to(path).as_posix()] = each.read_bytes()
+    else:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                entries = archive.infolist()
+                if sum(entry.file_size for entry in entries) > MOST_BYTES:
+                    raise ValueError("it unpacks to more than a bundle has")
+                if len(entries) != len({entry.filename for entry in entries}):
+                    raise ValueError("a file is in it twice")
+                files = {entry.filename: archive.read(entry) for entry in entries if not entry.is_dir()}
+        except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+            raise ValueError(str(error)) from error
+        except Exception as error:  # zlib.error, which this module need not import
+            raise ValueError(str(error)) from error
+    if TRACE not in files:
+        raise ValueError(f"there is no {TRACE} in it")
+
+    def get(name: str) -> bytes | None:
+        stem = name.removeprefix("sha256:")
+        return files.get(f"texts/{stem}.txt", files.get(f"objects/{stem}"))
+
+    return Evidence(files[TRACE], get, signature=files.get(f"{TRACE}.sig"), files=files)
+
+
+def main() -> int:
+    summary, _, rest = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="verify.py", description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("path", nargs="?", type=Path, default=Path(__file__).parent, help="default: this folder")
+    parser.add_argument("--signer", type=Path, metavar="KEY.pub", help="the key that must have signed the trace")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    arguments = parser.parse_args()
+    try:
+        signer = arguments.signer.read_text("utf-8") if arguments.signer else None
+        findings = check(open_bundle(arguments.path), signer)
+    except (OSError, ValueError) as error:
+        findings = [Finding("bundle", DAMAGED, f"{arguments.path} can't be read: {error}")]
+    findings.append(
+        Finding(
+            "recomputed", UNCHECKED, "`marchwarden verify` makes answer, confidence and texts again", needed=False
+        )
+    )
+    verdict = verdict_of(findings)
+    if arguments.json:
+        told = {"verdict": verdict, "checks": [vars(finding) for finding in findings]}
+        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+    else:
+        for finding in findings:
+            # A page's own words may be in a detail: nothing in them reaches the terminal as a command.
+            detail = "".join(char if char.isprintable() else " " for char in finding.detail)
+            sys.stdout.write(f"{finding.state:<10} {finding.check}: {detail}\n")
+        sys.stdout.write(f"\n{verdict}\n")
+    return EXIT_CODES[verdict]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
