@@ -20,15 +20,10 @@ This module imports nothing of ours: every bundle has a copy of it, named verify
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -214,6 +209,11 @@ def _signature(evidence: Evidence, signer: str | None) -> Finding:
         if signer is not None:
             return Finding("signature", MISSING, "the trace is not signed")
         return Finding("signature", UNCHECKED, "the trace is not signed", needed=False)
+    # Imported here, as others below: `marchwarden replay` must start quickly, and most traces are not signed.
+    import shutil
+    import subprocess
+    import tempfile
+
     program = shutil.which("ssh-keygen")
     if program is None:
         return Finding("signature", UNCHECKED, "ssh-keygen is not installed", needed=signer is not None)
@@ -412,18 +412,22 @@ def _bare(text: str) -> str:
 def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | None:
     """Return the first thing in an answer that no recorded claim says, or says of other excerpts."""
     answer, ledger = result["answer"], concluded["state"]["ledger"]
-    cited = [cut_excerpt(each["text"]) for each in ledger["excerpts"]]
-    claims = {
-        _bare(claim["text"]): {cited[number - 1] for number in claim["excerpts"]} for claim in concluded["claims"]
-    }
+    places = [(each["locator"], each["start"]) for each in ledger["excerpts"]]
+    # Excerpts that begin at the same place are one citation, so that a claim may be marked with the longer of two.
+    quoted: dict[str, set[tuple[str, int]]] = {}
+    for each, place in zip(ledger["excerpts"], places, strict=True):
+        quoted.setdefault(cut_excerpt(each["text"]), set()).add(place)
+    claims: dict[str, set[tuple[str, int]]] = {}
+    for claim in concluded["claims"]:
+        claims.setdefault(_bare(claim["text"]), set()).update(places[number - 1] for number in claim["excerpts"])
     headings = {_bare(aspect["text"]) + ":" for aspect in ledger["aspects"]}
     said = set()
     for line in answer.split("\n"):
         bare = _bare(line.removeprefix("- ") if len(claims) > 1 else line)
         if bare in claims:
             said.add(bare)
-            quoted = {result["citations"][int(number) - 1]["raw_excerpt"] for number in _MARKER.findall(line)}
-            if not quoted or not quoted <= claims[bare]:
+            marked = [result["citations"][int(number) - 1]["raw_excerpt"] for number in _MARKER.findall(line)]
+            if not marked or not all(quoted.get(excerpt, set()) & claims[bare] for excerpt in marked):
                 return f"“{line[:80]}” is marked with other excerpts than its claim has"
             continue
         if claims:
@@ -546,6 +550,8 @@ def open_bundle(path: Path) -> Evidence:
 
     Raises OSError, and ValueError where it is no bundle.
     """
+    import zipfile
+
     files: dict[str, bytes] = {}
     if path.is_dir():
         for each in sorted(path.rglob("*")):
@@ -575,6 +581,11 @@ def open_bundle(path: Path) -> Evidence:
 
 
 def main() -> int:
+    import argparse
+
+    if sys.version_info < (3, 10):  # noqa: UP036 — it is run by whatever Python there is
+        sys.stderr.write("Python 3.10 or newer is needed\n")
+        return 2
     summary, _, rest = (__doc__ or "").partition("\n\n")
     parser = argparse.ArgumentParser(
         prog="verify.py", description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter

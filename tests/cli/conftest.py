@@ -13,7 +13,7 @@ import pytest
 
 from marchwarden.cli import main
 from marchwarden.store.content_store import Store
-from marchwarden.trace.events import Event
+from marchwarden.trace.events import Concluded, Event
 from marchwarden.trace.writer import TraceWriter
 from tests.cli.running import ROOT
 from tests.trace.samples import BODY, TEXT, TRACE_ID, a_whole_call, started
@@ -88,4 +88,13 @@ def record(folder: Path, trace_id: str, events: list[Event]) -> str:
 
 
 def a_call(question: str = "Was wächst in 日本?") -> list[Event]:
-    return [started(question), *a_whole_call()[1:]]
+    def about(event: Event) -> Event:
+        if not isinstance(event, Concluded):
+            return event
+        state = {
+            part: {**told, "question": question} if part in ("request", "ledger") else told
+            for part, told in event.state.items()
+        }
+        return event.model_copy(update={"state": state})
+
+    return [started(question), *map(about, a_whole_call()[1:])]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.trace.events import Dropped, Event, Failed, FellBack, Finished, WasCancelled, WasKilled
+from marchwarden.trace.events import Dropped, Event, Extracted, Failed, FellBack, Finished, WasCancelled, WasKilled
 from tests.cli.conftest import Run, a_call, record
 from tests.trace.samples import TEXT, TRACE_ID, a_citation, a_result, fetched, started
 
@@ -83,11 +83,12 @@ def test_an_excerpt_that_is_not_in_its_page_is_named(run: Run, folder: Path) -> 
             a_citation(raw_excerpt="Peas thrive in July."),
         ],
     )
-    record(folder, TRACE_ID, [started(), fetched(), Finished(decision="done", result=wrong)])
+    picked = next(event for event in a_call() if isinstance(event, Extracted))
+    record(folder, TRACE_ID, [started(), fetched(), picked, Finished(decision="done", result=wrong)])
     ran = run("replay")
     assert ran.code == 1
     assert "1 of 2 excerpts verified" in ran.out
-    assert "[2] https://extension.usu.edu/garden: its raw_excerpt is not in the text of the page" in ran.out
+    assert "damaged   citation 2: its raw_excerpt is no passage that was picked from the page" in ran.out
 
 
 def test_pages_that_are_no_longer_stored_are_named(run: Run, folder: Path, a_trace: str) -> None:
@@ -156,5 +157,6 @@ def test_a_damaged_trace_is_shown_as_far_as_it_goes_and_hides_no_other(
         assert a_trace[:8] in listing.out
     assert run("replay").code == 0
     replayed = run("replay", DAMAGED_ID)
-    assert replayed.code == ('"result"' in line)  # a result that can't be read can't be verified
+    assert replayed.code == 1
+    assert "damaged" in replayed.out
     assert "why: why" in replayed.out

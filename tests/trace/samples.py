@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+from marchwarden.agent.conclusion import Checkpoint
 from marchwarden.contract import (
     Citation,
     ConfidenceFactors,
@@ -17,12 +18,16 @@ from marchwarden.contract import (
     GapCategory,
     OpenQuestion,
     Priority,
+    ResearchRequest,
     ResearchResult,
     SourceAuthority,
 )
-from marchwarden.observations import content_hash
+from marchwarden.ledger import Aspect, Attempt, Excerpt, Lead, Ledger, Source
+from marchwarden.observations import FailureKind, content_hash
 from marchwarden.trace.events import (
     Assessed,
+    ClaimRecord,
+    Concluded,
     Dropped,
     Event,
     Extracted,
@@ -46,14 +51,19 @@ BODY = b"<p>Tomatoes grow well in Utah.</p>"
 TEXT = "Tomatoes grow well in Utah. Peas like cool springs."
 GAP = Gap(topic="soil", category=GapCategory.SOURCE_NOT_FOUND, detail="nothing found")
 
+DISCOVERY = DiscoveryEvent(type=DiscoveryType.NEW_SOURCE, query="soil maps", reason="it is linked")
+OPEN = OpenQuestion(question="Which soil?", context="the page", priority=Priority.LOW)
+
 
 def a_citation(**changes: Any) -> Citation:
     given = {
         "source": "web",
         "locator": URL,
         "raw_excerpt": "Tomatoes grow well in Utah.",
+        "title": "Gardens",
         "confidence": 0.9,
         "content_hash": content_hash(BODY),
+        "published": date(2025, 3, 1),
     }
     return Citation(**(given | changes))
 
@@ -74,7 +84,7 @@ def a_result(**changes: Any) -> ResearchResult:
             budget_exhausted=False,
         ),
         "cost_metadata": CostMetadata(
-            tokens_used=120, iterations_run=1, wall_time_sec=1.5, budget_exhausted=False, model_id="extractive"
+            tokens_used=120, iterations_run=1, wall_time_sec=0.7, budget_exhausted=False, model_id="extractive"
         ),
         "trace_id": TRACE_ID,
     }
@@ -111,6 +121,63 @@ def fetched(**changes: Any) -> Fetched:
         "duration_sec": 0.2,
     }
     return Fetched(**(given | changes))
+
+
+def concluded() -> Concluded:
+    """What the result of `a_whole_call` was made from, as far as its steps tell."""
+    ledger = Ledger(
+        question="What grows in Utah?",
+        context="raised beds",
+        aspects=[Aspect(number=1, text="crops")],
+        queries=["utah crops"],
+        leads=[Lead(url=URL, title="Gardens", snippet="", published=None, aspect=1, rank=0.1, state="read")],
+        sources=[
+            Source(
+                locator=URL,
+                organisation="usu.edu",
+                title="Gardens",
+                published=date(2025, 3, 1),
+                modified=None,
+                content_hash=content_hash(BODY),
+                text_hash=content_hash(TEXT.encode()),
+                authority=SourceAuthority.HIGH,
+                standing=None,
+                language=None,
+                has_text=True,
+                shingles=[],
+                shingle_total=0,
+            )
+        ],
+        excerpts=[Excerpt(number=1, locator=URL, aspect=1, start=0, end=27, text=TEXT[:27])],
+        failures=[
+            Attempt(
+                service="fetch",
+                target="https://closed.example/",
+                title=None,
+                kind=FailureKind.TIMEOUT,
+                detail="no answer in 10 s",
+                aspect=1,
+            )
+        ],
+    )
+    request = ResearchRequest(question=ledger.question, context=ledger.context, depth=Depth.BALANCED)
+    state = Checkpoint(
+        request=request,
+        ledger=ledger,
+        tokens_used=120,
+        iterations_run=1,
+        exhausted=[],
+        model_id="extractive",
+        kind="web",
+    )
+    return Concluded(
+        decision="it follows",
+        claims=[ClaimRecord(text="Tomatoes grow well", excerpts=[1])],
+        state=state.recorded(),
+        estimate=None,
+        day=date(2026, 1, 1),
+        model_free=False,
+    )
 
 
 def a_whole_call() -> list[Event]:
@@ -164,14 +231,13 @@ def a_whole_call() -> list[Event]:
         Dropped(decision="not carried", what="open_question", text="Why?"),
         Stopped(decision="enough", reason="covered", iterations_run=1),
         Synthesized(decision="write", claims=1, dropped=0, stage_form="model"),
+        concluded(),
         Assessed(
             decision="look back",
             gaps=[GAP],
-            discovery_events=[
-                DiscoveryEvent(type=DiscoveryType.NEW_SOURCE, query="soil maps", reason="it is linked")
-            ],
-            open_questions=[OpenQuestion(question="Which soil?", context="the page", priority=Priority.LOW)],
+            discovery_events=[DISCOVERY],
+            open_questions=[OPEN],
             confidence=0.75,
         ),
-        Finished(decision="done", result=a_result()),
+        Finished(decision="done", result=a_result(discovery_events=[DISCOVERY], open_questions=[OPEN])),
     ]

@@ -40,8 +40,9 @@ def test_every_kind_of_event_is_described_on_one_line() -> None:
         (5, f"picked 1 excerpt from {URL}"),
         (6, "extract asked m: 100 (50 cached) + 20 tokens in 0.7 s, 120 so far, ReadTimeout"),
         (9, "stopped after 1 iteration: every sub-question is covered"),
-        (11, "assessed: 1 gap, 1 discovery, 1 open question, confidence 0.75"),
-        (12, "answered with 1 citation, confidence 0.75, 120 tokens, 1.5 s"),
+        (11, "concluded: 1 claim from 1 excerpt, as of 2026-01-01"),
+        (12, "assessed: 1 gap, 1 discovery, 1 open question, confidence 0.75"),
+        (13, "answered with 1 citation, confidence 0.75, 120 tokens, 0.7 s"),
     ],
 )
 def test_a_line_says_what_happened(number: int, line: str) -> None:
@@ -49,7 +50,7 @@ def test_a_line_says_what_happened(number: int, line: str) -> None:
 
 
 def test_an_assessment_says_what_the_confidence_was_before_it_was_calibrated() -> None:
-    assessed = a_whole_call()[11].model_copy(update={"uncalibrated": 0.86})
+    assessed = a_whole_call()[12].model_copy(update={"uncalibrated": 0.86})
     assert describe(assessed).endswith("confidence 0.75 (uncalibrated 0.86)")
 
 
@@ -68,7 +69,7 @@ def test_details_name_hash_redirects_limits_and_findings() -> None:
     assert page["redirect"] == "http://usu.edu/g"
     assert "token_budget 20000" in dict(details_of(events[0]))["limits"]
     assert details_of(events[2]) == (("hit", f"Gardens {URL}"),)
-    assert [label for label, _ in details_of(events[11])] == ["gap", "discovery", "open question"]
+    assert [label for label, _ in details_of(events[12])] == ["gap", "discovery", "open question"]
     assert details_of(WasCancelled(decision="")) == ()
 
 

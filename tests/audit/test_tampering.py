@@ -1,0 +1,475 @@
+"""Manipulations of a trace and its store: each is noticed, and by which means.
+
+Three forgers try each. The first changes the file and nothing else. The second chains and seals it anew, with the rules
+that the documentation publishes. The third does so where the operator signs. What the second achieves unnoticed is what
+no offline check can notice without a signature; the table names it, and so does the documentation.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marchwarden.api import research_sync
+from marchwarden.audit.verdict import verdict
+from marchwarden.settings import load_settings
+from marchwarden.store.content_store import Store
+from marchwarden.trace import standalone_verifier as verifier
+from marchwarden.trace.reader import find_trace
+from tests.audit.calls import QUESTION, VIEWS, a_web, lines_of, sealed_again, written
+
+Lines = list[dict[str, Any]]
+
+
+@dataclass
+class Forgery:
+    """A trace's lines and its store, to be changed."""
+
+    lines: Lines
+    store: Store
+
+    @property
+    def result(self) -> dict[str, Any]:
+        result: dict[str, Any] = self.lines[-1]["result"]
+        return result
+
+    @property
+    def cited(self) -> dict[str, Any]:
+        citation: dict[str, Any] = self.result["citations"][0]
+        return citation
+
+    def line(self, action: str) -> dict[str, Any]:
+        return next(line for line in self.lines if line["action"] == action)
+
+    @property
+    def page(self) -> dict[str, Any]:
+        """The fetch of the page that is cited first."""
+        return next(line for line in self.lines if line.get("final_url") == self.cited["locator"])
+
+    @property
+    def source(self) -> dict[str, Any]:
+        sources = self.line("conclude")["state"]["ledger"]["sources"]
+        return next(source for source in sources if source["locator"] == self.cited["locator"])
+
+    @property
+    def excerpt(self) -> dict[str, Any]:
+        excerpts = self.line("conclude")["state"]["ledger"]["excerpts"]
+        return next(each for each in excerpts if each["text"] == self.cited["raw_excerpt"])
+
+    @property
+    def pick(self) -> dict[str, Any]:
+        return next(
+            pick
+            for line in self.lines
+            if line["action"] == "extract"
+            for pick in line["picks"]
+            if pick["excerpt"] == self.cited["raw_excerpt"]
+        )
+
+    def seal(self, name: str) -> None:
+        """Name an object in the sealed list."""
+        self.lines[-1]["objects"] = sorted({*self.lines[-1]["objects"], name})
+
+    def path_of(self, name: str) -> Path:
+        digits = name.removeprefix("sha256:")
+        return self.store.folder / digits[:2] / f"{digits[2:]}.zst"
+
+
+def put(changes: dict[str, Any], at: Callable[[Forgery], dict[str, Any]]) -> Callable[[Forgery], None]:
+    return lambda forged: at(forged).update(changes)
+
+
+def replace(old: str, new: str) -> Callable[[Forgery], None]:
+    def change(forged: Forgery) -> None:
+        forged.result["answer"] = forged.result["answer"].replace(old, new)
+
+    return change
+
+
+def drop(action: str) -> Callable[[Forgery], None]:
+    def change(forged: Forgery) -> None:
+        forged.lines.remove(forged.line(action))
+
+    return change
+
+
+def other_text(forged: Forgery) -> None:
+    """Quote a text that was never on the page, consistently in every place but the page itself."""
+    text = forged.store.get(forged.page["text_hash"]).decode()
+    lie = text.replace("342", "999")
+    name = forged.store.put(lie.encode())
+    old, excerpt = forged.page["text_hash"], forged.cited["raw_excerpt"]
+    forged.lines[:] = lines_of(written(forged.lines).replace(old.encode(), name.encode()))
+    for place, key in ((forged.pick, "excerpt"), (forged.excerpt, "text"), (forged.cited, "raw_excerpt")):
+        place[key] = excerpt.replace("342", "999")
+
+
+def lie_about_number(forged: Forgery) -> None:
+    """Say 999 wherever the call says 342, but for the pages and their texts."""
+    forged.lines[:] = lines_of(written(forged.lines).replace(b"342", b"999"))
+
+
+def wholly_invented(forged: Forgery) -> None:
+    """Invent a page with its text, and a call that quotes it, with every hash right."""
+    lie_about_number(forged)
+    for line in [each for each in forged.lines if each["action"] == "fetch_url" and each["text_hash"]]:
+        for name in ("content_hash", "text_hash"):
+            told = forged.store.put(forged.store.get(line[name]).replace(b"342", b"999"))
+            whole = written(forged.lines).replace(line[name].encode(), told.encode())
+            forged.lines[:] = lines_of(whole)
+    forged.lines[-1]["objects"].sort()
+
+
+def cut_to_the(forged: Forgery) -> None:
+    forged.cited["raw_excerpt"] = "the"
+
+
+def cut_to_the_everywhere(forged: Forgery) -> None:
+    text = forged.store.get(forged.page["text_hash"]).decode()
+    start = text.index("the")
+    pick, excerpt = forged.pick, forged.excerpt
+    forged.cited["raw_excerpt"] = "the"
+    pick.update(start=start, end=start + 3, excerpt="the")
+    excerpt.update(start=start, end=start + 3, text="the")
+
+
+def repointed(forged: Forgery) -> None:
+    forged.page["text_hash"] = forged.store.put(forged.cited["raw_excerpt"].encode())
+
+
+def repointed_everywhere(forged: Forgery) -> None:
+    name = forged.store.put(forged.cited["raw_excerpt"].encode())
+    whole = written(forged.lines).replace(forged.page["text_hash"].encode(), name.encode())
+    forged.lines[:] = lines_of(whole)
+    length = len(forged.cited["raw_excerpt"])
+    pick, excerpt = forged.pick, forged.excerpt
+    pick.update(start=0, end=length)
+    excerpt.update(start=0, end=length)
+
+
+def removed_object(name: str) -> Callable[[Forgery], None]:
+    return lambda forged: forged.path_of(forged.page[name]).unlink()
+
+
+def damaged_object(name: str) -> Callable[[Forgery], None]:
+    return lambda forged: forged.path_of(forged.page[name]).write_bytes(b"other bytes")
+
+
+def exchanged_object(forged: Forgery) -> None:
+    """Put one page's file in another's place: it unpacks, but to other bytes."""
+    others = [line for line in forged.lines if line["action"] == "fetch_url" and line is not forged.page]
+    shutil.copy(forged.path_of(others[0]["text_hash"]), forged.path_of(forged.page["text_hash"]))
+
+
+def date_everywhere(forged: Forgery) -> None:
+    for place in (forged.cited, forged.page, forged.source):
+        place["published"] = "2026-01-01"
+
+
+def title_everywhere(forged: Forgery) -> None:
+    for place in (forged.cited, forged.page, forged.source):
+        place["title"] = "Official statistics"
+
+
+def locator_everywhere(forged: Forgery) -> None:
+    old = forged.cited["locator"].encode()
+    forged.lines[:] = lines_of(written(forged.lines).replace(old, b"https://www.whitehouse.gov/tea"))
+
+
+def no_gaps(forged: Forgery) -> None:
+    forged.result["gaps"] = []
+
+
+def a_gap(forged: Forgery) -> None:
+    gap = {"topic": "tea", "category": "access_denied", "detail": "closed"}
+    forged.result["gaps"] = [gap]
+    forged.line("assess")["gaps"] = [gap]
+
+
+def confidence(forged: Forgery) -> None:
+    forged.result["confidence"] = 0.97
+
+
+def confidence_everywhere(forged: Forgery) -> None:
+    forged.result["confidence"] = forged.line("assess")["confidence"] = 0.97
+
+
+def factors_everywhere(forged: Forgery) -> None:
+    forged.result["confidence_factors"]["num_corroborating_sources"] = 4
+    forged.result["confidence_factors"]["source_authority"] = "high"
+
+
+def claim_everywhere(forged: Forgery) -> None:
+    """Let the recorded claim and the answer say what no excerpt says."""
+    claims, text = forged.line("conclude")["claims"], "The British navy was to blame for all of it"
+    old = claims[0]["text"]
+    claims[0]["text"] = text
+    lines = forged.result["answer"].split("\n")
+    place = next(number for number, line in enumerate(lines) if old[:30] in line)
+    lines[place] = f"{'- ' if len(claims) > 1 else ''}{text} [1]."
+    forged.result["answer"] = "\n".join(lines)
+
+
+def swapped_markers(forged: Forgery) -> None:
+    answer = forged.result["answer"]
+    forged.result["answer"] = answer.replace("[1]", "[0]").replace("[2]", "[1]").replace("[0]", "[2]")
+
+
+def swapped_citations(forged: Forgery) -> None:
+    forged.result["citations"].reverse()
+
+
+def removed_citation(forged: Forgery) -> None:
+    forged.result["citations"].pop()
+
+
+def another_call(forged: Forgery) -> None:
+    forged.result["trace_id"] = "00000000-0000-4000-8000-000000000000"
+
+
+def forgotten_failure(forged: Forgery) -> None:
+    """Record a failed fetch in the ledger that no step had."""
+    forged.line("conclude")["state"]["ledger"]["failures"].append(
+        {
+            "service": "fetch",
+            "target": "https://museum.example/closed",
+            "title": None,
+            "kind": "paywall",
+            "detail": "closed",
+            "aspect": 1,
+            "relevance": 1.0,
+        }
+    )
+
+
+def repeated_line(forged: Forgery) -> None:
+    forged.lines.insert(3, dict(forged.lines[2]))
+
+
+def exchanged_lines(forged: Forgery) -> None:
+    forged.lines[1], forged.lines[2] = forged.lines[2], forged.lines[1]
+
+
+def other_question(forged: Forgery) -> None:
+    forged.lines[0]["question"] = "How many chests of tea came from China?"
+
+
+def other_moment(forged: Forgery) -> None:
+    for line in forged.lines:
+        line["timestamp"] = line["timestamp"].replace("20", "19", 1)
+
+
+def relevance(forged: Forgery) -> None:
+    forged.excerpt["relevance"] = 0.01
+
+
+def added_object(forged: Forgery) -> None:
+    forged.seal("sha256:" + "0" * 64)
+
+
+Change = Callable[[Forgery], None]
+
+# Each change, and whether the second forger, who seals anew, is noticed.
+TABLE: dict[str, tuple[Change, bool]] = {
+    # The result
+    "the answer's text": (replace("342", "999"), True),
+    "a word more in the answer": (replace("chests", "large chests"), True),
+    "a claim, also where it is recorded": (claim_everywhere, True),
+    "markers exchanged": (swapped_markers, True),
+    "a forged title": (put({"title": "Official statistics"}, lambda f: f.cited), True),
+    "a forged date": (put({"published": "2026-01-01"}, lambda f: f.cited), True),
+    "a date removed": (put({"published": None}, lambda f: f.cited), True),
+    "another address cited": (put({"locator": "https://www.whitehouse.gov/tea"}, lambda f: f.cited), True),
+    "another hash cited": (put({"content_hash": "sha256:" + "a" * 64}, lambda f: f.cited), True),
+    "a hash removed": (put({"content_hash": None}, lambda f: f.cited), True),
+    "another kind of source": (put({"source": "arxiv"}, lambda f: f.cited), True),
+    "a summary added": (
+        put({"snippet": "A summary that nobody wrote about tea and its many chests."}, lambda f: f.cited),
+        True,
+    ),
+    "an excerpt cut to a word": (cut_to_the, True),
+    "an excerpt with another number": (
+        put({"raw_excerpt": "In the Boston Tea Party 999 chests"}, lambda f: f.cited),
+        True,
+    ),
+    "the confidence in a source": (put({"confidence": 0.99}, lambda f: f.cited), True),
+    "the order of the citations": (swapped_citations, True),
+    "a citation removed": (removed_citation, True),
+    "gaps deleted or added": (a_gap, True),
+    "the confidence": (confidence, True),
+    "the confidence, also where it was assessed": (confidence_everywhere, True),
+    "the factors of the confidence": (factors_everywhere, True),
+    "a discovery added": (put({"discovery_events": [{"type": "new_source"}]}, lambda f: f.result), True),
+    "an open question added": (put({"open_questions": [{"question": "Why?"}]}, lambda f: f.result), True),
+    "the tokens": (put({"tokens_used": 7}, lambda f: f.result["cost_metadata"]), True),
+    "the iterations": (put({"iterations_run": 9}, lambda f: f.result["cost_metadata"]), True),
+    "the time": (put({"wall_time_sec": 900.0}, lambda f: f.result["cost_metadata"]), True),
+    "the model": (put({"model_id": "anthropic/claude"}, lambda f: f.result["cost_metadata"]), True),
+    "an exhausted budget": (put({"budget_exhausted": True}, lambda f: f.result["cost_metadata"]), True),
+    "the id of another call": (another_call, True),
+    # The steps
+    "a search removed": (drop("search"), True),
+    "a fetch removed": (drop("fetch_url"), True),
+    "the picks removed": (drop("extract"), True),
+    "the assessment removed": (drop("assess"), True),
+    "the record of the evidence removed": (drop("conclude"), True),
+    "a step repeated": (repeated_line, False),
+    "steps exchanged": (exchanged_lines, False),
+    "another question asked": (other_question, True),
+    "the reason of a step": (put({"decision": "because"}, lambda f: f.line("plan")), False),
+    "the time of the call": (other_moment, False),
+    "a title, everywhere": (title_everywhere, True),
+    "a date, everywhere": (date_everywhere, True),
+    "an address, everywhere": (locator_everywhere, True),
+    "the relevance of an excerpt": (relevance, True),
+    "a failure that never was": (forgotten_failure, True),
+    # The store
+    "a text hash repointed": (repointed, True),
+    "a text hash repointed, everywhere": (repointed_everywhere, True),
+    "a page removed": (removed_object("content_hash"), True),
+    "a text removed": (removed_object("text_hash"), True),
+    "a page damaged": (damaged_object("content_hash"), True),
+    "a text damaged": (damaged_object("text_hash"), True),
+    "a text exchanged with another's": (exchanged_object, True),
+    "an object named that never was": (added_object, True),
+    # Everything
+    "a number, everywhere but in the pages": (lie_about_number, True),
+    "a text that the page never had": (other_text, True),
+    "an excerpt cut to a word, everywhere": (cut_to_the_everywhere, True),
+    "a wholly invented call": (wholly_invented, False),
+}
+
+
+@pytest.fixture(scope="module")
+def a_call(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Path:
+    """The folder of a signed call's trace, with its store and the key."""
+    folder = tmp_path_factory.mktemp("call")
+    key = folder / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    settings = load_settings(
+        web=a_web(folder / "web"),
+        source="snapshot",
+        model="extractive",
+        trace_dir=folder / "traces",
+        cache_dir=cache_dir,
+        semantic=False,
+        program="none",
+        signing_key=key,
+    )
+    result = research_sync(QUESTION, depth="balanced", settings=settings)
+    assert len(result.citations) >= 2
+    return folder
+
+
+def forged_copy(a_call: Path, folder: Path) -> tuple[Path, Forgery]:
+    shutil.copytree(a_call / "traces", folder)
+    path = find_trace(folder)
+    return path, Forgery(lines_of(path.read_bytes()), Store(folder / "store"))
+
+
+def state_of(path: Path, signer: str | None = None) -> str:
+    return verdict(path, VIEWS, signer).state
+
+
+def test_what_nobody_touched_is_verified(a_call: Path) -> None:
+    path = find_trace(a_call / "traces")
+    found = verdict(path, VIEWS, (a_call / "key.pub").read_text())
+    assert {finding.state for finding in found.findings} == {"verified"}
+    lines = lines_of(path.read_bytes())
+    assert sealed_again(lines) == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_change_is_noticed(a_call: Path, tmp_path: Path, name: str) -> None:
+    path, forged = forged_copy(a_call, tmp_path / "traces")
+    change, also_sealed = TABLE[name]
+    before, signature = path.read_bytes(), verifier.signature_of(path)
+    signed = signature.read_bytes()
+    signature.unlink()
+    change(forged)
+    path.write_bytes(written(forged.lines))
+    in_store = written(lines_of(before)) == path.read_bytes()
+    if not in_store:
+        assert state_of(path) == "damaged"
+    path.write_bytes(sealed_again(forged.lines))
+    assert (state_of(path) != "verified") == also_sealed
+    signature.write_bytes(signed)
+    assert state_of(path, (a_call / "key.pub").read_text()) not in ("verified", "unchecked")
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("the last line cut off", "missing"),
+        ("the last line torn", "missing"),
+        ("one byte of the middle", "damaged"),
+        ("a line that is no JSON", "damaged"),
+        ("a name twice", "damaged"),
+        ("a line after the end", "missing"),
+        ("a blank after the end", "damaged"),
+        ("the trace of another call", "damaged"),
+        ("the chain left out", "damaged"),
+        ("chain and form left out", "unchecked"),
+        ("a newer form", "newer"),
+        ("nothing at all", "damaged"),
+    ],
+)
+def test_a_change_of_the_file_is_noticed(a_call: Path, tmp_path: Path, name: str, state: str) -> None:
+    path, forged = forged_copy(a_call, tmp_path / "traces")
+    verifier.signature_of(path).unlink()
+    body = path.read_bytes()
+    lines = body.splitlines(keepends=True)
+    bare = [
+        {key: value for key, value in line.items() if key not in ("before", "objects", "seal")}
+        for line in forged.lines
+    ]
+    without_form = [{key: value for key, value in line.items() if key not in ("format", "trace_id")} for line in bare]
+    other = path.with_name("00000000-0000-4000-8000-000000000000.jsonl")
+    changed = {
+        "the last line cut off": b"".join(lines[:-1]),
+        "the last line torn": body[:-20],
+        "one byte of the middle": body.replace(b"harbour", b"harbouR", 1),
+        "a line that is no JSON": b"".join([*lines[:4], b"torn\n", *lines[4:]]),
+        "a name twice": body.replace(b'"decision"', b'"decision": "x", "decision"', 1),
+        "a line after the end": body + b'{"step": 99, "action": "note"}\n',
+        "a blank after the end": body + b"\n",
+        "the trace of another call": body,
+        "the chain left out": written(bare),
+        "chain and form left out": written(without_form),
+        "a newer form": body.replace(b'"format": 2', b'"format": 99'),
+        "nothing at all": b"",
+    }[name]
+    if name == "the trace of another call":
+        path = path.rename(other)
+    path.write_bytes(changed)
+    assert state_of(path) == state
+
+
+def test_a_signature_that_is_not_there_or_not_by_that_key_is_noticed(a_call: Path, tmp_path: Path) -> None:
+    path, _ = forged_copy(a_call, tmp_path / "traces")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "other")], check=True)
+    assert state_of(path, (tmp_path / "other.pub").read_text()) == "damaged"
+    verifier.signature_of(path).unlink()
+    assert state_of(path) == "verified"
+    assert state_of(path, (a_call / "key.pub").read_text()) == "missing"
+
+
+def test_a_trace_of_an_older_version_is_unchecked_and_a_lie_in_it_is_damaged(a_call: Path, tmp_path: Path) -> None:
+    path, forged = forged_copy(a_call, tmp_path / "traces")
+    verifier.signature_of(path).unlink()
+    older = [line for line in forged.lines if line["action"] != "conclude"]
+    for number, line in enumerate(older, start=1):
+        for name in ("before", "objects", "seal", "format"):
+            line.pop(name, None)
+        line["step"] = number
+    path.write_bytes(written(older))
+    assert state_of(path) == "unchecked"
+    cut_to_the(forged)
+    path.write_bytes(written(older))
+    assert state_of(path) == "damaged"
