@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import Any
 
@@ -12,9 +13,12 @@ from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude
 from marchwarden.contract import DiscoveryEvent, Gap, OpenQuestion
 from marchwarden.corpus.documents import page_of, page_of_line
 from marchwarden.corpus.places import with_places
+from marchwarden.evidence.confidence import authority_of
+from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_title
 from marchwarden.observations import Page, is_file
 from marchwarden.reading.page import read_page
+from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.score_confidence import Estimate
 from marchwarden.stages.stage import WithoutModel
 from marchwarden.stages.synthesize import Claim, check_grounding, evidence, render_answer
@@ -63,7 +67,10 @@ def _again(lines: Lines, recorded: dict[str, Any], told: dict[str, Any]) -> tupl
     dropped = [each.text for each in check_grounding(state.ledger, claims)[1] if each.what == "claim"]
     if recorded["model_free"]:
         stages = WithoutModel(state.exhausted, state.model_trouble)
-        conclusion = asyncio.run(conclude(state.request, state.ledger, stages, day, state.parameters))
+        ended = conclude(state.request, state.ledger, stages, day, state.parameters)
+        # In a thread of its own, since the caller may have an event loop that runs.
+        with ThreadPoolExecutor(1) as thread:
+            conclusion = thread.submit(asyncio.run, ended).result()
         if [claim.model_dump() for claim in conclusion.claims] != recorded["claims"]:
             dropped += [claim.text for claim in claims if claim not in conclusion.claims] or [
                 "another claim is missing"
@@ -96,32 +103,48 @@ def _with_a_model(lines: Lines, recorded: dict[str, Any], state: Checkpoint, cla
 
 
 def read_again(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Finding]:
-    """Yield one finding: whether each stored text is what is read from its page, with the same title and day."""
-    pages = [line for line in lines if line.get("action") == "fetch_url" and line.get("text_hash")]
+    """Yield one finding: whether each stored text is what is read from its page, with the same title and day.
+
+    What the call noted of each page by rule (authority, publisher, pointers) is compared as well.
+    """
+    fetches = [line for line in lines if line.get("action") == "fetch_url" and line.get("text_hash")]
     version = lines[0].get("version")
     recorded = next((line for line in reversed(lines) if line.get("action") == "conclude"), None)
-    sources = {source["locator"]: source for source in recorded["state"]["ledger"]["sources"]} if recorded else {}
-    read = 0
-    for line in pages:
+    ledger: dict[str, Any] = recorded["state"]["ledger"] if recorded else {"sources": [], "pointers": []}
+    sources = {source["locator"]: source for source in ledger["sources"]}
+    pages: dict[str, Page | None] = {}
+    for line in fetches:
         body = get(line["content_hash"]) if line.get("content_hash") else None
         if body is None:
             continue  # the check of objects tells of it
-        read += 1
         try:
             page = _read(line, body)
         except Exception:  # parsers fail in any way on what was not a page
             page = None
-        fault = _difference(line, page, sources.get(line["final_url"]))
-        if fault and version != __version__:
-            yield Finding("texts", UNCHECKED, f"{line['final_url']}: version {version} read {fault} otherwise")
+        pages[line["final_url"]] = page
+        if fault := _difference(line, page, sources.get(line["final_url"])):
+            yield _read_otherwise(version, f"{line['final_url']}: read again, its page has another {fault}")
             return
-        if fault:
-            yield Finding("texts", DAMAGED, f"{line['final_url']}: read again, its page has another {fault}")
+    pointed = [
+        pointer for page in pages.values() if page for pointer in find_pointers(page, ledger.get("question", ""))
+    ]
+    known = {(pointer.locator, pointer.kind, pointer.value, pointer.sentence) for pointer in pointed}
+    for each in ledger["pointers"]:
+        if (each["locator"], each["kind"], each["value"], each["sentence"]) not in known and each["locator"] in pages:
+            yield _read_otherwise(version, f"{each['locator']}: read again, it does not name {each['value']}")
             return
-    if not read:
-        yield Finding("texts", UNCHECKED, "no page was read in this call", needed=False)
+    if pages:
+        yield Finding(
+            "texts", VERIFIED, f"read again from their pages, {len(pages)} texts, titles and days are the same"
+        )
     else:
-        yield Finding("texts", VERIFIED, f"read again from their pages, {read} texts, titles and days are the same")
+        yield Finding("texts", UNCHECKED, "no page was read in this call", needed=False)
+
+
+def _read_otherwise(version: object, fault: str) -> Finding:
+    if version != __version__:
+        return Finding("texts", UNCHECKED, f"{fault}; version {version} had read it, and this is {__version__}")
+    return Finding("texts", DAMAGED, fault)
 
 
 def _read(line: dict[str, Any], body: bytes) -> Page | None:
@@ -155,4 +178,6 @@ def _difference(line: dict[str, Any], page: Page | None, source: dict[str, Any] 
         if source is not None:
             told["day of change"] = (source["modified"], modified)
             told["standing"] = (source["standing"], page.standing)
+            told["authority"] = (source["authority"], authority_of(line["final_url"]).value)
+            told["publisher"] = (source["organisation"], publisher_of(line["final_url"]))
     return next((name for name, (recorded, again) in told.items() if recorded != again), None)

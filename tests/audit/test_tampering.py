@@ -411,7 +411,7 @@ def test_a_change_is_noticed(a_call: Path, tmp_path: Path, name: str) -> None:
         ("one byte of the middle", "damaged"),
         ("a line that is no JSON", "damaged"),
         ("a name twice", "damaged"),
-        ("a line after the end", "missing"),
+        ("a line after the end", "damaged"),
         ("a blank after the end", "damaged"),
         ("the trace of another call", "damaged"),
         ("the chain left out", "damaged"),
