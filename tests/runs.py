@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from marchwarden.agent.research import research
+from marchwarden.audit.bundle import Views
+from marchwarden.audit.verdict import verdict
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.settings import Settings, load_settings
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Event
 from marchwarden.trace.reader import Trace, read_trace
+from marchwarden.trace.standalone_verifier import VERIFIED
 from marchwarden.trace.verify import verify
 from marchwarden.trace.writer import TraceWriter
 from tests.webs import make_web
@@ -31,8 +34,10 @@ class Run:
 
     @property
     def problems(self) -> list[object]:
-        """What of the result can't be verified offline."""
-        return list(verify(self.result, self.trace, self.store))
+        """Everything of the result that can't be verified offline."""
+        found = verdict(self.trace.path, Views(report=lambda result, question: question)).findings
+        unproven = [each for each in found if each.state != VERIFIED and each.needed]
+        return [*verify(self.result, self.trace, self.store), *unproven]
 
     def categories(self) -> list[str]:
         return [gap.category.value for gap in self.result.gaps]
