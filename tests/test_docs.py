@@ -690,6 +690,15 @@ KEPT_ELSEWHERE |= {
     "program.json",
 }
 KEPT_ELSEWHERE |= {"plan.3f9a12c4.json"}
+KEPT_ELSEWHERE |= {
+    "result.json",
+    "result.md",
+    "trace.jsonl",
+    "annotations.jsonld",
+    "ro-crate-metadata.json",
+    "verify.py",
+}
+KEPT_ELSEWHERE |= {"texts/", "objects/", "evidence.html"}
 """Files of public data sets, and of programs."""
 
 
