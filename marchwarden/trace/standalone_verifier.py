@@ -467,7 +467,9 @@ def _cost_fault(lines: list[dict[str, Any]], result: dict[str, Any], concluded: 
         or (not killed and cost["tokens_used"] != counted)
     ):
         return f"tokens_used is {cost['tokens_used']}, and the steps used {counted}"
-    if cost["iterations_run"] not in (stops[-1:] or (plans, plans + 1)):
+    # The last state that was kept of a call that was killed may be some turns old.
+    turns = range(plans + 2) if killed else stops[-1:] or (plans, plans + 1)
+    if cost["iterations_run"] not in turns:
         return f"iterations_run is {cost['iterations_run']}, and the steps ran {(stops or [plans])[-1]}"
     if cost["model_id"] != first["model_id"]:
         return f"model_id is {cost['model_id']}, and the model asked for was {first['model_id']}"

@@ -25,7 +25,7 @@ def three_traces(tmp_path: Path) -> None:
 def test_they_come_newest_first_with_what_came_of_them(run: Run) -> None:
     rows = [line.split() for line in run("traces").out.splitlines() if "the " in line]
     assert [row[0] for row in rows] == ["33338c1e", "22228c1e", "11118c1e"]
-    assert rows[0][-5:] == ["finished", "0.75", "moderate", "120", "1.5"]
+    assert rows[0][-5:] == ["finished", "0.75", "moderate", "120", "0.7"]
     assert rows[1][3:] == ["the", "[i]2nd[/i]?", "unfinished", "–", "–", "–"]
 
 
@@ -61,7 +61,7 @@ def test_json_has_every_field(run: Run) -> None:
     listed = json.loads(run("traces", "--json", "-n", "2").out)
     assert [each["outcome"] for each in listed] == ["finished", "unfinished"]
     assert listed[0]["tokens_used"] == 120
-    assert listed[0]["seconds"] == 1.5
+    assert listed[0]["seconds"] == 0.7
     assert listed[0]["started"].endswith("Z")
     assert Path(listed[0]["path"]).is_file()
     assert listed[1]["confidence"] is None

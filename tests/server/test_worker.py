@@ -178,7 +178,7 @@ async def test_a_call_that_does_not_stop_in_time_ends_in_a_valid_result(
     assert result.confidence_factors.budget_exhausted
     assert result.citations == []
     assert result.cost_metadata.wall_time_sec < within(5)
-    assert caller.actions == ["start", "killed", "result"]
+    assert caller.actions == ["start", "killed", "conclude", "result"]
     assert caller.trace.raw[1]["reason"] == "seconds"
 
 
@@ -194,7 +194,7 @@ async def test_tokens_beyond_the_budget_end_the_call_and_never_reach_the_result(
     result = await caller.ask("overspend", token_budget=500)
     assert result.cost_metadata.tokens_used == 500
     assert result.cost_metadata.budget_exhausted
-    assert caller.trace.raw[-2]["reason"] == "tokens"
+    assert caller.trace.raw[-3]["reason"] == "tokens"
     assert caller.trace.result == result
 
 
