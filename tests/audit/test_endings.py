@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import anyio
+import pytest
 
 from marchwarden.agent.conclusion import Checkpoint, finish
 from marchwarden.agent.research import research
@@ -15,6 +16,8 @@ from marchwarden.trace.events import Event, Failed, Finished, WasCancelled, WasK
 from marchwarden.trace.writer import TraceWriter
 from tests.audit.calls import QUESTION, VIEWS, a_web
 from tests.trace.samples import TRACE_ID, started
+
+pytestmark = pytest.mark.anyio
 
 
 def states(found: Verdict) -> dict[str, str]:
