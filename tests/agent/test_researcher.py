@@ -43,7 +43,8 @@ async def test_the_trace_tells_the_whole_call_in_order() -> None:
     done = await run(QUESTION, pages=BRIDGE)
     told = actions(done.trace.events)
     assert told == [
-        "start", "plan", "search", "fetch_url", "fetch_url", "extract", "extract", "stop", "synthesize", "assess", "result",
+        "start", "plan", "search", "fetch_url", "fetch_url", "extract", "extract", "stop", "synthesize", "conclude",
+        "assess", "result",
     ]  # fmt: skip
     assert all(event.decision for _, _, event in done.trace.events)
     assert done.trace.result == done.result
