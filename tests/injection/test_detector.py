@@ -398,9 +398,33 @@ HIDING = {
     "an alternative text": '<img src="a.png" alt="{}">',
     "no size": '<span style="font-size:0">{}</span>',
     "off the screen": '<p style="position:absolute;left:-9999px">{}</p>',
+    "one pixel": '<span style="font-size:1px">{}</span>',
+    "transparent letters": '<p style="color:transparent">{}</p>',
+    "letters without opacity": '<p style="color:rgba(0, 0, 0, 0)">{}</p>',
+    "white on white": '<p style="color:#fff;background:white">{}</p>',
+    "white letters on a white page": '<p style="color:rgb(255, 255, 255)">{}</p>',
+    "letters of the ground around": '<div style="background-color:#123"><b style="color:#112233">{}</b></div>',
+    "a clip": '<p style="position:absolute;clip:rect(1px,1px,1px,1px)">{}</p>',
+    "a clip path": '<p style="clip-path: inset(100%)">{}</p>',
+    "no scale": '<p style="transform:scale(0)">{}</p>',
+    "hardly any opacity": '<p style="opacity:.01">{}</p>',
+    "no height": '<p style="height:0;overflow:hidden">{}</p>',
+    "a style sheet of small letters": '<style>.h {{font-size:1px}}</style><p class="h">{}</p>',
     "a style sheet": '<style>.h {{visibility: hidden}}</style><p class="h">{}</p>',
 }
-SHOWING = {"a paragraph": "<p>{}</p>", "white letters": '<p style="color:#fff">{}</p>', "a quotation": "<blockquote>{}</blockquote>"}  # fmt: skip
+SHOWING = {
+    "a paragraph": "<p>{}</p>",
+    "white letters on a dark ground": '<div style="background:#000"><p style="color:#fff">{}</p></div>',
+    "white letters where a style sheet may set the ground": '<style>p {{margin:0}}</style><p style="color:#fff">{}</p>',
+    "letters filled with a picture": '<p style="color:transparent;background-clip:text">{}</p>',
+    "letters that fade in": '<p style="opacity:0.01;transition:opacity 1s">{}</p>',
+    "letters that grow": '<p style="transform:scale(0);transition:transform 1s">{}</p>',
+    "an animation": '<p data-aos="zoom-in" style="opacity:0">{}</p>',
+    "letters of one em": '<p style="font-size:1em;opacity:1;transform:scale(1)">{}</p>',
+    "values that are inherited": '<p style="font-size:inherit;color:inherit;background:inherit;opacity:inherit">{}</p>',
+    "values of variables": '<p style="color:var(--letters);background-color:var(--ground)">{}</p>',
+    "a quotation": "<blockquote>{}</blockquote>",
+}
 
 
 def planted(markup: str, text: str) -> Page:

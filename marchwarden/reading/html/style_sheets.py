@@ -1,4 +1,4 @@
-"""The rules of a style sheet, read in one pass, since sheets are as hostile as pages.
+"""The rules of a style sheet, read in one pass, since sheets are as hostile as pages; and which of them hide a text.
 
 Own code beside tinycss2: it builds a tree of every token of a sheet, of which we need selectors and declarations.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _BRACE = re.compile(r"[{}]")
@@ -35,3 +36,72 @@ def rules_of(sheet: str) -> Iterator[tuple[str, str]]:
                 start = brace.end()
         else:
             start = brace.end()
+
+
+_END = r"\s*(?=;|!|$)"
+# Opacity below a tenth, and letters of less than three pixels, can't be read. Guesses.
+_FAINT = r"(?:0+(?:\.0\d*)?|\.0\d*|[0-9](?:\.\d+)?%)"
+_TINY = r"(?:(?:0+(?:\.0*)?|\.0+)(?:[a-z%]+)?|[0-2](?:\.\d+)?p[xt]|0*\.[01]\d*r?em)"
+_HIDDEN = re.compile(
+    rf"""
+    display\s*:\s*none | visibility\s*:\s*(?:hidden|collapse)
+    | (?<![\w-])opacity\s*:\s*{_FAINT}{_END} | font-size\s*:\s*{_TINY}{_END}
+    | (?:text-indent|left|top)\s*:\s*-\d{{4,}} | text-decoration(?:-line)?\s*:[^;]*line-through
+    | clip\s*:\s*rect\(\s*([01])(?:px)?[\s,]+\1(?:px)?[\s,]+\1(?:px)?[\s,]+\1(?:px)?\s*\)
+    | clip-path\s*:\s*(?:inset\(\s*(?:[5-9]\d|100)% | (?:circle|ellipse)\(\s*0(?![.\d])
+      | polygon\([\s,0]*(?:(?:px|%)[\s,0]*)*\))
+    | transform\s*:[^;]*scale(?:3d|[xy])?\(\s*(?:0+(?:\.0\d*)?|\.0\d*)\s*[,)]
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_NO_COLOR = re.compile(
+    r"(?<![\w-])color\s*:\s*(?:transparent|rgba\([^()]*,\s*0*(?:\.0+)?%?\s*\)|#(?:[0-9a-f]{3}0|[0-9a-f]{6}00))"
+    + _END,
+    re.IGNORECASE,
+)
+# The letters are then drawn by something else.
+_DRAWN = re.compile(r"background-clip|text-shadow|text-fill|text-stroke", re.IGNORECASE)
+_NO_HEIGHT = re.compile(rf"(?<![\w-])(?:max-)?height\s*:\s*0(?:\.0+)?(?:[a-z%]+)?{_END}", re.IGNORECASE)
+_CUT_OFF = re.compile(r"overflow(?:-y)?\s*:\s*(?:hidden|clip)", re.IGNORECASE)
+# A page that fades or folds in begins so, and its scripts or transitions lift that.
+_FADE = re.compile(
+    rf"(?<![\w-])opacity\s*:\s*{_FAINT}{_END}|transform\s*:[^;]*scale(?:3d|[xy])?\([^;]*|(?:max-)?height\s*:[^;]*",
+    re.IGNORECASE,
+)
+_LIFTED = re.compile(r"\b(?:transition|animation|will-change)\b", re.IGNORECASE)
+_MOVED = re.compile(r"\btransform\s*:(?![^;]*scale(?:3d|[xy])?\(\s*0)", re.IGNORECASE)
+_COLOR = re.compile(
+    r"(?<![\w-])(color|background(?:-color)?)\s*:\s*(#[0-9a-f]{3,8}|rgb\([\d\s,]+\)|white\b|black\b)", re.IGNORECASE
+)
+_NAMED = {"white": "#ffffff", "black": "#000000"}
+
+
+@lru_cache(maxsize=4096)
+def hides(declarations: str, *, fades: bool = False) -> bool:
+    """Return whether declarations make a text unreadable for good; `fades` where something will lift that."""
+    fades = fades or (_LIFTED.search(declarations) is not None)
+    if fades or ("opacity" in declarations and _MOVED.search(declarations)):
+        declarations = _FADE.sub("", declarations)
+    if _HIDDEN.search(declarations) or (_NO_COLOR.search(declarations) and not _DRAWN.search(declarations)):
+        return True
+    if _NO_HEIGHT.search(declarations) and _CUT_OFF.search(declarations) and "padding" not in declarations:
+        return True
+    letters, ground = colors_of(declarations)
+    return letters is not None and letters == ground
+
+
+def colors_of(declarations: str) -> tuple[str | None, str | None]:
+    """Return the colors of letters and background as `#rrggbb`, or by name; None for one that is not declared."""
+    found: dict[str, str] = {}
+    for name, value in _COLOR.findall(declarations):
+        found[name.lower().partition("-")[0]] = _plain_color(value.lower())
+    return found.get("color"), found.get("background")
+
+
+def _plain_color(value: str) -> str:
+    if value.startswith("rgb("):
+        parts = [int(part) for part in re.findall(r"\d+", value)]
+        return "#" + "".join(f"{min(part, 255):02x}" for part in parts[:3])
+    if value.startswith("#") and len(value) in (4, 5):
+        return "#" + "".join(letter * 2 for letter in value[1:4])
+    return _NAMED.get(value, value[:7] if value.startswith("#") else value)

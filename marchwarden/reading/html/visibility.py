@@ -16,20 +16,13 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from marchwarden.reading.html.boilerplate import is_named_as_boilerplate, text_length
-from marchwarden.reading.html.style_sheets import rules_of
+from marchwarden.reading.html.style_sheets import colors_of, hides, rules_of
 from marchwarden.reading.passages import has_invisible, visible
 
 _UNSEEN = {"script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "canvas", "svg"}
 _UNSEEN |= {"audio", "video", "select", "datalist", "textarea", "button", "input", "img", "picture", "map"}
 # Readings beside the words that they are of, and text that is struck out: neither is said by the page.
 _UNSEEN |= {"rt", "rp", "rtc", "s", "del", "strike"}
-_HIDDEN_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:opacity|font-size)\s*:\s*0(?:\.0+)?(?:[a-z%]+)?\s*(?:;|!|$)"
-    r"|(?:text-indent|left|top)\s*:\s*-\d{4,}|text-decoration(?:-line)?\s*:[^;]*line-through"
-)
-# A page that fades in begins with no opacity, and its scripts or transitions lift that.
-_FADE = re.compile(r"opacity\s*:\s*0(?:\.0+)?\s*(?=;|!|$)")
-_LIFTED = re.compile(r"\b(?:transition|animation|will-change|transform)\b")
 _ANIMATIONS = ("data-w-id", "data-aos", "data-sal", "data-framer-appear-id", "data-animate")
 _SIMPLE_SELECTOR = re.compile(r"[a-z0-9]*([.#])([\w-]+)", re.IGNORECASE)
 
@@ -52,11 +45,12 @@ def drop_hidden(tree: HtmlElement) -> None:
     ids: set[str] = set()
     for sheet in tree.iter("style"):
         for selectors, declarations in rules_of(sheet.text or ""):
-            if _hides(declarations):
+            if hides(declarations):
                 for selector in selectors.split(","):
                     if simple := _SIMPLE_SELECTOR.fullmatch(selector.strip()):
                         (classes if simple[1] == "." else ids).add(simple[2])
-    style = _Style(frozenset(classes), frozenset(ids))
+    is_plain = tree.find(".//style") is None and tree.find(".//link[@rel='stylesheet']") is None
+    style = _Style(frozenset(classes), frozenset(ids), is_plain)
     _place_streamed(tree)
     _show_opened(tree, style)
     hidden = list(_hidden_in(tree, style))
@@ -73,21 +67,9 @@ def drop_hidden(tree: HtmlElement) -> None:
                 element.tail = visible(tail)
 
 
-def _hides(declarations: str) -> bool:
-    # Patterns that tell cases apart are several times as fast.
-    declarations = declarations.lower()
-    if not declarations or not _HIDDEN_STYLE.search(declarations):
-        return False
-    if _FADE.search(declarations) and _LIFTED.search(declarations):
-        return _HIDDEN_STYLE.search(_FADE.sub("", declarations)) is not None
-    return True
-
-
 def _is_animated(attributes: etree._Attrib) -> bool:
     """True where a library for animations will show what has no opacity at first."""
-    return any(name in attributes for name in _ANIMATIONS) and not _HIDDEN_STYLE.search(
-        _FADE.sub("", attributes.get("style", "").lower())
-    )
+    return any(name in attributes for name in _ANIMATIONS)
 
 
 # Parts that servers send late: React's scripts put them where a <template> holds their place.
@@ -153,6 +135,8 @@ class _Style:
 
     classes: frozenset[str]
     ids: frozenset[str]
+    is_plain: bool
+    """True for a page without style sheets, whose ground is white unless an attribute says otherwise."""
 
 
 def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = None) -> Iterator[HtmlElement]:
@@ -203,10 +187,24 @@ def _is_hidden(element: etree._Element, style: _Style) -> bool:
         "hidden" in attributes
         or attributes.get("aria-hidden", "").lower() == "true"
         or (element.tag == "dialog" and "open" not in attributes)
-        or (_hides(attributes.get("style", "")) and not _is_animated(attributes))
+        or ("style" in attributes and hides(attributes["style"], fades=_is_animated(attributes)))
+        or (style.is_plain and "style" in attributes and _has_color_of_ground(element))
         or attributes.get("id") in style.ids
         or (style.classes and not style.classes.isdisjoint(attributes.get("class", "").split()))
     )
+
+
+def _has_color_of_ground(element: etree._Element) -> bool:
+    """True for letters in the color of the ground that the nearest element around them sets, or of a white page."""
+    letters, own_ground = colors_of(element.get("style", ""))
+    if letters is None or own_ground is not None:
+        return False
+    for around in element.iterancestors():
+        named = around.get("bgcolor")
+        ground = colors_of(f"{around.get('style', '')};background:{named}" if named else around.get("style", ""))[1]
+        if ground is not None or "background" in around.attrib or "background" in around.get("style", ""):
+            return ground == letters
+    return letters == "#ffffff"
 
 
 # A page that its own scripts show
