@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 
 from marchwarden import logs
-from marchwarden.cli import ask, doctor, export, index, replay, rerun, serve, traces, verify_trace
+from marchwarden.cli import ask, doctor, index, serve, traces
+from marchwarden.cli.audit import export, replay, rerun, verify_trace
 from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
 from marchwarden.cli.optimization import calibrate, compile, programs

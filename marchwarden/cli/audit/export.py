@@ -33,7 +33,7 @@ def command(
     all of it."""
     from marchwarden.audit.bundle import files_of, packed
     from marchwarden.audit.verdict import evidence_of_trace
-    from marchwarden.cli.verify_trace import views
+    from marchwarden.cli.audit.verify_trace import views
     from marchwarden.cli.views import console
     from marchwarden.errors import StorageError
     from marchwarden.files import write_output
