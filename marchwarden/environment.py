@@ -1,49 +1,129 @@
-"""Variables of the environment and of `.env`, read in one place: by settings.py, and by commands that start before
-pydantic is imported."""
+"""Variables of the environment and of files, read in one place: by settings.py, and by commands that start before
+pydantic is imported.
+
+The environment and the file in the user's home are the user's own. `.env` in the working directory comes with a
+folder, which may be somebody else's: it can't say where the user's keys, traces and caches go.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from marchwarden.errors import ConfigurationError
 
 DOTENV = ".env"
+OWN_FILE = "~/.marchwarden/settings.env"
+
+# Variables that `.env` can't set: folders that are written to, or whose cached pages are believed; prompts of a
+# program; and the protection of the user's own network.
+OWN_ONLY = frozenset(
+    {
+        "MARCHWARDEN_TRACE_DIR",
+        "MARCHWARDEN_CACHE_DIR",
+        "MARCHWARDEN_PROGRAM",
+        "MARCHWARDEN_ALLOW_PRIVATE_ADDRESSES",
+    }
+)
+# A password may hold an unescaped @: browsers, too, take the host after the last one.
+_CREDENTIALS = re.compile(r"(?<=://)[^\s/?#\"'<>]*@")
+
+# The keys that are sent to each address.
+KEYS_OF = {
+    "MARCHWARDEN_API_BASE": ("MARCHWARDEN_API_KEY", "ANTHROPIC_API_KEY"),
+    "MARCHWARDEN_TAVILY_BASE_URL": ("TAVILY_API_KEY",),
+}
 
 
-def variables() -> dict[str, str]:
-    """Every variable by its name in capitals; the environment wins over `.env`, and an empty value counts as none.
+@dataclass(frozen=True)
+class Variables:
+    values: dict[str, str]
+    """Values in force, by names in capitals."""
+    refused: tuple[str, ...]
+    """Names that `.env` sets and may not set."""
+    withheld: dict[str, str]
+    """Keys of the user's own that are not sent, since `.env` names the address; each with the name of the address."""
 
-    Raises OSError where `.env` can't be read.
+
+def variables(given: Collection[str] = ()) -> Variables:
+    """Return every variable. The environment wins over `.env`, and that over the file in the home.
+
+    `given` are names that the caller sets itself. An empty value counts as none. An address that `.env` names goes
+    with keys of `.env` alone. Raises OSError where a file can't be read.
     """
-    given = [*dotenv().items(), *os.environ.items()]
-    return {name.upper(): value for name, value in given if value}
+    environment, folder, home = _given(dict(os.environ)), _given(read_file(DOTENV)), _given(read_file(OWN_FILE))
+    refused = tuple(sorted(OWN_ONLY & folder.keys()))
+    taken = {name: value for name, value in folder.items() if name not in OWN_ONLY}
+    values = {**home, **taken, **environment}
+    withheld = {}
+    for address, keys in KEYS_OF.items():
+        if address not in folder or address in environment or address in given:
+            continue
+        for key in keys:
+            has_own = values.pop(key, None) is not None
+            if key in given or (has_own and key not in folder):
+                withheld[key] = address
+            elif key in folder:
+                values[key] = folder[key]
+    return Variables(values, refused, withheld)
 
 
-def dotenv() -> dict[str, str | None]:
-    """Variables of the `.env` in the working directory. Raises OSError where it can't be read, or is not UTF-8."""
-    if not Path(DOTENV).is_file():
+def files_read() -> list[Path]:
+    """Return the files that variables are read from, with their full paths."""
+    return [path.absolute() for name in (OWN_FILE, DOTENV) if (path := _file(name)) is not None]
+
+
+def folder_notes() -> list[str]:
+    """Return a sentence for people where `.env` sets what it can't set. Raises OSError where a file can't be read."""
+    refused = variables().refused
+    if not refused:
+        return []
+    return [f"{DOTENV} in this folder can't set {', '.join(refused)}: set it in the environment or in {OWN_FILE}."]
+
+
+def read_file(name: str) -> dict[str, str | None]:
+    """Return the variables of a file; none where there is no such file. Raises OSError where it can't be read."""
+    path = _file(name)
+    if path is None:
         return {}
     from dotenv import dotenv_values  # 6 ms that most starts need not pay
 
     # Its warning about a line that it can't read names no file; `doctor` reports the line instead.
     logging.getLogger("dotenv.main").setLevel(logging.ERROR)
     try:
-        return dotenv_values(DOTENV, encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise OSError(str(error)) from error
+        return dotenv_values(path, encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OSError(f"{name} can't be read: {error}") from error
 
 
-def unreadable_lines() -> list[int]:
-    """Return the numbers of the lines of `.env` that are not NAME=value. Raises OSError where it can't be read."""
-    if not Path(DOTENV).is_file():
-        return []
+def without_credentials(text: str) -> str:
+    """Return `text` with the `user:password@` of each address in it left out."""
+    return _CREDENTIALS.sub("", text)
+
+
+def _file(name: str) -> Path | None:
+    try:
+        path = Path(name).expanduser()
+    except RuntimeError:  # a user without a home
+        return None
+    return path if path.is_file() else None
+
+
+def _given(found: Mapping[str, str | None]) -> dict[str, str]:
+    return {name.upper(): value for name, value in found.items() if value}
+
+
+def unreadable_lines(file: Path) -> list[int]:
+    """Return the numbers of the lines of a file that are not NAME=value. Raises OSError where it can't be read."""
     from dotenv.parser import parse_stream
 
     try:
-        with Path(DOTENV).open(encoding="utf-8-sig") as file:
-            statements = list(parse_stream(file))
+        with file.open(encoding="utf-8-sig") as opened:
+            statements = list(parse_stream(opened))
     except UnicodeDecodeError as error:
         raise OSError(str(error)) from error
     lines = []

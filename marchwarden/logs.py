@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import sys
 
+from marchwarden.environment import without_credentials
+
 _FORMAT = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
 # Libraries whose debug records would drown ours.
 _CHATTY = ("bm25s", "httpcore", "hpack", "asyncio", "markdown_it", "trafilatura", "urllib3")
@@ -25,6 +27,8 @@ class EscapingFormatter(logging.Formatter):
 
 
 def _escaped(text: str) -> str:
+    # HTTP clients log the addresses that they ask, with the password of a server or a proxy.
+    text = without_credentials(text)
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 

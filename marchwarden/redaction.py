@@ -1,10 +1,11 @@
-"""Keys that must never be written or shown: the settings that hold them, and their removal from a text."""
+"""Keys and passwords that must never be written or shown: where they stand, and their removal from a text."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from urllib.parse import quote
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote, unquote, urlsplit
+from urllib.request import getproxies_environment
 
 from pydantic import SecretStr
 
@@ -18,9 +19,24 @@ MIN_SECRET_CHARS = 8
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:
-    """The values of every secret setting."""
-    values = (getattr(settings, name) for name in type(settings).model_fields)
-    return tuple(value.get_secret_value() for value in values if isinstance(value, SecretStr))
+    """Return the values of every secret setting, and the credentials in addresses of services and proxies."""
+    values = [getattr(settings, name) for name in type(settings).model_fields]
+    keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+    addresses = [settings.api_base, settings.tavily_base_url, *getproxies_environment().values()]
+    return (*keys, *(secret for address in addresses if address for secret in _credentials(address)))
+
+
+def _credentials(address: str) -> Iterator[str]:
+    """Yield the password of an address as it is sent, and the address up to its host: a password may be short."""
+    try:
+        parts = urlsplit(address)
+        user, at, _ = parts.netloc.rpartition("@")
+    except ValueError:
+        return
+    if at:
+        yield f"{parts.scheme}://{user}@"
+        yield user.partition(":")[2]
+        yield unquote(parts.password or "")
 
 
 class Redactor:

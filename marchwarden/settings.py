@@ -1,4 +1,4 @@
-"""Every setting with its default and a sentence. The module environment.py reads the variables and `.env`.
+"""Every setting with its default and a sentence. The module environment.py reads the variables and the files.
 
 The settings are a pydantic model and not pydantic-settings' BaseSettings. That has a reader of `.env` of its own,
 which commands that start without pydantic would have to imitate, and takes 0.1 s of CPU more to import
@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from marchwarden.contract import Depth
-from marchwarden.environment import dotenv, variables
+from marchwarden.environment import DOTENV, OWN_FILE, read_file, variables, without_credentials
 from marchwarden.errors import ConfigurationError, InvalidRequest
 
 # The model id of the model-free researcher.
@@ -42,8 +42,9 @@ _KEYS = ("anthropic_api_key", "tavily_api_key")
 class Settings(BaseModel):
     """Read once, in one place, and passed down; variables are `MARCHWARDEN_` and the field's name in capitals.
 
-    What is given to the constructor wins over the environment, and that over `.env`. Raises ValidationError, and
-    OSError where `.env` can't be read.
+    What is given to the constructor wins over the environment, that over `.env`, and that over the file in the
+    user's home. Raises ValidationError, OSError where a file can't be read, and ConfigurationError where `.env` names
+    an address to which a key of the user's own would be sent.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, validate_default=True)
@@ -101,9 +102,21 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_variables(cls, given: dict[str, Any]) -> dict[str, Any]:
-        read = variables()
-        found = {name: read[variable] for name in cls.model_fields if (variable := variable_of(name)) in read}
-        return {**found, **given}
+        read = variables({variable_of(name) for name in given})
+        values, fields = read.values, cls.model_fields
+        found = {name: values[variable] for name in fields if (variable := variable_of(name)) in values}
+        every = {**found, **given}
+        for key, address in read.withheld.items():
+            claude = str(every.get("model") or "anthropic/").startswith("anthropic/")
+            # A server of another model gets no key of Claude in any case.
+            if key != variable_of("anthropic_api_key") or claude:
+                raise ConfigurationError(
+                    f"{key} is not sent to the {address} that {DOTENV} in this folder names: "
+                    f"{without_credentials(values[address])}",
+                    hint=f"If it is yours, set {address} in the environment or in {OWN_FILE}, or put {key} into the "
+                    f"same {DOTENV}.",
+                )
+        return every
 
     @field_validator("source")
     @classmethod
@@ -204,9 +217,9 @@ def _source(text: str) -> str:
 
 
 def load_settings(**overrides: object) -> Settings:
-    """Return settings from the environment and `.env`, with `overrides` (None means: not given) on top.
+    """Return settings from the environment and its files, with `overrides` (None means: not given) on top.
 
-    Raises ConfigurationError, which names the variable, for a wrong value, and where `.env` can't be read.
+    Raises ConfigurationError, which names the variable, for a wrong value, and where a file can't be read.
     """
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
@@ -215,18 +228,21 @@ def load_settings(**overrides: object) -> Settings:
         lines = [f"{variable_of(str(field))}: {problem}" for field, problem in InvalidRequest.of(error).problems]
         raise ConfigurationError("\n".join(lines), hint="Correct it in the environment or in .env.") from None
     except OSError as error:
-        raise ConfigurationError(
-            f".env can't be read: {error}", hint="Save it as UTF-8 text, or remove it."
-        ) from None
+        raise ConfigurationError(str(error), hint="Save it as UTF-8 text, or remove it.") from None
 
 
 def unknown_variables() -> dict[str, str | None]:
-    """Return variables in the environment or `.env` that look like settings and are none.
+    """Return variables in the environment or a file that look like settings and are none.
 
     Each comes with the variable that was probably meant; None where none is alike.
     """
     known = [variable_of(name) for name in Settings.model_fields]
-    written = {name for name in dotenv() if name.startswith(("MARCHWARDEN_", "ANTHROPIC_", "TAVILY_"))}
+    written = {
+        name
+        for file in (OWN_FILE, DOTENV)
+        for name in read_file(file)
+        if name.startswith(("MARCHWARDEN_", "ANTHROPIC_", "TAVILY_"))
+    }
     given = {name for name in os.environ if name.startswith("MARCHWARDEN_")} | written
     strange = sorted(given - {*known, *_NOT_SETTINGS})
     return {name: next(iter(get_close_matches(name, known, n=1)), None) for name in strange}

@@ -26,7 +26,7 @@ FAILURE, INTERRUPTED = 1, 130
 
 _EXIT_CODES = """Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found · 130 interrupted.
 
-Settings come from MARCHWARDEN_* variables and from .env; MARCHWARDEN_DEBUG=1 logs to stderr.
+Settings come from MARCHWARDEN_* variables, .env and ~/.marchwarden/settings.env; MARCHWARDEN_DEBUG=1 logs to stderr.
 Results go to stdout, everything else to stderr."""
 
 app = typer.Typer(

@@ -123,6 +123,8 @@ def command(
         raise typer.Exit(INTERRUPTED) from None
     _deliver(result, request, json=json, output=output)
     _show_trace(conversation.traces / f"{result.trace_id}.jsonl", timed=verbose, stderr=json)
+    if server is None:
+        _show_settings_files(verbose=verbose)
     if conversation.fell_back_to_frozen_web:
         console.notice(
             "Searched the frozen web that comes with Marchwarden, since TAVILY_API_KEY is not set: its pages were "
@@ -190,6 +192,18 @@ def _deliver(result: ResearchResult, request: ResearchRequest, *, json: bool, ou
             console.result(result)
     if output is not None:
         console.done(f"Written to {output}")
+
+
+def _show_settings_files(*, verbose: bool) -> None:
+    """Say what `.env` could not set and, where `verbose`, which files were read."""
+    from marchwarden.cli.views import console
+    from marchwarden.environment import files_read, folder_notes
+
+    for note in folder_notes():
+        console.notice(note)
+    if verbose:
+        read = " and ".join(["the environment", *map(str, files_read())])
+        console.notice(f"Settings were read from {read}.")
 
 
 def _show_trace(path: Path, *, timed: bool, stderr: bool) -> None:

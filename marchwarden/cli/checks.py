@@ -66,30 +66,31 @@ def settings_checks(settings: Settings) -> Iterator[Check]:
 
 
 def variables_check() -> Check:
-    """Check that `.env` has no line that is ignored, and that every variable that looks like a setting is one."""
-    from marchwarden.environment import DOTENV, unreadable_lines
+    """Check that every line of the files is read, and that every variable that looks like a setting is one."""
+    from marchwarden.environment import files_read, folder_notes, unreadable_lines
     from marchwarden.settings import unknown_variables
 
-    unknown = unknown_variables()
-    if broken := unreadable_lines():
-        numbers = ", ".join(map(str, broken))
-        said = (
-            f".env line {numbers} is not NAME=value and is ignored"
-            if len(broken) == 1
-            else f".env lines {numbers} are not NAME=value and are ignored"
+    files = files_read()
+    said, advice = [], []
+    for file in files:
+        if lines := unreadable_lines(file):
+            numbers = ", ".join(map(str, lines))
+            one = len(lines) == 1
+            said.append(
+                f"{file} line{'' if one else 's'} {numbers} {'is' if one else 'are'} not NAME=value and "
+                f"{'is' if one else 'are'} ignored"
+            )
+            advice.append("Correct it there, for example TAVILY_API_KEY=tvly-….")
+    said += folder_notes()
+    if unknown := unknown_variables():
+        said.append(f"{', '.join(unknown)}: no such setting")
+        guesses = [f"{name}: did you mean {meant}?" for name, meant in unknown.items() if meant]
+        advice += guesses or ["docs/reference/settings.md lists all settings."]
+    if said:
+        return Check(
+            "settings", "note", "; ".join(each.rstrip(".") for each in said), " ".join(dict.fromkeys(advice)) or None
         )
-        more = f"; {', '.join(unknown)}: no such setting" if unknown else ""
-        return Check("settings", "note", said + more, "Correct it in .env, for example TAVILY_API_KEY=tvly-….")
-    if not unknown:
-        read = "the environment and .env" if Path(DOTENV).is_file() else "the environment; there is no .env here"
-        return Check("settings", "ok", f"read from {read}")
-    advice = " ".join(f"{name}: did you mean {meant}?" for name, meant in unknown.items() if meant)
-    return Check(
-        "settings",
-        "note",
-        f"{', '.join(unknown)}: no such setting",
-        advice or "docs/reference/settings.md lists all settings.",
-    )
+    return Check("settings", "ok", f"read from {' and '.join(['the environment', *map(str, files)])}")
 
 
 def online_checks(settings: Settings) -> Iterator[Check]:

@@ -11,7 +11,7 @@ from marchwarden.errors import ConfigurationError
 
 
 def trace_folder() -> Path:
-    """Return the folder of traces: MARCHWARDEN_TRACE_DIR, from the environment or `.env`, else the default.
+    """Return the folder of traces: MARCHWARDEN_TRACE_DIR, from the environment or the user's file, else the default.
 
     Raises ConfigurationError where it begins with `~` and there is no such home.
     """
@@ -20,7 +20,8 @@ def trace_folder() -> Path:
         return folder.expanduser()
     except RuntimeError as error:
         raise ConfigurationError(
-            f"MARCHWARDEN_TRACE_DIR: {folder}: {error}", hint="Correct it in the environment or in .env."
+            f"MARCHWARDEN_TRACE_DIR: {folder}: {error}",
+            hint="Correct it in the environment or in ~/.marchwarden/settings.env.",
         ) from None
 
 
@@ -32,6 +33,6 @@ def debugging() -> bool:
 def _setting(name: str) -> str:
     """The variable's value, empty where it is not set, or where `.env` can't be read: load_settings reports that."""
     try:
-        return variables().get(name, "")
+        return variables().values.get(name, "")
     except OSError:
         return os.environ.get(name, "")

@@ -41,8 +41,11 @@ def command(
 
     from marchwarden.cli.optimization.program_notes import Once
     from marchwarden.cli.views import console
+    from marchwarden.environment import folder_notes
     from marchwarden.server.transports import serve
 
+    for note in folder_notes():
+        console.notice(note)
     serve(
         settings,
         transport=transport,

@@ -30,7 +30,8 @@ def resolve(settings: Settings) -> Engine:
     """
     check_certificates()
     provider, slash, name = settings.model_id.partition("/")
-    if slash and not name:
+    # LiteLLM takes an address in a model's id for the server to ask, and would send it the key.
+    if (slash and not name) or "://" in name:
         raise _unknown(settings.model_id)
     if provider == "anthropic":
         from marchwarden.lm.anthropic import AnthropicEngine, capabilities_of

@@ -17,6 +17,7 @@ import anyio
 import httpx
 
 from marchwarden.contract import SourceFilter
+from marchwarden.environment import without_credentials
 from marchwarden.errors import ConfigurationError
 from marchwarden.evidence.question import as_query
 from marchwarden.http.addresses import MAX_URL_CHARS, organisation_of
@@ -64,7 +65,7 @@ class TavilySearch:
         self._address = settings.tavily_base_url or _ADDRESS
         if not _is_web_address(self._address):
             raise ConfigurationError(
-                f"MARCHWARDEN_TAVILY_BASE_URL: {self._address} is not a web address",
+                f"MARCHWARDEN_TAVILY_BASE_URL: {without_credentials(self._address)} is not a web address",
                 hint=f"Leave it unset for {_ADDRESS}.",
             )
         self._timeout = timeout
@@ -189,7 +190,7 @@ def _hit(result: object) -> SearchHit | None:
     title, snippet, score = result.get("title"), result.get("content"), result.get("score")
     # A field of another type than the service documents is missing; the page can be read all the same.
     return SearchHit(
-        url=url,
+        url=without_credentials(url),
         title=title if isinstance(title, str) else url,
         snippet=snippet if isinstance(snippet, str) else "",
         score=float(score) if isinstance(score, (int, float)) and abs(score) < _MAX_SCORE else 0.0,

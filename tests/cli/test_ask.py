@@ -69,7 +69,7 @@ def test_an_answer_comes_with_evidence_timeline_and_file(run: Run, web: Path, tm
     assert "https://garden.example/crops" in ran.out
     assert "why: " in ran.out
     assert "steps, finished" in ran.out
-    assert ran.err == "Written to answer.json\n"
+    assert ran.err == "Written to answer.json\nSettings were read from the environment.\n"
     result = ResearchResult.model_validate_json(Path("answer.json").read_bytes())
     assert (tmp_path / "traces" / f"{result.trace_id}.jsonl").is_file()
     count = len(result.citations)

@@ -77,15 +77,26 @@ def test_a_variable_that_is_no_setting_is_named_with_the_one_that_was_meant(
 
 
 def test_a_line_of_the_env_file_that_is_ignored_is_named(run: Run) -> None:
-    assert states(run)["settings"][1] == "read from the environment; there is no .env here"
+    assert states(run)["settings"][1] == "read from the environment"
+    file = Path(".env").absolute()
     Path(".env").write_text("MARCHWARDEN_DEBUG=0\n", encoding="utf-8")
-    assert states(run)["settings"][:2] == ("ok", "read from the environment and .env")
+    assert states(run)["settings"][:2] == ("ok", f"read from the environment and {file}")
     Path(".env").write_text("MARCHWARDEN_DEBUG=0\n\nthis is no setting\n", encoding="utf-8")
-    assert states(run)["settings"][:2] == ("note", ".env line 3 is not NAME=value and is ignored")
+    assert states(run)["settings"][:2] == ("note", f"{file} line 3 is not NAME=value and is ignored")
     Path(".env").write_text("TAVILY_API_KEY\n# a comment\n=x\n", encoding="utf-8")
     ran = run("doctor")
-    assert ".env lines 1, 3 are not NAME=value and are ignored" in " ".join(ran.out.split())
+    assert f"{file} lines 1, 3 are not NAME=value and are ignored" in " ".join(ran.out.split())
     assert "python-dotenv" not in ran.out + ran.err
+
+
+def test_what_a_folder_can_not_set_is_named(run: Run, web: Path) -> None:
+    Path(".env").write_text("MARCHWARDEN_TRACE_DIR=here\n", encoding="utf-8")
+    state, detail, _ = states(run)["settings"]
+    assert (state, "MARCHWARDEN_TRACE_DIR" in detail) == ("note", True)
+    asked = run("ask", "Which crops grow well in Utah?", "--web", str(web), "--model", "extractive", "--verbose")
+    assert ".env in this folder can't set MARCHWARDEN_TRACE_DIR" in asked.said
+    assert f"Settings were read from the environment and {Path('.env').absolute()}" in asked.said
+    assert not Path("here").exists()
 
 
 def test_reading_by_words_or_by_meaning_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marchwarden.cli.early import trace_folder
+from marchwarden.environment import without_credentials
 from marchwarden.errors import MarchwardenError
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ class Conversation:
 
         Raises Interrupted, ConfigurationError, and MarchwardenError where the server fails or is not there.
         """
-        tell("starting the research server" if self._url is None else f"connecting to {self._url}")
+        shown = without_credentials(self._url or "")
+        tell(f"connecting to {shown}" if shown else "starting the research server")
         settings = self._read_settings() if self._url is None else None
         if settings is not None:
             from marchwarden.server.worker import warm_up
@@ -242,7 +244,9 @@ class Conversation:
         if self._url is None:
             return MarchwardenError(f"the research server failed: {_sentence(cause)}", hint=_DOCTOR)
         hint = "Is it running, and does the address end in /mcp? Start one: marchwarden serve --transport http"
-        return MarchwardenError(f"no answer from {self._url}: {_sentence(cause)}", hint=hint)
+        return MarchwardenError(
+            f"no answer from {without_credentials(self._url)}: {without_credentials(_sentence(cause))}", hint=hint
+        )
 
 
 _DOCTOR = "`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the server's log."
