@@ -140,7 +140,9 @@ class _Reading:
         # Counts are cumulative, and a later event may leave some out.
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
         for name in names:
-            if (count := getattr(usage, name, None)) is not None:
+            count = getattr(usage, name, None)
+            # The SDK takes what a server says as it comes: lm15 takes whole numbers from 0 only.
+            if isinstance(count, int) and count >= 0:
                 self._reported[name] = count
 
     def usage(self, *, whole: bool = True) -> Any:

@@ -17,7 +17,7 @@ from dspy import lm15
 
 from marchwarden.budget import Budget, Reservation
 from marchwarden.errors import BudgetExhausted, ModelError, model_error
-from marchwarden.lm.prompt import request_hash
+from marchwarden.lm.prompt import is_plausible, prompt_texts, request_hash
 from marchwarden.redaction import Redactor
 from marchwarden.trace.events import ModelCalled, Recorder
 
@@ -80,6 +80,12 @@ class Answer:
         self._cap = cap
         self._pieces = 0
         self._bytes = 0
+        self._pieces_of_text: list[str] = []
+
+    @property
+    def streamed(self) -> str:
+        """All that has been streamed so far, of whatever kind."""
+        return "".join(self._pieces_of_text)
 
     @property
     def most_tokens(self) -> int:
@@ -93,6 +99,7 @@ class Answer:
             self._pieces += bool(piece)
             # The text as it streams: lm15 makes something else than text of an answer that is JSON by its schema.
             self.text += event.delta.text if isinstance(event.delta, lm15.TextDelta) else ""
+            self._pieces_of_text.append(str(piece))
             self._bytes += len(str(piece).encode("utf-8", "surrogatepass"))
 
     @property
@@ -172,6 +179,11 @@ class Meter:
             capped = replace(request, config=replace(request.config, max_tokens=allowed))
             return Admission(caller, reservation, bound, capped, self._clock())
 
+    def fits(self, caller: Caller, request: Any, bound: int) -> bool:
+        """Return whether there are tokens left for this prompt and the shortest answer that is of use."""
+        floor = caller.floor(request.config.max_tokens or DEFAULT_CAP_TOKENS)
+        return self._budget.tokens_left(caller.stage) >= bound + math.ceil(floor * self._answer_correction)
+
     def worth_waiting(self, caller: Caller, request: Any, bound: int) -> bool:
         """True where calls that still run hold enough for this one; they cost at most their hold, mostly less."""
         held = self._budget.tokens_held()
@@ -182,10 +194,7 @@ class Meter:
 
     def settle(self, admission: Admission, answer: Answer, response: Any) -> Any:
         """Commit the cost of a whole answer and return it. Raises ModelError for one that is refused or cut short."""
-        bill = self._bill(response.usage, admission, missing_output=admission.cap)
-        # A usage of nothing for an answer that streamed is a server that does not count: then the bound holds.
-        if bill.tokens == 0 and answer.begun:
-            bill = self._bill(lm15.Usage(), admission, missing_output=admission.cap)
+        bill = self._bill(response.usage, admission, answer, missing_output=admission.cap)
         error: ModelError | None = None
         if response.finish_reason == "length":
             error = ModelError("truncated", "the model's answer was cut off at its cap")
@@ -207,19 +216,28 @@ class Meter:
         interrupted = answer.begun or not isinstance(error, Exception)
         bill = _Bill(0)
         if usage is not None or interrupted:
-            bill = self._bill(usage or lm15.Usage(), admission, missing_output=answer.most_tokens)
+            bill = self._bill(usage or lm15.Usage(), admission, answer, missing_output=answer.most_tokens)
         self._commit(admission, bill, error)
         wait = getattr(error, "retry_after", None)
         # DSPy waits as long as the service asks; an error of ours it does not retry.
         if isinstance(error, Exception) and wait is not None and wait > self._budget.seconds_left():
             raise model_error(error) from error
 
-    def _bill(self, usage: Any, admission: Admission, *, missing_output: int) -> _Bill:
-        """Return the charge that the provider reports. A part that it leaves out is charged at its highest value."""
-        prompt = usage.input_tokens if usage.input_tokens is not None else admission.prompt_bound
-        output = usage.output_tokens if usage.output_tokens is not None else missing_output
-        tokens = max(prompt + output, usage.total_tokens or 0)
-        return _Bill(tokens, prompt, output, usage.cache_read_tokens or 0)
+    def _bill(self, usage: Any, admission: Admission, answer: Answer, *, missing_output: int) -> _Bill:
+        """Return the charge that the provider reports. A part that is left out, or can't be true, is charged at its
+        highest value."""
+        bound, cap = admission.prompt_bound, admission.cap
+        prompt, output, total = usage.input_tokens, usage.output_tokens, usage.total_tokens
+        if not is_plausible(prompt, "\n".join(prompt_texts(admission.request)), bound):
+            prompt = bound
+        if not is_plausible(output, answer.streamed, cap):
+            output = missing_output
+        tokens = prompt + output
+        # A total may hold what is counted nowhere else: tokens of thinking, say.
+        if is_plausible(total, "", bound + cap):
+            tokens = max(tokens, total)
+        cached = usage.cache_read_tokens
+        return _Bill(tokens, prompt, output, cached if is_plausible(cached, "", prompt) else 0)
 
     def _commit(
         self,

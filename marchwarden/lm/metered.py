@@ -11,6 +11,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, aclosing
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -19,7 +20,7 @@ from dspy import lm15
 
 from marchwarden.lm.engine import CLOSING_S, Capabilities, Engine
 from marchwarden.lm.meter import Admission, Answer, Meter, current_caller
-from marchwarden.lm.prompt import most_tokens
+from marchwarden.lm.prompt import is_plausible, most_tokens, prompt_texts
 
 # Seconds between looks at what other calls still hold. A guess: short beside an answer, which takes seconds.
 POLL_S = 0.02
@@ -80,17 +81,30 @@ class MeteredEngine(_DSPyEngine):
         admission = self.meter.admit(caller, request, bound, shrink=False)
         counted = None
         # A count costs a round trip, so it is asked for only where the bound, which is free, does not fit.
-        if admission is None and (counted := await self._inner.count_tokens(request)) is not None:
-            margin = max(MIN_COUNT_MARGIN_TOKENS, counted // COUNT_MARGIN_SHARE)
-            bound = min(bound, self.meter.corrected(counted + margin))
+        if admission is None:
+            bound = min(bound, await self._counted(request))
             admission = self.meter.admit(caller, request, bound, shrink=False)
         while admission is None and self.meter.worth_waiting(caller, request, bound):
             await anyio.sleep(POLL_S)
             admission = self.meter.admit(caller, request, bound, shrink=False)
+        if admission is None and request.config.response_format and not self.meter.fits(caller, request, bound):
+            # The prompt says in words what the schema says.
+            plain = replace(request, config=replace(request.config, response_format=None))
+            plain_bound = min(self.meter.corrected(most_tokens(plain)), await self._counted(plain))
+            if self.meter.fits(caller, plain, plain_bound):
+                request, bound = plain, plain_bound
         admission = admission or self.meter.admit(caller, request, bound, shrink=True)
         assert admission is not None, "admit(shrink=True) admits or raises"
         admission.counted = counted
         return admission
+
+    async def _counted(self, request: Any) -> int:
+        """Return the count of a prompt's tokens with a margin; a bound where there is no count that can be true."""
+        counted, bound = await self._inner.count_tokens(request), most_tokens(request)
+        if not is_plausible(counted, "\n".join(prompt_texts(request)), bound):
+            return self.meter.corrected(bound)
+        assert counted is not None
+        return self.meter.corrected(counted + max(MIN_COUNT_MARGIN_TOKENS, counted // COUNT_MARGIN_SHARE))
 
     async def _watched(self, request: Any, answer: Answer) -> AsyncIterator[Any]:
         async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]

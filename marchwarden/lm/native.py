@@ -46,16 +46,16 @@ class NativeEngine:
         self.capabilities = route.capabilities
         self._inner = inner
         self._route = route
-        self._counter = counter
+        self._counter = counter or TokenCounter()
         self._takes_schema = True
 
     async def stream(self, request: Any) -> AsyncIterator[Any]:
         """One attempt as lm15 events; a second one where the server refuses the schema, which it does not bill."""
         addressed = self._addressed(request)
         try:
-            async with aclosing(self._inner.stream(addressed)) as events:
+            async with aclosing(self._attempt(addressed)) as events:  # type: ignore[type-var]
                 async for event in events:
-                    yield self._normal(event)
+                    yield event
         except lm15.InvalidRequestError as refused:
             if type(refused) is lm15.InvalidRequestError and TOO_LONG.search(refused.message):
                 # Servers of one's own have words for it and no code.
@@ -66,17 +66,29 @@ class NativeEngine:
             if not may_be_schema or isinstance(refused, lm15.ContextLengthError):
                 raise
             self._takes_schema = False
-            async with aclosing(self._inner.stream(self._addressed(request))) as events:
+            async with aclosing(self._attempt(self._addressed(request))) as events:  # type: ignore[type-var]
                 async for event in events:
+                    yield event
+
+    async def _attempt(self, request: Any) -> AsyncIterator[Any]:
+        has_text = False
+        try:
+            async with aclosing(self._inner.stream(request)) as events:
+                async for event in events:
+                    has_text = has_text or event.type == "delta"
                     yield self._normal(event)
+        except (TypeError, ValueError, AttributeError):
+            # lm15 fails on a usage that is no whole numbers. It comes last, so that the answer is there.
+            if not has_text:
+                raise
+            yield lm15.StreamEndEvent(finish_reason="stop")
 
     async def count_tokens(self, request: Any) -> int | None:
-        return await self._counter.count(self._addressed(request)) if self._counter else None
+        return await self._counter.count(self._addressed(request))
 
     async def aclose(self) -> None:
         await self._inner.aclose()
-        if self._counter:
-            await self._counter.aclose()
+        await self._counter.aclose()
 
     def _addressed(self, request: Any) -> Any:
         request = replace(request, model=self._route.wire_model)

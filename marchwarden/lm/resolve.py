@@ -101,7 +101,10 @@ def _through_litellm(settings: Settings) -> Engine:
         raise _unknown(model) from None
     route = Route(model, _capabilities(model))
     return PerLoopEngine(
-        lambda: NativeEngine(AsyncLiteLLMEngine(api_key=key, timeout=READ_TIMEOUT_S), route), route.capabilities
+        lambda: NativeEngine(
+            AsyncLiteLLMEngine(api_key=key, timeout=READ_TIMEOUT_S), route, TokenCounter(None, None)
+        ),
+        route.capabilities,
     )
 
 

@@ -44,7 +44,7 @@ class Question(dspy.Signature):  # type: ignore[misc]
     answer: str = dspy.OutputField()
 
 
-def start(input_tokens: int = 25, **usage: int) -> tuple[str, Any]:
+def start(input_tokens: int = 250, **usage: int) -> tuple[str, Any]:
     message = {
         "id": "msg_01",
         "type": "message",
@@ -201,7 +201,7 @@ def test_a_refusal_is_an_error_of_its_own_and_paid_for(recorder: MemoryRecorder)
     outcome, budget, _ = predict([refusal], recorder)
     assert isinstance(outcome, ModelError)
     assert outcome.kind == "refused"
-    assert budget.tokens_used == 27
+    assert budget.tokens_used == 252
 
 
 # How errors are read
@@ -349,8 +349,8 @@ def test_an_overload_is_waited_out_as_the_service_asks(recorder: MemoryRecorder)
     assert outcome.answer == "Paris"
     assert len(received) == 3
     assert time.monotonic() - started >= 0.3
-    assert budget.tokens_used == 37
-    assert [call.charged_tokens for call in recorder.calls] == [0, 0, 37]
+    assert budget.tokens_used == 262
+    assert [call.charged_tokens for call in recorder.calls] == [0, 0, 262]
     assert str(recorder.calls[0].error).startswith("overloaded")
 
 
@@ -366,12 +366,12 @@ def test_a_bad_key_is_not_tried_again_and_never_shown(recorder: MemoryRecorder) 
 
 
 def test_an_answer_that_breaks_off_is_charged_and_asked_for_again(recorder: MemoryRecorder) -> None:
-    broken = as_events(start(25), *block('{"answer": "Pa')[:2], breaks_off=True)
+    broken = as_events(start(250), *block('{"answer": "Pa')[:2], breaks_off=True)
     outcome, budget, received = predict([broken, WHOLE], recorder)
     assert outcome.answer == "Paris"
     assert len(received) == 2
-    assert [call.charged_tokens for call in recorder.calls] == [25 + len('{"answer": "Pa'), 37]
-    assert budget.tokens_used == 25 + len('{"answer": "Pa') + 37
+    assert [call.charged_tokens for call in recorder.calls] == [250 + len('{"answer": "Pa'), 262]
+    assert budget.tokens_used == 250 + len('{"answer": "Pa') + 262
 
 
 @pytest.mark.anyio

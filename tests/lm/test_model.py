@@ -15,6 +15,7 @@ from dspy import lm15
 from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, ModelError, StorageError
 from marchwarden.lm import Model
+from marchwarden.lm.engine import Capabilities
 from marchwarden.lm.scripted import Reply, Script, ScriptedEngine
 from marchwarden.trace.events import Event
 from tests.profiles import within
@@ -30,7 +31,7 @@ class Question(dspy.Signature):  # type: ignore[misc]
 
 
 def scripted(script: Script, budget: Budget, recorder: Any, **more: Any) -> tuple[Model, ScriptedEngine]:
-    engine = ScriptedEngine(script)
+    engine = ScriptedEngine(script, capabilities=more.pop("capabilities", None))
     return Model("scripted", engine, budget, recorder, **more), engine
 
 
@@ -74,10 +75,11 @@ async def test_an_empty_budget_is_its_own_error_and_not_tried_again(recorder: Me
 
 @pytest.mark.anyio
 async def test_a_stage_can_name_the_shortest_answer_that_helps_it(recorder: MemoryRecorder) -> None:
-    model, engine = scripted(lambda _: '{"answer": "x"}', budget_of(5000), recorder)
+    plain = {"capabilities": Capabilities()}  # a schema would be left out first
+    model, engine = scripted(lambda _: '{"answer": "x"}', budget_of(5000), recorder, **plain)
     await ask(model)
     bound = recorder.calls[0].reserved_tokens - 60
-    model, engine = scripted(lambda _: '{"answer": "x"}', budget_of(bound + 50), recorder)
+    model, engine = scripted(lambda _: '{"answer": "x"}', budget_of(bound + 50), recorder, **plain)
     with pytest.raises(BudgetExhausted):
         await ask(model, answer_floor=55)
     await ask(model, answer_floor=45)

@@ -14,12 +14,16 @@ from marchwarden.errors import ModelError
 from marchwarden.lm import connect
 from marchwarden.lm.engine import Capabilities, Engine
 from marchwarden.lm.native import NativeEngine, Route
+from marchwarden.lm.prompt import usual_most_tokens
 from marchwarden.lm.resolve import resolve
 from marchwarden.settings import Settings
 
 from .conftest import MemoryRecorder, budget_of, request_of
 from .test_anthropic import WHOLE as CLAUDE_ANSWER
 from .wire import Answer, Service, as_events, as_json, service
+
+# Bound on request_of() for any tokenizer that is known.
+MEASURED = usual_most_tokens(request_of())
 
 
 class Question(dspy.Signature):  # type: ignore[misc]
@@ -31,7 +35,7 @@ class Question(dspy.Signature):  # type: ignore[misc]
 
 def answer(text: str, finish: str = "stop", **usage: Any) -> Answer:
     base = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "smollm2"}
-    usage = usage or {"prompt_tokens": 40, "completion_tokens": 9, "total_tokens": 49}
+    usage = usage or {"prompt_tokens": 400, "completion_tokens": 9, "total_tokens": 409}
     return as_events(
         (None, {**base, "choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]}),
         (None, {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}),
@@ -72,7 +76,7 @@ def predict(
 def test_an_answer_streams_with_its_usage_and_the_schema_was_sent(recorder: MemoryRecorder) -> None:
     [outcome], budget, server = predict([answer('{"answer": "Paris"}')], recorder)
     assert outcome.answer == "Paris"
-    assert budget.tokens_used == 49
+    assert budget.tokens_used == 409
     path, headers, body = server.received[0]
     assert path == "/v1/chat/completions"
     assert headers["authorization"] == "Bearer sk-own-0123456789"
@@ -88,7 +92,7 @@ def test_a_server_that_takes_no_schema_is_asked_without_one_from_then_on(recorde
     outcomes, budget, server = predict([no, whole, whole], recorder, times=2)
     assert [outcome.answer for outcome in outcomes] == ["Paris", "Paris"]
     assert ["response_format" in body for _, _, body in server.received] == [True, False, False]
-    assert budget.tokens_used == 98
+    assert budget.tokens_used == 818
 
 
 @pytest.mark.parametrize(
@@ -128,9 +132,13 @@ def test_a_tight_budget_asks_the_server_to_count(recorder: MemoryRecorder) -> No
     [
         (as_json({"input_tokens": 31}), 31),
         (as_json({"tokens": [1, 2, 3]}), 3 + 96 + 16),
-        (as_json({"something": "else"}), None),
-        (Answer(200, b"not json"), None),
-        (None, None),
+        (as_json({"something": "else"}), MEASURED),
+        (Answer(200, b"not json"), MEASURED),
+        (None, MEASURED),
+        # Counts that can't be true.
+        *((as_json({"input_tokens": lie, "tokens": []}), MEASURED) for lie in (-7, 0, 10**12, 3.5, "3", None, True)),
+        (Answer(200, b'{"input_tokens": 1e400}'), MEASURED),
+        (Answer(200, b'{"input_tokens": NaN}'), MEASURED),
     ],
 )
 def test_a_count_comes_from_whichever_endpoint_there_is(counted: Answer | None, expected: int | None) -> None:
@@ -145,9 +153,9 @@ def test_a_count_comes_from_whichever_endpoint_there_is(counted: Answer | None, 
 
 
 @pytest.mark.anyio
-async def test_without_a_server_there_is_no_count_and_a_network_error() -> None:
+async def test_without_a_server_there_is_a_measured_bound_and_a_network_error() -> None:
     engine = resolve(Settings(model="openai/m", api_base="http://127.0.0.1:9/v1"))
-    assert await engine.count_tokens(request_of()) is None
+    assert await engine.count_tokens(request_of()) == MEASURED
     with pytest.raises(lm15.TransportError):
         await anext(engine.stream(request_of()))
     await engine.aclose()
@@ -193,4 +201,4 @@ async def test_cached_tokens_that_are_reported_apart_are_counted_as_input() -> N
     *_, end = [event async for event in engine.stream(request_of())]
     assert end.usage.input_tokens == 105
     assert end.usage.total_tokens == 107
-    assert await engine.count_tokens(request_of()) is None
+    assert await engine.count_tokens(request_of()) == MEASURED
