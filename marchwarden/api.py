@@ -35,7 +35,7 @@ async def research(
     trace_id = str(uuid4())
     with (
         TraceWriter(chosen.traces, trace_id, secrets=secrets_of(chosen), signing_key=chosen.signing_key) as writer,
-        recorded_end(writer, trace_id),
+        recorded_end(writer, trace_id, request.question),
     ):
         return await answer(request, settings=chosen, recorder=writer, trace_id=trace_id)
 

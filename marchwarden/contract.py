@@ -267,6 +267,9 @@ class CostMetadata(_Answered):
     model_id: str = Field(min_length=1)
 
 
+Wording: TypeAlias = Literal["model", "program", "none"]
+
+
 class ResearchResult(_Answered):
     answer: str = Field(min_length=1)
     citations: list[Citation]
@@ -278,6 +281,10 @@ class ResearchResult(_Answered):
     cost_metadata: CostMetadata
     trace_id: Annotated[str, AfterValidator(lambda text: str(UUID(text)))]
     contract_version: str | None = CONTRACT_VERSION
+    worded_by: Wording | None = Field(
+        None,
+        description="Who worded the answer: the model, the program from sentences of pages, or none without a claim.",
+    )
 
     @model_validator(mode="after")
     def _markers_have_citations(self) -> Self:

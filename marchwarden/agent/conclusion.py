@@ -135,6 +135,7 @@ class Conclusion:
             confidence_factors=factors,
             cost_metadata=cost,
             trace_id=trace_id,
+            worded_by="none" if not self.claims else "model" if self.form == "model" else "program",
         )
 
     def record(self, state: Checkpoint, *, today: date, model_free: bool) -> Concluded:

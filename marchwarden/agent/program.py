@@ -127,7 +127,7 @@ class Researcher(dspy.Module):  # type: ignore[misc]
                 secrets=secrets_of(shared.settings),
                 signing_key=shared.settings.signing_key,
             ) as writer,
-            recorded_end(writer, trace_id),
+            recorded_end(writer, trace_id, request.question),
         ):
             return await self._answer(request, CallContext(budget, writer, trace_id))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -58,6 +59,9 @@ class Replacements:
     origin: Origin
 
 
+logger = logging.getLogger(__name__)
+
+
 @dataclass(frozen=True)
 class CallContext:
     """The budget of one call, whose clock runs, and where the call is recorded."""
@@ -71,7 +75,7 @@ class CallContext:
 
 
 @contextmanager
-def recorded_end(writer: TraceWriter, trace_id: str) -> Iterator[None]:
+def recorded_end(writer: TraceWriter, trace_id: str, question: str) -> Iterator[None]:
     """Write into the trace that the call inside was cancelled or failed.
 
     Errors of this package and cancellation pass through. Raises ResearchFailed, with the trace id, for any other
@@ -81,17 +85,18 @@ def recorded_end(writer: TraceWriter, trace_id: str) -> Iterator[None]:
         yield
     except asyncio.CancelledError:
         with suppress(StorageError):
-            writer.record(events.WasCancelled(decision="the caller cancelled the call"))
+            writer.record(events.WasCancelled(decision="the caller cancelled the call", question=question))
         raise
     except MarchwardenError as error:
         if writer.steps:
             with suppress(StorageError):
-                writer.record(events.Failed(decision=str(error), error=type(error).__name__))
+                writer.record(events.Failed(decision=str(error), error=type(error).__name__, question=question))
         raise
     except Exception as error:
         name = type(error).__name__
         with suppress(StorageError):
-            writer.record(events.Failed(decision="the call failed with an internal error", error=name))
+            reason = f"the call failed: internal error: {name}"
+            writer.record(events.Failed(decision=reason, error=name, question=question))
         raise ResearchFailed(
             f"the research failed with an internal error: {name}",
             trace_id=trace_id,
@@ -243,18 +248,21 @@ class Narrator:
         )
 
     def finished(self, result: ResearchResult, record: events.Concluded) -> None:
-        self._recorder.record(record)
-        self._recorder.record(
-            events.Assessed(
-                gaps=result.gaps,
-                discovery_events=result.discovery_events,
-                open_questions=result.open_questions,
-                confidence=result.confidence,
-                uncalibrated=result.confidence_factors.uncalibrated,
-                decision="Based on what was found, what failed, and which limits were reached.",
-            )
+        assessed = events.Assessed(
+            gaps=result.gaps,
+            discovery_events=result.discovery_events,
+            open_questions=result.open_questions,
+            confidence=result.confidence,
+            uncalibrated=result.confidence_factors.uncalibrated,
+            decision="Based on what was found, what failed, and which limits were reached.",
         )
-        self._recorder.record(events.Finished(result=result, decision="The research is finished."))
+        # The answer is there, and may have been paid for: a full disk costs it the end of its trace only.
+        try:
+            self._recorder.record(record)
+            self._recorder.record(assessed)
+            self._recorder.record(events.Finished(result=result, decision="The research is finished."))
+        except StorageError as error:
+            logger.warning("the trace has no end: %s", error)
 
 
 def _failure(failure: Failure | None) -> events.FailureRecord | None:

@@ -224,3 +224,5 @@ def _show_trace(path: Path, *, timed: bool, stderr: bool) -> None:
         console.timeline(trace, timeline(trace), stderr=stderr)
     for note in trace.program_notes:
         console.notice(note)
+    if trace.outcome == "unfinished":
+        console.notice(f"The trace of this call has no end: {path} could not be written.", "Is the disk full?")

@@ -14,7 +14,7 @@ from itertools import combinations
 from marchwarden.evidence.disagreements import different_answers, disagreement, other_word
 from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.statements import asked, statement
-from marchwarden.ledger import Aspect, Conflict, Excerpt, Ledger
+from marchwarden.ledger import Aspect, Conflict, Excerpt, Ledger, Source
 from marchwarden.programs.parameters import DEFAULT, Parameters
 
 # Least difference between two dates for the newer side to be preferred, where the subject changes with time. A guess.
@@ -94,8 +94,13 @@ def _why_it_lost(ledger: Ledger, lost: Excerpt, preferred: Excerpt) -> str | Non
     about_now = _PRESENT.search(question) is not None
     changes = CHANGES.search(question) or (about_now and CHANGES.search(lost.text))
     if (changes and newer_by >= NEWER) or (about_now and newer_by >= OUTDATED):
-        return f"{fresh.locator} is newer ({fresh.dated}) than {stale.locator} ({stale.dated})"
+        return f"{fresh.locator} is newer ({_day(fresh)}) than {stale.locator} ({_day(stale)})"
     return None
+
+
+def _day(source: Source) -> str:
+    """Return the source's day, named where it is another than the one that a citation shows."""
+    return f"changed {source.modified}" if source.modified else f"{source.published}"
 
 
 def _relevance(ledger: Ledger, conflict: Conflict) -> float:

@@ -134,6 +134,8 @@ class Meter:
         self.model_id = model_id
         self.refused = 0
         """Number of calls that were refused for want of tokens: optimizers swallow the refusals themselves."""
+        self.last_failure: str | None = None
+        """Failure of the last attempt, in words without secrets; None where it succeeded, or was cancelled."""
         self._budget = budget
         self._recorder = recorder
         self._redactor = Redactor(secrets)
@@ -262,6 +264,8 @@ class Meter:
             told = "cancelled"
         if text is not None:
             text = text.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair has no form
+        if error is None or isinstance(error, Exception):
+            self.last_failure = told
         self._recorder.record(
             ModelCalled(
                 decision=f"{admission.caller.stage} asks the model for at most {admission.cap} tokens",

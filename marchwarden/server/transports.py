@@ -91,24 +91,32 @@ def _run(
 
     from marchwarden.server.mcp import build
 
-    server = build(settings, research=partial(research_in_worker, research=research, on_program_note=warn))
+    stopped: list[int] = []
+    """Signal that the operator sent; empty while the server runs, or where its client has gone."""
+    server = build(
+        settings,
+        research=partial(
+            research_in_worker, research=research, on_program_note=warn, is_stopping=lambda: bool(stopped)
+        ),
+    )
 
     async def main() -> None:
         leave = anyio.Event()
         async with anyio.create_task_group() as group:
-            group.start_soon(_watch_signals, leave)
+            group.start_soon(_watch_signals, leave, stopped)
             await serve_on(server, leave)
             group.cancel_scope.cancel()
 
     anyio.run(main)
 
 
-async def _watch_signals(leave: anyio.Event) -> None:
+async def _watch_signals(leave: anyio.Event, stopped: list[int]) -> None:
     import anyio
 
     try:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-            async for _ in signals:
+            async for number in signals:
+                stopped.append(number)
                 leave.set()
     except NotImplementedError:
         # Windows has no such signals.

@@ -32,6 +32,7 @@ from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.text import embedding
 from marchwarden.trace.events import (
+    Assessed,
     Concluded,
     Event,
     Failed,
@@ -81,13 +82,14 @@ async def research_in_worker(
     on_progress: Tell,
     research: str = RESEARCH,
     on_program_note: Tell = lambda note: None,
+    is_stopping: Callable[[], bool] = lambda: False,
 ) -> ResearchResult:
     """Run one call in a process of its own, and write its trace.
 
     `research` names the function to run, as `module:name`. `on_program_note` is called with each part of the model's
-    program that is not used. Cancelling kills the process. Raises ResearchFailed where the process dies or fails
-    inside, ConfigurationError and StorageError as they are. A ConfigurationError before the first step leaves no
-    trace.
+    program that is not used. Cancelling kills the process; `is_stopping` is true where the operator does so, and not
+    the caller. Raises ResearchFailed where the process dies, fails inside, or does not get ready; ConfigurationError
+    and StorageError as they are. A ConfigurationError before the first step leaves no trace.
     """
     job = Job(research=research, request=request, settings=settings, trace_id=trace_id)
     writer = TraceWriter(
@@ -98,7 +100,7 @@ async def research_in_worker(
         signing_key=settings.signing_key,
     )
     with writer:
-        return await _Call(job, writer, on_program_note).run()
+        return await _Call(job, writer, on_program_note, is_stopping).run()
 
 
 def warm_up(settings: Settings, *, quiet: bool = False) -> None:
@@ -238,10 +240,11 @@ class _Worker:
 class _Call:
     """One call from its start to its result. Times are of time.monotonic, in seconds."""
 
-    def __init__(self, job: Job, writer: TraceWriter, on_program_note: Tell) -> None:
+    def __init__(self, job: Job, writer: TraceWriter, on_program_note: Tell, is_stopping: Callable[[], bool]) -> None:
         self._job = job
         self._writer = writer
         self._on_program_note = on_program_note
+        self._is_stopping = is_stopping
         self._channel, theirs = socket.socketpair()
         self._channel.setblocking(False)
         self._worker = _Worker(job, theirs)
@@ -269,7 +272,13 @@ class _Call:
         except anyio.get_cancelled_exc_class():
             self._worker.kill()
             with suppress(StorageError):
-                self._writer.record(WasCancelled(decision="the caller cancelled the call"))
+                question = self._job.request.question
+                if self._is_stopping():
+                    why = "the server was stopped by its operator"
+                    self._writer.record(WasCancelled(decision=why, by="operator", question=question))
+                else:
+                    why = "the caller cancelled the call"
+                    self._writer.record(WasCancelled(decision=why, question=question))
             raise
         except MarchwardenError:
             raise
@@ -330,7 +339,14 @@ class _Call:
         # The result of a call that was killed is not the one that its caller gets.
         if isinstance(event, Finished) and self._killed:
             return
-        self._writer.record(event)
+        try:
+            self._writer.record(event)
+        except StorageError as error:
+            # The answer is there, and may have been paid for. It is given without the end of its trace.
+            if not isinstance(event, (Assessed, Concluded, Finished)):
+                raise
+            logger.warning("the trace of call %s has no end: %s", self._job.trace_id, error)
+            self._tell(f"the trace has no end: {error}")
         if isinstance(event, Started):
             if self._began is None and self._killed is None:
                 limit = self._job.settings.seconds_for(self._job.request.depth)
@@ -346,6 +362,9 @@ class _Call:
     # Once it has ended
 
     async def _outcome(self) -> ResearchResult:
+        if self._killed == "seconds" and self._began is None:
+            late = f"its process was not ready within {START_SECONDS:g} s: the server is overloaded, ask again later"
+            raise self._failed("NotReady", late)
         if self._killed:
             return await self._finish(self._killed)
         if self._result is not None:
@@ -364,8 +383,9 @@ class _Call:
     async def _finish(self, limit: Literal["seconds", "tokens"]) -> ResearchResult:
         self._writer.record(WasKilled(decision=_KILLS[limit], reason=limit))
         result, record = await anyio.to_thread.run_sync(self._finished_from_outside, limit)
-        self._writer.record(record)
-        self._writer.record(Finished(decision="finished with what had been found", result=result))
+        self._killed = None
+        self._record(record)
+        self._record(Finished(decision="finished with what had been found", result=result))
         return result
 
     def _finished_from_outside(self, limit: Literal["seconds", "tokens"]) -> tuple[ResearchResult, Concluded]:
@@ -390,14 +410,15 @@ class _Call:
         seconds = time.monotonic() - (self._began or self._started)
         return asyncio.run(finish(checkpoint, limit=limit, trace_id=self._job.trace_id, seconds=seconds))
 
-    def _failed(self, reason: str) -> ResearchFailed:
-        self._record_failure("the call failed with an internal error", reason)
+    def _failed(self, error: str, reason: str | None = None) -> ResearchFailed:
+        said = reason or f"internal error: {error}"
+        self._record_failure(f"the call failed: {said}", error)
         return ResearchFailed(
-            f"the research failed with an internal error: {reason}",
+            f"the research failed: {said}",
             trace_id=self._job.trace_id,
             hint=f"`marchwarden replay {self._job.trace_id}` shows how far it got.",
         )
 
     def _record_failure(self, decision: str, error: str) -> None:
         with suppress(StorageError):
-            self._writer.record(Failed(decision=decision, error=error))
+            self._writer.record(Failed(decision=decision, error=error, question=self._job.request.question))

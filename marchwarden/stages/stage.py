@@ -168,6 +168,8 @@ class StageRunner:
         """The problem of the last answer that could not be read."""
         self._has_answered = False
         """True where an answer of the model could be read."""
+        self._unanswered: str | None = None
+        """The last call that got no answer in its time."""
         self._failures = 0
         self._turns = asyncio.Semaphore(at_once)
         self._budget = budget
@@ -177,9 +179,12 @@ class StageRunner:
 
     @property
     def trouble(self) -> str | None:
-        """Last failure of the model's service, or that no answer could be read; None for some bad answers only."""
-        if self._service_trouble is None and self._unreadable and not self._has_answered:
-            return f"no answer of the model could be read; {self._unreadable}"
+        """Last failure of the model's service, or that no answer came or could be read; None for some bad answers."""
+        if self._service_trouble is None and not self._has_answered:
+            if self._unreadable:
+                return f"no answer of the model could be read; {self._unreadable}"
+            if self._unanswered:
+                return f"no answer of the model came; {self._unanswered}"
         return self._service_trouble
 
     @property
@@ -200,6 +205,7 @@ class StageRunner:
             left = anyio.current_effective_deadline() - anyio.current_time()
             seconds = stage.time_share * max(0.0, left)
         reason = f"the model took longer than {seconds or 0:.0f} s"
+        asked = self.model
         try:
             with anyio.move_on_after(seconds):
                 output = await self._ask(self.model, stage, given)
@@ -209,6 +215,11 @@ class StageRunner:
                 for drop in dropped:
                     self._recorder.record(drop)
                 return kept, "model"
+            # Attempts may have failed meanwhile, and been made again.
+            self._unanswered = asked.meter.last_failure or reason
+        except anyio.get_cancelled_exc_class():
+            self._unanswered = asked.meter.last_failure or "it was asked until the time ran out"
+            raise
         except BudgetExhausted as error:
             if stage.essential:
                 self._budget.ran_out("tokens")

@@ -269,6 +269,8 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
     cut_off = [limit for limit in exhausted if limit in ("seconds", "tokens")]
     if not claims and cut_off and not ledger.sources:
         return f"{limits_reached(cut_off)} before anything could be read.", []
+    if not claims and not ledger.sources and (failed := _why_nothing_was_read(ledger)):
+        return failed, []
     if not claims:
         return NOTHING_NEW if ledger.context else NOTHING_FOUND, []
     cited: dict[tuple[str, int], Excerpt] = {}
@@ -285,6 +287,18 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
             lines.append(f"{_unmarked(ledger.aspect(aspect).text)}:")
         lines += [f"- {sentence}" for sentence in said] if len(claims) > 1 else said
     return "\n".join(lines + _disagreements(ledger, numbers)), list(cited.values())
+
+
+def _why_nothing_was_read(ledger: Ledger) -> str | None:
+    """Return the failure that kept every page from being read: that is no finding. None where nothing failed."""
+    searches = [failure for failure in ledger.failures if failure.service == "search"]
+    if searches and not ledger.leads:
+        return f"Nothing could be looked up: {searches[-1].detail.rstrip('.')}."
+    pages = [failure for failure in ledger.failures if failure.service == "fetch"]
+    if pages and not ledger.unread():
+        found = "The page that was found" if len(pages) == 1 else f"None of the {len(pages)} pages that were found"
+        return f"{found} could {'not ' if len(pages) == 1 else ''}be read: {pages[-1].detail.rstrip('.')}."
+    return None
 
 
 def _slice(excerpt: Excerpt) -> tuple[str, int]:

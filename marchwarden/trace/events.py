@@ -263,6 +263,10 @@ class Concluded(_Event):
 
 class WasCancelled(_Event):
     action: Literal["cancelled"] = "cancelled"
+    by: Literal["caller", "operator"] = "caller"
+    """Who ended the call: whoever made it, or whoever stopped the server."""
+    question: str | None = None
+    """Question of the call, which may have been cancelled before its first step."""
 
 
 class WasKilled(_Event):
@@ -276,6 +280,8 @@ class Failed(_Event):
     action: Literal["failed"] = "failed"
     error: str
     """Type of the exception; never its traceback or a secret."""
+    question: str | None = None
+    """Question of the call, which may have failed before its first step."""
 
 
 class Finished(_Event):

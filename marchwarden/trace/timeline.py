@@ -126,7 +126,7 @@ def _describe(event: JsonView) -> str:
             evidence = _count(len(event.state.ledger.excerpts), "excerpt")
             return f"concluded: {_count(len(event.claims), 'claim')} from {evidence}, as of {event.day}"
         case "cancelled":
-            return "cancelled by the caller"
+            return "ended by the operator of the server" if event.by == "operator" else "cancelled by the caller"
         case "killed":
             return f"stopped from outside: {_KILLS.get(event.reason, event.reason)}"
         case "failed":

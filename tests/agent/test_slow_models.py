@@ -70,3 +70,30 @@ async def test_a_second_attempt_that_takes_too_long_ends_as_a_first_one_does() -
     assert service.asked > 1
     assert "1931" in done.result.answer
     assert any("took longer than" in event.reason for event in done.events("fallback"))
+    (told,) = [gap.detail for gap in done.result.gaps if gap.topic == "the model"]
+    assert "no answer of the model c" in told
+    assert done.result.worded_by == "program"
+
+
+async def test_a_call_whose_every_model_call_failed_says_so_and_not_only_that_time_ran_out() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 503 Unavailable\r\nretry-after: 3\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}"
+        )
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    settings = load_settings(
+        model="openai/down",
+        api_base=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1",
+        max_seconds=5,
+        source="snapshot",
+        web=make_web(Path.cwd() / "web", BRIDGE),
+    )
+    done = await run("When was the Halden Bridge built?", settings=settings)
+    server.close()
+    assert "1931" in done.result.answer
+    (told,) = [gap.detail for gap in done.result.gaps if gap.topic == "the model"]
+    assert "the model service failed" in told

@@ -376,6 +376,8 @@ def test_a_server_that_ends_leaves_no_process_and_says_in_its_traces_why(tmp_pat
         assert all(dies(pid) for pid in family)
     assert status == (-signal.SIGKILL if ending == "SIGKILL" else 0)
     assert the_trace(tmp_path).outcome == ("unfinished" if ending == "SIGKILL" else "cancelled")
+    if ending != "SIGKILL":
+        assert the_trace(tmp_path).raw[-1]["by"] == ("operator" if ending == "SIGINT" else "caller")
 
 
 def test_a_client_that_reads_no_more_does_not_hold_up_the_end(tmp_path: Path) -> None:
@@ -483,6 +485,7 @@ async def test_sigterm_ends_an_http_server_in_the_middle_of_a_call(tmp_path: Pat
         assert process.returncode == 0
     assert dies(int(note.read_text()))
     assert the_trace(tmp_path).outcome == "cancelled"
+    assert the_trace(tmp_path).raw[-1]["decision"] == "the server was stopped by its operator"
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,8 @@ async def test_a_call_that_dies_is_its_own_failure_and_the_next_one_works(
     assert caught.value.trace_id == caller.trace_id
     assert "sk-secret" not in str(caught.value)
     assert caller.actions == ["start", "failed"]
-    assert caller.trace.raw[-1]["error"] == reason
+    last = caller.trace.raw[-1]
+    assert (last["error"], last["question"], reason in last["decision"]) == (reason, question, True)
     assert (await Caller(caller.settings).ask("answer me")).answer
 
 
@@ -214,6 +215,7 @@ async def test_a_call_that_is_cancelled_before_its_process_exists_leaves_none(ca
     with anyio.move_on_after(0):
         await caller.ask("sleep")
     assert caller.trace.outcome == "cancelled"
+    assert [(line["by"], line["question"]) for line in caller.trace.raw] == [("caller", "sleep")]
     await _until(lambda: multiprocessing.active_children() == [])
 
 
@@ -226,7 +228,9 @@ async def test_the_last_news_is_told_again_while_nothing_happens(monkeypatch: py
     assert caller.heard[-1].endswith(" s)")
 
 
-async def test_a_call_that_waits_for_its_process_tells_so_and_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_that_never_gets_its_process_tells_so_and_is_a_failure_not_a_finding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from multiprocessing import forkserver
 
     hurried(monkeypatch, heartbeat=0.2)
@@ -237,13 +241,14 @@ async def test_a_call_that_waits_for_its_process_tells_so_and_ends_in_time(monke
     server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
     os.kill(server, signal.SIGSTOP)
     try:
-        result = await caller.ask("answer me")
+        with pytest.raises(ResearchFailed, match=r"not ready within 0\.5 s: the server is overloaded"):
+            await caller.ask("answer me")
     finally:
         os.kill(server, signal.SIGCONT)
     assert caller.heard[0].startswith("starting (")
-    assert result.answer == "The time limit was reached before anything could be read."
-    assert result.gaps[0].detail == "The time limit was reached. No search was completed."
-    assert [gap.category for gap in result.gaps] == [GapCategory.BUDGET_EXHAUSTED]
+    (line,) = caller.trace.raw
+    assert (line["action"], line["question"], line["error"]) == ("failed", "answer me", "NotReady")
+    assert "overloaded" in line["decision"]
     await _until(lambda: multiprocessing.active_children() == [])
     assert (await Caller(Settings()).ask("answer me")).answer
 
@@ -288,6 +293,25 @@ async def test_a_trace_that_cannot_be_written_ends_the_call(tmp_path: Path) -> N
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError):
         await Caller(Settings(trace_dir=tmp_path / "file" / "traces")).ask("sleep")
+
+
+async def test_an_answer_is_given_where_only_the_end_of_its_trace_does_not_fit_on_the_disk(caller: Caller) -> None:
+    """RLIMIT_FSIZE ends the file, as a full disk does; the answer may have been paid for."""
+    import resource
+
+    first = await caller.ask("answer me")
+    size = caller.trace.path.read_bytes().index(b"\n") + 100
+    other = Caller(caller.settings)
+    old, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        result = await other.ask("answer me")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert result.answer.partition("says")[2] == first.answer.partition("says")[2]
+    assert other.trace.outcome == "unfinished"
+    assert other.heard[-1].startswith("the trace has no end: ")
 
 
 async def test_keys_do_not_reach_the_trace() -> None:

@@ -35,7 +35,7 @@ _QUESTION_CHARS = 120
 
 _ENDINGS: dict[Outcome, tuple[str, str]] = {
     "finished": ("finished", "green"),
-    "cancelled": ("cancelled by the caller: there is no result", "yellow"),
+    "cancelled": ("cancelled: there is no result", "yellow"),
     "failed": ("failed: there is no result", "red"),
     "unfinished": ("unfinished: the call is still running, or its process was killed", "yellow"),
 }
