@@ -35,6 +35,9 @@ _ESCAPE = re.compile(
 # Bytes that a pipe which is ready takes without blocking. POSIX warrants 512.
 _PIPE_BUF = getattr(select, "PIPE_BUF", 512)
 
+# Bytes of one message from a client. A guess: the longest request that the contract allows has 20,000.
+MAX_LINE_BYTES = 4_000_000
+
 T = TypeVar("T")
 
 
@@ -173,13 +176,20 @@ async def _incoming(descriptor: int) -> AsyncIterator[str]:
     # Unlike the SDK's own reader, which is a thread, this can be cancelled while nothing comes.
     from anyio import wait_readable
 
-    buffer = b""
+    # Joined only when a line ends, so that a long one is read in linear time.
+    begun: list[bytes] = []
+    size = 0
     while received := await _when_ready(wait_readable, descriptor, lambda: os.read(descriptor, 65_536)):
-        *lines, buffer = (buffer + received).split(b"\n")
-        for line in lines:
-            yield _decode_line(line)
-    if buffer:
-        yield _decode_line(buffer)
+        *ended, rest = received.split(b"\n")
+        for end in ended:
+            yield _decode_line(b"".join([*begun, end] if size < MAX_LINE_BYTES else begun))
+            begun, size = [], 0
+        # What is beyond the limit is dropped: the line is no JSON then, and is answered as such.
+        if rest and size < MAX_LINE_BYTES:
+            begun.append(rest)
+            size += len(rest)
+    if begun:
+        yield _decode_line(b"".join(begun))
 
 
 def _decode_line(line: bytes) -> str:

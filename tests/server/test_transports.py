@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -22,6 +23,7 @@ from mcp.shared.exceptions import MCPError
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import ConfigurationError
 from marchwarden.programs import own_programs
+from marchwarden.server import transports
 from marchwarden.server.mcp import build
 from marchwarden.server.transports import serve
 from marchwarden.server.worker import research_in_worker
@@ -353,6 +355,28 @@ def test_what_is_not_json_gets_an_error_and_the_next_messages_an_answer(tmp_path
         assert b"answer \\ud800" not in server.lines[-1]
         answer = server.receive()["result"]["structuredContent"]["answer"]
     assert "answer \ufffd, \\ud800 and \U0001f345\ufffd" in answer
+
+
+def test_an_endless_line_is_cut_and_the_next_message_is_read() -> None:
+    """With its end it would be JSON again, of another meaning."""
+    reader, writer = os.pipe()
+
+    def write() -> None:
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(b'{"text":"' + b"x" * (2 * transports.MAX_LINE_BYTES) + b'"}\n{"id":1}\n')
+
+    async def read() -> list[str]:
+        return [line async for line in transports._incoming(reader)]
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    long, short = anyio.run(read)
+    thread.join()
+    os.close(reader)
+    assert short == '{"id":1}'
+    assert len(long) < 2 * transports.MAX_LINE_BYTES
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(long)
 
 
 @pytest.mark.parametrize("ending", ["SIGINT", "end of stdin", "SIGKILL"])  # SIGTERM ends a server over HTTP, below
