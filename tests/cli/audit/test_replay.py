@@ -63,7 +63,8 @@ def test_json_is_the_file_byte_for_byte(run: Run, folder: Path, a_trace: str) ->
     ("ending", "words"),
     [
         ([], "unfinished: the call is still running, or its process was killed"),
-        ([WasCancelled(decision="the caller left")], "cancelled by the caller: there is no result"),
+        ([WasCancelled(decision="the caller left")], "cancelled: there is no result"),
+        ([WasCancelled(decision="stopped", by="operator")], "ended by the operator of the server"),
         ([WasKilled(decision="x", reason="tokens"), Failed(decision="x", error="RuntimeError")], "failed"),
     ],
 )
