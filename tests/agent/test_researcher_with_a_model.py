@@ -308,7 +308,7 @@ async def test_at_500_tokens_the_result_is_valid_and_says_that_the_budget_ran_ou
 
 async def test_a_closing_stage_that_tokens_do_not_reach_is_no_exhausted_budget() -> None:
     """The findings are whole: the rules alone judge the claims, and the open questions are the model-free ones."""
-    all_of_it = lm15.Usage(input_tokens=50_000, output_tokens=10)
+    all_of_it = lm15.Usage(input_tokens=18_000, output_tokens=10)
     done = await run(
         lambda asked: Reply(good(asked), usage=all_of_it) if stage_of(asked) == "synthesize" else good(asked)
     )
