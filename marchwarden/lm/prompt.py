@@ -92,7 +92,11 @@ def most_tokens(request: Any) -> int:
 
 
 def usual_most_tokens(request: Any) -> int:
-    """Return a measured upper bound on the tokens of a prompt. The known tokenizers stay below it."""
+    """Return a measured upper bound on the tokens of a prompt.
+
+    Of 307 pages, five tokenizers count 0.51 to 1.05 times as many; text at random has more. What a server reports
+    beyond it raises later bounds.
+    """
     texts = [*prompt_texts(request)]
     if schema := (request.config.response_format or {}).get("schema"):
         texts.append(json.dumps(schema, ensure_ascii=False))
@@ -138,7 +142,8 @@ def fewest_tokens(text: str) -> int:
 def is_plausible(count: object, text: str, most: int) -> bool:
     """Return whether what a server says can be the number of tokens of `text`, of which `most` are a bound.
 
-    Counts from outside are input: they may be negative, absurd, or no whole numbers.
+    Counts from outside are input: they may be negative, absurd, or no whole numbers. One that is too low, but that
+    some tokenizer could give, can't be told from a true one.
     """
     is_whole = isinstance(count, int) and not isinstance(count, bool)
     return is_whole and fewest_tokens(text) <= count <= max(most, 1) * ABSURD_TIMES  # type: ignore[operator]
