@@ -18,7 +18,7 @@ from dspy import lm15
 
 from marchwarden.errors import ModelError, ModelErrorKind, NotRecorded
 from marchwarden.lm.engine import Capabilities, Engine
-from marchwarden.lm.meter import current_caller
+from marchwarden.lm.meter import ChargedUsage, current_caller
 from marchwarden.lm.prompt import request_hash
 from marchwarden.lm.recorded import answer_events
 from marchwarden.trace.events import EngineFeatures, ModelCalled
@@ -159,7 +159,7 @@ def _replay(request: Any, attempt: Attempt, *, is_retried: bool) -> list[Any]:
 
 def _usage(call: ModelCalled) -> Any:
     """Return the usage that gives the charge of then."""
-    return lm15.Usage(
+    return ChargedUsage(
         input_tokens=call.input_tokens,
         output_tokens=call.output_tokens,
         cache_read_tokens=call.cached_tokens,

@@ -129,7 +129,7 @@ async def rerun(trace: Trace, settings: Settings, exchange: Exchange) -> Rerun:
         else:
             with (
                 TraceWriter(own.traces, trace_id, secrets=secrets_of(own)) as writer,
-                recorded_end(writer, trace_id),
+                recorded_end(writer, trace_id, recorded.started.question),
             ):
                 both = _Kept(writer)
                 result = await call.run(both, trace_id)

@@ -87,6 +87,7 @@ def _again(lines: Lines, recorded: dict[str, Any], told: dict[str, Any]) -> tupl
 def _with_a_model(lines: Lines, recorded: dict[str, Any], state: Checkpoint, claims: list[Claim]) -> Conclusion:
     """Return a conclusion with the recorded words of a model in it; all that follows from them is made again."""
     assessed = next(line for line in reversed(lines) if line.get("action") == "assess")
+    worded = next(line for line in reversed(lines) if line.get("action") == "synthesize")
     answer, cited = render_answer(state.ledger, claims, state.exhausted)
     given = recorded["estimate"]
     return Conclusion(
@@ -94,7 +95,7 @@ def _with_a_model(lines: Lines, recorded: dict[str, Any], state: Checkpoint, cla
         cited,
         evidence(state.ledger, claims),
         claims,
-        "model",
+        worded["stage_form"],
         [Gap.model_validate(each) for each in assessed["gaps"]],
         [DiscoveryEvent.model_validate(each) for each in assessed["discovery_events"]],
         [OpenQuestion.model_validate(each) for each in assessed["open_questions"]],

@@ -109,6 +109,10 @@ class Answer:
         return too_many_pieces or self._bytes > MAX_TOKEN_BYTES * self._cap + OVERRUN_BYTES
 
 
+class ChargedUsage(lm15.Usage):
+    """What a recorded attempt was charged: it was checked then, and a re-run charges the same."""
+
+
 @dataclass(frozen=True)
 class _Bill:
     """Tokens of one attempt. `tokens` are charged; the others are their parts, for the trace."""
@@ -230,6 +234,8 @@ class Meter:
         highest value."""
         bound, cap = admission.prompt_bound, admission.cap
         prompt, output, total = usage.input_tokens, usage.output_tokens, usage.total_tokens
+        if isinstance(usage, ChargedUsage):
+            return _Bill(total, prompt, output, usage.cache_read_tokens or 0)
         if not is_plausible(prompt, "\n".join(prompt_texts(admission.request)), bound):
             prompt = bound
         if not is_plausible(output, answer.streamed, cap):

@@ -79,10 +79,11 @@ class MeteredEngine(_DSPyEngine):
     async def _admit(self, request: Any) -> Admission:
         caller, bound = current_caller(), self.meter.corrected(most_tokens(request))
         admission = self.meter.admit(caller, request, bound, shrink=False)
-        counted = None
+        counted: int | None = None
         # A count costs a round trip, so it is asked for only where the bound, which is free, does not fit.
         if admission is None:
-            bound = min(bound, await self._counted(request))
+            counted, by_count = await self._counted(request)
+            bound = min(bound, by_count)
             admission = self.meter.admit(caller, request, bound, shrink=False)
         while admission is None and self.meter.worth_waiting(caller, request, bound):
             await anyio.sleep(POLL_S)
@@ -90,21 +91,24 @@ class MeteredEngine(_DSPyEngine):
         if admission is None and request.config.response_format and not self.meter.fits(caller, request, bound):
             # The prompt says in words what the schema says.
             plain = replace(request, config=replace(request.config, response_format=None))
-            plain_bound = min(self.meter.corrected(most_tokens(plain)), await self._counted(plain))
+            plain_counted, by_count = await self._counted(plain)
+            plain_bound = min(self.meter.corrected(most_tokens(plain)), by_count)
             if self.meter.fits(caller, plain, plain_bound):
-                request, bound = plain, plain_bound
+                request, bound, counted = plain, plain_bound, plain_counted
         admission = admission or self.meter.admit(caller, request, bound, shrink=True)
         assert admission is not None, "admit(shrink=True) admits or raises"
         admission.counted = counted
         return admission
 
-    async def _counted(self, request: Any) -> int:
-        """Return the count of a prompt's tokens with a margin; a bound where there is no count that can be true."""
+    async def _counted(self, request: Any) -> tuple[int | None, int]:
+        """Return the count of a prompt's tokens, and the count with a margin.
+
+        Where there is no count that can be true: None, and a bound.
+        """
         counted, bound = await self._inner.count_tokens(request), most_tokens(request)
-        if not is_plausible(counted, "\n".join(prompt_texts(request)), bound):
-            return self.meter.corrected(bound)
-        assert counted is not None
-        return self.meter.corrected(counted + max(MIN_COUNT_MARGIN_TOKENS, counted // COUNT_MARGIN_SHARE))
+        if counted is None or not is_plausible(counted, "\n".join(prompt_texts(request)), bound):
+            return None, self.meter.corrected(bound)
+        return counted, self.meter.corrected(counted + max(MIN_COUNT_MARGIN_TOKENS, counted // COUNT_MARGIN_SHARE))
 
     async def _watched(self, request: Any, answer: Answer) -> AsyncIterator[Any]:
         async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]

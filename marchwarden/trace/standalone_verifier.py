@@ -406,7 +406,9 @@ def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> s
 
 
 def _bare(text: str) -> str:
-    return _RENDERING.sub("", text)
+    while (bare := _RENDERING.sub("", text)) != text:  # taking a marker out of `[[1]2]` makes another
+        text = bare
+    return text
 
 
 def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | None:
@@ -423,7 +425,7 @@ def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | No
     headings = {_bare(aspect["text"]) + ":" for aspect in ledger["aspects"]}
     said = set()
     for line in answer.split("\n"):
-        bare = _bare(line.removeprefix("- ") if len(claims) > 1 else line)
+        bare = _bare(line.removeprefix("- ") if len(concluded["claims"]) > 1 else line)
         if bare in claims:
             said.add(bare)
             marked = [result["citations"][int(number) - 1]["raw_excerpt"] for number in _MARKER.findall(line)]
