@@ -411,10 +411,10 @@ class _Call:
         return asyncio.run(finish(checkpoint, limit=limit, trace_id=self._job.trace_id, seconds=seconds))
 
     def _failed(self, error: str, reason: str | None = None) -> ResearchFailed:
-        said = reason or f"internal error: {error}"
-        self._record_failure(f"the call failed: {said}", error)
+        said = f": {reason}" if reason else f" with an internal error: {error}"
+        self._record_failure(f"the call failed{said}", error)
         return ResearchFailed(
-            f"the research failed: {said}",
+            f"the research failed{said}",
             trace_id=self._job.trace_id,
             hint=f"`marchwarden replay {self._job.trace_id}` shows how far it got.",
         )

@@ -414,7 +414,7 @@ def said(text: str) -> Answer:
     return as_events(
         (None, {**base, "choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]}),
         (None, {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
-        (None, {**base, "choices": [], "usage": {"prompt_tokens": 90, "completion_tokens": 9, "total_tokens": 99}}),
+        (None, {**base, "choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 9, "total_tokens": 909}}),
         (None, "[DONE]"),
     )
 
@@ -441,7 +441,7 @@ def test_a_judge_marks_the_answers_and_its_agreement_stands_beside_the_scores(
         "agreement": 1.0,
         "kappa": None,
         "grades": [{"labels": "said", "grade": "supported", "facts": 1}],
-        "tokens": 99,
+        "tokens": 909,
     }
     assert json.loads((tmp_path / "out" / "scores.json").read_text())["judge"] == body["judge"]
     assert body["scores"]["tokens"]["value"] == 0
