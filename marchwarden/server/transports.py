@@ -20,6 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from marchwarden.errors import ConfigurationError
+from marchwarden.server.messages import screened
 from marchwarden.settings import Settings
 
 if TYPE_CHECKING:
@@ -162,13 +163,24 @@ async def _serve_stdio(server: Server[Any], wire: Wire, leave: anyio.Event) -> N
         await leave.wait()
         scope.cancel()
 
-    incoming = cast("anyio.AsyncFile[str]", _incoming(wire.incoming))
-    outgoing = cast("anyio.AsyncFile[str]", _Outgoing(wire.outgoing, leave))
+    out = _Outgoing(wire.outgoing, leave)
+    incoming = cast("anyio.AsyncFile[str]", _readable(_incoming(wire.incoming), out))
+    outgoing = cast("anyio.AsyncFile[str]", out)
     async with anyio.create_task_group() as group:
         group.start_soon(until_told, group.cancel_scope)
         async with stdio_server(incoming, outgoing) as (read, write):
             await server.run(read, write, server.create_initialization_options())
         group.cancel_scope.cancel()
+
+
+async def _readable(lines: AsyncIterator[str], out: _Outgoing) -> AsyncIterator[str]:
+    """Yield the messages that the SDK can read; answer the others."""
+    async for line in lines:
+        for message, is_readable in screened(line):
+            if is_readable:
+                yield message
+            else:
+                await out.write(f"{message}\n")
 
 
 async def _incoming(descriptor: int) -> AsyncIterator[str]:
@@ -205,21 +217,24 @@ class _Outgoing:
     """Writes UTF-8 without ever blocking. Sets `leave` where nobody is there to read any more."""
 
     def __init__(self, descriptor: int, leave: anyio.Event) -> None:
+        from anyio import Lock
+
         self._descriptor = descriptor
         self._leave = leave
+        # A message is written in parts: another must not come between.
+        self._turn = Lock()
 
     async def write(self, text: str) -> None:
         from anyio import wait_writable
 
         rest = memoryview(text.encode("utf-8", "replace"))
-        try:
-            while rest:
-                part = rest[:_PIPE_BUF]
-                rest = rest[
-                    await _when_ready(wait_writable, self._descriptor, partial(os.write, self._descriptor, part)) :
-                ]
-        except OSError:
-            self._leave.set()
+        async with self._turn:
+            try:
+                while rest:
+                    write_part = partial(os.write, self._descriptor, rest[:_PIPE_BUF])
+                    rest = rest[await _when_ready(wait_writable, self._descriptor, write_part) :]
+            except OSError:
+                self._leave.set()
 
     async def flush(self) -> None:
         pass

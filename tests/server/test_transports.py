@@ -357,6 +357,22 @@ def test_what_is_not_json_gets_an_error_and_the_next_messages_an_answer(tmp_path
     assert "answer \ufffd, \\ud800 and \U0001f345\ufffd" in answer
 
 
+def test_every_message_with_an_id_gets_an_answer(tmp_path: Path) -> None:
+    with a_raw_server(tmp_path) as server:
+        assert server.process.stdin
+        server.initialize()
+        for line in [
+            b'{"jsonrpc": "1.0", "id": 2, "method": "ping"}',
+            b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}',
+            b'[{"jsonrpc": "2.0", "id": 3, "method": "ping"}, {"jsonrpc": "2.0", "id": 4}]',
+        ]:
+            server.process.stdin.write(line + b"\n")
+        server.process.stdin.flush()
+        answers = {answer["id"]: answer for answer in (server.receive() for _ in range(4))}
+    assert answers[3]["result"] == {}
+    assert [answers[number]["error"]["code"] for number in (2, 1.5, 4)] == [-32600] * 3
+
+
 def test_an_endless_line_is_cut_and_the_next_message_is_read() -> None:
     """With its end it would be JSON again, of another meaning."""
     reader, writer = os.pipe()

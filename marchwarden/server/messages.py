@@ -1,0 +1,64 @@
+"""Messages that the MCP SDK would leave without an answer, and the errors that JSON-RPC has for them.
+
+The SDK drops what it can't read as a message. Whoever sent it with an id would wait for ever.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+
+
+def screened(line: str) -> Iterator[tuple[str, bool]]:
+    """Yield the messages of a line, each with whether it goes to the server; one that doesn't is an error to send.
+
+    A batch (MCP 2025-03-26) is taken apart: each of its requests is answered by itself.
+    """
+    if not line.strip():
+        return
+    try:
+        read = json.loads(line)
+    except (ValueError, RecursionError):
+        yield _error(None, PARSE_ERROR, "the message is not JSON"), False
+        return
+    if not isinstance(read, list):
+        fault = _fault(read)
+        yield (line, True) if fault is None else (_error(_id_of(read), INVALID_REQUEST, fault), False)
+        return
+    if not read:
+        yield _error(None, INVALID_REQUEST, "the batch is empty"), False
+    for each in read:
+        fault = _fault(each)
+        yield (json.dumps(each), True) if fault is None else (_error(_id_of(each), INVALID_REQUEST, fault), False)
+
+
+def _fault(message: Any) -> str | None:
+    """Return why a message that asks for an answer can't get one from the server; None where it can, or asks none."""
+    if not isinstance(message, dict):
+        return "the message is not an object"
+    if "id" not in message or "result" in message or "error" in message:
+        return None
+    identifier, params = message["id"], message.get("params")
+    if message.get("jsonrpc") != "2.0":
+        return 'jsonrpc must be "2.0"'
+    if isinstance(identifier, bool) or not isinstance(identifier, (int, str)):
+        return "id must be an integer or a string"
+    if not isinstance(message.get("method"), str):
+        return "method must be a string"
+    if params is not None and not isinstance(params, dict):
+        return "params must be an object"
+    return None
+
+
+def _id_of(message: Any) -> Any:
+    """Return the id to answer to: as it came, where JSON-RPC lets an id be so; else None."""
+    found = message.get("id") if isinstance(message, dict) else None
+    return found if isinstance(found, (int, float, str)) and not isinstance(found, bool) else None
+
+
+def _error(identifier: Any, code: int, message: str) -> str:
+    said = {"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": f"{message}"}}
+    return json.dumps(said)

@@ -1,0 +1,63 @@
+"""Every message with an id gets an answer: from the server where it can read it, else an error of JSON-RPC."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from marchwarden.server.messages import INVALID_REQUEST, PARSE_ERROR, screened
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        PING,
+        {**PING, "id": "a"},
+        {**PING, "params": {"x": 1}},
+        {**PING, "params": None},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "result": {}},
+        {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}},
+    ],
+)
+def test_what_the_server_can_read_goes_to_it_as_it_came(message: dict[str, Any]) -> None:
+    line = json.dumps(message)
+    assert list(screened(line)) == [(line, True)]
+
+
+@pytest.mark.parametrize(
+    ("line", "identifier", "code"),
+    [
+        ("not JSON", None, PARSE_ERROR),
+        ("[" * 100_000, None, PARSE_ERROR),
+        ("5", None, INVALID_REQUEST),
+        ("[]", None, INVALID_REQUEST),
+        (json.dumps({**PING, "jsonrpc": "1.0"}), 1, INVALID_REQUEST),
+        (json.dumps({"id": "b", "method": "ping"}), "b", INVALID_REQUEST),
+        (json.dumps({**PING, "id": 1.5}), 1.5, INVALID_REQUEST),
+        (json.dumps({**PING, "id": True}), None, INVALID_REQUEST),
+        (json.dumps({**PING, "id": None}), None, INVALID_REQUEST),
+        (json.dumps({**PING, "id": [1]}), None, INVALID_REQUEST),
+        (json.dumps({"jsonrpc": "2.0", "id": 1}), 1, INVALID_REQUEST),
+        (json.dumps({**PING, "method": 5}), 1, INVALID_REQUEST),
+        (json.dumps({**PING, "params": [1]}), 1, INVALID_REQUEST),
+    ],
+)
+def test_what_the_server_would_drop_is_answered_with_an_error(line: str, identifier: object, code: int) -> None:
+    ((answer, goes_on),) = screened(line)
+    told = json.loads(answer)
+    assert (goes_on, told["jsonrpc"], told["id"], told["error"]["code"]) == (False, "2.0", identifier, code)
+
+
+def test_a_batch_is_taken_apart() -> None:
+    found = list(screened(json.dumps([PING, {**PING, "id": 2.5}, {**PING, "id": 3}])))
+    assert [(json.loads(message)["id"], goes_on) for message, goes_on in found] == [
+        (1, True),
+        (2.5, False),
+        (3, True),
+    ]
+    assert list(screened("  \n")) == []
