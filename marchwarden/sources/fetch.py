@@ -85,15 +85,19 @@ class _Visit:
 class Fetcher:
     """Fetcher of pages for one research call. It keeps robots.txt answers for as long as it lives."""
 
-    def __init__(self, settings: Settings, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, settings: Settings, *, transport: httpx.AsyncBaseTransport | None = None, revalidate: bool = False
+    ) -> None:
         """Fetch over the network, or over `transport` in its place.
+
+        With `revalidate`, a server is asked about each kept page, also where it called that page fresh.
 
         With a `transport` no name is resolved, so that only an address in the URL itself can be refused; and there is
         no pause between requests, since they burden nobody.
         """
         self._settings = settings
         self._transport = transport or live_transport(settings)
-        self._headers = _headers(settings.contact)
+        self._headers = _headers(settings.contact) | ({"Cache-Control": "no-cache"} if revalidate else {})
         self._robots = Robots(self._read_robots)
 
     async def __aenter__(self) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as codec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -35,15 +36,22 @@ def command(
             autocompletion=_complete,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="The trace's own lines, byte for byte.")] = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            metavar="",
+            help="The trace's own lines, byte for byte; then a line `check` if `marchwarden check` has looked.",
+        ),
+    ] = False,
 ) -> None:
-    """Show what a call did, step by step, and verify what it says."""
+    """Show what a call did, step by step, and verify what it says. The latest check of its citations is shown too."""
     from marchwarden.cli.views import console
     from marchwarden.trace.reader import find_trace, read_trace
 
     path = find_trace(trace_folder(), trace_id)
     if json:
-        console.data(_lines(path))
+        console.data(_lines(path) + _check_line(path))
     elif not show(read_trace(path)):
         raise typer.Exit(1)
 
@@ -54,7 +62,9 @@ def show(trace: Trace) -> bool:
     Returns False where something is damaged or missing, or where the result can't be read. A call without a result,
     and a trace of an older or newer version, are no failure: the verdict says so.
     """
+    from marchwarden.audit.check_record import last_check
     from marchwarden.audit.verdict import quick_verdict
+    from marchwarden.cli.audit.check_view import kept_check_view
     from marchwarden.cli.views import console
     from marchwarden.trace.timeline import timeline
 
@@ -69,6 +79,8 @@ def show(trace: Trace) -> bool:
             readable = False
     found = quick_verdict(trace.path)
     console.verdict(found)
+    if kept := last_check(trace.path):
+        console.show(kept_check_view(kept))
     unfinished = result is None and found.state == "missing"
     return readable and (unfinished or found.state not in ("damaged", "missing"))
 
@@ -80,3 +92,13 @@ def _lines(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise TraceError(f"{path} can't be read: {error.strerror or error}") from error
+
+
+def _check_line(path: Path) -> bytes:
+    """Return the latest check of the trace's citations as a further line; empty where there is none."""
+    from marchwarden.audit.check_record import last_check
+
+    kept = last_check(path)
+    if kept is None:
+        return b""
+    return codec.dumps({"action": "check", **kept}, ensure_ascii=False).encode("utf-8", "replace") + b"\n"

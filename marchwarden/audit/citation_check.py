@@ -1,0 +1,406 @@
+"""Looking after citations: fetch each cited page or file again, and tell what became of its quotes.
+
+Pages come through the same fetcher as in research (robots.txt, pauses, address rules), each address once, one at a
+time from a host. Kept answers are confirmed with their server. A page that can't be reached is told as such: that is
+no finding about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+import anyio
+from anyio import to_thread
+
+from marchwarden import __version__
+from marchwarden.audit.drift import find_drift
+from marchwarden.audit.file_check import read_document
+from marchwarden.audit.identifiers import (
+    DOI_RESOLVER,
+    Notice,
+    arxiv_paper_of,
+    crossref_address,
+    crossref_notices,
+    doi_of,
+    is_doi_address,
+)
+from marchwarden.contract import EXCERPT_CUT, NON_TEXT_SOURCE, Citation
+from marchwarden.errors import TraceError
+from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport, manifest_hash
+from marchwarden.http.addresses import host_of
+from marchwarden.observations import Failure, FailureKind, FetchOutcome, is_file, placed, without_place
+from marchwarden.settings import Settings, shipped
+from marchwarden.sources.fetch import Fetcher
+from marchwarden.store.content_store import Store
+from marchwarden.trace.events import Fetched, Started
+
+if TYPE_CHECKING:
+    from marchwarden.trace.reader import Trace
+
+State: TypeAlias = Literal["same", "elsewhere", "changed", "gone", "moved", "closed", "unreachable"]
+
+# States in which the quote is still said, and those in which it is not.
+STILL_SAID: frozenset[State] = frozenset({"same", "elsewhere", "moved"})
+DRIFTED: frozenset[State] = frozenset({"changed", "gone"})
+
+# Seconds for one page, redirects and a crawl delay included, where the setting is less: nobody waits. A guess.
+_FETCH_S = 30.0
+# Hosts that are asked side by side. A guess.
+_HOSTS_AT_ONCE = 8
+
+_CLOSED = frozenset(
+    {
+        FailureKind.FORBIDDEN,
+        FailureKind.PAYWALL,
+        FailureKind.LOGIN_REQUIRED,
+        FailureKind.ROBOTS_DISALLOWED,
+        FailureKind.BOT_WALL,
+        FailureKind.COOKIE_WALL,
+    }
+)
+
+
+@dataclass(frozen=True)
+class CitationCheck:
+    """The state of one citation as its page or file is now."""
+
+    number: int
+    """Number of the citation, from 1, as in the answer's marker."""
+    locator: str
+    quote: str
+    state: State
+    detail: str = ""
+    """Reason for the state, in a sentence; empty where the state says all."""
+    old_sentence: str | None = None
+    """First sentence of the quote that is gone; None where none is."""
+    new_sentence: str | None = None
+    """Sentence that took its place; None where none is like it."""
+    new_locator: str | None = None
+    """Address that the page has moved to, or place of the quote in its file; None where it is the cited one."""
+    status: int | None = None
+    """HTTP status of the answer; None where none came, and for a file."""
+    notices: tuple[Notice, ...] = ()
+    """News of the work as a whole since it was cited: retractions, corrections, newer versions."""
+
+    @property
+    def has_drifted(self) -> bool:
+        """True where the quote is no longer said, or the work was retracted or superseded since."""
+        told = {notice.kind for notice in self.notices}
+        return self.state in DRIFTED or bool(told & {"retracted", "superseded"})
+
+
+@dataclass(frozen=True)
+class TraceCheck:
+    """One check of a trace's citations."""
+
+    trace_id: str
+    question: str
+    checked: datetime
+    """Time of the check, in UTC."""
+    citations: tuple[CitationCheck, ...]
+
+    def record(self) -> dict[str, Any]:
+        """Return the check as JSON: what is kept beside the trace."""
+        return {
+            "checked": self.checked.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "version": __version__,
+            "citations": [asdict(each) for each in self.citations],
+        }
+
+
+@dataclass(frozen=True)
+class _Cited:
+    """One citation with what its trace knows of the page."""
+
+    number: int
+    citation: Citation
+    text: str | None
+    """Text of the page as it was read; None where it is lost."""
+    body: bytes | None
+    """Bytes of the page as they came; None where they are lost."""
+    was: str | None
+    """Standing of the page then: `retracted`, `superseded`; None for a usual one."""
+
+    @property
+    def address(self) -> str:
+        """Address or path that is to be read again."""
+        return without_place(self.citation.locator) if is_file(self.citation.locator) else self.citation.locator
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The citations of one trace that are to be checked."""
+
+    trace: Trace
+    started: Started
+    cited: tuple[_Cited, ...]
+
+    @property
+    def addresses(self) -> set[str]:
+        return {each.address for each in self.cited}
+
+
+def plan_check(trace: Trace) -> Plan:
+    """Return what there is to check in a trace. Raises TraceError where it has no result that can be read."""
+    events = [event for _, _, event in trace.events]
+    if trace.result is None or not isinstance(events[0], Started):
+        raise TraceError(f"{trace.trace_id} is {trace.outcome}: it has no result whose citations could be checked")
+    store = Store(trace.path.parent / "store")
+    fetched = [event for event in events if isinstance(event, Fetched)]
+    cited = [
+        _cited(number, citation, fetched, trace, store)
+        for number, citation in enumerate(trace.result.citations, start=1)
+    ]
+    return Plan(trace, events[0], tuple(cited))
+
+
+def _cited(number: int, citation: Citation, fetched: Sequence[Fetched], trace: Trace, store: Store) -> _Cited:
+    where = {citation.locator, without_place(citation.locator)}
+    page = next(
+        (
+            each
+            for each in fetched
+            if where & {each.url, each.final_url} and citation.content_hash in (None, each.content_hash)
+        ),
+        None,
+    )
+    text = _stored(store, page.text_hash if page else None)
+    return _Cited(
+        number,
+        citation,
+        None if text is None else text.decode("utf-8", "replace"),
+        _stored(store, page.content_hash if page else None),
+        _standing_then(trace, where),
+    )
+
+
+def _stored(store: Store, key: str | None) -> bytes | None:
+    try:
+        return store.get(key) if key else None
+    except TraceError:
+        return None
+
+
+def _standing_then(trace: Trace, where: set[str]) -> str | None:
+    """Return the standing of a source as the trace recorded it; its lines may be of another version."""
+    line: Mapping[str, Any] = next(
+        (line for line in reversed(trace.raw) if line.get("action") == "conclude"), {"state": {}}
+    )
+    try:
+        sources = line["state"]["ledger"]["sources"]
+        return next((source["standing"] for source in sources if source["locator"] in where), None)
+    except (AttributeError, KeyError, TypeError):
+        return None
+
+
+class CitationChecker:
+    """Checks the citations of traces; each address is read once, however often it is cited."""
+
+    def __init__(self, fetchers: Mapping[str, Fetcher | str]) -> None:
+        """`fetchers`: the reader for each web, or a sentence on why that web can't be read."""
+        self._fetchers = fetchers
+        self._turns: dict[str, anyio.Lock] = {}
+        self._hosts = anyio.CapacityLimiter(_HOSTS_AT_ONCE)
+        self._notices: dict[tuple[str, str], tuple[Notice, ...]] = {}
+
+    async def check(self, plans: Sequence[Plan], tell: Callable[[str], None]) -> list[TraceCheck]:
+        """Return a check for each plan, in their order; `tell` is called with each address that was read."""
+        found: dict[tuple[int, int], CitationCheck] = {}
+
+        async def look(address: str, cited: list[tuple[int, Plan, _Cited]]) -> None:
+            web = web_of(cited[0][1].started)
+            outcome = await self._read(address, web)
+            for place, _, each in cited:
+                found[place, each.number] = await self._judge(each, outcome, web)
+            tell(address)
+
+        async with anyio.create_task_group() as group:
+            for (address, _), cited in _by_address(plans).items():
+                group.start_soon(look, address, cited)
+        now = datetime.now(timezone.utc)
+        return [
+            TraceCheck(
+                plan.trace.trace_id,
+                plan.started.question,
+                now,
+                tuple(found[place, each.number] for each in plan.cited),
+            )
+            for place, plan in enumerate(plans)
+        ]
+
+    async def _read(self, address: str, web: str) -> FetchOutcome:
+        if is_file(address):
+            return FetchOutcome(address, address)  # files are read per citation: a line may have moved
+        fetcher = self._fetchers[web]
+        if isinstance(fetcher, str):
+            return FetchOutcome(address, address, failure=Failure(FailureKind.NETWORK, fetcher))
+        # The lock first, so that what waits for a slow host takes no place from others.
+        async with self._turns.setdefault(host_of(address), anyio.Lock()), self._hosts:
+            return await fetcher.fetch(address)
+
+    async def _judge(self, cited: _Cited, outcome: FetchOutcome, web: str) -> CitationCheck:
+        if is_file(cited.address):
+            return await to_thread.run_sync(partial(_judge_file, cited))
+        check = judge(cited, outcome)
+        doi = doi_of(cited.citation.locator)
+        if doi and not is_doi_address(cited.citation.locator) and check.state not in ("same", "elsewhere"):
+            check = await self._by_doi(check, cited, doi, web)
+        return replace(check, notices=(*check.notices, *await self._news(cited, outcome, doi, web)))
+
+    async def _by_doi(self, check: CitationCheck, cited: _Cited, doi: str, web: str) -> CitationCheck:
+        """Return the check of a page that is no longer where it was, at the address that its DOI leads to now."""
+        outcome = await self._read(f"{DOI_RESOLVER}{doi}", web)
+        if outcome.failure or _is_same_page(outcome.final_url, cited.citation.locator):
+            return check
+        again = judge(cited, outcome)
+        if again.state not in STILL_SAID:
+            return check
+        return replace(again, state="moved", new_locator=outcome.final_url, detail=f"its DOI {doi} leads there")
+
+    async def _news(self, cited: _Cited, outcome: FetchOutcome, doi: str | None, web: str) -> tuple[Notice, ...]:
+        news: tuple[Notice, ...] = ()
+        if doi:
+            news += await self._of_crossref(doi, web)
+        if paper := arxiv_paper_of(cited.citation.locator):
+            cited_version = paper.version or (paper.latest_version(cited.body) if cited.body else None)
+            latest = paper.latest_version(outcome.body) if outcome.body else None
+            if paper.address != cited.citation.locator:
+                listed = await self._read(paper.address, web)
+                latest = max(filter(None, (latest, paper.latest_version(listed.body))), default=None)
+            if cited_version and latest and latest > cited_version:
+                told = f"arXiv has version {latest}; version {cited_version} was cited"
+                news += (Notice("newer_version", told, f"{paper.address}v{latest}"),)
+        return news
+
+    async def _of_crossref(self, doi: str, web: str) -> tuple[Notice, ...]:
+        if (web, doi) not in self._notices:
+            outcome = await self._read(crossref_address(doi), web)
+            try:
+                notices = tuple(crossref_notices(outcome.body)) if outcome.status == 200 else ()
+            except (ValueError, RecursionError):
+                notices = ()
+            self._notices[web, doi] = notices
+        return self._notices[web, doi]
+
+
+def _by_address(plans: Sequence[Plan]) -> dict[tuple[str, str], list[tuple[int, Plan, _Cited]]]:
+    """Return the citations by address and web, each with the place of its plan."""
+    by_address: dict[tuple[str, str], list[tuple[int, Plan, _Cited]]] = {}
+    for place, plan in enumerate(plans):
+        for each in plan.cited:
+            by_address.setdefault((each.address, web_of(plan.started)), []).append((place, plan, each))
+    return by_address
+
+
+def judge(cited: _Cited, outcome: FetchOutcome) -> CitationCheck:
+    """Return the state of a citation of the web, by the page that was fetched from its locator."""
+    citation = cited.citation
+    check = CitationCheck(cited.number, citation.locator, citation.raw_excerpt, "same", status=outcome.status)
+    failure = outcome.failure
+    if failure and failure.kind != FailureKind.NO_TEXT:
+        return replace(check, state=_state_of(failure.kind), detail=failure.detail)
+    check = _compared(check, cited, outcome)
+    page = outcome.page
+    if page and page.standing and page.standing != cited.was:
+        check = replace(check, notices=(Notice(page.standing, f"the page says that it is {page.standing}"),))
+    if _is_same_page(outcome.final_url, citation.locator) or is_doi_address(citation.locator):
+        return check
+    if check.state in STILL_SAID:
+        return replace(check, state="moved", new_locator=outcome.final_url)
+    detail = "the address leads to another page now, which does not say it"
+    return replace(check, detail=detail, new_locator=outcome.final_url)
+
+
+def _compared(check: CitationCheck, cited: _Cited, outcome: FetchOutcome) -> CitationCheck:
+    """Return the check with the state of the quote in what was read."""
+    if cited.citation.raw_excerpt == NON_TEXT_SOURCE:
+        if outcome.content_hash == cited.citation.content_hash:
+            return check
+        return replace(check, state="changed", detail="it has no text, and its bytes are others than then")
+    if outcome.page is None or not outcome.page.text:
+        return replace(check, state="changed", detail="there is no text to read in it now")
+    page = outcome.page
+    drift = find_drift(cited.citation.raw_excerpt, cited.text, page.text, page.language)
+    return replace(check, state=drift.state, old_sentence=drift.old_sentence, new_sentence=drift.new_sentence)
+
+
+def _state_of(kind: FailureKind) -> State:
+    if kind == FailureKind.NOT_FOUND:
+        return "gone"
+    return "closed" if kind in _CLOSED else "unreachable"
+
+
+def _is_same_page(url: str, other: str) -> bool:
+    """Return whether two addresses differ only in scheme, `www.` and a slash at the end."""
+    return _plain_address(url) == _plain_address(other)
+
+
+def _plain_address(url: str) -> str:
+    parts = urlsplit(url)
+    host = re.sub(r"^www\.", "", parts.netloc)
+    return f"{host}{parts.path.rstrip('/')}?{parts.query}"
+
+
+def _judge_file(cited: _Cited) -> CitationCheck:
+    """Return the state of a citation of one of the user's own files."""
+    citation = cited.citation
+    check = CitationCheck(cited.number, citation.locator, citation.raw_excerpt, "same")
+    quote = citation.raw_excerpt.removesuffix(EXCERPT_CUT)
+    document = read_document(cited.address, citation.locator, quote)
+    if isinstance(document, Failure):
+        return replace(check, state=_state_of(document.kind), detail=document.detail)
+    locator, page = document
+    drift = find_drift(quote, cited.text, page.text, page.language)
+    check = replace(check, state=drift.state, old_sentence=drift.old_sentence, new_sentence=drift.new_sentence)
+    if drift.state not in STILL_SAID:
+        return check
+    # Only an excerpt that begins a passage has a place, as when it was cited.
+    start = page.text.find(quote)
+    place = next((passage.place for passage in page.passages if passage.start == start), None)
+    now = placed(locator, place)
+    had_place = citation.locator != cited.address
+    if had_place and now not in (citation.locator, cited.address):
+        return replace(check, state="elsewhere", new_locator=now)
+    return check
+
+
+def web_of(started: Started) -> str:
+    """Return the web that a call has read: `web`, or `snapshot` with the hash of a frozen web that isn't shipped."""
+    return "web" if "web" in started.source.split(",") else f"snapshot {started.web or ''}".strip()
+
+
+@asynccontextmanager
+async def open_checker(
+    settings: Settings, plans: Iterable[Plan], frozen_web: Path | None = None
+) -> AsyncIterator[CitationChecker]:
+    """Open the readers that these plans need. `frozen_web` is the folder to check frozen webs against; None for
+    those that were searched. Raises ConfigurationError for a folder that is no frozen web."""
+    patient = settings.model_copy(update={"fetch_timeout": max(settings.fetch_timeout, _FETCH_S)})
+    fetchers: dict[str, Fetcher | str] = {}
+    for web in {web_of(plan.started) for plan in plans if not all(map(is_file, plan.addresses))}:
+        fetchers[web] = _reader_of(web, patient, frozen_web)
+    try:
+        yield CitationChecker(fetchers)
+    finally:
+        for fetcher in fetchers.values():
+            if isinstance(fetcher, Fetcher):
+                await fetcher.aclose()
+
+
+def _reader_of(web: str, settings: Settings, given: Path | None) -> Fetcher | str:
+    """Return the reader of a web, or a sentence on why it can't be read."""
+    if web == "web":
+        return Fetcher(settings, revalidate=True)
+    searched = web.partition(" ")[2] or None
+    folder = given or (settings.frozen_web if searched else shipped("web"))
+    if given is None and manifest_hash(folder) != searched:
+        return "the call read another frozen web than the one in force: name its folder with --web"
+    return Fetcher(settings, transport=FrozenWebTransport(FrozenWeb.load(folder)))

@@ -1,0 +1,160 @@
+"""`marchwarden check`: cited pages and files read again, and what became of their quotes."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from marchwarden.cli.early import trace_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from marchwarden.audit.citation_check import Plan, TraceCheck
+
+DRIFTED, NOTHING_TO_CHECK, NOT_REACHED = 1, 3, 4
+
+EPILOGUE = """Exit codes: 0 every quote is still said · 1 something changed, is gone or was retracted · 3 nothing to
+check · 4 nothing changed, but a page is closed now or can't be reached.
+
+Examples:
+
+marchwarden check
+    the latest call
+marchwarden check 3f2a
+    the one whose id begins so; `marchwarden traces` lists them
+marchwarden check --all --since 30d
+    every call of the last thirty days; also 12h, 8w, or a day: 2026-01-31
+marchwarden check --all --json | jq -r '.traces[].citations[] | select(.state == "changed") | .locator'"""
+
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+def command(
+    trace: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TRACE]", help="The trace's id or the start of it, or its file; the latest call without."
+        ),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", metavar="", help="Check every call that has citations.")] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="AGE", help="With --all: calls not older than this (12h, 30d, 8w), or since a day."),
+    ] = None,
+    web: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the frozen web to check against; that of the call without."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+) -> None:
+    """Read what a call cited again, and tell of each quote: still said, changed, gone, moved, closed now.
+
+    Pages are fetched as in research: robots.txt, pauses and address rules hold. DOIs and arXiv ids are resolved, and
+    retractions and newer versions are told. The result is kept beside the trace, and `replay` shows it.
+    """
+    import anyio
+
+    from marchwarden.audit.check_record import keep_check
+    from marchwarden.cli.audit.check_view import check_view, summary_view
+    from marchwarden.cli.views import console
+    from marchwarden.settings import load_settings
+
+    if trace and every:
+        raise typer.BadParameter("give a trace or --all, not both")
+    if since and not every:
+        raise typer.BadParameter("--since goes with --all")
+    plans, left_out = _plans(trace, every=every, since=_moment(since) if since else None)
+    for sentence in left_out:
+        console.notice(sentence)
+    if not any(plan.cited for plan in plans):
+        if json:
+            console.json({"traces": [], "counts": {}})
+        console.done("There is nothing to check: no call here has a citation.")
+        raise typer.Exit(NOTHING_TO_CHECK)
+    checks = anyio.run(_check, load_settings(), plans, web and web.absolute())
+    # Beside its own trace, which may be a file elsewhere.
+    for plan, check in zip(plans, checks, strict=True):
+        keep_check(plan.trace.path, check.record())
+    if json:
+        console.json(_plain(checks))
+    else:
+        for check in checks:
+            console.show(check_view(check))
+        if len(checks) > 1:
+            console.show(summary_view(checks))
+    raise typer.Exit(_exit_code(checks))
+
+
+async def _check(settings: Any, plans: Sequence[Plan], web: Path | None) -> list[TraceCheck]:
+    from marchwarden.audit.citation_check import open_checker
+    from marchwarden.cli.views import console
+
+    total = len(set().union(*(plan.addresses for plan in plans)))
+    with console.counting(total) as bar:
+        async with open_checker(settings, plans, web) as checker:
+            return await checker.check(plans, lambda address: bar.advance(lambda: address))
+
+
+def _plans(trace: str | None, *, every: bool, since: datetime | None) -> tuple[list[Plan], list[str]]:
+    """Return the checks to be made, and a sentence on each trace that can't be checked."""
+    from marchwarden.audit.citation_check import plan_check
+    from marchwarden.errors import TraceError
+    from marchwarden.trace.reader import find_trace, list_traces, read_trace
+
+    folder = trace_folder()
+    if every:
+        found = [
+            each.path
+            for each in list_traces(folder)
+            if each.outcome == "finished" and (since is None or (each.started is not None and each.started >= since))
+        ]
+    else:
+        found = [Path(trace) if trace and trace.endswith(".jsonl") else find_trace(folder, trace)]
+    plans, left_out = [], []
+    for path in found:
+        read = read_trace(path)
+        try:
+            plan = plan_check(read)
+        except TraceError as error:
+            left_out.append(str(error))
+        else:
+            plans += [plan] if plan.cited else []
+    return plans, left_out
+
+
+def _moment(since: str) -> datetime:
+    """Return the time that an age or a day names. Raises a usage error."""
+    now = datetime.now(timezone.utc)
+    try:
+        if age := re.fullmatch(r"(\d{1,6})([hdw])", since.strip()):
+            return now - timedelta(**{_UNITS[age[2]]: int(age[1])})
+        return datetime.fromisoformat(since.strip()).replace(tzinfo=timezone.utc)
+    except (ValueError, OverflowError):
+        raise typer.BadParameter(
+            f"--since takes an age (12h, 30d, 8w) or a day (2026-01-31), not {since!r}"
+        ) from None
+
+
+def _plain(checks: Sequence[TraceCheck]) -> dict[str, Any]:
+    counts: dict[str, int] = {}
+    for check in checks:
+        for each in check.citations:
+            counts[each.state] = counts.get(each.state, 0) + 1
+    return {
+        "traces": [{"trace_id": check.trace_id, "question": check.question, **check.record()} for check in checks],
+        "counts": counts,
+    }
+
+
+def _exit_code(checks: Sequence[TraceCheck]) -> int:
+    from marchwarden.audit.citation_check import STILL_SAID
+
+    citations = [each for check in checks for each in check.citations]
+    if any(each.has_drifted for each in citations):
+        return DRIFTED
+    return NOT_REACHED if any(each.state not in STILL_SAID for each in citations) else 0
