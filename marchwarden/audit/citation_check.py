@@ -326,7 +326,8 @@ def _compared(check: CitationCheck, cited: _Cited, outcome: FetchOutcome) -> Cit
             return check
         return replace(check, state="changed", detail="it has no text, and its bytes are others than then")
     if outcome.page is None or not outcome.page.text:
-        return replace(check, state="changed", detail="there is no text to read in it now")
+        detail = outcome.failure.detail if outcome.failure else "there is no text to read in it now"
+        return replace(check, state="changed", detail=detail)
     page = outcome.page
     drift = find_drift(cited.citation.raw_excerpt, cited.text, page.text, page.language)
     return replace(check, state=drift.state, old_sentence=drift.old_sentence, new_sentence=drift.new_sentence)
@@ -356,7 +357,8 @@ def _judge_file(cited: _Cited) -> CitationCheck:
     quote = citation.raw_excerpt.removesuffix(EXCERPT_CUT)
     document = read_document(cited.address, citation.locator, quote)
     if isinstance(document, Failure):
-        return replace(check, state=_state_of(document.kind), detail=document.detail)
+        has_changed = document.kind == FailureKind.NO_TEXT
+        return replace(check, state="changed" if has_changed else _state_of(document.kind), detail=document.detail)
     locator, page = document
     drift = find_drift(quote, cited.text, page.text, page.language)
     check = replace(check, state=drift.state, old_sentence=drift.old_sentence, new_sentence=drift.new_sentence)

@@ -41,7 +41,7 @@ def read_document(path: str, locator: str, quote: str) -> tuple[str, Page] | Fai
             return _line(path, body.split(b"\n"), int(line[1]), quote)
         page = page_of_document(path, body, modified)
     except Exception as error:  # a parser stumbled over this one file
-        return Failure(FailureKind.NO_TEXT, f"the file is built in a way that can't be read: {type(error).__name__}")
+        return Failure(FailureKind.NETWORK, f"the file is built in a way that can't be read: {type(error).__name__}")
     return page if isinstance(page, Failure) else (path, page)
 
 
