@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from marchwarden.cli.audit.again import Earlier
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.errors import InvalidRequest
 
@@ -22,6 +25,8 @@ marchwarden ask "Which herbs grow in shade?" --source-filter "*.edu, -pinterest.
 marchwarden ask "When was the queen replaced?" --source web,corpus:notes
 echo "What is a persimmon?" | marchwarden ask - --json | jq .confidence
 marchwarden ask "What is a persimmon?" --server http://127.0.0.1:8111/mcp
+marchwarden ask --again 3f2a
+    the question of that call, with its settings: what changed since?
 
 Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found (no citation) · 130 interrupted."""
 
@@ -37,10 +42,23 @@ _OPTIONS = {
 _STDIN_LIMIT = 100_000
 
 
+def _needed(context: typer.Context, question: str | None) -> str | None:
+    """Raise a usage error where there is neither a question nor an earlier call."""
+    if question is None and not context.params.get("again") and not context.resilient_parsing:
+        raise typer.BadParameter("it is missing: give a question, or --again TRACE")
+    return question
+
+
 def command(
     question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="What to find out, 1–500 characters; - reads it from stdin.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="QUESTION",
+            help="What to find out, 1–500 characters; - reads it from stdin.",
+            callback=_needed,
+            show_default=False,
+        ),
+    ] = None,
     context: Annotated[str | None, typer.Option(help="What you know already: it is not researched again.")] = None,
     depth: Annotated[
         Literal["shallow", "balanced", "deep"], typer.Option(help="How thoroughly: a target, not a limit.")
@@ -70,6 +88,14 @@ def command(
         Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
     ] = None,
     model: Annotated[str | None, typer.Option(metavar="ID", help="Model id; extractive for none.")] = None,
+    again: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TRACE",
+            is_eager=True,  # the question is looked at later, and may be missing then
+            help="Ask the question of an earlier call again, with its settings, and show what changed since.",
+        ),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", metavar="", help="The result as JSON on stdout, and nothing else there.")
     ] = False,
@@ -94,8 +120,21 @@ def command(
         "max_sources": max_sources,
         "source_filter": source_filter,
     }
-    request = _request(_question(question), context, depth, constraints)
-    sources = _sources(source, web)
+    earlier = None
+    overrides: Mapping[str, object]
+    if again is not None:
+        fixed: dict[str, object] = {"QUESTION": question, "--context": context, "--source": source, "--model": model}
+        fixed |= {"--server": server, "--depth": None if depth == "balanced" else depth}
+        fixed |= {_OPTIONS[f"constraints.{name}"]: value for name, value in constraints.items()}
+        if given := [option for option, value in fixed.items() if value is not None]:
+            raise typer.BadParameter(f"{' and '.join(given)} can't go with --again: the earlier call's are taken")
+        from marchwarden.cli.audit.again import changes_view, earlier_call
+
+        earlier = earlier_call(again, web)
+        request, overrides = earlier.request, earlier.settings
+    else:
+        request = _request(_question(question or ""), context, depth, constraints)
+        overrides = {"model": model, "source": _sources(source, web), "web": web and web.absolute()}
     if server is not None:
         if not server.startswith(("http://", "https://")):
             raise typer.BadParameter("--server takes the URL of a server, such as http://127.0.0.1:8111/mcp")
@@ -113,7 +152,6 @@ def command(
     from marchwarden.cli.client.conversation import Conversation, Interrupted
     from marchwarden.cli.views import console
 
-    overrides = {"model": model, "source": sources, "web": web and web.absolute()}
     conversation = Conversation(request, server, overrides)
     try:
         with console.progress() as tell:
@@ -121,7 +159,9 @@ def command(
     except Interrupted as interruption:
         console.notice(str(interruption), interruption.hint)
         raise typer.Exit(INTERRUPTED) from None
-    _deliver(result, request, json=json, output=output)
+    _deliver(result, request, json=json, output=output, earlier=earlier)
+    if earlier is not None and not json:
+        console.show(changes_view(earlier, result))
     _show_trace(conversation.traces / f"{result.trace_id}.jsonl", timed=verbose, stderr=json)
     if server is None:
         _show_settings_files(verbose=verbose)
@@ -176,7 +216,9 @@ def _lines(invalid: InvalidRequest) -> list[str]:
     return [f"{_OPTIONS.get(field, field)}: {problem}" for field, problem in invalid.problems]
 
 
-def _deliver(result: ResearchResult, request: ResearchRequest, *, json: bool, output: Path | None) -> None:
+def _deliver(
+    result: ResearchResult, request: ResearchRequest, *, json: bool, output: Path | None, earlier: Earlier | None
+) -> None:
     from marchwarden.cli.views import console
 
     # The file first, since a pipe whose reader has gone ends the command; and a full disk keeps nothing off stdout.
@@ -186,7 +228,9 @@ def _deliver(result: ResearchResult, request: ResearchRequest, *, json: bool, ou
 
             write_report(result, request.question, output)
     finally:
-        if json:
+        if json and earlier is not None:
+            console.json(earlier.plain(result))
+        elif json:
             console.data(result.model_dump_json(indent=2).encode("utf-8") + b"\n")
         else:
             console.result(result)

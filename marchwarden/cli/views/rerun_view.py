@@ -33,7 +33,7 @@ def rerun_view(trace_id: str, ran: Rerun, exchanged: Sequence[str]) -> View:
         yield Text("The same result: all but ids and times is identical.", style="green")
     else:
         yield Text(f"Another result: {count(len(ran.differences), 'difference')}.\n", style="yellow")
-        yield from _differences(ran.differences)
+        yield from differences_view(ran.differences)
         if ran.first:
             yield Text(_first(ran.first), style="dim")
     for title, sentences in (("Missing", ran.lacks), ("Note", ran.notes)):
@@ -43,7 +43,8 @@ def rerun_view(trace_id: str, ran: Rerun, exchanged: Sequence[str]) -> View:
         yield Text(f"\nKept as a trace: marchwarden replay {ran.result.trace_id[:8]}", style="dim")
 
 
-def _differences(found: Sequence[Difference]) -> Iterator[RenderableType]:
+def differences_view(found: Sequence[Difference]) -> Iterator[RenderableType]:
+    """Show differences of two results, under the part of the result in which they are."""
     heading = None
     for each in found:
         field = each.field.partition(".")[0].partition("[")[0]
