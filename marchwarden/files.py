@@ -11,11 +11,14 @@ from uuid import uuid4
 _ASIDE = re.compile(r"\..+-[0-9a-f]{32}")
 
 
-def write_whole(path: Path, body: bytes, *, synced: bool = True) -> None:
-    """Write a file whole or not at all; `synced`: on the disk when it returns. Raises OSError."""
+def write_whole(path: Path, body: bytes, *, synced: bool = True, private: bool = False) -> None:
+    """Write a file whole or not at all; `synced`: on the disk when it returns; `private`: only its owner may read it.
+
+    Raises OSError.
+    """
     aside = path.with_name(f".{path.name}-{uuid4().hex}")  # not of tempfile, whose files others can't read
     try:
-        with aside.open("xb") as file:
+        with open(aside, "xb", opener=_private if private else None) as file:
             file.write(body)
             if synced:
                 file.flush()
@@ -34,6 +37,10 @@ def write_whole(path: Path, body: bytes, *, synced: bool = True) -> None:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def is_left_behind(path: Path) -> bool:

@@ -24,6 +24,7 @@ import marchwarden
 from marchwarden import contract
 from marchwarden.agent import loop as researcher
 from marchwarden.agent.arguments import request_of
+from marchwarden.audit import check_record, citation_check
 from marchwarden.cli import app
 from marchwarden.contract import Constraints, Depth, GapCategory, ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidRequest
@@ -69,6 +70,7 @@ PAGES = (
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 )
 ARCHITECTURE = "docs/wiki/Architecture.md"
+CITATIONS = "docs/how-to/look-after-citations.md"
 CHECK = "docs/how-to/check-an-answer.md"
 CLIENTS = "docs/how-to/mcp-clients.md"
 COMMAND_LINE = "docs/reference/command-line.md"
@@ -625,6 +627,13 @@ def test_the_glossary_defines_few_terms_once_and_in_order() -> None:
     terms = [row[0] for row in rows(page(GLOSSARY))]
     assert terms == sorted(set(terms))
     assert len(terms) <= 25
+
+
+def test_what_the_page_on_citations_says_is_in_the_code() -> None:
+    text = " ".join(page(CITATIONS).split())
+    assert set(first_cells(page(CITATIONS))) == set(typing.get_args(citation_check.State))
+    assert f"up to {citation_check.FETCH_S:.0f} seconds a page" in text
+    assert f"the last {check_record.MOST_CHECKS} checks" in text
 
 
 # Paths and links

@@ -47,7 +47,8 @@ def keep_check(trace: Path, check: dict[str, Any]) -> None:
     checks = [*read_checks(trace), check][-MOST_CHECKS:]
     body = json.dumps({"trace_id": trace.stem, "checks": checks}, ensure_ascii=False, indent=1)
     try:
-        write_whole(record_of(trace), body.encode("utf-8", "replace") + b"\n")
+        # As private as the trace: it has quotes.
+        write_whole(record_of(trace), body.encode("utf-8", "replace") + b"\n", private=True)
     except OSError as error:
         raise StorageError(
             f"the check of {trace.stem} can't be kept: {error.strerror or error}",

@@ -52,10 +52,14 @@ STILL_SAID: frozenset[State] = frozenset({"same", "elsewhere", "moved"})
 DRIFTED: frozenset[State] = frozenset({"changed", "gone"})
 
 # Seconds for one page, redirects and a crawl delay included, where the setting is less: nobody waits. A guess.
-_FETCH_S = 30.0
+FETCH_S = 30.0
 # Hosts that are asked side by side. A guess.
 _HOSTS_AT_ONCE = 8
 
+# Requests in a row without any answer after which a host is given up. A guess.
+_MOST_SILENCES = 2
+
+_SILENT = frozenset({FailureKind.NETWORK, FailureKind.TIMEOUT})
 _CLOSED = frozenset(
     {
         FailureKind.FORBIDDEN,
@@ -122,12 +126,26 @@ class _Cited:
 
     number: int
     citation: Citation
-    text: str | None
-    """Text of the page as it was read; None where it is lost."""
-    body: bytes | None
-    """Bytes of the page as they came; None where they are lost."""
+    store: Store
+    text_hash: str | None
+    body_hash: str | None
     was: str | None
     """Standing of the page then: `retracted`, `superseded`; None for a usual one."""
+
+    def text(self) -> str | None:
+        """Return the text of the page as it was read; None where it is lost."""
+        text = self._stored(self.text_hash)
+        return None if text is None else text.decode("utf-8", "replace")
+
+    def body(self) -> bytes | None:
+        """Return the bytes of the page as they came; None where they are lost."""
+        return self._stored(self.body_hash)
+
+    def _stored(self, key: str | None) -> bytes | None:
+        try:
+            return self.store.get(key) if key else None
+        except TraceError:
+            return None
 
     @property
     def address(self) -> str:
@@ -172,21 +190,8 @@ def _cited(number: int, citation: Citation, fetched: Sequence[Fetched], trace: T
         ),
         None,
     )
-    text = _stored(store, page.text_hash if page else None)
-    return _Cited(
-        number,
-        citation,
-        None if text is None else text.decode("utf-8", "replace"),
-        _stored(store, page.content_hash if page else None),
-        _standing_then(trace, where),
-    )
-
-
-def _stored(store: Store, key: str | None) -> bytes | None:
-    try:
-        return store.get(key) if key else None
-    except TraceError:
-        return None
+    hashes = (page.text_hash, page.content_hash) if page else (None, None)
+    return _Cited(number, citation, store, *hashes, _standing_then(trace, where))
 
 
 def _standing_then(trace: Trace, where: set[str]) -> str | None:
@@ -208,33 +213,44 @@ class CitationChecker:
         """`fetchers`: the reader for each web, or a sentence on why that web can't be read."""
         self._fetchers = fetchers
         self._turns: dict[str, anyio.Lock] = {}
+        self._silent: dict[str, int] = {}
         self._hosts = anyio.CapacityLimiter(_HOSTS_AT_ONCE)
         self._notices: dict[tuple[str, str], tuple[Notice, ...]] = {}
 
-    async def check(self, plans: Sequence[Plan], tell: Callable[[str], None]) -> list[TraceCheck]:
-        """Return a check for each plan, in their order; `tell` is called with each address that was read."""
+    async def check(
+        self,
+        plans: Sequence[Plan],
+        tell: Callable[[str], None] = lambda address: None,
+        keep: Callable[[Plan, TraceCheck], None] = lambda plan, check: None,
+    ) -> list[TraceCheck]:
+        """Return a check for each plan, in their order.
+
+        `tell` is called with each address that was read, and `keep` with each check as soon as it is whole.
+        """
         found: dict[tuple[int, int], CitationCheck] = {}
+        checks: dict[int, TraceCheck] = {}
+
+        def finish(place: int) -> None:
+            plan = plans[place]
+            if place in checks or any((place, each.number) not in found for each in plan.cited):
+                return
+            citations = tuple(found[place, each.number] for each in plan.cited)
+            now = datetime.now(timezone.utc)
+            checks[place] = TraceCheck(plan.trace.trace_id, plan.started.question, now, citations)
+            keep(plan, checks[place])
 
         async def look(address: str, cited: list[tuple[int, Plan, _Cited]]) -> None:
             web = web_of(cited[0][1].started)
             outcome = await self._read(address, web)
             for place, _, each in cited:
                 found[place, each.number] = await self._judge(each, outcome, web)
+                finish(place)
             tell(address)
 
         async with anyio.create_task_group() as group:
             for (address, _), cited in _by_address(plans).items():
                 group.start_soon(look, address, cited)
-        now = datetime.now(timezone.utc)
-        return [
-            TraceCheck(
-                plan.trace.trace_id,
-                plan.started.question,
-                now,
-                tuple(found[place, each.number] for each in plan.cited),
-            )
-            for place, plan in enumerate(plans)
-        ]
+        return [checks[place] for place in range(len(plans))]
 
     async def _read(self, address: str, web: str) -> FetchOutcome:
         if is_file(address):
@@ -242,14 +258,21 @@ class CitationChecker:
         fetcher = self._fetchers[web]
         if isinstance(fetcher, str):
             return FetchOutcome(address, address, failure=Failure(FailureKind.NETWORK, fetcher))
+        host = host_of(address)
         # The lock first, so that what waits for a slow host takes no place from others.
-        async with self._turns.setdefault(host_of(address), anyio.Lock()), self._hosts:
-            return await fetcher.fetch(address)
+        async with self._turns.setdefault(host, anyio.Lock()), self._hosts:
+            if self._silent.get(host, 0) >= _MOST_SILENCES:
+                detail = f"{host} did not answer {_MOST_SILENCES} times before, and was not asked again"
+                return FetchOutcome(address, address, failure=Failure(FailureKind.NETWORK, detail))
+            outcome = await fetcher.fetch(address)
+            is_silent = outcome.status is None and outcome.failure is not None and outcome.failure.kind in _SILENT
+            self._silent[host] = self._silent.get(host, 0) + 1 if is_silent else 0
+            return outcome
 
     async def _judge(self, cited: _Cited, outcome: FetchOutcome, web: str) -> CitationCheck:
         if is_file(cited.address):
             return await to_thread.run_sync(partial(_judge_file, cited))
-        check = judge(cited, outcome)
+        check = await to_thread.run_sync(judge, cited, outcome)
         doi = doi_of(cited.citation.locator)
         if doi and not is_doi_address(cited.citation.locator) and check.state not in ("same", "elsewhere"):
             check = await self._by_doi(check, cited, doi, web)
@@ -260,7 +283,7 @@ class CitationChecker:
         outcome = await self._read(f"{DOI_RESOLVER}{doi}", web)
         if outcome.failure or _is_same_page(outcome.final_url, cited.citation.locator):
             return check
-        again = judge(cited, outcome)
+        again = await to_thread.run_sync(judge, cited, outcome)
         if again.state not in STILL_SAID:
             return check
         return replace(again, state="moved", new_locator=outcome.final_url, detail=f"its DOI {doi} leads there")
@@ -270,8 +293,8 @@ class CitationChecker:
         if doi:
             news += await self._of_crossref(doi, web)
         if paper := arxiv_paper_of(cited.citation.locator):
-            cited_version = paper.version or (paper.latest_version(cited.body) if cited.body else None)
-            latest = paper.latest_version(outcome.body) if outcome.body else None
+            cited_version = paper.version or paper.latest_version(cited.body() or b"")
+            latest = paper.latest_version(outcome.body)
             if paper.address != cited.citation.locator:
                 listed = await self._read(paper.address, web)
                 latest = max(filter(None, (latest, paper.latest_version(listed.body))), default=None)
@@ -329,7 +352,7 @@ def _compared(check: CitationCheck, cited: _Cited, outcome: FetchOutcome) -> Cit
         detail = outcome.failure.detail if outcome.failure else "there is no text to read in it now"
         return replace(check, state="changed", detail=detail)
     page = outcome.page
-    drift = find_drift(cited.citation.raw_excerpt, cited.text, page.text, page.language)
+    drift = find_drift(cited.citation.raw_excerpt, cited.text(), page.text, page.language)
     return replace(check, state=drift.state, old_sentence=drift.old_sentence, new_sentence=drift.new_sentence)
 
 
@@ -360,7 +383,7 @@ def _judge_file(cited: _Cited) -> CitationCheck:
         has_changed = document.kind == FailureKind.NO_TEXT
         return replace(check, state="changed" if has_changed else _state_of(document.kind), detail=document.detail)
     locator, page = document
-    drift = find_drift(quote, cited.text, page.text, page.language)
+    drift = find_drift(quote, cited.text(), page.text, page.language)
     check = replace(check, state=drift.state, old_sentence=drift.old_sentence, new_sentence=drift.new_sentence)
     if drift.state not in STILL_SAID:
         return check
@@ -385,7 +408,7 @@ async def open_checker(
 ) -> AsyncIterator[CitationChecker]:
     """Open the readers that these plans need. `frozen_web` is the folder to check frozen webs against; None for
     those that were searched. Raises ConfigurationError for a folder that is no frozen web."""
-    patient = settings.model_copy(update={"fetch_timeout": max(settings.fetch_timeout, _FETCH_S)})
+    patient = settings.model_copy(update={"fetch_timeout": max(settings.fetch_timeout, FETCH_S)})
     fetchers: dict[str, Fetcher | str] = {}
     for web in {web_of(plan.started) for plan in plans if not all(map(is_file, plan.addresses))}:
         fetchers[web] = _reader_of(web, patient, frozen_web)

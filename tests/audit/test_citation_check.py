@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from marchwarden.audit.citation_check import CitationCheck, open_checker, plan_check
@@ -17,7 +18,7 @@ from marchwarden.settings import load_settings
 from marchwarden.trace.reader import Trace
 from tests.audit.cited import CitedPage, a_trace_citing
 from tests.corpora import corpus_of, write
-from tests.http.loopback import LoopbackSite, Reply, loopback, response
+from tests.http.loopback import Asked, LoopbackSite, Reply, Write, loopback, response
 from tests.runs import run
 from tests.webs import article, make_web
 
@@ -43,7 +44,7 @@ async def check(*traces: Trace, web: Path | None = None, **settings: Any) -> lis
     plans = [plan_check(trace) for trace in traces]
     loaded = load_settings(allow_private_addresses=True, **settings)
     async with open_checker(loaded, plans, web) as checker:
-        checks = await checker.check(plans, lambda address: None)
+        checks = await checker.check(plans)
     return [each for check in checks for each in check.citations]
 
 
@@ -112,12 +113,48 @@ async def test_a_server_that_is_not_there_is_no_finding_about_the_page(tmp_path:
     assert "no connection" in found.detail
 
 
+async def test_a_host_that_gives_no_answer_is_not_asked_for_every_page(tmp_path: Path) -> None:
+    async with loopback() as site:
+        cited = {f"{site.url}/{number}": CitedPage(THEN, QUOTE) for number in range(5)}
+        trace = a_trace_citing(tmp_path, cited)
+    found = await check(trace, http_cache=False)
+    assert {each.state for each in found} == {"unreachable"}
+    assert sum("was not asked again" in each.detail for each in found) == 3
+
+
+async def test_a_check_is_kept_as_soon_as_its_trace_is_done(tmp_path: Path) -> None:
+    async def interrupt(asked: Asked, write: Write) -> None:
+        group.cancel_scope.cancel()
+
+    kept: list[str] = []
+    async with loopback({"/a": response(THEN), "/b": interrupt}) as site, anyio.create_task_group() as group:
+        traces = [a_trace_citing(tmp_path, {f"{site.url}/{path}": CitedPage(THEN, QUOTE)}) for path in "ab"]
+        plans = [plan_check(trace) for trace in traces]
+        async with open_checker(load_settings(allow_private_addresses=True, http_cache=False), plans) as checker:
+            await checker.check(plans, keep=lambda plan, check: kept.append(check.trace_id))
+    assert kept == [traces[0].trace_id]
+
+
+@pytest.mark.parametrize(
+    ("cited", "now", "is_same"),
+    [
+        ("http://a.example/x", "https://a.example/x", True),
+        ("https://www.a.example/x", "https://a.example/x/", True),
+        ("https://a.example/x?p=1", "https://a.example/x?p=2", False),
+        ("https://a.example/x", "https://b.example/x", False),
+    ],
+)
+async def test_another_spelling_of_an_address_is_no_move(tmp_path: Path, cited: str, now: str, is_same: bool) -> None:
+    found = await over_frozen_web(tmp_path, cited, {cited: {"status": 301, "redirect": now}, now: THEN})
+    assert (found.state, found.new_locator) == (("same", None) if is_same else ("moved", now))
+
+
 async def test_private_addresses_stay_refused(tmp_path: Path) -> None:
     async with loopback() as site:
         trace = a_trace_citing(tmp_path, {f"{site.url}/a": CitedPage(THEN, QUOTE)})
         plan = plan_check(trace)
         async with open_checker(load_settings(http_cache=False), [plan]) as checker:
-            (found,) = (await checker.check([plan], lambda address: None))[0].citations
+            (found,) = (await checker.check([plan]))[0].citations
         assert (found.state, site.asked) == ("unreachable", [])
 
 
@@ -241,7 +278,7 @@ async def test_a_call_over_a_frozen_web_is_checked_against_that_web(tmp_path: Pa
     assert manifest_hash(folder) == done.events("start")[0].web
     plan = plan_check(done.trace)
     async with open_checker(settings, [plan]) as checker:
-        (checked,) = await checker.check([plan], lambda address: None)
+        (checked,) = await checker.check([plan])
     assert [each.new_sentence for each in checked.citations if each.state == "changed"] == [CHANGED]
 
 

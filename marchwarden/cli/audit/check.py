@@ -12,9 +12,10 @@ import typer
 from marchwarden.cli.early import trace_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from marchwarden.audit.citation_check import Plan, TraceCheck
+    from marchwarden.settings import Settings
 
 DRIFTED, NOTHING_TO_CHECK, NOT_REACHED = 1, 3, 4
 
@@ -62,6 +63,7 @@ def command(
     from marchwarden.audit.check_record import keep_check
     from marchwarden.cli.audit.check_view import check_view, summary_view
     from marchwarden.cli.views import console
+    from marchwarden.errors import StorageError
     from marchwarden.settings import load_settings
 
     if trace and every:
@@ -76,10 +78,15 @@ def command(
             console.json({"traces": [], "counts": {}})
         console.done("There is nothing to check: no call here has a citation.")
         raise typer.Exit(NOTHING_TO_CHECK)
-    checks = anyio.run(_check, load_settings(), plans, web and web.absolute())
-    # Beside its own trace, which may be a file elsewhere.
-    for plan, check in zip(plans, checks, strict=True):
-        keep_check(plan.trace.path, check.record())
+    lost: list[StorageError] = []
+
+    def keep(plan: Plan, check: TraceCheck) -> None:
+        try:
+            keep_check(plan.trace.path, check.record())
+        except StorageError as error:  # what was found is shown all the same
+            lost.append(error)
+
+    checks = anyio.run(_check, load_settings(), plans, web and web.absolute(), keep)
     if json:
         console.json(_plain(checks))
     else:
@@ -87,17 +94,21 @@ def command(
             console.show(check_view(check))
         if len(checks) > 1:
             console.show(summary_view(checks))
+    if lost:
+        raise lost[0]
     raise typer.Exit(_exit_code(checks))
 
 
-async def _check(settings: Any, plans: Sequence[Plan], web: Path | None) -> list[TraceCheck]:
+async def _check(
+    settings: Settings, plans: Sequence[Plan], web: Path | None, keep: Callable[[Plan, TraceCheck], None]
+) -> list[TraceCheck]:
     from marchwarden.audit.citation_check import open_checker
     from marchwarden.cli.views import console
 
     total = len(set().union(*(plan.addresses for plan in plans)))
     with console.counting(total) as bar:
         async with open_checker(settings, plans, web) as checker:
-            return await checker.check(plans, lambda address: bar.advance(lambda: address))
+            return await checker.check(plans, lambda address: bar.advance(lambda: address), keep)
 
 
 def _plans(trace: str | None, *, every: bool, since: datetime | None) -> tuple[list[Plan], list[str]]:

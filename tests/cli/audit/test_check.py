@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -157,6 +158,20 @@ def test_a_damaged_file_of_checks_hides_nothing_else(run: Run, asked: str, tmp_p
     assert run("replay").out.count("Checked") == 0
     assert run("check").code == 0
     assert "1 still says it" in run("replay").out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such permissions there")
+def test_only_the_user_may_read_a_check(tmp_path: Path) -> None:
+    keep_check(tmp_path / "t.jsonl", a_check(1))
+    assert record_of(tmp_path / "t.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_check_that_cannot_be_kept_is_shown_and_is_an_error(run: Run, asked: str, tmp_path: Path) -> None:
+    record_of(tmp_path / f"traces/{asked}.jsonl").mkdir()
+    ran = run("check")
+    assert ran.code == 1
+    assert "1 still says it" in ran.out
+    assert "can't be kept" in ran.said
 
 
 def test_a_check_that_cannot_be_kept_is_an_error(tmp_path: Path) -> None:
