@@ -55,12 +55,35 @@ def find_drift(quote: str, then: str | None, now: str, language: str | None = No
     """
     quote = quote.removesuffix(EXCERPT_CUT)
     wanted, old, new = flat(quote), flat(then or ""), flat(now)
+    if old and old == new:
+        return Drift("same")
     if wanted in new:
-        return Drift("same" if not old or old == new or _is_in_place(wanted, old, new, language) else "elsewhere")
-    gone = [part for start, end in sentences(quote, language) if flat(part := quote[start:end]) not in new]
+        before, after = _whole_sentences(quote, then or "", language), _whole_sentences(quote, now, language)
+        # “Peas grow here” is no longer said by “Peas grow here, but only in pots”.
+        if before and after and not set(before) & set(after):
+            return Drift("changed", before[0], after[0])
+        return Drift("same" if not old or _is_in_place(wanted, old, new, language) else "elsewhere")
+    parts = (part for line in quote.split("\n") for part in _sentences(line, language))
+    # Counted, since rows of tables and signatures of posts stand on a page more than once.
+    gone = [part for part in parts if new.count(flat(part)) < max(1, old.count(flat(part)))]
     if not gone:  # every sentence is there, but no longer one after the other
         return Drift("elsewhere")
     return Drift("changed", " ".join(gone[0].split()), _successor(gone[0], old, now, language))
+
+
+def _whole_sentences(quote: str, text: str, language: str | None) -> list[str]:
+    """Return, for each place of the quote in a text, the sentences of its lines that it begins, fills or ends in."""
+    found = []
+    at = text.find(quote)
+    while at >= 0 and len(found) < _MOST_PLACES:
+        end = at + len(quote)
+        start, stop = text.rfind("\n", 0, at) + 1, text.find("\n", end)
+        line = text[max(start, at - _AROUND_CHARS) : min(stop if stop >= 0 else len(text), end + _AROUND_CHARS)]
+        inside = at - max(start, at - _AROUND_CHARS)
+        spans = [(a, b) for a, b in sentences(line, language) if a < inside + len(quote) and b > inside]
+        found.append(flat(line[spans[0][0] : spans[-1][1]]))
+        at = text.find(quote, end)
+    return found
 
 
 def _is_in_place(quote: str, old: str, new: str, language: str | None) -> bool:

@@ -58,6 +58,19 @@ def test_a_changed_sentence_is_told_with_the_one_that_took_its_place(new: str) -
     assert find_drift(QUOTE, THEN, THEN.replace(QUOTE, new)) == Drift("changed", QUOTE, new)
 
 
+@pytest.mark.parametrize(
+    ("part", "old", "new"),
+    [
+        (QUOTE[:-1], QUOTE, f"{QUOTE[:-1]}, but only the first half of it."),
+        (QUOTE[4:], QUOTE, f"Nobody believes that the {QUOTE[4:]}"),
+        ("31 by forty workers.", QUOTE, QUOTE.replace("1931", "2031")),
+    ],
+    ids=["goes on", "begins otherwise", "inside a number"],
+)
+def test_a_quote_whose_sentence_is_another_one_has_changed(part: str, old: str, new: str) -> None:
+    assert find_drift(part, THEN, THEN.replace(QUOTE, new)) == Drift("changed", old, new)
+
+
 def test_only_the_sentence_that_changed_is_told() -> None:
     found = find_drift(f"{QUOTE} {AFTER}", THEN, THEN.replace("two lanes", "four lanes"))
     assert found == Drift("changed", AFTER, AFTER.replace("two lanes", "four lanes"))
@@ -72,6 +85,26 @@ def test_a_sentence_that_stood_there_before_took_no_place() -> None:
 def test_sentences_that_were_torn_apart_are_said_elsewhere() -> None:
     torn = THEN.replace(AFTER, f"The king came by boat to open it. {AFTER}")
     assert find_drift(f"{QUOTE} {AFTER}", THEN, torn) == Drift("elsewhere")
+
+
+ROWS = "Year | Rate\n2003 | 2.1 %\n2004 | 2.1 %\n2005 | 2.2 %"
+
+
+def test_a_changed_row_of_a_table_is_told_alone() -> None:
+    found = find_drift(ROWS, f"{BEFORE}\n{ROWS}", f"{BEFORE}\n{ROWS.replace('2.2', '2.9')}")
+    assert found == Drift("changed", "2005 | 2.2 %", "2005 | 2.9 %")
+
+
+def test_a_row_that_has_become_like_another_one_has_changed() -> None:
+    found = find_drift(ROWS, f"{BEFORE}\n{ROWS}", f"{BEFORE}\n{ROWS.replace('2003', '2004')}")
+    assert (found.state, found.old_sentence) == ("changed", "2003 | 2.1 %")
+
+
+def test_a_line_that_stands_there_once_less_has_changed() -> None:
+    signature = "by tailvane, November 2022"
+    post = f"That one won me a bottle once.\n{signature}"
+    found = find_drift(post, f"{post}\n{AFTER}\n{signature}", f"{post.replace('2022', '2023')}\n{AFTER}\n{signature}")
+    assert (found.state, found.old_sentence) == ("changed", signature)
 
 
 def test_a_quote_that_was_cut_is_looked_for_without_the_mark() -> None:
