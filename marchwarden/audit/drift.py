@@ -73,7 +73,7 @@ def find_drift(quote: str, then: str | None, now: str, language: str | None = No
 
 def _whole_sentences(quote: str, text: str, language: str | None) -> list[str]:
     """Return, for each place of the quote in a text, the sentences of its lines that it begins, fills or ends in."""
-    found = []
+    found: list[str] = []
     at = text.find(quote)
     while at >= 0 and len(found) < _MOST_PLACES:
         end = at + len(quote)
