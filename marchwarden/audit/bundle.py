@@ -16,6 +16,7 @@ from typing import Any
 
 from marchwarden.contract import NON_TEXT_SOURCE, ResearchResult
 from marchwarden.errors import TraceError
+from marchwarden.text.escaping import json_text, markdown_line
 from marchwarden.trace import standalone_verifier as verifier
 from marchwarden.trace.standalone_verifier import ANNOTATIONS, RESULT, SUMS, TRACE, Evidence, pages_of, picks_of
 
@@ -95,7 +96,7 @@ def files_of(evidence: Evidence, views: Views) -> dict[str, bytes]:
         TRACE: evidence.trace,
         RESULT: _json(told),
         REPORT: views.report(result, question).encode("utf-8", "replace"),
-        README: _README.format(question=" ".join(question.split())).encode("utf-8", "replace"),
+        README: _README.format(question=markdown_line(question)).encode("utf-8", "replace"),
         VERIFIER: Path(verifier.__file__).read_bytes(),
         ANNOTATIONS: _json(annotations),
         **stored,
@@ -110,7 +111,7 @@ def files_of(evidence: Evidence, views: Views) -> dict[str, bytes]:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
+    return json_text(json.dumps(value, ensure_ascii=False, indent=2)).encode("utf-8") + b"\n"
 
 
 def _fetches(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -228,10 +228,8 @@ def _deliver(
 
             write_report(result, request.question, output)
     finally:
-        if json and earlier is not None:
-            console.json(earlier.plain(result))
-        elif json:
-            console.data(result.model_dump_json(indent=2).encode("utf-8") + b"\n")
+        if json:
+            console.json(earlier.plain(result) if earlier else result.model_dump(mode="json"))
         else:
             console.result(result)
     if output is not None:

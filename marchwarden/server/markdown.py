@@ -6,8 +6,7 @@ The most useful parts come first: the answer, what is missing, how sure it is, t
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from marchwarden.contract import (
     Citation,
@@ -19,30 +18,12 @@ from marchwarden.contract import (
     next_step,
 )
 from marchwarden.server.result_words import confidence_parts, counted, discovery_head, discovery_kind, in_words
+from marchwarden.text.escaping import markdown_address, markdown_line, markdown_text
 
 # Tokens that clients take of one tool result: the default limit of Claude Code.
 TEXT_TOKENS = 25_000
 # Tokens that are kept for the sentence that says where the rest is. A guess.
 _ROOM_FOR_THE_REST = 200
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-@dataclass(frozen=True)
-class Style:
-    """Writing of texts that come from pages and models."""
-
-    line: Callable[[str], str]
-    """Writes a text on one line."""
-    text: Callable[[str], str]
-    """Writes a text with its line ends; the `[n]` of an answer stay."""
-    hashes: bool
-    """True where each citation is shown with the hash of its page."""
-
-
-AS_IS = Style(line=_one_line, text=str, hashes=False)
 
 
 def tokens_at_most(text: str) -> int:
@@ -81,20 +62,23 @@ def as_markdown(result: ResearchResult, *, limit: int = TEXT_TOKENS) -> str:
     return "\n\n".join(block for block in kept if block) + "\n"
 
 
-def blocks(result: ResearchResult, style: Style = AS_IS) -> Iterator[str]:
-    """Yield the result's paragraphs, the most useful first; a blank line belongs between any two."""
-    yield style.text(result.answer)
+def blocks(result: ResearchResult, *, hashes: bool = False) -> Iterator[str]:
+    """Yield the result's paragraphs, the most useful first; a blank line belongs between any two.
+
+    With `hashes`, each citation is shown with the hash of its page.
+    """
+    yield markdown_text(result.answer, markers=True)
     if any(citation.source == "snapshot" for citation in result.citations):
         yield FROZEN_WEB
-    yield from _section("Gaps", [_gap(gap, style) for gap in result.gaps])
-    yield _confidence(result, style)
-    citations = [_citation(number, citation, style) for number, citation in enumerate(result.citations, start=1)]
+    yield from _section("Gaps", [_gap(gap) for gap in result.gaps])
+    yield _confidence(result)
+    citations = [_citation(number, citation, hashes) for number, citation in enumerate(result.citations, start=1)]
     yield from _section("Citations", citations)
-    yield from _section("Discoveries", [_discovery(event, style) for event in result.discovery_events])
-    yield from _section("Open questions", [_question(question, style) for question in result.open_questions])
+    yield from _section("Discoveries", [_discovery(event) for event in result.discovery_events])
+    yield from _section("Open questions", [_question(question) for question in result.open_questions])
     cost = result.cost_metadata
     used = f"{counted(cost.tokens_used, 'token')}, {counted(cost.iterations_run, 'iteration')}"
-    yield f"Cost: {used}, {cost.wall_time_sec:.1f} s, {style.line(cost.model_id)}. Trace: trace://{result.trace_id}"
+    yield f"Cost: {used}, {cost.wall_time_sec:.1f} s, {markdown_line(cost.model_id)}. Trace: trace://{result.trace_id}"
 
 
 def _section(title: str, parts: list[str]) -> Iterator[str]:
@@ -103,35 +87,36 @@ def _section(title: str, parts: list[str]) -> Iterator[str]:
         yield part if number else f"## {title}\n\n{part}"
 
 
-def _citation(number: int, citation: Citation, style: Style) -> str:
+def _citation(number: int, citation: Citation, hashes: bool) -> str:
     dated = f", published {citation.published.isoformat()}" if citation.published else ""
+    facts = f"{markdown_line(citation.source)}, confidence {citation.confidence:.2f}{dated}"
     lines = [
-        f"[{number}] {style.line(citation.title or citation.locator)}",
-        f"{style.line(citation.locator)} ({citation.source}, confidence {citation.confidence:.2f}{dated})",
+        f"[{number}] {markdown_line(citation.title or citation.locator)}",
+        f"{markdown_address(citation.locator)} ({facts})",
         "",
-        *(f"> {line}" for line in style.text(citation.raw_excerpt).splitlines()),
+        *(f"> {line}" for line in markdown_text(citation.raw_excerpt).splitlines()),
     ]
-    if style.hashes and citation.content_hash:
+    if hashes and citation.content_hash:
         lines += ["", f"`{citation.content_hash}`"]
     return "\n".join(lines)
 
 
-def _gap(gap: Gap, style: Style) -> str:
-    told = f"- **{in_words(gap.category)}**: {style.line(gap.topic)}. {style.line(gap.detail)}"
+def _gap(gap: Gap) -> str:
+    told = f"- **{in_words(gap.category)}**: {markdown_line(gap.topic)}. {markdown_line(gap.detail)}"
     return f"{told} ({next_step(gap.category)})"
 
 
-def _discovery(event: DiscoveryEvent, style: Style) -> str:
-    where = f" {style.line(event.source_locator)}" if event.source_locator else ""
-    head = style.line(discovery_head(event))
-    return f"- **{style.line(discovery_kind(event))}**: {head}. {style.line(event.reason)}{where}"
+def _discovery(event: DiscoveryEvent) -> str:
+    where = f" {markdown_address(event.source_locator)}" if event.source_locator else ""
+    head = markdown_line(discovery_head(event))
+    return f"- **{markdown_line(discovery_kind(event))}**: {head}. {markdown_line(event.reason)}{where}"
 
 
-def _question(question: OpenQuestion, style: Style) -> str:
-    asked = f"{style.line(question.question)} ({style.line(question.context)})"
+def _question(question: OpenQuestion) -> str:
+    asked = f"{markdown_line(question.question)} ({markdown_line(question.context)})"
     return f"- **{in_words(question.priority)} priority**: {asked}"
 
 
-def _confidence(result: ResearchResult, style: Style) -> str:
-    parts = [style.line(part) for part in confidence_parts(result.confidence_factors)]
+def _confidence(result: ResearchResult) -> str:
+    parts = [markdown_line(part) for part in confidence_parts(result.confidence_factors)]
     return f"Confidence: {result.confidence:.2f} ({confidence_band(result.confidence)}): {', '.join(parts)}."

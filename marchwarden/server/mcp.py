@@ -23,6 +23,7 @@ from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed
 from marchwarden.server.markdown import as_markdown
 from marchwarden.server.worker import Tell, research_in_worker
 from marchwarden.settings import Settings
+from marchwarden.text.escaping import markdown_text
 from marchwarden.trace.reader import list_traces
 
 TOOL = "research"
@@ -127,7 +128,8 @@ def _explained(error: MarchwardenError, trace_id: str, settings: Settings) -> st
     traced = f"Trace: trace://{trace_id}" if (settings.traces / f"{trace_id}.jsonl").is_file() else None
     # The hint of ResearchFailed names the trace too, for a terminal.
     hint = None if isinstance(error, ResearchFailed) else error.hint
-    return "\n".join(line for line in (str(error), hint, traced) if line)
+    # A client renders it as Markdown, and a service's own message may be in it.
+    return "\n".join(line for line in (markdown_text(str(error)), hint, traced) if line)
 
 
 # The traces

@@ -23,6 +23,7 @@ from typing_extensions import Self
 from marchwarden.errors import StorageError
 from marchwarden.redaction import Redactor
 from marchwarden.store.content_store import Store
+from marchwarden.text.escaping import json_text
 from marchwarden.trace.events import Event
 from marchwarden.trace.signing import SigningError, sign
 from marchwarden.trace.standalone_verifier import ENDINGS, FORMAT, SEAL
@@ -79,7 +80,7 @@ class TraceWriter:
             if not self.steps:
                 fields |= {"format": FORMAT, "trace_id": self._trace_id}
             written = self._redactor.redact(json.dumps(head | fields, ensure_ascii=False))
-            line = written.encode("utf-8", "replace")
+            line = json_text(written).encode("utf-8")
             self._named.update(name.decode() for name in _HASH.findall(line))
             self._sealed = False
             try:

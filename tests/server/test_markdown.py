@@ -33,9 +33,9 @@ def test_everything_of_a_result_is_in_the_text() -> None:
     for part in [
         "## Gaps\n\n- **source not found**: soil. nothing found",
         "Confidence: 0.75 (moderate): 1 corroborating source, source authority high",
-        f"## Citations\n\n[1] Gardens\n{URL} (web, confidence 0.90, published 2025-03-01)",
+        f"## Citations\n\n[1] Gardens\n<{URL}> (web, confidence 0.90, published 2025-03-01)",
         "> Tomatoes grow.\n> Peas too.",
-        f"- **new source → arxiv**: soil. it is linked {URL}",
+        f"- **new source → arxiv**: soil. it is linked <{URL}>",
         "- **high priority**: Which soil? (a page)",
         f"Cost: 120 tokens, 1 iteration, 0.7 s, extractive. Trace: trace://{TRACE_ID}",
     ]:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from marchwarden.cli.views.safe_text import one_line, visible
+from marchwarden.text.escaping import json_text, one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -217,7 +217,7 @@ def json(value: Any) -> None:
     """Print a plain value as indented JSON in UTF-8, with a line end."""
     import json as codec
 
-    data(codec.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n")
+    data(json_text(codec.dumps(value, ensure_ascii=False, indent=2)).encode("utf-8") + b"\n")
 
 
 @contextmanager

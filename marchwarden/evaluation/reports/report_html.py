@@ -22,6 +22,7 @@ from marchwarden.evaluation.reports.report import MAIN, TOLD, Asked, Report, mea
 from marchwarden.evaluation.runs.matches import Wanted
 from marchwarden.evaluation.runs.scores import Score
 from marchwarden.evaluation.scoring.aggregates import Bin
+from marchwarden.text.escaping import html_templates, web_address
 
 # The metrics that are shown first; the others stand in the table beneath.
 CARDS = (
@@ -41,20 +42,12 @@ CARDS = (
 
 
 def html(report: Report) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    templates = Environment(
-        loader=PackageLoader("marchwarden.evaluation.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = html_templates("marchwarden.evaluation.reports")
     templates.filters |= {
         "amount": amount,
         "figure": lambda score: number(score.metric, score.value),
         "lines": lines,
-        "link": link,
+        "link": web_address,
         "meaning": lambda score: meaning(score.metric).replace("`", ""),
         "quoted": quote,
         "percent": lambda share: f"{100 * share:.1f}%",
@@ -136,11 +129,6 @@ def lines(answer: str) -> list[Line]:
     """Split an answer into lines, and each line at its markers."""
     found = (line.strip() for line in answer.splitlines())
     return [Line(each.startswith(("- ", "* ")), _MARKER.split(re.sub(r"^[-*] ", "", each))) for each in found if each]
-
-
-def link(locator: str | None) -> str | None:
-    """Return a locator that may be linked to, a web address; None for anything else (`javascript:`, a path)."""
-    return locator if locator and re.match(r"https?://", locator, re.IGNORECASE) else None
 
 
 def tally(wanted: Sequence[Wanted], *whats: str) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from marchwarden.evaluation.reports.figures import amount, between, number, words
 from marchwarden.evaluation.reports.report import MAIN, TOLD, WORST, Report, meaning
 from marchwarden.evaluation.runs.matches import as_words
+from marchwarden.text.escaping import markdown_line
 
 
 def markdown(report: Report) -> str:
@@ -16,7 +17,7 @@ def markdown(report: Report) -> str:
 
 
 def _blocks(report: Report) -> Iterator[str]:
-    yield f"# {_escaped(report.info.model_id)} on {report.scores.how_many} questions"
+    yield f"# {markdown_line(report.info.model_id)} on {report.scores.how_many} questions"
     info = report.info
     facts = {
         "model": info.model_id,
@@ -28,7 +29,7 @@ def _blocks(report: Report) -> Iterator[str]:
         "labels": info.labels,
         "pages": info.pages,
     }
-    yield " · ".join(f"{name} {_escaped(value)}" for name, value in facts.items())
+    yield " · ".join(f"{name} {markdown_line(value)}" for name, value in facts.items())
     rows = [
         [
             words(each.metric.name),
@@ -43,7 +44,7 @@ def _blocks(report: Report) -> Iterator[str]:
     by_kind = report.scores.by_kind
     rows = [
         [
-            _escaped(kind),
+            markdown_line(kind),
             str(count),
             *("" if (value := by_kind[kind][name]) is None else f"{value:.2f}" for name in MAIN),
         ]
@@ -63,15 +64,17 @@ def _blocks(report: Report) -> Iterator[str]:
         ]
         yield "## Cost of a question\n\n" + _table(["", "n", "mean", "median", "most", "total"], rows)
     if failed := report.failed:
-        reasons = [f"- `{each.record.id}`: {_escaped(each.record.error or 'no reason is known')}" for each in failed]
+        reasons = [
+            f"- `{each.record.id}`: {markdown_line(each.record.error or 'no reason is known')}" for each in failed
+        ]
         yield "## Questions that failed\n\n" + "\n".join(reasons)
     if worst := [each for each in report.from_worst if not each.is_whole][:WORST]:
         rows = [
             [
                 f"`{each.record.id}`",
-                _escaped(each.record.question.question),
+                markdown_line(each.record.question.question),
                 f"{each.met} of {len(each.wanted)}",
-                "the call failed" if each.failed else _escaped(" · ".join(as_words(each.missed))),
+                "the call failed" if each.failed else markdown_line(" · ".join(as_words(each.missed))),
             ]
             for each in worst
         ]
@@ -98,11 +101,3 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         are_figures = any(cells) and all(re.fullmatch(r"[\d.,–\s-]*", cell) for cell in cells)
         rule.append("--:" if are_figures else "---")
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *rows])
-
-
-# Characters that could make markup, HTML or a column of a table.
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
-
-
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

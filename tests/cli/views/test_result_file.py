@@ -27,7 +27,7 @@ def test_any_other_name_gives_markdown_with_everything_in_it(tmp_path: Path) -> 
     for part in (
         "# What grows in \\*Utah\\*?",
         "Tomatoes do well in Utah [1]. Peas go in early [2].",
-        "[1] Warm-season vegetables for Utah\nhttps://extension.usu.example/gardening/(warm-season)?a=1\\&b=2 (web, confidence",
+        "[1] Warm-season vegetables for Utah\n<https://extension.usu.example/gardening/(warm-season)?a=1&b=2> (web, confidence",
         ", published 2025-03-01)",
         "> 豆は早春に植えます。",
         "\n\n`sha256:",

@@ -18,10 +18,11 @@ from marchwarden.errors import EvaluationError, StorageError
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.reports.figures import amount, words
 from marchwarden.evaluation.reports.report import meaning, report_of
-from marchwarden.evaluation.reports.report_html import html, link, logarithmic
+from marchwarden.evaluation.reports.report_html import html, logarithmic
 from marchwarden.evaluation.reports.report_markdown import markdown
 from marchwarden.evaluation.runs.run import Run
 from marchwarden.evaluation.scoring.metrics import METRICS
+from marchwarden.text.escaping import web_address
 from tests.cli.results import a_citation, a_result
 from tests.evaluation.made_runs import QUOTE, a_question, a_record, a_run, an_answer
 
@@ -149,7 +150,7 @@ def test_a_question_can_break_no_table(tmp_path: Path) -> None:
     assert "# line two" not in text.splitlines()
     assert all(len(row) == 4 for row in rows(text, "Worst questions"))
     assert [row[0] for row in rows(text, "By kind")] == [r"a\|b"]
-    assert r"\<script\> \[x\](javascript:y) \`" in text
+    assert r"\<script\> \[x\](javascript\:y) \`" in text
 
 
 def test_a_run_without_any_record_can_be_reported(tmp_path: Path) -> None:
@@ -260,7 +261,7 @@ def test_links_lead_to_web_addresses_and_to_places_of_the_page(page: str) -> Non
     "locator", ["javascript:alert(1)", "data:text/html,x", " https://x.example", "/etc/passwd", "", None]
 )
 def test_only_web_addresses_are_linked_to(locator: str | None) -> None:
-    assert link(locator) is None
+    assert web_address(locator) is None
 
 
 def test_each_question_opens_to_its_answer_evidence_and_labels(run: Run, page: str) -> None:
