@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, Any
 from marchwarden.errors import TraceError
 from marchwarden.store.content_store import Store
 from marchwarden.trace import standalone_verifier as verifier
-from marchwarden.trace.standalone_verifier import DAMAGED, NEWER, UNCHECKED, VERIFIED, Evidence, Finding
+from marchwarden.trace.standalone_verifier import DAMAGED, MISSING, NEWER, UNCHECKED, VERIFIED, Evidence, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from marchwarden.audit.bundle import Views
+
+_IN_WORDS = {
+    VERIFIED: "Verified: everything that could be checked holds.",
+    DAMAGED: "Damaged: something was changed since, or never fitted together.",
+    MISSING: "Missing: a part that is needed is not there.",
+    NEWER: "Newer: a later version of Marchwarden can check it.",
+    UNCHECKED: "Unchecked: there is nothing to check it by.",
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,11 @@ class Verdict:
     @property
     def exit_code(self) -> int:
         return verifier.EXIT_CODES[self.state]
+
+    @property
+    def in_words(self) -> str:
+        """The verdict in a sentence."""
+        return _IN_WORDS[self.state]
 
     @classmethod
     def of(cls, findings: list[Finding]) -> Verdict:

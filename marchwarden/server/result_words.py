@@ -1,8 +1,9 @@
-"""Words for the parts of a result, for the terminal and for Markdown alike. Imports nothing that starts slowly."""
+"""Words for the parts of a result, for the terminal, Markdown and HTML alike. Imports nothing that starts slowly."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,23 @@ _IDENTIFIERS = tuple(
         ("Data set", r"(?:[A-Z][\w-]+ ){1,6}(?:Data ?[Ss]et|Database|Data Archive|Data Repository|Data Portal)"),
     )
 )
+
+# A citation's marker. With a group: re.split then gives texts and citation numbers in turn.
+_MARKER = re.compile(r"\s*\[(\d{1,3})\]")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of an answer. Texts stand at even places of `parts`, numbers of citations at odd ones."""
+
+    is_item: bool
+    parts: list[str]
+
+
+def answer_lines(answer: str) -> list[Line]:
+    """Split an answer into lines, and each line at its markers."""
+    found = (line.strip() for line in answer.splitlines())
+    return [Line(each.startswith(("- ", "* ")), _MARKER.split(re.sub(r"^[-*] ", "", each))) for each in found if each]
 
 
 def in_words(value: object) -> str:

@@ -64,9 +64,10 @@ def command(
 def views() -> Views:
     """Return the files for people that a bundle is exported with."""
     from marchwarden.audit.bundle import Views
+    from marchwarden.audit.evidence_page import evidence_page
     from marchwarden.cli.views.result_file import markdown
 
-    return Views(report=markdown)
+    return Views(report=markdown, evidence_page=evidence_page)
 
 
 def _signer(given: Path | None, *, own: bool) -> str | None:

@@ -49,13 +49,6 @@ _KIND_STYLE = {
 }
 
 _STATE_STYLE = {"verified": "green", "damaged": "red", "missing": "red", "newer": "yellow", "unchecked": "yellow"}
-_VERDICTS = {
-    "verified": "Verified: everything that could be checked holds.",
-    "damaged": "Damaged: something was changed since, or never fitted together.",
-    "missing": "Missing: a part that is needed is not there.",
-    "newer": "Newer: a later version of Marchwarden can check it.",
-    "unchecked": "Unchecked: there is nothing to check it by.",
-}
 
 
 def timeline_view(trace: Trace, entries: Sequence[Entry]) -> View:
@@ -119,7 +112,7 @@ def verdict_view(verdict: Verdict) -> View:
         if finding.state != "verified" or finding not in cited:
             style = _STATE_STYLE[finding.state]
             yield Text(f"{finding.state:<9} {finding.check}: {one_line(finding.detail, _DETAIL_CHARS)}", style=style)
-    yield Text(f"\n{_VERDICTS[verdict.state]}", style=f"bold {_STATE_STYLE[verdict.state]}")
+    yield Text(f"\n{verdict.in_words}", style=f"bold {_STATE_STYLE[verdict.state]}")
 
 
 def trace_list_view(summaries: Sequence[TraceSummary], width: int) -> View:

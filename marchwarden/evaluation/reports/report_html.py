@@ -9,7 +9,6 @@ page for three small charts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, inf, log10, sqrt
@@ -22,6 +21,7 @@ from marchwarden.evaluation.reports.report import MAIN, TOLD, Asked, Report, mea
 from marchwarden.evaluation.runs.matches import Wanted
 from marchwarden.evaluation.runs.scores import Score
 from marchwarden.evaluation.scoring.aggregates import Bin
+from marchwarden.server.result_words import answer_lines
 from marchwarden.text.escaping import html_templates, web_address
 
 # The metrics that are shown first; the others stand in the table beneath.
@@ -46,7 +46,7 @@ def html(report: Report) -> str:
     templates.filters |= {
         "amount": amount,
         "figure": lambda score: number(score.metric, score.value),
-        "lines": lines,
+        "lines": answer_lines,
         "link": web_address,
         "meaning": lambda score: meaning(score.metric).replace("`", ""),
         "quoted": quote,
@@ -109,26 +109,6 @@ def kinds(report: Report) -> list[Kind]:
         Kind(name, f"k{index}", count, [report.scores.by_kind[name][metric] for metric in MAIN])
         for index, (name, count) in enumerate(report.kinds().items())
     ]
-
-
-# Texts
-
-# With a group: re.split then gives texts and citation numbers in turn.
-_MARKER = re.compile(r"\s*\[(\d{1,3})\]")
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of an answer. Texts stand at even places of `parts`, numbers of citations at odd ones."""
-
-    is_item: bool
-    parts: list[str]
-
-
-def lines(answer: str) -> list[Line]:
-    """Split an answer into lines, and each line at its markers."""
-    found = (line.strip() for line in answer.splitlines())
-    return [Line(each.startswith(("- ", "* ")), _MARKER.split(re.sub(r"^[-*] ", "", each))) for each in found if each]
 
 
 def tally(wanted: Sequence[Wanted], *whats: str) -> tuple[int, int] | None:
