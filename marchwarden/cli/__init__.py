@@ -14,7 +14,7 @@ import typer
 
 from marchwarden import logs
 from marchwarden.cli import ask, doctor, index, serve, traces
-from marchwarden.cli.audit import check, export, replay, rerun, verify_trace
+from marchwarden.cli.audit import check, export, open_page, replay, rerun, verify_trace
 from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
 from marchwarden.cli.optimization import calibrate, compile, programs
@@ -40,6 +40,7 @@ app = typer.Typer(
 )
 app.command("ask", epilog=ask.EPILOGUE)(ask.command)
 app.command("replay", epilog=replay.EPILOGUE, cls=QuickCommand)(replay.command)
+app.command("open", epilog=open_page.EPILOGUE)(open_page.command)
 app.command("rerun", epilog=rerun.EPILOGUE)(rerun.command)
 app.command("verify", epilog=verify_trace.EPILOGUE)(verify_trace.command)
 app.command("check", epilog=check.EPILOGUE)(check.command)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from importlib.resources import files
 from inspect import getdoc
 from pathlib import Path
@@ -25,6 +24,7 @@ from marchwarden.evaluation.scoring.metrics import METRICS
 from marchwarden.text.escaping import web_address
 from tests.cli.results import a_citation, a_result
 from tests.evaluation.made_runs import QUOTE, a_question, a_record, a_run, an_answer
+from tests.seen import Seen
 
 ATTACK = "</p></script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(1)>\" onclick='x' &amp; {{ 7*7 }}"
 YIELDS = {"topic": "yields of tomatoes", "category": "access_denied"}
@@ -168,36 +168,6 @@ def test_amounts_are_shown_with_the_digits_that_count(value: float, shown: str) 
 
 
 # The page
-
-
-class Seen(HTMLParser):
-    """The tags and attributes of a page, its text, and what was left open."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str]]] = []
-        self.text = ""
-        self._open: list[str] = []
-        self.feed(page)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, {name: value or "" for name, value in attrs}))
-        if tag not in ("meta", "br", "input", "line"):
-            self._open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, {name: value or "" for name, value in attrs}))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def all(self, tag: str) -> list[dict[str, str]]:
-        return [attributes for name, attributes in self.tags if name == tag]
 
 
 def a_hostile_question() -> Question:

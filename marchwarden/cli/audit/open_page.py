@@ -1,0 +1,47 @@
+"""`marchwarden open`: a call's evidence page in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from marchwarden.cli.early import trace_folder
+
+EPILOGUE = """Examples:
+
+marchwarden open
+    the latest call
+marchwarden open 3f2a
+    the one whose id begins so; `marchwarden traces` lists them
+marchwarden open 3f2a --no-browser
+    only writes the page and prints its path"""
+
+
+def command(
+    trace_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[TRACE_ID]", help="The trace's id or the start of it; the latest without."),
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", metavar="", help="Open the page, or only write it.")
+    ] = True,
+) -> None:
+    """Show a call in the browser: the answer, and each quote marked in the stored text of its page. The page works
+    offline and requests nothing. It is kept beside the trace, and its path goes to stdout."""
+    import webbrowser
+
+    from marchwarden.audit.evidence_page import evidence_page
+    from marchwarden.audit.verdict import evidence_of_trace
+    from marchwarden.cli.audit.export import write
+    from marchwarden.cli.views import console
+    from marchwarden.trace.reader import find_trace
+
+    trace = find_trace(trace_folder(), trace_id)
+    page = trace.with_suffix(".html")
+    write(page, evidence_page(evidence_of_trace(trace)))
+    # As private as the trace that it shows.
+    page.chmod(trace.stat().st_mode & 0o777)
+    console.line(str(page))
+    if browser and not webbrowser.open(page.absolute().as_uri()):
+        console.notice("No browser could be started.", "Open the file named above.")
