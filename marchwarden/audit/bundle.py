@@ -35,6 +35,7 @@ This bundle holds the answer to the question above, and everything that it was m
 | file | |
 |---|---|
 | `result.md` `result.json` | the answer with its citations, gaps and confidence, for people and for programs |
+| `evidence.html` | the answer for a browser, each quote marked in the text of its page; it requests nothing |
 | `trace.jsonl` | every step of the research, each line chained to all before it, the last one sealed |
 | `trace.jsonl.sig` | OpenSSH's signature of the trace, where it was signed |
 | `texts/` | the texts that were read and quoted, each named by its SHA-256 |

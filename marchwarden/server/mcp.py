@@ -23,7 +23,7 @@ from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed
 from marchwarden.server.markdown import as_markdown
 from marchwarden.server.worker import Tell, research_in_worker
 from marchwarden.settings import Settings
-from marchwarden.text.escaping import markdown_text
+from marchwarden.text.escaping import markdown_text, one_line
 from marchwarden.trace.reader import list_traces
 
 TOOL = "research"
@@ -105,7 +105,7 @@ async def _call_tool(
         with receive:
             async for message in receive:
                 number += 1
-                await context.session.report_progress(number, message=message)
+                await context.session.report_progress(number, message=one_line(message))
 
     async with anyio.create_task_group() as group:
         group.start_soon(relay)
@@ -143,7 +143,7 @@ async def _list_resources(
         types.Resource(
             uri=f"trace://{summary.trace_id}",
             name=summary.trace_id,
-            title=summary.question,
+            title=one_line(summary.question or summary.trace_id),
             description=f"Trace of a call ({summary.outcome}), one JSON object a line.",
             mime_type=TRACE_MEDIA_TYPE,
             size=summary.size,
