@@ -82,7 +82,7 @@ class Settings(BaseModel):
     max_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
     """Seconds of wall time for one call. Default by depth: 30, 55, 180."""
     allow_private_addresses: bool = False
-    """Allow fetching from private and loopback addresses."""
+    """Allow fetching from private and loopback addresses; link-local ones and cloud metadata stay refused."""
     fetch_timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
     """Seconds for one page, redirects included."""
     max_page_bytes: int = Field(10_000_000, gt=0)

@@ -10,16 +10,15 @@ from __future__ import annotations
 import ipaddress
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 from marchwarden.contract import ascii_host
+from marchwarden.http.special_addresses import is_metadata, is_public, literal_address
 from marchwarden.observations import Failure, FailureKind, is_file
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
-
-Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # The usual ports of web servers. Other ports are those of mail, databases and services of one machine.
 PORTS = frozenset({80, 443, 8080, 8443})
@@ -42,12 +41,8 @@ _TRACKING = re.compile(
 
 # Names that mean another machine in each network (RFC 6761, 6762, 7686 and 8375), and those that routers hand out.
 _LOCAL_NAMES = ("localhost", "local", "internal", "localdomain", "home.arpa", "onion")
-
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
-# Public by number, but the metadata service of each machine at Azure.
-_AZURE_PLATFORM = ipaddress.IPv4Address("168.63.129.16")
-_SIX_TO_FOUR_RELAYS = ipaddress.IPv4Network("192.88.99.0/24")
+# A proxy would look these up itself, so the address behind them can't be checked.
+_METADATA_NAMES = ("metadata.google.internal", "metadata.goog")
 
 
 def normalise_url(url: str) -> str:
@@ -139,46 +134,25 @@ def refusal(url: str, *, allow_private: bool = False) -> Failure | None:
     """Return the failure of a normalised URL with a wrong scheme or port, a local name, or an address that isn't
     public.
 
-    None where the URL itself is allowed. The addresses that its name resolves to are checked on connecting.
+    `allow_private` allows all but other schemes and the metadata services of clouds. None where the URL itself is
+    allowed. The addresses that its name resolves to are checked on connecting.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
     detail = ""
     if parts.scheme not in _DEFAULT_PORTS or not host:
         detail = f"{_quoted(url)} is not a web address"
+    elif ((address := literal_address(host)) is not None and is_metadata(address)) or host in _METADATA_NAMES:
+        detail = f"{host} is where clouds keep credentials, or link-local: it is never read"
     elif allow_private:
         return None
     elif (parts.port or _DEFAULT_PORTS[parts.scheme]) not in PORTS:
         detail = f"port {parts.port} of {host} is not a usual port of web pages"
     elif any(host == name or host.endswith("." + name) for name in _LOCAL_NAMES):
         detail = f"{host} is a name inside a private network"
-    elif (address := literal_address(host)) is not None and not is_public(address):
+    elif address is not None and not is_public(address):
         detail = f"{host} is not a public address"
     return Failure(FailureKind.REFUSED_ADDRESS, detail) if detail else None
-
-
-def literal_address(host: str) -> Address | None:
-    """Return the IP address that `host` spells out; None where it is a name. Raises nothing."""
-    try:
-        return ipaddress.ip_address(host.split("%")[0])
-    except ValueError:
-        return None
-
-
-def is_public(address: Address) -> bool:
-    """True for an address that means one machine in all the internet.
-
-    An IPv4 address inside an IPv6 one (NAT64, Teredo, mapped, 6to4) is checked as itself.
-    """
-    if isinstance(address, ipaddress.IPv6Address):
-        if address in _NAT64:
-            return is_public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-        inner = address.teredo[1] if address.teredo is not None else address.ipv4_mapped or address.sixtofour
-        if inner is not None:
-            return is_public(inner)
-        return address in _GLOBAL_UNICAST and address.is_global and not address.is_multicast
-    special = address == _AZURE_PLATFORM or address in _SIX_TO_FOUR_RELAYS
-    return address.is_global and not address.is_multicast and not address.is_reserved and not special
 
 
 # The parts of a URL

@@ -1,5 +1,7 @@
 """Connections to public addresses only: resolve a name, check its addresses, and connect to one of them.
 
+Private addresses can be allowed; the metadata services of clouds never are.
+
 The name is resolved once for check and connection, so a name server can't answer them differently (DNS rebinding).
 Certificates are verified against the name, as usual.
 """
@@ -15,7 +17,7 @@ import httpx
 from httpcore import SOCKET_OPTION
 
 from marchwarden.environment import check_certificates
-from marchwarden.http.addresses import is_public, literal_address
+from marchwarden.http.special_addresses import is_metadata, is_public, literal_address
 
 # A guess: an address that doesn't answer in two seconds costs less than the page, and the next one may answer.
 _TIMEOUT_OF_ONE_ADDRESS_S = 2.0
@@ -24,7 +26,7 @@ _MAX_ADDRESSES = 4
 
 
 class AddressRefused(Exception):
-    """A host has no public address."""
+    """A host has no address that may be connected to."""
 
 
 class CheckedTransport(httpx.AsyncHTTPTransport):
@@ -64,10 +66,12 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         addresses = [
             text
             for text in found
-            if self._allow_private or ((checked := literal_address(text)) is not None and is_public(checked))
+            if (checked := literal_address(text)) is not None
+            and (is_public(checked) or (self._allow_private and not is_metadata(checked)))
         ][:_MAX_ADDRESSES]
         if not addresses:
-            raise AddressRefused(f"{host} is at {found[0]}, which is not a public address")
+            wanted = "is never read" if self._allow_private else "is not a public address"
+            raise AddressRefused(f"{host} is at {found[0]}, which {wanted}")
         for address in addresses[:-1]:
             try:
                 brief = min(timeout or _TIMEOUT_OF_ONE_ADDRESS_S, _TIMEOUT_OF_ONE_ADDRESS_S)

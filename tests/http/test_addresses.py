@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from marchwarden.http.addresses import (
     host_of,
-    is_public,
     join_url,
-    literal_address,
     normalise_url,
     organisation_of,
     origin_of,
     refusal,
 )
+from marchwarden.http.special_addresses import is_metadata, is_public, literal_address
 from marchwarden.observations import FailureKind
 
 
@@ -145,7 +144,6 @@ def test_hosts_of_one_organisation_share_its_registrable_domain(host: str, organ
         "http://localhost/",
         "http://api.localhost/",
         "http://printer.local/",
-        "http://metadata.google.internal/",
         "http://127.0.0.1/",
         "http://127.1/",
         "http://2130706433/",
@@ -155,11 +153,12 @@ def test_hosts_of_one_organisation_share_its_registrable_domain(host: str, organ
         "http://10.1.2.3/",
         "http://172.16.0.1/",
         "http://192.168.1.1/",
-        "http://169.254.169.254/latest/meta-data/",
-        "http://168.63.129.16/",
         "http://100.64.0.1/",
-        "http://100.100.100.200/",
+        "http://192.0.0.9/",
         "http://192.0.2.1/",
+        "http://192.175.48.1/",
+        "http://198.51.100.1/",
+        "http://203.0.113.1/",
         "http://192.88.99.1/",
         "http://198.18.0.1/",
         "http://224.0.0.1/",
@@ -174,12 +173,14 @@ def test_hosts_of_one_organisation_share_its_registrable_domain(host: str, organ
         "http://[64:ff9b:1::a00:1]/",
         "http://[2002:a00:1::]/",
         "http://[2001:0:0:0:0:0:f5ff:fffe]/",
-        "http://[fe80::1]/",
         "http://[fec0::1]/",
         "http://[fc00::1]/",
-        "http://[fd00:ec2::254]/",
         "http://[ff02::1]/",
         "http://[2001:db8::1]/",
+        "http://[2001:20::1]/",
+        "http://[3fff::1]/",
+        "http://[3fff:fff:ffff::1]/",
+        "http://[5f00::1]/",
         "http://example.org:22/",
         "http://example.org:6379/",
     ],
@@ -195,11 +196,42 @@ def test_private_addresses_and_odd_ports_are_refused_unless_allowed(url: str) ->
 @pytest.mark.parametrize(
     "url",
     [
+        "http://metadata.google.internal/computeMetadata/v1/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://2852039166/",
+        "http://0xa9.0xfe.0xa9.0xfe/",
+        "http://169.254.170.2/v2/credentials",
+        "http://168.63.129.16/",
+        "http://100.100.100.200/",
+        "http://192.0.0.192/",
+        "http://[fe80::1]/",
+        "http://[fd00:ec2::254]/",
+        "http://[fd00:ec2::23]/",
+        "http://[fd20:ce::254]/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[64:ff9b::169.254.169.254]/",
+        "http://[2002:a9fe:a9fe::]/",
+        "http://[2001:0:0:0:0:0:5601:5601]/",
+    ],
+)
+def test_addresses_of_credentials_are_refused_even_where_private_ones_are_allowed(url: str) -> None:
+    for allow_private in (False, True):
+        failure = refusal(normalise_url(url), allow_private=allow_private)
+        assert failure is not None
+        assert failure.kind is FailureKind.REFUSED_ADDRESS
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
         "https://example.org/",
         "http://example.org:8080/",
         "https://example.org:8443/",
         "http://1.1.1.1/",
         "http://[2606:4700:4700::1111]/",
+        "http://192.0.1.1/",
+        "http://[2001:200::1]/",
+        "http://[3ffe::1]/",
         "http://[::ffff:1.1.1.1]/",
         "http://[64:ff9b::1.1.1.1]/",
         "http://local.example.org/",
@@ -220,3 +252,5 @@ def test_an_address_is_no_more_public_inside_an_ipv6_one(address: ipaddress.IPv4
     wrapped = literal_address(f"::ffff:{address}")
     assert wrapped is not None
     assert is_public(wrapped) == is_public(address)
+    assert is_metadata(wrapped) == is_metadata(address)
+    assert not (is_public(address) and is_metadata(address))

@@ -80,7 +80,6 @@ async def test_the_address_that_was_checked_is_the_one_connected_to(monkeypatch:
     [
         "127.0.0.1",
         "10.0.0.1",
-        "169.254.169.254",
         "100.64.0.1",
         "::1",
         "fd00::1",
@@ -98,6 +97,19 @@ async def test_a_name_of_a_private_address_is_refused_unless_allowed(
     assert wire.connected == []
     assert await get("http://inside.example/", wire, allow_private=True) == "hello"
     assert wire.connected == [(address, 80)]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("address", ["169.254.169.254", "fe80::1%eth0", "fd00:ec2::254", "::ffff:169.254.169.254"])
+async def test_a_name_of_an_address_with_credentials_is_never_read(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    NameServer(monkeypatch, inside_example=[[address]])
+    wire = Wire()
+    for allow_private in (False, True):
+        with pytest.raises(AddressRefused):
+            await get("http://inside.example/", wire, allow_private=allow_private)
+    assert wire.connected == []
 
 
 @pytest.mark.anyio
