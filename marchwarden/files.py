@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
@@ -11,14 +13,23 @@ from uuid import uuid4
 _ASIDE = re.compile(r"\..+-[0-9a-f]{32}")
 
 
-def write_whole(path: Path, body: bytes, *, synced: bool = True, private: bool = False) -> None:
-    """Write a file whole or not at all; `synced`: on the disk when it returns; `private`: only its owner may read it.
+# Permissions of a private file and of a private folder. The umask can only take more away.
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
-    Raises OSError.
+# Files that are synced side by side: the file system then writes them in one go. 24 files take 25 ms, where one after
+# the other they take 75 ms (ext4 on a virtual disk).
+_SYNCED_AT_ONCE = 8
+
+
+def write_whole(path: Path, body: bytes, *, synced: bool = True, private: bool = False) -> None:
+    """Write a file whole or not at all. Raises OSError.
+
+    `synced`: it is on the disk when this returns; `private`: only its owner may read it.
     """
     aside = path.with_name(f".{path.name}-{uuid4().hex}")  # not of tempfile, whose files others can't read
     try:
-        with open(aside, "xb", opener=_private if private else None) as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(aside, flags, PRIVATE_FILE if private else 0o666), "wb") as file:
             file.write(body)
             if synced:
                 file.flush()
@@ -29,18 +40,42 @@ def write_whole(path: Path, body: bytes, *, synced: bool = True, private: bool =
             aside.unlink(missing_ok=True)
         raise
     if synced:
-        # The folder too, so that a crash of the machine keeps the new name. On Windows folders can't be opened, and
-        # nothing is done.
-        with suppress(OSError):
-            descriptor = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        _sync(path.parent)  # else a crash of the machine may lose the new name
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def make_private_folder(folder: Path) -> None:
+    """Make a folder that only its owner may enter, and each folder above it that is missing. Raises OSError.
+
+    A folder that is there already keeps its permissions: they may be meant.
+    """
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # raises where it is a file
+
+
+def make_private_file(path: Path) -> None:
+    """Make an empty file that only its owner may read, and its folder, unless it is there: others then write into it.
+    Raises OSError."""
+    make_private_folder(path.parent)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE))
+
+
+def sync(paths: Iterable[Path]) -> None:
+    """Bring files and the names in their folders to the disk; those that can't be opened are passed over."""
+    files = list(paths)
+    with ThreadPoolExecutor(_SYNCED_AT_ONCE) as threads:
+        list(threads.map(_sync, [*files, *{path.parent for path in files}]))
+
+
+def _sync(path: Path) -> None:
+    # Windows opens no folders, and syncs no file that is open for reading only: nothing is done there.
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def is_left_behind(path: Path) -> bool:

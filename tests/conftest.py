@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -27,6 +28,14 @@ def pytest_collection_finish() -> None:
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    """A umask that takes nothing away: only what a file is made with keeps others from reading it."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,7 @@ from marchwarden.corpus.readers import Task, prepared
 from marchwarden.corpus.search_index import CorpusWriter
 from marchwarden.corpus.walk import Walk, open_ordinary, walk
 from marchwarden.errors import StorageError
+from marchwarden.files import make_private_folder
 from marchwarden.observations import ContentHash
 
 # Seconds between commits: as much work as a killed run may lose. A guess.
@@ -74,7 +75,7 @@ def index_files(corpus: Corpus, paths: list[Path], *, jobs: int, tell: Tell = la
     """
     began = time.monotonic()
     try:
-        corpus.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what is in it may be private
+        make_private_folder(corpus.folder)  # what is in it may be private
         with Catalogue.writing(corpus.catalogue) as catalogue:
             writer = _writer(corpus, catalogue)
             report = _Run(corpus, catalogue, writer, tell).index(paths, jobs)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from marchwarden import __version__
+from marchwarden.files import make_private_folder
 from marchwarden.frozen_web.crawl import LISTING_VERSION, Listing, crawl
 from marchwarden.frozen_web.page_index import PageIndex
 from marchwarden.frozen_web.pages import FrozenWeb
@@ -56,7 +57,7 @@ def open_or_build(web: FrozenWeb, caches: Path, tell: Tell) -> PageIndex:
 
     listings: list[Listing] | None = None
     try:
-        parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(parent)  # a frozen web can be made of private calls
         with _locked(parent / f"{folder.name}.lock", tell):
             try:
                 return PageIndex.open(folder)  # another process built it meanwhile
@@ -94,7 +95,7 @@ def _keep(listings: list[Listing], folder: Path) -> PageIndex:
     # Left by a build that was killed: the lock is ours.
     shutil.rmtree(aside, ignore_errors=True)
     try:
-        aside.mkdir()
+        make_private_folder(aside)
         PageIndex.build(listings, aside)
         if folder.is_dir():
             shutil.rmtree(folder)  # a damaged one

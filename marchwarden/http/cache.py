@@ -7,10 +7,13 @@ answer fresh: without them a kept page is asked for again under its ETag or Last
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import httpx
+
+from marchwarden.files import make_private_file
 
 # Bytes of the file; what was used least recently is dropped first. A guess.
 MOST_BYTES = 256 * 1024 * 1024
@@ -45,6 +48,8 @@ class CacheTransport(httpx.AsyncBaseTransport):
         from hishel import AsyncSqliteStorage, CacheOptions
         from hishel.httpx import AsyncCacheTransport
 
+        with suppress(OSError):
+            make_private_file(file)  # SQLite gives the files beside it the same permissions
         storage = AsyncSqliteStorage(
             database_path=file, max_size=most, max_stream_size=largest, default_ttl=SECONDS_KEPT
         )

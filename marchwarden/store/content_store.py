@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import zstandard
 
 from marchwarden.errors import StorageError, TraceError
-from marchwarden.files import write_whole
+from marchwarden.files import make_private_folder, sync, write_whole
 from marchwarden.observations import ContentHash, content_hash
 
 _HASH = re.compile(r"^sha256:([0-9a-f]{2})([0-9a-f]{62})$")
 
 
 class Store:
-    """Store of pages and texts in `folder`, for several threads and processes: a file appears whole or not at all."""
+    """Store of pages and texts in `folder`, for several threads and processes: a file appears whole or not at all.
+
+    Only the user may read it. What is read is compared with its hash: a damaged file is told from a whole one.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,6 +44,11 @@ class Store:
     def has(self, key: str) -> bool:
         return self._path(key).is_file()
 
+    def sync(self, keys: Iterable[str]) -> None:
+        """Bring what is stored under these hashes to the disk, so that a crash of the machine keeps it."""
+        paths = [self._path(key) for key in keys]
+        sync([*paths, *{path.parent for path in paths}])
+
     def _path(self, key: str) -> Path:
         parts = _HASH.match(key)
         if not parts:
@@ -57,9 +66,9 @@ class Store:
 
     def _write(self, path: Path, packed: bytes) -> None:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Not synced, since that costs 8 ms a page. A file that a crash of the machine cuts has another hash.
-            write_whole(path, packed, synced=False)
+            make_private_folder(path.parent)
+            # Not synced, since that costs 8 ms a page: the end of the call syncs all of them at once.
+            write_whole(path, packed, synced=False, private=True)
         except OSError as error:
             raise StorageError(
                 f"{path} can't be written: {error.strerror or error}",

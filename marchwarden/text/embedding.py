@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from marchwarden.files import make_private_file
 from marchwarden.settings import Settings
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class _Cache:
         if not vectors:
             return
         with suppress(sqlite3.Error, OSError):
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            make_private_file(self._file)  # vectors tell what the texts were about
             with closing(sqlite3.connect(self._file, timeout=_TIMEOUT_S)) as database, database:
                 database.execute("PRAGMA journal_mode=WAL")
                 database.execute(

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from marchwarden.files import write_whole
 from marchwarden.trace.standalone_verifier import NAMESPACE, signature_of
 
 # Seconds that ssh-keygen may take. It takes about 10 ms, but a key on a token waits for a touch. A guess.
@@ -37,6 +38,6 @@ def sign(trace: Path, key: Path) -> None:
         if ran.returncode:
             said = " ".join(ran.stderr.decode("utf-8", "replace").split())
             raise SigningError(said or f"ssh-keygen ended with {ran.returncode}")
-        signature_of(trace).write_bytes(ran.stdout)
+        write_whole(signature_of(trace), ran.stdout, private=True)
     except (OSError, subprocess.SubprocessError) as error:
         raise SigningError(str(error)) from error

@@ -2,7 +2,8 @@
 
 Nothing is created before the first event; known secrets are removed from every line. Whatever an event holds, its
 line is chained to all that stands before it, and a line that ends the call is sealed: trace/standalone_verifier.py
-opens with the rules, and checks them.
+opens with the rules, and checks them. A sealed line, and all that it vouches for, is on the disk before `record`
+returns, so that an answer that was given outlives a crash of the machine.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from types import TracebackType
 from typing_extensions import Self
 
 from marchwarden.errors import StorageError
+from marchwarden.files import PRIVATE_FILE, make_private_folder, sync
 from marchwarden.redaction import Redactor
 from marchwarden.store.content_store import Store
 from marchwarden.text.escaping import json_text
@@ -83,9 +85,16 @@ class TraceWriter:
             line = json_text(written).encode("utf-8")
             self._named.update(name.decode() for name in _HASH.findall(line))
             self._sealed = False
+            ends = head["action"] in ENDINGS
+            objects = sorted(name for name in self._named if self._store.has(name)) if ends else None
             try:
                 self._open()
-                self._append(self._chained(line, sealed=head["action"] in ENDINGS))
+                if objects is not None:
+                    # Before the line that vouches for them, so that a crash of the machine leaves no such line alone.
+                    self._store.sync(objects)
+                self._append(self._chained(line, objects))
+                if ends:
+                    sync([self.path])
             except OSError as error:
                 raise StorageError(
                     f"{self.path} can't be written: {error.strerror or error}",
@@ -93,7 +102,7 @@ class TraceWriter:
                     "another folder.",
                 ) from error
             self.steps += 1
-            self._sealed = head["action"] in ENDINGS
+            self._sealed = ends
 
     def progress(self, message: str) -> None:
         if self._on_progress:
@@ -119,20 +128,21 @@ class TraceWriter:
         if self._file is not None:
             return
         # Only the user may read it: a question or a page can be private.
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        make_private_folder(self.path.parent)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        self._file = os.open(self.path, flags, PRIVATE_FILE)
         while before := os.read(self._file, 1 << 20):
             self._written.update(before)
 
-    def _chained(self, line: bytes, *, sealed: bool) -> bytes:
-        """Return a line with the digest of all that stands before it and, where it is sealed, of itself too."""
+    def _chained(self, line: bytes, objects: list[str] | None) -> bytes:
+        """Return a line with the digest of all that stands before it; where it seals the call and its `objects`, of
+        itself too."""
         # A line that a full disk cut short is ended first, so that this one is whole.
         start = b"\n" if self._torn else b""
         before = self._written.copy()
         before.update(start)
         body = line[:-1] + f', "before": "sha256:{before.hexdigest()}"'.encode()
-        if sealed:
-            objects = sorted(name for name in self._named if self._store.has(name))
+        if objects is not None:
             body += f', "objects": {json.dumps(objects)}'.encode()
             before.update(body)
             body += SEAL + f'"sha256:{before.hexdigest()}"'.encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import sqlite3
+import stat
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -24,6 +25,14 @@ from tests.reading.pages import article
 pytestmark = pytest.mark.anyio
 
 OLD = "Fri, 02 Jan 2015 10:00:00 GMT"
+
+
+async def test_nobody_else_may_read_the_cache(tmp_path: Path, open_umask: None) -> None:
+    async with loopback({"/a": response(article(), Cache_Control="max-age=600")}) as site:
+        await fetch(f"{site.url}/a", tmp_path / "caches")
+    file = cache_file(tmp_path / "caches", private=True)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (file.parent, file.parent.parent)} == {0o700}
 
 
 async def fetch(url: str, folder: Path, **options: object) -> FetchOutcome:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from marchwarden.errors import StorageError
+from marchwarden.observations import content_hash
 from marchwarden.redaction import REDACTED
+from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Dropped, Failed, FellBack
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.writer import TraceWriter
@@ -112,6 +116,39 @@ def test_a_process_killed_while_writing_leaves_a_readable_trace(tmp_path: Path) 
     trace = read_trace(tmp_path / f"{TRACE_ID}.jsonl")
     assert len(trace.events) >= 20
     assert trace.outcome == "unfinished"
+
+
+def test_nobody_else_may_read_a_trace_and_its_pages_whatever_the_umask(tmp_path: Path, open_umask: None) -> None:
+    folder = tmp_path / "new" / "traces"
+    page = Store(folder / "store").put(b"page")
+    with TraceWriter(folder, TRACE_ID) as writer:
+        writer.record(Failed(decision=page, error="StorageError"))
+    kept = sorted(path for path in (tmp_path / "new").rglob("*"))
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept if path.is_file()} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (*kept, tmp_path / "new") if path.is_dir()} == {0o700}
+
+
+def test_an_answer_that_was_given_is_on_the_disk_with_its_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    sync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append(os.fstat(descriptor).st_ino)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    store = Store(tmp_path / "store")
+    used, other = [tmp_path / "store" / key[7:9] / f"{key[9:]}.zst" for key in map(store.put, (b"page", b"another"))]
+    with TraceWriter(tmp_path, TRACE_ID) as writer:
+        writer.record(started(content_hash(b"page")))
+        assert synced == []
+        writer.record(Failed(decision="the disk was full", error="StorageError"))
+        page, trace = used.stat().st_ino, writer.path.stat().st_ino
+        assert synced.index(page) < synced.index(trace)
+        assert other.stat().st_ino not in synced
+        assert {folder.stat().st_ino for folder in (tmp_path, tmp_path / "store", used.parent)} <= set(synced)
 
 
 def test_progress_goes_to_the_listener_and_not_into_the_file(tmp_path: Path) -> None:
