@@ -105,6 +105,9 @@ def command(
             "--output", "-o", metavar="FILE", help="Also write it to a file: JSON for .json, else Markdown."
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", metavar="", help="Replace the --output file where it is there.")
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", metavar="", help="Also show the call's timeline.")
     ] = False,
@@ -148,6 +151,9 @@ def command(
         raise typer.BadParameter(f"--output {output} is a folder; name a file")
     if output is not None and not output.absolute().parent.is_dir():
         raise typer.BadParameter(f"--output {output}: there is no folder {output.parent}")
+    # Asked before the call, which costs. A pipe or a device is written into.
+    if output is not None and output.is_file() and not force:
+        raise typer.BadParameter(f"--output {output} is there already; choose another name, or add --force")
 
     from marchwarden.cli.client.conversation import Conversation, Interrupted
     from marchwarden.cli.views import console
@@ -159,7 +165,7 @@ def command(
     except Interrupted as interruption:
         console.notice(str(interruption), interruption.hint)
         raise typer.Exit(INTERRUPTED) from None
-    _deliver(result, request, json=json, output=output, earlier=earlier)
+    _deliver(result, request, json=json, output=output, force=force, earlier=earlier)
     if earlier is not None and not json:
         console.show(changes_view(earlier, result))
     _show_trace(conversation.traces / f"{result.trace_id}.jsonl", timed=verbose, stderr=json)
@@ -217,7 +223,13 @@ def _lines(invalid: InvalidRequest) -> list[str]:
 
 
 def _deliver(
-    result: ResearchResult, request: ResearchRequest, *, json: bool, output: Path | None, earlier: Earlier | None
+    result: ResearchResult,
+    request: ResearchRequest,
+    *,
+    json: bool,
+    output: Path | None,
+    force: bool,
+    earlier: Earlier | None,
 ) -> None:
     from marchwarden.cli.views import console
 
@@ -226,7 +238,7 @@ def _deliver(
         if output is not None:
             from marchwarden.cli.views.result_file import write_report
 
-            write_report(result, request.question, output)
+            write_report(result, request.question, output, force=force)
     finally:
         if json:
             console.json(earlier.plain(result) if earlier else result.model_dump(mode="json"))

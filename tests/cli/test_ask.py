@@ -62,6 +62,19 @@ def test_bad_arguments_name_option_and_limit_and_start_nothing(
     assert not (tmp_path / "traces").exists()
 
 
+def test_a_file_that_is_there_is_replaced_only_with_force(run: Run, web: Path, tmp_path: Path) -> None:
+    file = Path("notes.md")
+    file.write_text("a year of work")
+    asked = ("ask", QUESTION, "--web", str(web), "-o", "notes.md")
+    ran = run(*asked)
+    assert (ran.code, ran.out) == (2, "")
+    assert "notes.md is there already" in ran.said
+    assert file.read_text() == "a year of work"
+    assert not (tmp_path / "traces").exists()
+    assert run(*asked, "--force").code == 0
+    assert "grow well in Utah" in file.read_text()
+
+
 def test_an_answer_comes_with_evidence_timeline_and_file(run: Run, web: Path, tmp_path: Path) -> None:
     ran = run("ask", QUESTION, "--web", str(web), "--verbose", "--output", "answer.json")
     assert ran.code == 0, ran.err

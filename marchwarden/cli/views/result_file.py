@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from marchwarden.contract import ResearchResult
 
 
-def write_report(result: ResearchResult, question: str, path: Path) -> None:
+def write_report(result: ResearchResult, question: str, path: Path, *, force: bool = False) -> None:
     """Write `result` to `path`, whole or not at all; `.json` gives JSON, any other name Markdown.
 
-    Raises StorageError where the folder can't be written.
+    Raises StorageError where the folder can't be written, or where there is such a file and `force` is not set.
     """
+    if path.is_file() and not force:
+        raise StorageError(
+            f"{path} was made by someone else during the call, and is left as it is",
+            hint="The answer is in the trace: marchwarden replay",
+        )
     as_json = path.suffix.lower() == ".json"
     text = json_text(result.model_dump_json(indent=2)) + "\n" if as_json else markdown(result, question)
     try:

@@ -51,12 +51,20 @@ def test_what_pages_say_is_not_markdown_but_lists_stay_lists() -> None:
 def test_a_file_is_replaced_as_a_whole_with_usual_permissions(tmp_path: Path) -> None:
     path = tmp_path / "answer.md"
     path.write_text("earlier text " * 1000)
-    write_report(a_result(), "q", path)
+    write_report(a_result(), "q", path, force=True)
     assert "earlier text" not in path.read_text(encoding="utf-8")
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["answer.md"]
     mask = os.umask(0)
     os.umask(mask)
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_file_that_came_during_the_call_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "answer.md"
+    path.write_text("of someone else")
+    with pytest.raises(StorageError, match="left as it is"):
+        write_report(a_result(), "q", path)
+    assert path.read_text() == "of someone else"
 
 
 def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
