@@ -85,13 +85,18 @@ def files_of(evidence: Evidence, views: Views) -> dict[str, bytes]:
     if told is None:
         raise TraceError("the trace has no result to export", hint="`marchwarden replay` shows how the call ended.")
     try:
-        result = ResearchResult.model_validate(told)
-        stored = _stored(evidence, lines)
-        annotations = _annotations(evidence, lines, told)
-    except (KeyError, TypeError, ValueError) as error:
+        return _made(evidence, lines, told, views)
+    except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError) as error:
         raise TraceError(
             f"the trace is damaged: {type(error).__name__}", hint="`marchwarden verify` says where."
         ) from error
+
+
+def _made(evidence: Evidence, lines: list[dict[str, Any]], told: dict[str, Any], views: Views) -> dict[str, bytes]:
+    """Return the files of a bundle. Raises TraceError, and any error of data that is not what it should be."""
+    result = ResearchResult.model_validate(told)
+    stored = _stored(evidence, lines)
+    annotations = _annotations(evidence, lines, told)
     question = str(lines[0].get("question"))
     files = {
         TRACE: evidence.trace,

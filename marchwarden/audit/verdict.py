@@ -108,7 +108,7 @@ def _made_again(evidence: Evidence, views: Views) -> Iterator[Finding]:
     try:
         yield from recompute(lines)
         yield from read_again(lines, evidence.get)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         yield Finding("recomputed", DAMAGED, f"a step of the call can't be read: {type(error).__name__}")
     if evidence.files:
         yield from _derived_files(evidence, lines, views)

@@ -45,7 +45,7 @@ app.command("rerun", epilog=rerun.EPILOGUE)(rerun.command)
 app.command("verify", epilog=verify_trace.EPILOGUE)(verify_trace.command)
 app.command("check", epilog=check.EPILOGUE)(check.command)
 app.command("export", epilog=export.EPILOGUE)(export.command)
-app.command("traces", epilog=traces.EPILOGUE, cls=QuickCommand)(traces.command)
+app.add_typer(traces.app, name="traces")
 app.command("index", epilog=index.EPILOGUE)(index.command)
 app.add_typer(eval.app, name="eval")
 app.command("compile", epilog=compile.EPILOGUE)(compile.command)
@@ -65,7 +65,7 @@ def _unwrap(text: str) -> str:
     )
 
 
-for each in (app, eval.app, programs.app):
+for each in (app, traces.app, eval.app, programs.app):
     for command in each.registered_commands:
         command.help = _unwrap(command.callback.__doc__ or "") if command.callback else None
         command.epilog = _unwrap(command.epilog or "")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import zstandard
@@ -27,8 +29,12 @@ class Store:
     def put(self, body: bytes) -> ContentHash:
         """Store `body` and return its hash. A damaged file is written again. Raises StorageError."""
         key = content_hash(body)
+        path = self._path(key)
         if self._read(key) != body:
-            self._write(self._path(key), zstandard.ZstdCompressor().compress(body))
+            self._write(path, zstandard.ZstdCompressor().compress(body))
+        else:
+            with suppress(OSError):
+                os.utime(path)  # what a running call names is young: trace/pruning.py leaves it
         return key
 
     def get(self, key: str) -> bytes:
@@ -43,6 +49,14 @@ class Store:
 
     def has(self, key: str) -> bool:
         return self._path(key).is_file()
+
+    def files(self) -> list[Path]:
+        """Return the store's files, also those that a killed process left behind."""
+        return sorted(self.folder.glob("??/*"))
+
+    def key_of(self, file: Path) -> str:
+        """Return the hash that a file of the store is named by; no hash for a file that was left behind."""
+        return f"sha256:{file.parent.name}{file.name.removesuffix('.zst')}"
 
     def sync(self, keys: Iterable[str]) -> None:
         """Bring what is stored under these hashes to the disk, so that a crash of the machine keeps it."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from marchwarden.errors import TraceError
 from marchwarden.trace.json_view import TolerantJsonView
+from marchwarden.trace.standalone_verifier import is_too_deep
 
 if TYPE_CHECKING:
     from marchwarden.contract import ResearchResult
@@ -137,7 +138,7 @@ def read_trace(path: Path) -> Trace:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise TraceError(f"{path} can't be read: {error.strerror or error}") from error
-    raw = [whole for line in lines if (whole := _whole(line))]
+    raw = [whole for line in lines if (whole := whole_line(line))]
     if not raw:
         raise TraceError(f"{path} holds no trace", hint="The process was stopped before its first step was written.")
     return Trace(path, raw)
@@ -163,13 +164,13 @@ def _trace_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.jsonl") if _TRACE_ID.match(path.stem))
 
 
-def _whole(line: bytes) -> dict[str, Any] | None:
+def whole_line(line: bytes) -> dict[str, Any] | None:
     """Return a line as it was written; None for one that is torn, empty or damaged."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(data, dict) or not isinstance(data.get("action", ""), str):
+    if not isinstance(data, dict) or not isinstance(data.get("action", ""), str) or is_too_deep(data):
         return None
     return data
 
@@ -200,7 +201,7 @@ def _summary(path: Path) -> TraceSummary:
     """Return a trace's summary from the first line and the end of its file."""
     try:
         with path.open("rb") as file:
-            first = _whole(file.readline()) or {}
+            first = whole_line(file.readline()) or {}
             size = file.seek(0, 2)
             length = _TAIL_BYTES
             # Read further back while the last line is longer than the bytes read.
@@ -211,7 +212,7 @@ def _summary(path: Path) -> TraceSummary:
                     break
                 length *= 4
             # Where the last line is torn, the one before it counts.
-            ending = [whole for line in lines[-2:] if (whole := _whole(line))]
+            ending = [whole for line in lines[-2:] if (whole := whole_line(line))]
     except OSError:
         first, ending, size = {}, [], 0
     result: dict[str, Any] = next((line["result"] for line in ending if isinstance(line.get("result"), dict)), {})

@@ -49,6 +49,9 @@ NOTHING = ("No source that could be read answers this question", "before anythin
 TRACE, RESULT, SUMS, ANNOTATIONS = "trace.jsonl", "result.json", "SHA256SUMS", "annotations.jsonld"
 # Bytes that a bundle may unpack to. A guess: the largest of 248 questions had 2 MB.
 MOST_BYTES = 2_000_000_000
+# Levels of lists and objects inside each other. The deepest line of a call has 8; readers recurse, and Python ends
+# them at about 1,000 calls. A guess.
+_MOST_LEVELS = 64
 # Seconds by which a call's time may be longer than from its first line to its last. A guess.
 _CLOCK_S = 1.0
 
@@ -126,7 +129,20 @@ def parse(text: str | bytes) -> dict[str, Any] | None:
         found = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and not is_too_deep(found) else None
+
+
+def is_too_deep(value: Any) -> bool:
+    """True of lists and objects inside each other in more levels than any line of a trace has."""
+    level = [value]
+    for _ in range(_MOST_LEVELS):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, (dict, list))
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+    return bool(level)
 
 
 def _chain(data: bytes) -> tuple[list[dict[str, Any]], Finding]:
@@ -248,7 +264,7 @@ def _meaning(evidence: Evidence, lines: list[dict[str, Any]]) -> list[Finding]:
         return [Finding("result", UNCHECKED, "there is no result")]
     try:
         return list(_of_result(evidence, lines, ended[-1]["result"]))
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+    except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         return [Finding("result", DAMAGED, f"the result can't be read: {type(error).__name__}: {error}")]
 
 
@@ -522,7 +538,7 @@ def _files(evidence: Evidence, lines: list[dict[str, Any]]) -> Iterator[Finding]
         yield Finding(RESULT, VERIFIED if same else DAMAGED, "it is the trace's" if same else "the trace has another")
     try:
         fault = _annotation_fault(evidence, result or {})
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         fault = f"it can't be read: {type(error).__name__}"
     yield _said(ANNOTATIONS, fault, "each quote stands in the stored text, at its place")
 

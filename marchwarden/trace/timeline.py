@@ -46,7 +46,7 @@ def timeline(trace: Trace) -> list[Entry]:
         try:
             event = JsonView.of(line)
             entries.append(Entry(*head, _describe(event), decision, _details(event)))
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError):
             entries.append(Entry(*head, "(a step that this version does not know)", decision))
     return entries
 
@@ -181,11 +181,12 @@ def _details(event: JsonView) -> tuple[tuple[str, str], ...]:
 
 
 def _known(values: dict[str, str]) -> list[tuple[str, str]]:
-    return [(label, value) for label, value in values.items() if value]
+    return [(label, str(value)) for label, value in values.items() if value]
 
 
 def _each(label: str, values: list[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((label, value) for value in values)
+    # A damaged trace may hold anything for a text.
+    return tuple((label, str(value)) for value in values)
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

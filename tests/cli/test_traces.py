@@ -73,3 +73,54 @@ def test_no_traces_at_all_is_said_on_stderr(run: Run, monkeypatch: pytest.Monkey
     assert (ran.code, ran.out) == (0, "")
     assert "no traces in elsewhere yet" in ran.said
     assert json.loads(run("traces", "--json").out) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("THIRD", ["3333"]),
+        ("the first?", ["1111"]),
+        ("first third", []),
+        ("extension.usu.edu", ["3333", "1111"]),
+        ("grow 2nd", []),
+        ("[i]2nd", ["2222"]),
+        ("", ["3333", "2222", "1111"]),
+    ],
+)
+def test_a_search_finds_words_of_question_answer_and_sites(run: Run, text: str, found: list[str]) -> None:
+    listed = json.loads(run("traces", "--search", text, "--json").out)
+    assert [each["trace_id"][:4] for each in listed] == found
+
+
+def test_a_search_without_a_match_says_so(run: Run) -> None:
+    ran = run("traces", "--search", "nowhere")
+    assert (ran.code, ran.out) == (0, "")
+    assert "has 'nowhere' in its question, answer or sites" in ran.said
+
+
+def test_stats_say_what_is_kept_for_people_and_for_machines(run: Run, tmp_path: Path) -> None:
+    out = run("traces", "--stats").out
+    assert "3 (2 finished, 1 unfinished)" in out
+    told = json.loads(run("traces", "--stats", "--json").out)
+    assert told["traces"] == {"finished": 2, "unfinished": 1}
+    assert (told["objects"], told["readable_by_others"]) == (2, 0)
+    (tmp_path / "traces").chmod(0o755)
+    assert "chmod -R go= " in run("traces", "--stats").said
+    assert run("traces", "--stats", "--search", "x").code == 2
+
+
+def test_prune_tells_before_it_removes(run: Run) -> None:
+    prune = ("traces", "prune", "--older-than", "0d")
+    assert "Would remove 2 traces and 0 stored objects" in run(*prune, "--dry-run").out
+    assert json.loads(run(*prune, "--keep-cited", "--json").out)["traces"] == []
+    told = json.loads(run(*prune, "--json").out)
+    assert [each["trace_id"][:4] for each in told["traces"]] == ["3333", "1111"]
+    assert "the 2nd" in run("traces").out.replace("[i]", "").replace("[/i]", "")
+    assert "Removed 0 traces and 0 stored objects: 0 bytes. 1 trace left." in run(*prune).out
+
+
+@pytest.mark.parametrize("age", ["90", "d", "-1d", "90 days", "1.5d", "99999d", ""])
+def test_an_age_that_is_none_is_a_usage_error(run: Run, age: str) -> None:
+    ran = run("traces", "prune", "--older-than", age)
+    assert ran.code == 2
+    assert "such as 90d" in ran.said

@@ -74,7 +74,7 @@ def show(trace: Trace) -> bool:
     if result is not None:
         try:
             console.result(result)
-        except (AttributeError, TypeError, ValueError):
+        except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError):
             console.notice("The result in this trace can't be read: its file is damaged, or of another contract.")
             readable = False
     found = quick_verdict(trace.path)
