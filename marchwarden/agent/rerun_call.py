@@ -189,7 +189,7 @@ class _Recorded:
         end = next((place for place, event in enumerate(events) if isinstance(event, Stopped)), len(events))
         asked_at_end = any(isinstance(event, ModelCalled) for event in events[end:])
         self.ends_without_model = not in_time and not asked_at_end
-        written = next((line["result"] for line in reversed(trace.raw) if line.get("action") == "result"), None)
+        written = next((line.get("result") for line in reversed(trace.raw) if line.get("action") == "result"), None)
         self.result: Mapping[str, Any] | None = written if isinstance(written, dict) else None
         self.lacks = list(self._lacks())
 

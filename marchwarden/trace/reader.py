@@ -183,8 +183,9 @@ def _parsed(line: dict[str, Any]) -> tuple[int, datetime, Event] | None:
     time = instant(line.get("timestamp"))
     if time is None:
         return None
+    step = line.get("step")
     try:
-        return int(line.get("step", 0)), time, parse_event(line)
+        return step if isinstance(step, int) else 0, time, parse_event(line)
     except ValidationError:
         return None
 

@@ -49,7 +49,7 @@ NOTHING = ("No source that could be read answers this question", "before anythin
 TRACE, RESULT, SUMS, ANNOTATIONS = "trace.jsonl", "result.json", "SHA256SUMS", "annotations.jsonld"
 # Bytes that a bundle may unpack to. A guess: the largest of 248 questions had 2 MB.
 MOST_BYTES = 2_000_000_000
-# Levels of lists and objects inside each other. The deepest line of a call has 8; readers recurse, and Python ends
+# Levels of lists and objects inside each other. The deepest line of a call has 6; readers recurse, and Python ends
 # them at about 1,000 calls. A guess.
 _MOST_LEVELS = 64
 # Seconds by which a call's time may be longer than from its first line to its last. A guess.
