@@ -81,7 +81,7 @@ def files_of(evidence: Evidence, views: Views) -> dict[str, bytes]:
     Raises TraceError where the trace has no result, is damaged, or names objects that are not there.
     """
     lines = [line for each in evidence.trace.split(b"\n") if (line := verifier.parse(each))]
-    told = next((line["result"] for line in reversed(lines) if line.get("action") == "result"), None)
+    told = next((line.get("result") for line in reversed(lines) if line.get("action") == "result"), None)
     if told is None:
         raise TraceError("the trace has no result to export", hint="`marchwarden replay` shows how the call ended.")
     try:

@@ -155,7 +155,7 @@ def _details(event: JsonView) -> tuple[tuple[str, str], ...]:
                 "limits": f"{', '.join(limits)}, max_seconds {event.max_seconds:g}",
                 "program": f"{told.program}{compiled}{of}" if told.program else "",
             }
-            return (*_known(known), *_each("note", told.program_notes), ("version", event.version))
+            return (*_known(known), *_each("note", told.program_notes), ("version", str(event.version)))
         case "plan":
             return (*_each("sub-question", event.aspects), *_each("query", event.queries), *_each("read", event.read))
         case "search":

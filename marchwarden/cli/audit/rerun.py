@@ -63,14 +63,27 @@ def command(
     import anyio
 
     from marchwarden.agent.rerun_call import rerun
+    from marchwarden.audit.verdict import quick_verdict
     from marchwarden.cli.views import console
+    from marchwarden.errors import MarchwardenError, TraceError
     from marchwarden.settings import load_settings
     from marchwarden.trace.reader import find_trace, read_trace
+    from marchwarden.trace.standalone_verifier import VERIFIED
 
     exchange = _exchange(model, program, live)
     file = Path(trace) if trace and trace.endswith(".jsonl") else None
     found = read_trace(file or find_trace(trace_folder(), trace))
-    ran = anyio.run(rerun, found, load_settings(), exchange)
+    try:
+        ran = anyio.run(rerun, found, load_settings(), exchange)
+    except MarchwardenError:
+        raise
+    except Exception as error:  # what a damaged trace says may break any rule of a call
+        if quick_verdict(found.path).state == VERIFIED:
+            raise
+        raise TraceError(
+            f"{found.trace_id} can't be made again: {type(error).__name__}, and its trace is not whole",
+            hint="`marchwarden verify` says where.",
+        ) from error
     if json:
         console.json(_plain(found.trace_id, ran, exchange))
     else:
