@@ -16,8 +16,8 @@ _ASIDE = re.compile(r"\..+-[0-9a-f]{32}")
 # Permissions of a private file and of a private folder. The umask can only take more away.
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
-# Files that are synced side by side: the file system then writes them in one go. 24 files take 25 ms, where one after
-# the other they take 75 ms (ext4 on a virtual disk).
+# Files that are synced side by side: the file system then writes them in one go. 20 files of 20 kB and their folders
+# take 18 to 31 ms, where 24 files alone took 52 to 94 ms one after the other (ext4 on a virtual disk).
 _SYNCED_AT_ONCE = 8
 
 
