@@ -13,6 +13,17 @@ from typing import Any
 from marchwarden.errors import StorageError
 from marchwarden.files import write_whole
 
+# States of a quote, as they are told.
+STATE_WORDS = {
+    "same": "still says it",
+    "elsewhere": "says it elsewhere on the page",
+    "moved": "moved, and still says it",
+    "changed": "changed",
+    "gone": "gone",
+    "closed": "closed now",
+    "unreachable": "cannot be reached",
+}
+
 # Checks of one trace that are kept. A guess: a year of a check every other week.
 MOST_CHECKS = 26
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from marchwarden.audit.check_record import STATE_WORDS
 from marchwarden.audit.verdict import Verdict
 from marchwarden.contract import (
     NON_TEXT_SOURCE,
@@ -89,8 +90,24 @@ class Source:
     """The stored text; none where it is missing or damaged."""
 
 
-def evidence_page(evidence: Evidence) -> bytes:
-    """Return the page as UTF-8. Raises TraceError where the trace has no result, or is damaged beyond showing."""
+@dataclass(frozen=True)
+class Checked:
+    """What a later look at the cited page said of a quote."""
+
+    day: str
+    state: str
+    """State in words: "still says it", "gone"."""
+    detail: str
+    now: str
+    """Sentence that took the quote's place; empty where there is none."""
+
+
+def evidence_page(evidence: Evidence, check: dict[str, Any] | None = None) -> bytes:
+    """Return the page as UTF-8; `check`: the latest check of its citations, as it is kept beside the trace.
+
+    A check is no part of the evidence: a page for others is made without it. Raises TraceError where the trace has no
+    result, or is damaged beyond showing.
+    """
     lines = [line for each in evidence.trace.split(b"\n") if (line := verifier.parse(each))]
     told = next((line.get("result") for line in reversed(lines) if line.get("action") == "result"), None)
     if told is None:
@@ -99,7 +116,7 @@ def evidence_page(evidence: Evidence) -> bytes:
     bare = replace(evidence, files={}, trace_id=None, signature=None)
     try:
         result = ResearchResult.model_validate(told)
-        body = _rendered(bare, lines, result)
+        body = _rendered(bare, lines, result, dict(_checked(check)) if check else {})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise TraceError(
             f"the trace is damaged: {type(error).__name__}", hint="`marchwarden verify` says where."
@@ -107,7 +124,18 @@ def evidence_page(evidence: Evidence) -> bytes:
     return body.encode("utf-8", "replace")
 
 
-def _rendered(evidence: Evidence, lines: list[dict[str, Any]], result: ResearchResult) -> str:
+def _checked(check: dict[str, Any]) -> Iterator[tuple[int, Checked]]:
+    """Yield what a kept check, which is unchecked JSON, says of each quote, by its number."""
+    for each in check["citations"]:
+        if isinstance(each, dict) and isinstance(number := each.get("number"), int):
+            state = str(each.get("state"))
+            told = [str(each.get(name) or "") for name in ("detail", "new_sentence")]
+            yield number, Checked(str(check["checked"])[:10], STATE_WORDS.get(state, state), *told)
+
+
+def _rendered(
+    evidence: Evidence, lines: list[dict[str, Any]], result: ResearchResult, checked: dict[int, Checked]
+) -> str:
     from markupsafe import Markup
 
     templates = html_templates("marchwarden.audit")
@@ -127,6 +155,7 @@ def _rendered(evidence: Evidence, lines: list[dict[str, Any]], result: ResearchR
         marked=set(markers_of(result.answer)),
         titles={n: each.title or each.locator for n, each in enumerate(result.citations, start=1)},
         verdict=Verdict.of(verifier.check(evidence)),
+        checked=checked,
         steps=timeline(Trace(Path(f"{result.trace_id}.jsonl"), lines)),
         frozen=FROZEN_WEB.strip("*") if is_frozen else None,
         band=confidence_band(result.confidence),

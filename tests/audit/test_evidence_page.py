@@ -155,6 +155,13 @@ def test_a_bundle_has_the_same_page_byte_for_byte(evidence: Evidence, page: str,
     assert verdict(path, PAGE_VIEWS).state == "damaged"
 
 
+def test_a_later_check_is_shown_beside_its_quote_and_not_in_a_bundle(evidence: Evidence, page: str) -> None:
+    gone = {"number": 1, "state": "changed", "detail": "<b>", "new_sentence": "It fell in 1932."}
+    checked = evidence_page(evidence, {"checked": "2026-11-29T01:02:03Z", "citations": [gone, "junk", {"number": "x"}]})
+    assert "Looked at again on 2026-11-29: changed (&lt;b&gt;). Now: “It fell in 1932.”" in checked.decode()
+    assert "Looked at again" not in page
+
+
 def test_a_text_that_is_missing_or_damaged_is_not_shown_as_the_text_that_was_read(evidence: Evidence) -> None:
     for get in (lambda name: None, lambda name: b"In the Boston Tea Party 999 chests of tea"):
         seen = Seen(evidence_page(replace(evidence, get=get)).decode())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.padding import Padding
 from rich.text import Text
 
+from marchwarden.audit.check_record import STATE_WORDS
 from marchwarden.cli.views.safe_text import count, one_line
 
 if TYPE_CHECKING:
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 # Characters of a sentence: `--json` has the rest. A guess.
 _SENTENCE_CHARS = 400
 
-_STATES = {
-    "same": ("still says it", "green"),
-    "elsewhere": ("says it elsewhere on the page", "green"),
-    "moved": ("moved, and still says it", "yellow"),
-    "changed": ("changed", "red"),
-    "gone": ("gone", "red"),
-    "closed": ("closed now", "yellow"),
-    "unreachable": ("cannot be reached", "yellow"),
+_COLORS = {
+    "same": "green",
+    "elsewhere": "green",
+    "moved": "yellow",
+    "changed": "red",
+    "gone": "red",
+    "closed": "yellow",
+    "unreachable": "yellow",
 }
 
 
@@ -55,7 +56,7 @@ def summary_view(checks: Sequence[TraceCheck]) -> View:
 
 def _summary(citations: Sequence[Any]) -> str:
     states = Counter(str(each.get("state")) for each in citations if isinstance(each, dict))
-    told = [f"{states[state]} {words}" for state, (words, _) in _STATES.items() if states[state]]
+    told = [f"{states[state]} {words}" for state, words in STATE_WORDS.items() if states[state]]
     notices = sum(bool(each.get("notices")) for each in citations if isinstance(each, dict))
     return f"{count(len(citations), 'citation')}: {', '.join(told)}" + (f"; {notices} with news" if notices else "")
 
@@ -67,7 +68,7 @@ def _citations(citations: Sequence[Any], *, brief: bool) -> View:
         state = str(each.get("state"))
         if brief and state == "same" and not each.get("notices"):
             continue
-        words, style = _STATES.get(state, (one_line(state), "yellow"))
+        words, style = STATE_WORDS.get(state, one_line(state)), _COLORS.get(state, "yellow")
         detail = f": {one_line(str(each['detail']), _SENTENCE_CHARS)}" if each.get("detail") else ""
         head = f"[{each.get('number')}] {one_line(str(each.get('locator')))}"
         yield Text.assemble(head, "\n    ", (f"{words}{detail}", style))

@@ -31,6 +31,7 @@ def command(
     offline and requests nothing. It is kept beside the trace, and its path goes to stdout."""
     import webbrowser
 
+    from marchwarden.audit.check_record import last_check
     from marchwarden.audit.evidence_page import evidence_page
     from marchwarden.audit.verdict import evidence_of_trace
     from marchwarden.cli.audit.export import write
@@ -39,7 +40,7 @@ def command(
 
     trace = find_trace(trace_folder(), trace_id)
     page = trace.with_suffix(".html")
-    write(page, evidence_page(evidence_of_trace(trace)))
+    write(page, evidence_page(evidence_of_trace(trace), last_check(trace)))
     # As private as the trace that it shows.
     page.chmod(trace.stat().st_mode & 0o777)
     console.line(str(page))
