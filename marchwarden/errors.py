@@ -10,6 +10,7 @@ MarchwardenError
 ├── StorageError              the disk is full or the folder can't be written
 ├── EvaluationError           labels, a run or a data set that can't be scored
 │   └── LabelsInvalid         a file of labelled questions that breaks the format
+├── ServerBusy                the server runs as many calls as it may; says when to ask again
 └── ResearchFailed            a call ended in an internal failure; carries the trace id
 """
 
@@ -136,6 +137,17 @@ class EvaluationError(MarchwardenError):
 
 class LabelsInvalid(EvaluationError):
     """A file of labelled questions that breaks their format; the message names file and line."""
+
+
+class ServerBusy(MarchwardenError):
+    """Too many calls at once; nothing was run. `retry_after`: seconds after which a place is likely."""
+
+    def __init__(self, running: int, waiting: int, *, retry_after: int) -> None:
+        super().__init__(
+            f"the server is busy (calls that run: {running}, that wait: {waiting}); try again in {retry_after} s",
+            hint="Nothing was researched, so this says nothing about the question.",
+        )
+        self.retry_after = retry_after
 
 
 class ResearchFailed(MarchwardenError):

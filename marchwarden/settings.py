@@ -65,6 +65,10 @@ class Settings(BaseModel):
     model_calls: int = Field(4, ge=1)
     """Number of model calls of one research that run side by side. Set 1 for a local server that handles one call
     at a time."""
+    server_calls: int | None = Field(None, ge=1)
+    """Calls that a server runs at once, each in a process of its own. Default: two for each core, at least four."""
+    server_queue: int = Field(40, ge=0)
+    """Calls that wait for a place on the server. Beyond them it answers at once that it is busy."""
     source: str | None = None
     """Sources to search: `web`, `snapshot` (the frozen web), `corpus:NAME` (files of your own), or several with
     commas. Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Awaitable
 from functools import partial
@@ -20,6 +21,7 @@ from pydantic import ValidationError
 from marchwarden import __version__
 from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
 from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed
+from marchwarden.server.admission import Admission
 from marchwarden.server.markdown import as_markdown
 from marchwarden.server.worker import Tell, research_in_worker
 from marchwarden.settings import Settings
@@ -59,13 +61,14 @@ class Research(Protocol):
 def build(settings: Settings, *, research: Research = research_in_worker) -> Server[Any]:
     """Build the server, ready to be put on a transport; `research` runs a call."""
     is_shipped_web = "snapshot" in settings.sources and settings.web is None
+    calls = settings.server_calls or max(4, 2 * (os.cpu_count() or 1))
     return Server(
         "marchwarden",
         version=__version__,
         title="Marchwarden",
         instructions=INSTRUCTIONS + (FROZEN_WEB if is_shipped_web else ""),
         on_list_tools=_list_tools,
-        on_call_tool=partial(_call_tool, settings, research),
+        on_call_tool=partial(_call_tool, settings, research, Admission(calls, settings.server_queue)),
         on_list_resources=partial(_list_resources, settings),
         on_list_resource_templates=_list_resource_templates,
         on_read_resource=partial(_read_resource, settings),
@@ -88,7 +91,11 @@ async def _list_tools(context: Context, params: types.PaginatedRequestParams | N
 
 
 async def _call_tool(
-    settings: Settings, research: Research, context: Context, params: types.CallToolRequestParams
+    settings: Settings,
+    research: Research,
+    admission: Admission,
+    context: Context,
+    params: types.CallToolRequestParams,
 ) -> types.CallToolResult:
     if params.name != TOOL:
         raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; there is {TOOL!r}")
@@ -111,7 +118,10 @@ async def _call_tool(
         group.start_soon(relay)
         with send:
             try:
-                result = await research(request, settings=settings, trace_id=trace_id, on_progress=send.send_nowait)
+                async with admission.place(send.send_nowait):
+                    result = await research(
+                        request, settings=settings, trace_id=trace_id, on_progress=send.send_nowait
+                    )
             except MarchwardenError as error:
                 return _refused(_explained(error, trace_id, settings))
     return types.CallToolResult(

@@ -157,7 +157,9 @@ def test_a_bundle_has_the_same_page_byte_for_byte(evidence: Evidence, page: str,
 
 def test_a_later_check_is_shown_beside_its_quote_and_not_in_a_bundle(evidence: Evidence, page: str) -> None:
     gone = {"number": 1, "state": "changed", "detail": "<b>", "new_sentence": "It fell in 1932."}
-    checked = evidence_page(evidence, {"checked": "2026-11-29T01:02:03Z", "citations": [gone, "junk", {"number": "x"}]})
+    checked = evidence_page(
+        evidence, {"checked": "2026-11-29T01:02:03Z", "citations": [gone, "junk", {"number": "x"}]}
+    )
     assert "Looked at again on 2026-11-29: changed (&lt;b&gt;). Now: “It fell in 1932.”" in checked.decode()
     assert "Looked at again" not in page
 

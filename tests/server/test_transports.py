@@ -219,6 +219,26 @@ async def test_a_trace_that_cannot_be_written_is_an_error_without_a_trace(tmp_pa
     assert "Trace:" not in text_of(answer)
 
 
+async def test_a_server_that_is_busy_says_so_at_once_and_when_to_ask_again(tmp_path: Path) -> None:
+    settings = Settings(trace_dir=tmp_path / "traces", server_calls=1, server_queue=0)
+    server = build(settings, research=partial(research_in_worker, research=STANDIN))
+    answers = []
+    async with Client(server) as client:
+
+        async def ask() -> None:
+            answers.append(await client.call_tool("research", {"question": "answer me"}))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask)
+            group.start_soon(ask)
+    refused, answered = answers
+    assert refused.is_error
+    assert "the server is busy (calls that run: 1, that wait: 0); try again in" in text_of(refused)
+    assert "says nothing about the question" in text_of(refused)
+    assert not answered.is_error
+    assert len(list((tmp_path / "traces").glob("*.jsonl"))) == 1
+
+
 async def _until(holds: Callable[[], bool], seconds: float = 30) -> None:
     with anyio.fail_after(seconds):
         while not holds():  # noqa: ASYNC110  another process makes it so, and can't set an event
