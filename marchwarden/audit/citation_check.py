@@ -60,16 +60,8 @@ _HOSTS_AT_ONCE = 8
 _MOST_SILENCES = 2
 
 _SILENT = frozenset({FailureKind.NETWORK, FailureKind.TIMEOUT})
-_CLOSED = frozenset(
-    {
-        FailureKind.FORBIDDEN,
-        FailureKind.PAYWALL,
-        FailureKind.LOGIN_REQUIRED,
-        FailureKind.ROBOTS_DISALLOWED,
-        FailureKind.BOT_WALL,
-        FailureKind.COOKIE_WALL,
-    }
-)
+# The site is there, and keeps the page from us for another reason than the page's own.
+_NO_ANSWER = frozenset({FailureKind.RATE_LIMITED, FailureKind.BAD_KEY, FailureKind.SERVICE_DOWN})
 
 
 @dataclass(frozen=True)
@@ -359,7 +351,7 @@ def _compared(check: CitationCheck, cited: _Cited, outcome: FetchOutcome) -> Cit
 def _state_of(kind: FailureKind) -> State:
     if kind == FailureKind.NOT_FOUND:
         return "gone"
-    return "closed" if kind in _CLOSED else "unreachable"
+    return "closed" if kind.closed and kind not in _NO_ANSWER else "unreachable"
 
 
 def _is_same_page(url: str, other: str) -> bool:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from marchwarden import ResearchResult, load_settings, research_sync
 from marchwarden.audit.bundle import Views
 from marchwarden.cli.views.result_file import markdown
 from marchwarden.trace import standalone_verifier as verifier
@@ -46,6 +47,21 @@ def a_web(folder: Path) -> Path:
         lines.append(json.dumps(line))
     (folder / "manifest.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
     return folder
+
+
+def make_call(folder: Path, cache_dir: Path, **more: Any) -> ResearchResult:
+    """Make the call; its trace is in `folder/traces`. `more` are further settings."""
+    settings = load_settings(
+        web=a_web(folder / "web"),
+        source="snapshot",
+        model="extractive",
+        trace_dir=folder / "traces",
+        cache_dir=cache_dir,
+        semantic=False,
+        program="none",
+        **more,
+    )
+    return research_sync(QUESTION, settings=settings)
 
 
 def lines_of(trace: bytes) -> list[dict[str, Any]]:

@@ -15,15 +15,13 @@ from typing import Any
 import pytest
 
 from marchwarden import contract
-from marchwarden.api import research_sync
 from marchwarden.audit.bundle import Views, files_of, packed
 from marchwarden.audit.verdict import evidence_of_trace, verdict
 from marchwarden.errors import TraceError
-from marchwarden.settings import load_settings
 from marchwarden.stages.synthesize import NOTHING_FOUND, NOTHING_NEW
 from marchwarden.trace import standalone_verifier as verifier
 from marchwarden.trace.reader import find_trace
-from tests.audit.calls import QUESTION, VIEWS, a_web, lines_of
+from tests.audit.calls import QUESTION, VIEWS, lines_of, make_call
 
 Files = dict[str, bytes]
 
@@ -31,16 +29,7 @@ Files = dict[str, bytes]
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Path:
     folder = tmp_path_factory.mktemp("bundled")
-    settings = load_settings(
-        web=a_web(folder / "web"),
-        source="snapshot",
-        model="extractive",
-        trace_dir=folder / "traces",
-        cache_dir=cache_dir,
-        semantic=False,
-        program="none",
-    )
-    research_sync(QUESTION, settings=settings)
+    make_call(folder, cache_dir)
     return find_trace(folder / "traces")
 
 

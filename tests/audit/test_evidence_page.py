@@ -12,17 +12,15 @@ from urllib.parse import unquote
 
 import pytest
 
-from marchwarden.api import research_sync
 from marchwarden.audit.bundle import Views, files_of, packed
 from marchwarden.audit.evidence_page import evidence_page
 from marchwarden.audit.verdict import evidence_of_trace, verdict
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import TraceError
-from marchwarden.settings import load_settings
 from marchwarden.trace.events import Extracted, Finished, PickRecord
 from marchwarden.trace.reader import find_trace, read_trace
 from marchwarden.trace.standalone_verifier import Evidence, open_bundle
-from tests.audit.calls import QUESTION, VIEWS, a_web
+from tests.audit.calls import QUESTION, VIEWS, make_call
 from tests.cli.conftest import record
 from tests.seen import Seen
 from tests.trace.samples import TEXT, a_citation, a_result, a_whole_call
@@ -33,16 +31,7 @@ PAGE_VIEWS = Views(report=VIEWS.report, evidence_page=evidence_page)
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Path:
     folder = tmp_path_factory.mktemp("shown")
-    settings = load_settings(
-        web=a_web(folder / "web"),
-        source="snapshot",
-        model="extractive",
-        trace_dir=folder / "traces",
-        cache_dir=cache_dir,
-        semantic=False,
-        program="none",
-    )
-    research_sync(QUESTION, settings=settings)
+    make_call(folder, cache_dir)
     return find_trace(folder / "traces")
 
 

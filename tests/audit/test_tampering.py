@@ -16,13 +16,11 @@ from typing import Any
 
 import pytest
 
-from marchwarden.api import research_sync
 from marchwarden.audit.verdict import verdict
-from marchwarden.settings import load_settings
 from marchwarden.store.content_store import Store
 from marchwarden.trace import standalone_verifier as verifier
 from marchwarden.trace.reader import find_trace
-from tests.audit.calls import QUESTION, VIEWS, a_web, lines_of, sealed_again, written
+from tests.audit.calls import VIEWS, lines_of, make_call, sealed_again, written
 
 Lines = list[dict[str, Any]]
 
@@ -352,17 +350,7 @@ def a_call(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Path:
     folder = tmp_path_factory.mktemp("call")
     key = folder / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    settings = load_settings(
-        web=a_web(folder / "web"),
-        source="snapshot",
-        model="extractive",
-        trace_dir=folder / "traces",
-        cache_dir=cache_dir,
-        semantic=False,
-        program="none",
-        signing_key=key,
-    )
-    result = research_sync(QUESTION, depth="balanced", settings=settings)
+    result = make_call(folder, cache_dir, signing_key=key)
     assert len(result.citations) >= 2
     return folder
 

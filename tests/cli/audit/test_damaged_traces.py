@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from marchwarden import research_sync
-from marchwarden.settings import load_settings
-from tests.audit.calls import QUESTION, a_web, lines_of, written
+from tests.audit.calls import lines_of, make_call, written
 from tests.cli.conftest import Run
 
 Lines = list[dict[str, Any]]
@@ -35,16 +33,7 @@ for _ in range(450):
 def a_call(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Path:
     """The folder of one call's trace."""
     folder = tmp_path_factory.mktemp("call")
-    settings = load_settings(
-        web=a_web(folder / "web"),
-        source="snapshot",
-        model="extractive",
-        trace_dir=folder / "traces",
-        cache_dir=cache_dir,
-        semantic=False,
-        program="none",
-    )
-    research_sync(QUESTION, settings=settings)
+    make_call(folder, cache_dir)
     return folder / "traces"
 
 
