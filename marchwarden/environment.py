@@ -20,13 +20,14 @@ DOTENV = ".env"
 OWN_FILE = "~/.marchwarden/settings.env"
 
 # Variables that `.env` can't set: folders that are written to, or whose cached pages are believed; prompts of a
-# program; and the protection of the user's own network.
+# program; the protection of the user's own network; and the key that signs in the user's name.
 OWN_ONLY = frozenset(
     {
         "MARCHWARDEN_TRACE_DIR",
         "MARCHWARDEN_CACHE_DIR",
         "MARCHWARDEN_PROGRAM",
         "MARCHWARDEN_ALLOW_PRIVATE_ADDRESSES",
+        "MARCHWARDEN_SIGNING_KEY",
     }
 )
 # A password may hold an unescaped @: browsers, too, take the host after the last one.
@@ -95,7 +96,8 @@ def read_file(name: str) -> dict[str, str | None]:
     # Its warning about a line that it can't read names no file; `doctor` reports the line instead.
     logging.getLogger("dotenv.main").setLevel(logging.ERROR)
     try:
-        return dotenv_values(path, encoding="utf-8-sig")
+        # Nothing is filled in: `${NAME}` in a folder would carry any variable of the user to where the folder says.
+        return dotenv_values(path, encoding="utf-8-sig", interpolate=False)
     except (OSError, UnicodeDecodeError) as error:
         raise OSError(f"{name} can't be read: {error}") from error
 

@@ -52,6 +52,25 @@ def test_an_address_in_a_folder_gets_no_key_of_the_user(
     assert THEIRS in secrets_of(settings)
 
 
+def test_a_folder_can_not_take_a_variable_of_the_user_into_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAVILY_API_KEY", MINE)
+    write(
+        ".env",
+        MARCHWARDEN_TAVILY_BASE_URL=ELSEWHERE,
+        TAVILY_API_KEY="${TAVILY_API_KEY}",
+        MARCHWARDEN_CONTACT="$HOME ${HOME}",
+    )
+    settings = load_settings()
+    assert MINE not in secrets_of(settings)
+    assert settings.contact == "$HOME ${HOME}"
+
+
+def test_a_folder_can_not_name_the_key_that_signs() -> None:
+    write(".env", MARCHWARDEN_SIGNING_KEY="theirs")
+    assert load_settings().signing_key is None
+    assert "MARCHWARDEN_SIGNING_KEY" in folder_notes()[0]
+
+
 def test_a_key_given_in_python_is_not_sent_to_the_address_of_a_folder() -> None:
     write(".env", MARCHWARDEN_TAVILY_BASE_URL=ELSEWHERE)
     with pytest.raises(ConfigurationError, match="TAVILY_API_KEY is not sent"):

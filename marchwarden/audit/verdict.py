@@ -129,6 +129,6 @@ def _derived_files(evidence: Evidence, lines: list[dict[str, Any]], views: Views
     if not different:
         yield Finding("bundle", VERIFIED, "exported again from its trace, every file is the same")
     elif lines[0].get("version") != __version__ or evidence.files.get("verify.py") != again["verify.py"]:
-        yield Finding("bundle", UNCHECKED, f"another version exported it; {different[0]} is another", needed=False)
+        yield Finding("bundle", UNCHECKED, f"another version exported it; {different[0]} is another")
     else:
         yield Finding("bundle", DAMAGED, f"exported again from its trace, {different[0]} is another")

@@ -6,8 +6,11 @@ The SDK drops what it can't read as a message. Whoever sent it with an id would 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
+
+from marchwarden.trace.standalone_verifier import is_too_deep
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
@@ -39,8 +42,10 @@ def _fault(message: Any) -> str | None:
     """Return why a message that asks for an answer can't get one from the server; None where it can, or asks none."""
     if not isinstance(message, dict):
         return "the message is not an object"
-    if "id" not in message or "result" in message or "error" in message:
+    if "id" not in message or ("method" not in message and ("result" in message or "error" in message)):
         return None
+    if is_too_deep(message):
+        return "the message is nested too deeply"
     identifier, params = message["id"], message.get("params")
     if message.get("jsonrpc") != "2.0":
         return 'jsonrpc must be "2.0"'
@@ -56,6 +61,8 @@ def _fault(message: Any) -> str | None:
 def _id_of(message: Any) -> Any:
     """Return the id to answer to: as it came, where JSON-RPC lets an id be so; else None."""
     found = message.get("id") if isinstance(message, dict) else None
+    if isinstance(found, float) and not math.isfinite(found):
+        return None
     return found if isinstance(found, (int, float, str)) and not isinstance(found, bool) else None
 
 

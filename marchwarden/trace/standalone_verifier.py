@@ -1,6 +1,6 @@
 """Check of a Marchwarden trace or bundle, offline, with Python's standard library alone (3.10 or newer).
 
-    python3 -I -S verify.py [BUNDLE.zip | FOLDER | TRACE.jsonl] [--signer KEY.pub] [--json]
+    python3 -I -S verify.py [BUNDLE.zip | FOLDER] [--signer KEY.pub] [--json]
 
 Without a path it checks the folder that it is in. Exit codes: 0 verified, 1 damaged, 2 wrong usage, 3 unchecked,
 4 missing, 5 made by a newer version. What is checked:
@@ -12,8 +12,9 @@ Without a path it checks the folder that it is in. Exit codes: 0 verified, 1 dam
 - result, citations, answer, findings, cost: they are what the recorded steps say, field by field;
 - files of a bundle: each has its sum in SHA256SUMS, result.json is the trace's, annotations.jsonld quotes the texts.
 
-Whoever rewrites everything consistently is not noticed without a signature. Marchwarden itself makes the answer and
-its confidence again from the recorded evidence, and the texts from the pages: `marchwarden verify` does that too.
+Whoever rewrites everything consistently is not noticed without a signature. The files for people (result.md,
+evidence.html, README.md) are compared with their sums alone, which whoever changes them can write anew. Marchwarden
+itself makes them again, and the answer, its confidence and the texts: `marchwarden verify`.
 
 This module imports nothing of ours: every bundle has a copy of it, named verify.py.
 """
@@ -57,8 +58,9 @@ _CLOCK_S = 1.0
 
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _PLACE = re.compile(r"#(?:page=\d+|L\d+|epubcfi\([^()]*\))$")
-# What the rendering of a claim adds or takes: markers, blanks, ends of sentences.
-_RENDERING = re.compile(r"\[\d{1,3}\]|[\s.!?。！？]")
+# What the rendering of a claim adds or takes: markers, the stops of sentences, blanks. A stop within a number or an
+# address is none.
+_RENDERING = (re.compile(r"\[\d{1,3}\]"), re.compile(r"\s*[.!?]+(?=\s|$)|[。！？]"), re.compile(r"\s"))
 
 
 @dataclass(frozen=True)
@@ -422,9 +424,10 @@ def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> s
 
 
 def _bare(text: str) -> str:
-    while (bare := _RENDERING.sub("", text)) != text:  # taking a marker out of `[[1]2]` makes another
+    markers, stops, blanks = _RENDERING
+    while (bare := markers.sub("", text)) != text:  # taking one out of `[[1]2]` makes another
         text = bare
-    return text
+    return blanks.sub("", stops.sub("", text))
 
 
 def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | None:
@@ -444,8 +447,9 @@ def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | No
         bare = _bare(line.removeprefix("- ") if len(concluded["claims"]) > 1 else line)
         if bare in claims:
             said.add(bare)
-            marked = [result["citations"][int(number) - 1]["raw_excerpt"] for number in _MARKER.findall(line)]
-            if not marked or not all(quoted.get(excerpt, set()) & claims[bare] for excerpt in marked):
+            numbers = [int(number) for number in _MARKER.findall(line)]
+            marked = [result["citations"][number - 1]["raw_excerpt"] for number in numbers]
+            if not marked or 0 in numbers or not all(quoted.get(excerpt, set()) & claims[bare] for excerpt in marked):
                 return f"“{line[:80]}” is marked with other excerpts than its claim has"
             continue
         if claims:
@@ -590,6 +594,10 @@ def open_bundle(path: Path) -> Evidence:
             raise ValueError(str(error)) from error
         except Exception as error:  # zlib.error, which this module need not import
             raise ValueError(str(error)) from error
+    for name in files:
+        # Unpacked, such a file could take the place of another.
+        if name.startswith("/") or "\\" in name or {"", ".", ".."} & set(name.split("/")):
+            raise ValueError(f"{name!r} is no name of a file in a bundle")
     if TRACE not in files:
         raise ValueError(f"there is no {TRACE} in it")
 
@@ -621,7 +629,10 @@ def main() -> int:
         findings = [Finding("bundle", DAMAGED, f"{arguments.path} can't be read: {error}")]
     findings.append(
         Finding(
-            "recomputed", UNCHECKED, "`marchwarden verify` makes answer, confidence and texts again", needed=False
+            "recomputed",
+            UNCHECKED,
+            "`marchwarden verify` makes answer, confidence, texts, result.md and evidence.html again",
+            needed=False,
         )
     )
     verdict = verdict_of(findings)

@@ -131,6 +131,22 @@ def test_a_file_that_is_in_a_bundle_twice_is_refused(files: Files, tmp_path: Pat
         verdict(path, VIEWS)
 
 
+@pytest.mark.parametrize("name", ["../evil", "./result.md", "/etc/passwd", "texts/../result.md", "a\\b"])
+def test_a_file_that_would_be_unpacked_elsewhere_is_refused(files: Files, tmp_path: Path, name: str) -> None:
+    with pytest.raises(TraceError, match="no name of a file in a bundle"):
+        verdict_of(files | {name: b"x"}, tmp_path)
+
+
+def test_another_script_in_a_bundle_excuses_no_other_file(files: Files, tmp_path: Path) -> None:
+    forged = files | {"verify.py": files["verify.py"] + b"\n", "result.md": files["result.md"] + b"Nine million."}
+    forged["SHA256SUMS"] = b"".join(
+        f"{hashlib.sha256(body).hexdigest()}  {name}\n".encode()
+        for name, body in sorted(forged.items())
+        if name != "SHA256SUMS"
+    )
+    assert verdict_of(forged, tmp_path) == "unchecked"
+
+
 def test_annotations_find_each_quote_by_its_words_and_by_its_place(trace: Path, files: Files) -> None:
     result = json.loads(files["result.json"])
     items: list[dict[str, Any]] = json.loads(files["annotations.jsonld"])["items"]

@@ -45,6 +45,9 @@ def test_what_the_server_can_read_goes_to_it_as_it_came(message: dict[str, Any])
         (json.dumps({"jsonrpc": "2.0", "id": 1}), 1, INVALID_REQUEST),
         (json.dumps({**PING, "method": 5}), 1, INVALID_REQUEST),
         (json.dumps({**PING, "params": [1]}), 1, INVALID_REQUEST),
+        (json.dumps({**PING, "params": {"x": "["}}).replace('"["', "[" * 300 + "]" * 300), 1, INVALID_REQUEST),
+        (json.dumps({**PING, "id": float("inf")}), None, INVALID_REQUEST),
+        (json.dumps({**PING, "jsonrpc": "1.0", "result": None}), 1, INVALID_REQUEST),
     ],
 )
 def test_what_the_server_would_drop_is_answered_with_an_error(line: str, identifier: object, code: int) -> None:

@@ -51,7 +51,7 @@ def command(
 
     given = Path(target) if target else None
     path = given if given is not None and given.exists() else find_trace(trace_folder(), target)
-    found = verdict(path, views(), _signer(signer, own=path.parent == trace_folder()))
+    found = verdict(path, views(), _signer(signer, own=path.resolve().parent == trace_folder().resolve()))
     if json:
         checks = [vars(finding) for finding in found.findings]
         console.json({"verdict": found.state, "path": str(path), "checks": checks})
