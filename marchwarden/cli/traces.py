@@ -112,7 +112,8 @@ def prune_command(
     console.line(
         f"{'Would remove' if dry_run else 'Removed'} {count(len(pruned.traces), 'trace')} and "
         f"{count(pruned.objects, 'stored object')}: {pruned.bytes:,} bytes. "
-        f"{count(pruned.kept, 'trace')} {'would stay' if dry_run else 'left'}."
+        f"{'What would stay' if dry_run else 'What stays'}: {count(pruned.kept, 'trace')}, "
+        "and stored objects of the last hour, which a call may still need."
     )
 
 
@@ -160,7 +161,7 @@ def _lines(kept: Kept, folder: Path) -> list[str]:
         f"Folder   {folder}",
         f"Traces   {sum(kept.traces.values()):,} ({outcomes or 'none'}), {kept.trace_bytes:,} bytes{between}",
         f"Store    {kept.objects:,} pages, texts and other objects, {kept.object_bytes:,} bytes, compressed",
-        f"Unnamed  {kept.unnamed:,} objects of no trace, {kept.unnamed_bytes:,} bytes: the next prune removes them",
+        f"Unnamed  {kept.unnamed:,} objects of no trace, {kept.unnamed_bytes:,} bytes, for `prune` after an hour",
     ]
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
@@ -317,7 +318,8 @@ def _disagreements(ledger: Ledger, numbers: dict[tuple[str, int], int]) -> list[
 
 def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], int]) -> str:
     """Return a claim with markers before the full stop of each sentence, or line: of the excerpts that support it."""
-    sentences = [sentence for line in text.splitlines() for sentence in split_sentences(_unmarked(line))]
+    lines = _unwrapped(text.splitlines()) if all(map(_is_of_pdf, excerpts)) else text.splitlines()
+    sentences = [sentence for line in lines for sentence in split_sentences(_unmarked(line))]
     marked = []
     for sentence in sentences:
         says_so = [each for each in excerpts if _says(each.text, sentence)] if len(sentences) > 1 else []
@@ -325,6 +327,21 @@ def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], i
         stop = sentence[-1] if sentence[-1:] in ".!?。！？" else "."
         marked.append(f"{sentence.rstrip('.!?。！？ ')} {''.join(f'[{number}]' for number in markers)}{stop}")
     return " ".join(marked)
+
+
+def _is_of_pdf(excerpt: Excerpt) -> bool:
+    return (excerpt.place or "").startswith("page=") or urlsplit(excerpt.locator).path.lower().endswith(".pdf")
+
+
+def _unwrapped(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a PDF's text, those of one paragraph as one; rows of a table stay."""
+    found: list[str] = []
+    for line in lines:
+        if found and line and found[-1] and " | " not in f"{found[-1]}{line}":
+            found[-1] = f"{found[-1]} {line}"
+        else:
+            found.append(line)
+    return found
 
 
 def _says(excerpt: str, sentence: str) -> bool:

@@ -212,7 +212,7 @@ def _objects(evidence: Evidence, lines: list[dict[str, Any]]) -> Finding:
         bad = sorted(name for name, found in states.items() if found == state)
         if bad:
             return Finding("objects", state, f"{state}: {', '.join(bad[:3])}{' …' if len(bad) > 3 else ''}")
-    return Finding("objects", VERIFIED, f"{len(names)} stored pages, texts and other objects have their hashes")
+    return Finding("objects", VERIFIED, f"each of {len(names)} stored pages, texts and other objects has its hash")
 
 
 def _state(evidence: Evidence, name: str) -> str:
@@ -543,6 +543,9 @@ def _files(evidence: Evidence, lines: list[dict[str, Any]]) -> Iterator[Finding]
     try:
         fault = _annotation_fault(evidence, result or {})
     except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        if MISSING in states.values():
+            yield Finding(ANNOTATIONS, MISSING, "a text that it quotes is not in the bundle")
+            return
         fault = f"it can't be read: {type(error).__name__}"
     yield _said(ANNOTATIONS, fault, "each quote stands in the stored text, at its place")
 
@@ -622,8 +625,13 @@ def main() -> int:
     parser.add_argument("--signer", type=Path, metavar="KEY.pub", help="the key that must have signed the trace")
     parser.add_argument("--json", action="store_true", help="as JSON")
     arguments = parser.parse_args()
+    if not arguments.path.exists():
+        parser.error(f"there is no {arguments.path}")
     try:
         signer = arguments.signer.read_text("utf-8") if arguments.signer else None
+    except (OSError, ValueError) as error:
+        parser.error(f"the key {arguments.signer} can't be read: {error}")
+    try:
         findings = check(open_bundle(arguments.path), signer)
     except (OSError, ValueError) as error:
         findings = [Finding("bundle", DAMAGED, f"{arguments.path} can't be read: {error}")]

@@ -116,7 +116,10 @@ def test_prune_tells_before_it_removes(run: Run) -> None:
     told = json.loads(run(*prune, "--json").out)
     assert [each["trace_id"][:4] for each in told["traces"]] == ["3333", "1111"]
     assert "the 2nd" in run("traces").out.replace("[i]", "").replace("[/i]", "")
-    assert "Removed 0 traces and 0 stored objects: 0 bytes. 1 trace left." in run(*prune).out
+    assert (
+        "Removed 0 traces and 0 stored objects: 0 bytes. What stays: 1 trace, and stored objects of the last hour"
+        in run(*prune).out
+    )
 
 
 @pytest.mark.parametrize("age", ["90", "d", "-1d", "90 days", "1.5d", "99999d", ""])

@@ -41,6 +41,15 @@ def test_lines_of_a_list_or_a_table_are_marked_one_by_one() -> None:
     assert answer == "Opened | 1931 [1]. Length | 352 m [1]."
 
 
+def test_the_lines_of_a_pdf_are_one_text_but_for_the_rows_of_its_tables() -> None:
+    text = "The well is 23 metres deep and was dug by the Harlow\nbrothers. It is dry.\n\nOpened | 1931\nDepth | 23 m"
+    ledger = a_ledger(text)
+    ledger.excerpts[0] = ledger.excerpts[0].model_copy(update={"place": "page=1"})
+    answer, _ = render_answer(ledger, [Claim(text=text, excerpts=[1])])
+    well = "The well is 23 metres deep and was dug by the Harlow brothers [1]. It is dry [1]."
+    assert answer == f"{well} Opened | 1931 [1]. Depth | 23 m [1]."
+
+
 def test_copied_text_keeps_its_addresses_and_a_model_may_write_none() -> None:
     copied = "Tickets are sold at https://halden.example/tickets and on the bridge."
     ledger = a_ledger(copied)
