@@ -123,6 +123,29 @@ class _Bill:
     cached_tokens: int = 0
 
 
+# Names of the errors of HTTP clients where no connection was made.
+_NOT_SENT = frozenset({"ConnectError", "ConnectTimeout"})
+
+
+def _may_be_billed(error: BaseException) -> bool:
+    """Return whether a service may have read the prompt of an attempt that failed without a word of its own.
+
+    One that answers with an error does not bill it. One that lets the connection fall, or the time run out, may have
+    answered by its own books.
+    """
+    silent = isinstance(error, (lm15.TransportError, lm15.StreamAssemblyError, lm15.TimeoutError))
+    if not silent or getattr(error, "status", None) is not None:
+        return False
+    cause: BaseException | None = error
+    for _ in range(10):  # causes can form a circle
+        if cause is None:
+            return True
+        if type(cause).__name__ in _NOT_SENT:
+            return False
+        cause = cause.__cause__
+    return True
+
+
 class Meter:
     """Admits attempts and settles them, for every thread and event loop of one research call."""
 
@@ -223,6 +246,8 @@ class Meter:
         bill = _Bill(0)
         if usage is not None or interrupted:
             bill = self._bill(usage or lm15.Usage(), admission, answer, missing_output=answer.most_tokens)
+        elif _may_be_billed(error):
+            bill = self._bill(lm15.Usage(), admission, answer, missing_output=admission.cap)
         self._commit(admission, bill, error)
         wait = getattr(error, "retry_after", None)
         # DSPy waits as long as the service asks; an error of ours it does not retry.

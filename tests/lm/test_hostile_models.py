@@ -31,12 +31,14 @@ Deed: TypeAlias = Literal[
     "fails",
     "fails and bills",
     "breaks off",
+    "lets go",
+    "lets the time run out",
     "reports nothing",
     "exaggerates",
     "never ends",
 ]
 TRUTHFUL: list[Deed] = ["answers", "fills its cap", "fails", "fails and bills"]
-UNREPORTED: list[Deed] = ["breaks off"]
+UNREPORTED: list[Deed] = ["breaks off", "lets go", "lets the time run out"]
 LYING: list[Deed] = ["reports nothing", "exaggerates", "never ends"]
 
 TEXTS = st.one_of(
@@ -83,6 +85,12 @@ class Provider:
             case "breaks off":
                 self.billed += prompt + min(cap, 5)
                 return Reply("x" * 5, error=lm15.TransportError("reset", retry_after=0), piece=1)
+            case "lets go":
+                self.billed += prompt + cap
+                return Reply(error=lm15.TransportError("reset"))
+            case "lets the time run out":
+                self.billed += prompt + cap
+                return Reply(error=lm15.TimeoutError("no answer in time"))
             case "reports nothing":
                 return Reply(self.text, lm15.Usage())
             case "exaggerates":

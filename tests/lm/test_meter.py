@@ -264,3 +264,14 @@ async def test_a_call_cancelled_while_it_waits_for_others_costs_nothing(recorder
     await asyncio.gather(first, second, return_exceptions=True)
     assert len(inner.requests) == 1
     assert budget.tokens_used == 11
+
+
+@pytest.mark.parametrize("name", ["ConnectError", "ConnectTimeout"])
+async def test_an_attempt_that_never_reached_the_service_costs_nothing(name: str, recorder: MemoryRecorder) -> None:
+    unsent = lm15.TransportError("the connection failed")
+    unsent.__cause__ = type(name, (Exception,), {})("refused")
+    budget = budget_of(5000)
+    engine = MeteredEngine(ScriptedEngine([Reply(error=unsent)]), Meter("m", budget, recorder))
+    with pytest.raises(lm15.TransportError):
+        await engine.complete(request_of("question"))
+    assert budget.tokens_used == recorder.calls[0].charged_tokens == 0
