@@ -15,9 +15,9 @@ from marchwarden.files import write_whole
 
 # States of a quote, as they are told.
 STATE_WORDS = {
-    "same": "still says it",
-    "elsewhere": "says it elsewhere on the page",
-    "moved": "moved, and still says it",
+    "same": "still said",
+    "elsewhere": "said elsewhere on the page",
+    "moved": "moved, and still said",
     "changed": "changed",
     "gone": "gone",
     "closed": "closed now",

@@ -60,7 +60,7 @@ _HOSTS_AT_ONCE = 8
 _MOST_SILENCES = 2
 
 _SILENT = frozenset({FailureKind.NETWORK, FailureKind.TIMEOUT})
-# The site is there, and keeps the page from us for another reason than the page's own.
+# Failures that say nothing of the page: the service limits us, refuses us, or is down.
 _NO_ANSWER = frozenset({FailureKind.RATE_LIMITED, FailureKind.BAD_KEY, FailureKind.SERVICE_DOWN})
 
 

@@ -96,7 +96,7 @@ class Checked:
 
     day: str
     state: str
-    """State in words: "still says it", "gone"."""
+    """State in words: "still said", "gone"."""
     detail: str
     now: str
     """Sentence that took the quote's place; empty where there is none."""

@@ -187,5 +187,6 @@ def _plain(summary: TraceSummary) -> dict[str, Any]:
         "tokens_used": summary.tokens_used,
         "seconds": summary.seconds,
         "model_id": summary.model_id,
+        "rerun_of": summary.rerun_of,
         "path": str(summary.path),
     }

@@ -47,6 +47,8 @@ class TraceSummary:
     """Wall time of the call in seconds."""
     size: int
     """Size of the file in bytes."""
+    rerun_of: str | None = None
+    """Id of the call that this one made again; None for any other call."""
 
 
 class Trace:
@@ -230,6 +232,7 @@ def _summary(path: Path) -> TraceSummary:
         tokens_used=_of(cost, "tokens_used", int),
         seconds=_of(cost, "wall_time_sec", float, int),
         size=size,
+        rerun_of=_of(first, "rerun_of", str),
     )
 
 

@@ -158,7 +158,7 @@ def test_a_text_that_is_missing_or_damaged_is_not_shown_as_the_text_that_was_rea
         seen = Seen(evidence_page(replace(evidence, get=get)).decode())
         assert seen.all("mark") == []
         assert "missing or damaged" in seen.text
-        assert "999" not in seen.text
+        assert "999 chests" not in seen.text  # a hash may hold the digits
         assert {"damaged", "missing"} & {each.get("class", "").removeprefix("verdict ") for each in seen.all("p")}
 
 

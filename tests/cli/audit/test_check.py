@@ -37,7 +37,7 @@ def test_a_page_that_still_says_it(run: Run, asked: str) -> None:
     ran = run("check")
     assert ran.code == 0
     assert f"Check of {asked}" in ran.out
-    assert "1 citation: 1 still says it" in ran.out
+    assert "1 citation: 1 still said" in ran.out
 
 
 def test_a_page_that_changed_shows_both_sentences(run: Run, asked: str, web: Path) -> None:
@@ -82,7 +82,7 @@ def test_replay_shows_the_latest_check_and_has_it_in_its_json(
     assert "Checked" not in run("replay").out
     assert run("replay", "--json").out == own
     run("check")
-    assert "1 citation: 1 still says it" in run("replay").out
+    assert "1 citation: 1 still said" in run("replay").out
     change(web)
     run("check")
     shown = run("replay")
@@ -108,7 +108,7 @@ def test_every_call_since_a_time(run: Run, asked: str, tmp_path: Path, web: Path
         for since in ((), ("--since", "30d"), ("--since", "8w"))
     }
     assert checked == {(): {asked, old.stem}, ("--since", "30d"): {asked}, ("--since", "8w"): {asked, old.stem}}
-    assert "2 calls: 2 citations: 2 still says it" in run("check", "--all").out
+    assert "2 calls: 2 citations: 2 still said" in run("check", "--all").out
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_damaged_file_of_checks_hides_nothing_else(run: Run, asked: str, tmp_p
     record_of(tmp_path / f"traces/{asked}.jsonl").write_text(body)
     assert run("replay").out.count("Checked") == 0
     assert run("check").code == 0
-    assert "1 still says it" in run("replay").out
+    assert "1 still said" in run("replay").out
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such permissions there")
@@ -170,7 +170,7 @@ def test_a_check_that_cannot_be_kept_is_shown_and_is_an_error(run: Run, asked: s
     record_of(tmp_path / f"traces/{asked}.jsonl").mkdir()
     ran = run("check")
     assert ran.code == 1
-    assert "1 still says it" in ran.out
+    assert "1 still said" in ran.out
     assert "can't be kept" in ran.said
 
 
