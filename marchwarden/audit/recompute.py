@@ -11,8 +11,7 @@ from typing import Any
 from marchwarden import __version__
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude
 from marchwarden.contract import DiscoveryEvent, Gap, OpenQuestion
-from marchwarden.corpus.documents import page_of, page_of_line
-from marchwarden.corpus.places import with_places
+from marchwarden.corpus.corpus_fetcher import page_of_document
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_title
@@ -153,9 +152,7 @@ def _read(line: dict[str, Any], body: bytes) -> Page | None:
     if is_file(url):
         # A file's date is that of the file, which a page can't tell: the recorded one is taken.
         modified = date.fromisoformat(line["published"]) if line.get("published") else None
-        place = url.rpartition("#L")
-        found = page_of_line(url, body, modified) if place[1] else page_of(url, body, modified)
-        page = found if place[1] or not isinstance(found, Page) else with_places(found, body)
+        page = page_of_document(url, body, modified)
     else:
         page = read_page(
             body,

@@ -291,6 +291,14 @@ async def a_call_over(folder: Path, files: Mapping[str, str]) -> Trace:
     return (await run("When was the Halden Bridge built?", settings=settings)).trace
 
 
+async def test_a_call_over_files_verifies_as_one_over_pages_does(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "files", {"bridge.md": NOTE, "lines.jsonl": json.dumps({"text": QUOTE}) + "\n"}, "notes")
+    settings = load_settings(model="extractive", source="corpus:notes")
+    done = await run("When was the Halden Bridge built?", settings=settings)
+    assert {citation.locator.rpartition(".")[2] for citation in done.result.citations} == {"md#L5", "jsonl#L1"}
+    assert done.problems == []
+
+
 NOTE = f"# Halden\n\n{OTHERS[0]}\n\n{QUOTE}\n\n{OTHERS[1]}\n"
 
 
