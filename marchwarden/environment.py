@@ -40,6 +40,10 @@ KEYS_OF = {
 }
 
 
+# A model's provider is an address, too, for the one key of all providers.
+MODEL, KEY = "MARCHWARDEN_MODEL", "MARCHWARDEN_API_KEY"
+
+
 @dataclass(frozen=True)
 class Variables:
     values: dict[str, str]
@@ -70,7 +74,16 @@ def variables(given: Collection[str] = ()) -> Variables:
                 withheld[key] = address
             elif key in folder:
                 values[key] = folder[key]
+    is_chosen = MODEL in environment or MODEL in given or KEY in folder or KEY in given
+    if not is_chosen and _names_another_provider(folder, home) and values.pop(KEY, None) is not None:
+        withheld[KEY] = MODEL
     return Variables(values, refused, withheld)
+
+
+def _names_another_provider(folder: Mapping[str, str], home: Mapping[str, str]) -> bool:
+    """Return whether `.env` names a model of another provider than the user's own file, which gets the one key."""
+    provider, own = (found.get(MODEL, "").partition("/") for found in (folder, home))
+    return bool(provider[1] and own[1]) and provider[0] not in (own[0], "anthropic")
 
 
 def files_read() -> list[Path]:

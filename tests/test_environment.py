@@ -65,6 +65,16 @@ def test_a_folder_can_not_take_a_variable_of_the_user_into_its_own(monkeypatch: 
     assert settings.contact == "$HOME ${HOME}"
 
 
+def test_a_folder_that_names_another_provider_gets_no_key_of_the_users_own() -> None:
+    write(OWN_FILE, MARCHWARDEN_MODEL="openai/m", MARCHWARDEN_API_KEY=MINE)
+    write(".env", MARCHWARDEN_MODEL="deepseek/m")
+    with pytest.raises(ConfigurationError, match="MARCHWARDEN_API_KEY is not sent to the MARCHWARDEN_MODEL"):
+        load_settings()
+    for model, key in (("openai/other", MINE), ("extractive", MINE), ("deepseek/m", THEIRS)):
+        write(".env", MARCHWARDEN_MODEL=model, **({"MARCHWARDEN_API_KEY": key} if key == THEIRS else {}))
+        assert load_settings().api_key.get_secret_value() == key
+
+
 def test_a_folder_can_not_name_the_key_that_signs() -> None:
     write(".env", MARCHWARDEN_SIGNING_KEY="theirs")
     assert load_settings().signing_key is None
