@@ -208,6 +208,12 @@ class Citation(_Answered):
     confidence: float = Field(ge=0, le=1, description="In this source's accuracy.")
     content_hash: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
     published: date | None = None
+    version: str | None = Field(None, description="Version that was read: v2 on arXiv, a revision's number.")
+    authors: list[str] | None = None
+    year: int | None = Field(None, description="Year of the first publication.")
+    venue: str | None = Field(None, description="Journal, proceedings or site.")
+    doi: str | None = None
+    query: str | None = Field(None, description="SQL statement that gave the rows, where the source is a database.")
 
     @model_validator(mode="after")
     def _excerpt_is_text(self) -> Self:

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from marchwarden.contract import Recency, SourceAuthority
-from marchwarden.observations import Failure, FailureKind, Page, SearchOutcome
+from marchwarden.observations import Failure, FailureKind, Page, SearchOutcome, Work
 from marchwarden.text.ranking import Signature, near_duplicate, signature
 
 Stance: TypeAlias = Literal["supports", "contradicts"]
@@ -59,6 +59,11 @@ class Source(BaseModel):
     shingle_total: int = Field(repr=False)
     passed_over: int = 0
     """Number of passages that are left out because they look like prompt injection."""
+    source: str | None = None
+    """Source that a citation names (`arxiv`); None for that of the search."""
+    work: Work | None = None
+    query: str | None = None
+    """Statement whose rows the source is, where it comes from a database."""
 
     @property
     def dated(self) -> date | None:
@@ -244,6 +249,9 @@ class Ledger(BaseModel):
             copy_of=next(originals, None),
             shingles=sorted(print_.shingles),
             shingle_total=print_.whole,
+            source=page.source,
+            work=page.work,
+            query=page.query,
         )
         self.sources.append(source)
         return source

@@ -51,12 +51,16 @@ def content_hash(body: bytes) -> ContentHash:
     return ContentHash("sha256:" + hashlib.sha256(body).hexdigest())
 
 
+# Start of a locator of rows in a database: `db:sales/orders?sha256=…`.
+DATABASE = "db:"
+
 _PLACE = re.compile(r"#(?:page=\d+|L\d+|epubcfi\(/\d+/\d+\))$")
 
 
 def is_file(locator: str) -> bool:
-    """Return whether a locator is the path of one of the user's own files, rather than the address of a page."""
-    return not locator.startswith(("http://", "https://"))
+    """Return whether a locator is the path of one of the user's own files, rather than the address of a page or of
+    rows in a database."""
+    return not locator.startswith(("http://", "https://", DATABASE))
 
 
 def placed(locator: str, place: str | None) -> str:
@@ -168,6 +172,26 @@ class Passage:
 
 
 @dataclass(frozen=True)
+class Work:
+    """Bibliographic record of what a page holds: the same for each copy of a paper, wherever it lies."""
+
+    doi: str | None = None
+    """DOI in lower case, without `https://doi.org/`."""
+    arxiv: str | None = None
+    """Identifier without its version: `2301.01234`, `hep-th/9901001`."""
+    pmid: str | None = None
+    version: str | None = None
+    """Version of this text: `v2` on arXiv, the number of a revision in an encyclopedia."""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    """Year of the first publication."""
+    venue: str | None = None
+    """Journal, proceedings, site or database that published it."""
+    is_peer_reviewed: bool | None = None
+    """None where nothing says so."""
+
+
+@dataclass(frozen=True)
 class Page:
     """A fetched page as it is read, quoted and stored: one text, and passages that are slices of it."""
 
@@ -189,6 +213,11 @@ class Page:
     """Absolute URLs in its main text, in order, without duplicates."""
     standing: Literal["retracted", "superseded"] | None = None
     """`retracted` or `superseded` where the page says so of itself; else None."""
+    source: str | None = None
+    """Source that a citation names, where the content itself tells it: `arxiv`, `pubmed`; else that of the search."""
+    work: Work | None = None
+    query: str | None = None
+    """Statement whose rows the page is, where it comes from a database."""
 
     def __post_init__(self) -> None:
         for name in ("title", "site", "author"):

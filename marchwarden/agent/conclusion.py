@@ -27,7 +27,7 @@ from marchwarden.errors import Limit
 from marchwarden.evidence.confidence import assess, source_confidence
 from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.ledger import Excerpt, Ledger
-from marchwarden.observations import is_file, placed
+from marchwarden.observations import Work, is_file, placed
 from marchwarden.programs import Calibration
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.stages.discoveries import DISCOVERIES, DiscoveriesGiven, report_contradictions
@@ -259,9 +259,10 @@ def report_new_sources(ledger: Ledger) -> list[DiscoveryEvent]:
 def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, today: date) -> Citation:
     source = ledger.source(excerpt.locator)
     says = excerpt.says or ""
+    work = source.work or Work()
     return Citation(
         # `kind` may name several sources, such as "web,file".
-        source="file" if is_file(source.locator) else kind.partition(",")[0],
+        source=source.source or ("file" if is_file(source.locator) else kind.partition(",")[0]),
         locator=placed(source.locator, excerpt.place),
         title=source.title,
         snippet=says if len(says) in SNIPPET else None,
@@ -269,4 +270,10 @@ def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, t
         confidence=source_confidence(source, corroborated, today),
         content_hash=source.content_hash,
         published=source.published,
+        version=work.version,
+        authors=list(work.authors) or None,
+        year=work.year,
+        venue=work.venue,
+        doi=work.doi,
+        query=source.query,
     )
