@@ -29,6 +29,8 @@ class SourceEntry:
     """Settings of which one must be set: `tavily_api_key`. Empty where it works without."""
     is_named: bool = False
     """True where a name follows a colon: `corpus:notes`."""
+    topics: tuple[str, ...] = ()
+    """Topics of sources/source_choice.py for which a group searches it; empty for every question."""
     hosts: tuple[str, ...] = ()
     """Domains of the pages that it finds; empty where they may be anywhere."""
 

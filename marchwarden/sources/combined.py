@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 import anyio
+import anyio.to_thread
 
 from marchwarden.contract import SourceFilter
 from marchwarden.http.addresses import web_address
@@ -15,8 +16,11 @@ from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchH
 from marchwarden.sources.tools import Tools
 
 
-def combine_tools(each: Sequence[Tools]) -> Tools:
-    """Return one set of tools for all of `each`. Its kind names every kind once, "file" last."""
+def combine_tools(each: Sequence[Tools], choose: Callable[[str], Collection[int]] | None = None) -> Tools:
+    """Return one set of tools for all of `each`. Its kind names every kind once, "file" last.
+
+    `choose` returns the places in `each` of those that are searched for a query; it may block. None: all are.
+    """
     kinds = sorted({tools.kind for tools in each}, key=lambda kind: (kind == "file", kind))
     reader = _ReaderOfEach(each)
 
@@ -25,21 +29,29 @@ def combine_tools(each: Sequence[Tools]) -> Tools:
             tools.prepare(tell)
 
     return Tools(
-        kind=",".join(kinds), search=_SearchOfEach(each), fetcher=reader, address=reader.address, prepare=prepare
+        kind=",".join(kinds),
+        search=_SearchOfEach(each, choose),
+        fetcher=reader,
+        address=reader.address,
+        prepare=prepare,
     )
 
 
 class _SearchOfEach:
     """Search of all researchers at the same time."""
 
-    def __init__(self, each: Sequence[Tools]) -> None:
+    def __init__(self, each: Sequence[Tools], choose: Callable[[str], Collection[int]] | None) -> None:
         self._each = [tools.search for tools in each]
+        self._choose = choose
         self.name = "+".join(search.name for search in self._each)
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """Return the hits of all searches. Where one fails, the outcome has its failure and the others' hits."""
         began = time.monotonic()
         outcomes: dict[int, SearchOutcome] = {}
+        places: Collection[int] = range(len(self._each))
+        if self._choose is not None:
+            places = await anyio.to_thread.run_sync(self._choose, query, abandon_on_cancel=True)
 
         async def ask(place: int) -> None:
             outcomes[place] = await self._each[place].search(
@@ -47,12 +59,12 @@ class _SearchOfEach:
             )
 
         async with anyio.create_task_group() as group:
-            for place in range(len(self._each)):
+            for place in places:
                 group.start_soon(ask, place)
-        ordered = [outcomes[place] for place in range(len(self._each))]
+        ordered = [outcomes[place] for place in sorted(places)]
         return SearchOutcome(
             query,
-            self.name,
+            "+".join(self._each[place].name for place in sorted(places)),
             interleave_hits([outcome.hits for outcome in ordered], max_results),
             failure=_failure(ordered),
             seconds=time.monotonic() - began,

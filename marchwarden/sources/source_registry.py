@@ -7,6 +7,7 @@ for another.
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from marchwarden.settings import Settings
     from marchwarden.sources.opening import Opening
     from marchwarden.sources.tools import Tools
+    from marchwarden.text.embedding import Embedder
 
 
 def open_tools(settings: Settings, *, transport: httpx.AsyncBaseTransport | None = None) -> Tools:
@@ -27,8 +29,9 @@ def open_tools(settings: Settings, *, transport: httpx.AsyncBaseTransport | None
     from marchwarden.sources.opening import Opening
 
     opening = Opening(settings, transport)
-    found = [_open(opening, source) for source in settings.sources]
-    return replace(_as_one(found), embedder=open_embedder(settings))
+    embedder = open_embedder(settings)
+    found = [_open(opening, source, embedder) for source in settings.sources]
+    return replace(_as_one(found), embedder=embedder)
 
 
 def ready_members(settings: Settings, group: str) -> tuple[str, ...]:
@@ -52,18 +55,23 @@ def describe_sources(settings: Settings) -> str:
     return "; ".join(dict.fromkeys(said))
 
 
-def _open(opening: Opening, source: str) -> Tools:
+def _open(opening: Opening, source: str, embedder: Embedder | None) -> Tools:
     kind, _, name = source.partition(":")
-    if kind in GROUPS:
-        members = [_open(opening, member) for member in ready_members(opening.settings, kind)]
-        return _as_one(members)
-    opened: Tools = pkgutil.resolve_name(SOURCES[kind].opener)(opening, name)
-    return opened
+    if kind not in GROUPS:
+        opened: Tools = pkgutil.resolve_name(SOURCES[kind].opener)(opening, name)
+        return opened
+    from marchwarden.sources.source_choice import choose_sources
+
+    members = ready_members(opening.settings, kind)
+    return _as_one(
+        [_open(opening, member, embedder) for member in members],
+        lambda query: choose_sources(query, members, embedder),
+    )
 
 
-def _as_one(found: list[Tools]) -> Tools:
+def _as_one(found: list[Tools], choose: Callable[[str], Collection[int]] | None = None) -> Tools:
     if len(found) == 1:
         return found[0]
     from marchwarden.sources.combined import combine_tools
 
-    return combine_tools(found)
+    return combine_tools(found, choose)
