@@ -23,23 +23,16 @@ from anyio import to_thread
 from marchwarden import __version__
 from marchwarden.audit.drift import find_drift
 from marchwarden.audit.file_check import read_document
-from marchwarden.audit.identifiers import (
-    DOI_RESOLVER,
-    Notice,
-    arxiv_paper_of,
-    crossref_address,
-    crossref_notices,
-    doi_of,
-    is_doi_address,
-)
 from marchwarden.contract import EXCERPT_CUT, NON_TEXT_SOURCE, Citation
 from marchwarden.errors import TraceError
 from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport, manifest_hash
 from marchwarden.http.addresses import host_of
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, is_file, placed, without_place
+from marchwarden.reading.works.notices import Notice, crossref_address, crossref_notices
 from marchwarden.settings import Settings, shipped
 from marchwarden.sources.fetch import Fetcher
 from marchwarden.store.content_store import Store
+from marchwarden.text.works import DOI_RESOLVER, arxiv_paper_of, doi_of, is_doi_address
 from marchwarden.trace.events import Fetched, Started
 
 if TYPE_CHECKING:
@@ -142,7 +135,7 @@ class _Cited:
     @property
     def address(self) -> str:
         """Address or path that is to be read again."""
-        return without_place(self.citation.locator) if is_file(self.citation.locator) else self.citation.locator
+        return without_place(self.citation.locator)
 
 
 @dataclass(frozen=True)

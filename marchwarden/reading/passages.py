@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import regex
 
 from marchwarden.contract import EXCERPT_LIMIT
-from marchwarden.observations import Passage
+from marchwarden.observations import Page, Passage, content_hash
 from marchwarden.text.ranking import told_language
 from marchwarden.text.sentence_marks import between_words, next_edge
 from marchwarden.text.sentences import Span, sentences
@@ -44,7 +44,8 @@ class Block:
     cells: tuple[Cell, ...] = ()
     """Cells of a table row, in order; none where they were not told apart."""
     places: tuple[tuple[int, str], ...] = ()
-    """Offsets in `text`, each with the place in the file of what follows, such as `page=3`; empty on web pages."""
+    """Offsets in `text`, each with the place of what follows: `page=3` in a file, the id of a section in a paper;
+    empty on other web pages."""
 
 
 # Characters that readers don't see, and that could hide words from them or smuggle words past them.
@@ -95,6 +96,12 @@ def first_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
 
 # Passages of a page: three times as many as a long book has. The rest is left out.
 MOST_PASSAGES = 100_000
+
+
+def with_text(page: Page, blocks: Iterable[Block]) -> Page:
+    """Return the page with the text and the passages of `blocks`."""
+    text, passages = lay_out(first_blocks(blocks), page.language)
+    return replace(page, text=text, text_hash=content_hash(text.encode("utf-8")), passages=passages)
 
 
 def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, tuple[Passage, ...]]:
