@@ -218,15 +218,30 @@ def _persons(authors: Iterable[str]) -> set[str]:
 
 
 _INITIALS = re.compile(r"^(?:[A-Z]\.?-?){1,3}$")
+# Words of names that are no person's.
+_GROUP = re.compile(
+    r"\d|\b(?:consortium|group|organi[sz]ation|collaboration|team|committee|society|network|university|institute|"
+    r"foundation|association|agency|ministry|department|council|investigators|authors)\b",
+    re.IGNORECASE,
+)
+
+
+def parts_of_name(author: str) -> tuple[str, str] | None:
+    """Return family and given name, for `Smith, John`, `John A. Smith` and `Smith JA`; None for a group's name."""
+    family, comma, given = (part.strip() for part in author.partition(","))
+    if comma and family and given:
+        return family, given
+    words = author.split()
+    if len(words) < 2 or _GROUP.search(author):
+        return None
+    if _INITIALS.match(words[-1]) and not _INITIALS.match(words[0]):
+        return " ".join(words[:-1]), words[-1]
+    # Particles belong to the family name: `van der Meulen`.
+    at = next((at for at, word in enumerate(words[1:-1], start=1) if word.islower()), len(words) - 1)
+    return " ".join(words[at:]), " ".join(words[:at])
 
 
 def _person(author: str) -> str:
-    """Return family name and first initial, in lower case: for `Smith, John`, `John A. Smith` and `Smith JA`."""
-    family, comma, given = author.partition(",")
-    if not comma:
-        words = author.split()
-        if len(words) > 1 and _INITIALS.match(words[-1]) and not _INITIALS.match(words[0]):
-            family, given = " ".join(words[:-1]), words[-1]
-        else:
-            family, given = (words[-1] if words else ""), " ".join(words[:-1])
-    return f"{family.strip()} {given.strip()[:1]}".strip().casefold()
+    """Return family name and first initial, in lower case; for a group its name."""
+    family, given = parts_of_name(author) or (author.strip(), "")
+    return f"{family} {given[:1]}".strip().casefold()

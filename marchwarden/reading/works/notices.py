@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
 
 from marchwarden.text.works import DOI, DOI_RESOLVER
@@ -52,6 +52,11 @@ def crossref_notices(body: bytes) -> Iterator[Notice]:
     message = record.get("message") if isinstance(record, dict) else None
     if not isinstance(message, dict):
         raise ValueError("no record of a work")
+    yield from notices_of(message)
+
+
+def notices_of(message: Mapping[str, Any]) -> Iterator[Notice]:
+    """Yield the notices in what Crossref says of one work, as `crossref_notices` does."""
     updates = message.get("updated-by")
     seen: set[str] = set()
     for update in updates if isinstance(updates, list) else ():

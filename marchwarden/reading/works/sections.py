@@ -22,16 +22,17 @@ _ID = re.compile(r"[A-Za-z][\w.:-]{0,79}$")
 class Section:
     heading: str
     """Letters and digits of the heading, in lower case."""
-    id: str
+    id: str | None
+    """Id that an address can name; None where the section has none."""
 
 
 def sections_of(tree: etree._Element) -> list[Section]:
-    """Return the sections of a page that have an id, of their own or on their heading, in its order."""
+    """Return a section for each heading of a page, in its order, with the id of the innermost part that has one."""
     found = []
     for heading in islice(tree.iter(*_HEADINGS), _MAX_HEADINGS):
-        named = heading.get("id") or next((above.get("id") for above in _headed_by(heading) if above.get("id")), None)
-        if named and _ID.match(named):
-            found.append(Section(_letters("".join(heading.itertext())), named))
+        parts = (heading, *_headed_by(heading), *islice(heading.iterancestors("section"), 5))
+        named = next((part.get("id") for part in parts if _ID.match(part.get("id") or "")), None)
+        found.append(Section(_letters("".join(heading.itertext())), named))
     return found
 
 

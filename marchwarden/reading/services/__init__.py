@@ -1,0 +1,1 @@
+"""Answers of services' APIs → a Page, one module a service."""
