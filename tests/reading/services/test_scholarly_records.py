@@ -73,7 +73,7 @@ def test_arxiv_names_the_published_form_of_a_paper() -> None:
     [
         ("This paper has been withdrawn by the author due to a crucial error in equation 1", "retracted"),
         ("Withdrawn: the proof of Lemma 3 fails", "retracted"),
-        ("10 pages. The authors have withdrawn this", None),
+        ("10 pages. The authors have withdrawn this", "retracted"),
         ("Paper withdrawn", "retracted"),
         ("12 pages; supersedes a withdrawn manuscript", None),
         ("32 pages", None),
