@@ -24,7 +24,7 @@ from marchwarden.evidence.relevance import probability
 from marchwarden.optimization.model_free.relevance_fit import Row, best_of, fit_weights, rows_of
 from marchwarden.programs.parameters import RelevanceWeights
 from marchwarden.settings import load_settings, shipped
-from marchwarden.sources.source_registry import open_snapshot
+from marchwarden.sources.source_registry import open_tools
 from marchwarden.text.embedding import open_embedder
 
 
@@ -35,7 +35,7 @@ async def rows_of_set(name: str) -> list[Row]:
         questions, settings = shipped("questions") / f"{file[8:]}.jsonl", load_settings(source="snapshot")
     else:
         questions, settings = Path(file), load_settings(source="snapshot", web=Path(web))
-    tools = open_snapshot(settings)
+    tools = open_tools(settings.model_copy(update={"source": "snapshot"}))
     rows = await rows_of(load_questions(questions), tools.search, tools.fetcher, open_embedder(settings))
     await tools.aclose()
     return rows

@@ -8,8 +8,9 @@ from uuid import uuid4
 
 from marchwarden.agent.arguments import request_of
 from marchwarden.contract import Constraints, Depth, ResearchResult
-from marchwarden.redaction import secrets_of
 from marchwarden.settings import Settings, load_settings
+from marchwarden.sources.reachability import with_reachable_sources
+from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.writer import TraceWriter
 
 
@@ -31,7 +32,7 @@ async def research(
     from marchwarden.agent.research import research as answer
 
     request = request_of(question, context, depth, constraints)
-    chosen = settings or load_settings()
+    chosen = await asyncio.to_thread(with_reachable_sources, settings or load_settings())
     trace_id = str(uuid4())
     with (
         TraceWriter(chosen.traces, trace_id, secrets=secrets_of(chosen), signing_key=chosen.signing_key) as writer,

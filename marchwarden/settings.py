@@ -11,13 +11,17 @@ import os
 import re
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from marchwarden.contract import Depth
 from marchwarden.environment import DOTENV, OWN_FILE, read_file, variables, without_credentials
 from marchwarden.errors import ConfigurationError, InvalidRequest
+from marchwarden.source_table import GROUPS, SOURCES
+
+# Services that search the whole web, in the order in which they are used where several have a key.
+WebSearch: TypeAlias = Literal["tavily", "brave", "exa", "serper", "searxng"]
 
 # The model id of the model-free researcher.
 EXTRACTIVE = "extractive"
@@ -35,7 +39,16 @@ CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 SECONDS_BY_DEPTH = {Depth.SHALLOW: 30.0, Depth.BALANCED: 55.0, Depth.DEEP: 180.0}
 
 
-_KEYS = ("anthropic_api_key", "tavily_api_key")
+_KEYS = (
+    "anthropic_api_key",
+    "tavily_api_key",
+    "brave_api_key",
+    "exa_api_key",
+    "serper_api_key",
+    "openalex_api_key",
+    "semantic_scholar_api_key",
+    "ncbi_api_key",
+)
 """Settings whose variables are those of the services, without a prefix."""
 
 
@@ -59,9 +72,27 @@ class Settings(BaseModel):
     anthropic_api_key: SecretStr | None = None
     """Key for Claude."""
     tavily_api_key: SecretStr | None = None
-    """Key for web search; without it `ask` uses the frozen web and says so."""
+    """Key for web search with Tavily (https://app.tavily.com)."""
     tavily_base_url: str | None = None
-    """Another address of the search service (a proxy, a recorder)."""
+    """Another address of Tavily (a proxy, a recorder)."""
+    brave_api_key: SecretStr | None = None
+    """Key for web search with Brave (https://brave.com/search/api)."""
+    exa_api_key: SecretStr | None = None
+    """Key for web search with Exa (https://exa.ai)."""
+    serper_api_key: SecretStr | None = None
+    """Key for web search with Serper (https://serper.dev)."""
+    searxng_url: str | None = None
+    """Address of a SearXNG server of your own, with JSON among its formats: `https://search.example.org`."""
+    web_search: WebSearch | None = None
+    """Search service of the source `web`. Default: the first of these with a key or an address."""
+    openalex_api_key: SecretStr | None = None
+    """Key of OpenAlex (free), which its source needs."""
+    semantic_scholar_api_key: SecretStr | None = None
+    """Key of Semantic Scholar (free); without it many requests are refused."""
+    ncbi_api_key: SecretStr | None = None
+    """Key of NCBI (free), for PubMed: ten requests a second instead of three."""
+    offline: bool = False
+    """Search the frozen web where no source is named, without a look at the network."""
     model_calls: int = Field(4, ge=1)
     """Number of model calls of one research that run side by side. Set 1 for a local server that handles one call
     at a time."""
@@ -70,8 +101,8 @@ class Settings(BaseModel):
     server_queue: int = Field(40, ge=0)
     """Calls that wait for a place on the server. Beyond them it answers at once that it is busy."""
     source: str | None = None
-    """Sources to search: `web`, `snapshot` (the frozen web), `corpus:NAME` (files of your own), or several with
-    commas. Default: `web` where TAVILY_API_KEY is set, else `snapshot`."""
+    """Sources to search, with commas between several: `marchwarden sources` lists them. Default: `web` where a search
+    service has a key, else `open`, and `snapshot` (the frozen web) where there is no network."""
     web: Path | None = None
     """Folder of another frozen web to use instead of the shipped one."""
     semantic: bool | None = None
@@ -146,7 +177,22 @@ class Settings(BaseModel):
     @property
     def source_name(self) -> str:
         """Sources in force, with the default resolved: `web`, `snapshot`, `corpus:notes`, `web,corpus:notes`."""
-        return self.source or ("web" if self.tavily_api_key else "snapshot")
+        if self.source or self.web_searches:
+            return self.source or "web"
+        return "snapshot" if self.offline or self.web else "open"
+
+    @property
+    def web_searches(self) -> tuple[WebSearch, ...]:
+        """Search services that have a key or an address, the one that is used first."""
+        given = {
+            "tavily": self.tavily_api_key,
+            "brave": self.brave_api_key,
+            "exa": self.exa_api_key,
+            "serper": self.serper_api_key,
+            "searxng": self.searxng_url,
+        }
+        ready: list[WebSearch] = [name for name in get_args(WebSearch) if given[name]]
+        return tuple(sorted(ready, key=lambda name: name != self.web_search))
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -183,10 +229,21 @@ class Settings(BaseModel):
 
     def require_search_key(self) -> None:
         """Raise ConfigurationError where the live web is to be searched, and there is no key for that."""
-        if "web" in self.sources and not self.tavily_api_key:
+        if "web" not in self.sources:
+            return
+        if self.web_search and self.web_search not in self.web_searches:
+            needed = (
+                "MARCHWARDEN_SEARXNG_URL" if self.web_search == "searxng" else f"{self.web_search.upper()}_API_KEY"
+            )
             raise ConfigurationError(
-                "Searching the live web needs TAVILY_API_KEY.",
-                hint="Set it in the environment or in .env, or use the frozen web: --source snapshot.",
+                f"MARCHWARDEN_WEB_SEARCH is {self.web_search}, but {needed} is not set.",
+                hint=f"Set {needed}, or unset MARCHWARDEN_WEB_SEARCH.",
+            )
+        if not self.web_searches:
+            raise ConfigurationError(
+                "Searching the whole web needs a key of a search service, such as TAVILY_API_KEY.",
+                hint="Set TAVILY_API_KEY (https://app.tavily.com) or another that `marchwarden sources` names, or "
+                "search what needs no key: --source open.",
             )
 
     def seconds_for(self, depth: Depth) -> float:
@@ -200,24 +257,37 @@ def sources_of(text: str) -> tuple[str, ...]:
     """
     named = tuple(dict.fromkeys(_source(each.strip()) for each in text.split(",") if each.strip()))
     if not named:
-        raise ValueError(f"no source is named; the sources are {_SOURCES}")
-    if "web" in named and "snapshot" in named:
-        raise ValueError("web and snapshot stand for the same addresses; name one of them")
+        raise ValueError(f"no source is named; the sources are {_list_sources()}")
+    live = next((each for each in named if _kind(each) not in ("snapshot", "corpus", "database")), None)
+    if live and "snapshot" in named:
+        raise ValueError(f"{live} and snapshot stand for the same addresses; name one of them")
     return named
 
 
-_SOURCES = "web, snapshot, corpus and corpus:NAME, or several with commas between them"
+def _list_sources() -> str:
+    names = [f"{name}:NAME" if entry.is_named else name for name, entry in SOURCES.items()]
+    return f"{', '.join([*GROUPS, *names])}, or several with commas between them"
+
+
+def _kind(source: str) -> str:
+    entry = SOURCES.get(source.partition(":")[0])
+    return entry.kind if entry else ""
 
 
 def _source(text: str) -> str:
     kind, colon, name = text.partition(":")
-    if kind in ("web", "snapshot") and not colon:
+    entry = SOURCES.get(kind)
+    if not colon and (kind in GROUPS or (entry and not entry.is_named)):
         return kind
-    if kind != "corpus":
-        raise ValueError(f"{text!r} is not a source; the sources are {_SOURCES}")
+    if entry is None or not entry.is_named:
+        near = next(iter(get_close_matches(kind, [*SOURCES, *GROUPS], n=1)), None)
+        meant = f" (did you mean {near}?)" if near and near != kind else ""
+        raise ValueError(f"{text!r} is not a source{meant}; the sources are {_list_sources()}")
+    if kind != "corpus" and not name:
+        raise ValueError(f"{kind} needs a name: {kind}:NAME")
     if colon and not CORPUS_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is not a valid name of a corpus: letters, digits, - _ and . only, at most 64")
-    return f"corpus:{name or DEFAULT_CORPUS}"
+        raise ValueError(f"{name!r} is not a valid name: letters, digits, - _ and . only, at most 64")
+    return f"{kind}:{name or DEFAULT_CORPUS}"
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -61,4 +61,6 @@ def _isolated(tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch) 
     # Words alone and no calibration, unless a test asks for more: it is the quicker set-up, and the plainer one.
     monkeypatch.setenv("MARCHWARDEN_SEMANTIC", "0")
     monkeypatch.setenv("MARCHWARDEN_PROGRAM", "none")
+    # The network is not looked for, whatever the machine has.
+    monkeypatch.setenv("MARCHWARDEN_OFFLINE", "1")
     monkeypatch.chdir(home)

@@ -10,8 +10,8 @@ import pytest
 from marchwarden.environment import OWN_FILE, folder_notes, variables, without_credentials
 from marchwarden.errors import ConfigurationError
 from marchwarden.logs import EscapingFormatter
-from marchwarden.redaction import Redactor, secrets_of
 from marchwarden.settings import load_settings
+from marchwarden.text.redaction import Redactor, secrets_of
 
 ELSEWHERE = "http://127.0.0.1:9/v1"
 MINE, THEIRS = "sk-mine-0123456789", "sk-theirs-0123456789"

@@ -11,7 +11,17 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "marchwarden"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("contract", "errors", "environment", "settings", "budget", "observations", "files", "logs", "redaction"),
+    (
+        "contract",
+        "errors",
+        "environment",
+        "settings",
+        "source_table",
+        "budget",
+        "observations",
+        "files",
+        "logs",
+    ),
     ("http", "text", "store", "trace", "programs", "ledger"),
     ("injection", "reading", "judge", "lm"),
     ("evidence", "corpus", "frozen_web"),

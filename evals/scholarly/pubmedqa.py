@@ -3,11 +3,11 @@
     python evals/scholarly/pubmedqa.py --path data/qa-pubmedqa [--answers 100] [--json]
 
 Each abstract, without its title and conclusion, is a page of a host of its own in a frozen web. R@1 is the share of
-questions whose abstract is found first, MRR the mean of 1 / its rank among ten. `--answers N` has the first N questions
-answered without a model, and counts those whose abstract is cited, and cited first.
+questions whose abstract is found first, MRR the mean of 1 / its rank among ten. `--answers N` has the first N
+questions answered without a model, and counts those whose abstract is cited, and cited first.
 
-The baseline is BM25 (bm25s 0.2, Lucene's form, English stop words, no stemming) over the same texts. Yes, no and maybe
-need a model, and are not measured here.
+The baseline is BM25 (bm25s 0.2, Lucene's form, English stop words, no stemming) over the same texts. Yes, no and
+maybe need a model, and are not measured here.
 """
 
 from __future__ import annotations

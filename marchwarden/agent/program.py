@@ -26,12 +26,12 @@ from marchwarden.observations import FetchOutcome, SearchOutcome
 from marchwarden.programs import Note, Program
 from marchwarden.programs.keeping import kept_program
 from marchwarden.programs.parameters import DEFAULT
-from marchwarden.redaction import secrets_of
 from marchwarden.settings import Settings, load_settings
 from marchwarden.sources.search_provider import SearchProvider
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.sources.tools import Reader
 from marchwarden.stages.registry import STAGES, predictors_in_force, program_in_force
+from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import Recorder
 from marchwarden.trace.writer import TraceWriter
 

@@ -194,6 +194,7 @@ class Narrator:
                 published=page.published if page else None,
                 modified=page.modified if page else None,
                 redirects=list(outcome.redirects),
+                source=page.source if page else None,
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),
                 kept_sec=outcome.kept_for,

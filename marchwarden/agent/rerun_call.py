@@ -26,7 +26,6 @@ from marchwarden.errors import TraceError
 from marchwarden.programs import Program
 from marchwarden.programs.keeping import kept_program, read_kept_program
 from marchwarden.programs.parameters import DEFAULT, Parameters
-from marchwarden.redaction import secrets_of
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.recorded_tools import Missing, RecordedReader, RecordedSearch
 from marchwarden.sources.source_registry import open_tools
@@ -34,6 +33,7 @@ from marchwarden.sources.tools import Tools
 from marchwarden.stages.registry import program_in_force, without_stale
 from marchwarden.store.content_store import Store
 from marchwarden.text.embedding import is_installed, open_embedder
+from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.differences import Difference, FirstStep, differences, first_step
 from marchwarden.trace.events import (
     Event,

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from marchwarden import logs
-from marchwarden.cli import ask, doctor, index, serve, traces
+from marchwarden.cli import ask, doctor, index, serve, sources, traces
 from marchwarden.cli.audit import check, export, open_page, replay, rerun, verify_trace
 from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
@@ -51,6 +51,7 @@ app.add_typer(eval.app, name="eval")
 app.command("compile", epilog=compile.EPILOGUE)(compile.command)
 app.command("calibrate", epilog=calibrate.EPILOGUE)(calibrate.command)
 app.add_typer(programs.app, name="programs")
+app.command("sources", epilog=sources.EPILOGUE)(sources.command)
 app.command("doctor", epilog=doctor.EPILOGUE)(doctor.command)
 app.command("serve", epilog=serve.EPILOGUE)(serve.command)
 

@@ -173,9 +173,9 @@ def command(
         _show_settings_files(verbose=verbose)
     if conversation.fell_back_to_frozen_web:
         console.notice(
-            "Searched the frozen web that comes with Marchwarden, since TAVILY_API_KEY is not set: its pages were "
-            "written for Marchwarden, on invented hosts.",
-            "For the real web: get a key at https://app.tavily.com and set TAVILY_API_KEY, or put it into .env.",
+            "Without a network, the frozen web that comes with Marchwarden was searched: its pages were written for "
+            "Marchwarden, on invented hosts.",
+            "Live sources need no key, only a network: `marchwarden sources` lists them.",
         )
     if not result.citations:
         raise typer.Exit(NOTHING_FOUND)

@@ -187,21 +187,21 @@ def _in_force(program: Program | None) -> str:
 
 
 def _search(settings: Settings) -> Check:
-    if "web" in settings.sources and settings.tavily_api_key is None:
-        advice = "Set TAVILY_API_KEY (https://app.tavily.com), or MARCHWARDEN_SOURCE=snapshot."
-        return Check("search", "broken", "the live web needs a key of the search service", advice)
-    if "web" in settings.sources:
-        from marchwarden.environment import check_certificates
+    from marchwarden.environment import check_certificates
+    from marchwarden.sources.reachability import with_reachable_sources
+    from marchwarden.sources.source_registry import describe_sources
 
-        try:
-            check_certificates()
-        except MarchwardenError as error:
-            return Check("search", "broken", str(error), error.hint)
-        return Check("search", "ok", "the live web, through Tavily; TAVILY_API_KEY is set")
-    if "snapshot" not in settings.sources:
-        return Check("search", "ok", "files of your own only")
-    advice = "Set TAVILY_API_KEY (https://app.tavily.com) to search the live web."
-    return Check("search", "note", "the frozen web", None if settings.source else advice)
+    settings = with_reachable_sources(settings)
+    try:
+        settings.require_search_key()
+        check_certificates()
+    except MarchwardenError as error:
+        return Check("search", "broken", str(error), error.hint)
+    if "snapshot" in settings.sources:
+        advice = "With a network, sources that need no key are searched: `marchwarden sources` lists them."
+        return Check("search", "note", describe_sources(settings), None if settings.source else advice)
+    service = f" ({settings.web_searches[0]})" if "web" in settings.sources else ""
+    return Check("search", "ok", describe_sources(settings) + service)
 
 
 def _frozen_web(settings: Settings) -> Check:

@@ -36,8 +36,9 @@ def command(
 ) -> None:
     """Serve the research tool over MCP."""
     from marchwarden.settings import load_settings
+    from marchwarden.sources.reachability import with_reachable_sources
 
-    settings = load_settings(model=model, source=source, web=web)
+    settings = with_reachable_sources(load_settings(model=model, source=source, web=web))
 
     from marchwarden.cli.optimization.program_notes import Once
     from marchwarden.cli.views import console

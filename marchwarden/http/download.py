@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ _PIECE_BYTES = 65_536
 # Bytes by which a compressed body may be longer than its content: headers and empty blocks. A guess.
 _SLACK_BYTES = 65_536
 
+_PROFILE = re.compile(r";\s*profile\s*=\s*(?:\"[^\"]*\"?|[^;]*)", re.IGNORECASE)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Statuses of gateways whose server may answer a moment later.
 _HICCUPS = frozenset({502, 503, 504})
@@ -39,7 +41,9 @@ class Answer:
 
     @property
     def content_type(self) -> str | None:
-        return self.headers.get("content-type")
+        """Content-Type without a profile: a server can't say by which of our readers its page is read."""
+        given = self.headers.get("content-type")
+        return given and _PROFILE.sub("", given)
 
     @property
     def location(self) -> str | None:

@@ -114,7 +114,7 @@ class PoliteTransport(httpx.AsyncBaseTransport):
             host.places.release()
         else:
             assert isinstance(response.stream, httpx.AsyncByteStream)
-            response.stream = _UntilClosed(response.stream, host.places)
+            response.stream = UntilClosed(response.stream, host.places.release)
         return response
 
     async def _wait(self, host: _Host, delay: float) -> None:
@@ -137,19 +137,19 @@ class PoliteTransport(httpx.AsyncBaseTransport):
             await anyio.sleep(start - now)
 
 
-class _UntilClosed(httpx.AsyncByteStream):
-    """Body that frees its host's place for another request when it is closed, once."""
+class UntilClosed(httpx.AsyncByteStream):
+    """Body that calls `release`, once, when it is closed: then another request may go out."""
 
-    def __init__(self, body: httpx.AsyncByteStream, places: anyio.Semaphore) -> None:
+    def __init__(self, body: httpx.AsyncByteStream, release: Callable[[], object]) -> None:
         self._body = body
-        self._places: anyio.Semaphore | None = places
+        self._release: Callable[[], object] | None = release
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for piece in self._body:
             yield piece
 
     async def aclose(self) -> None:
-        places, self._places = self._places, None
-        if places is not None:
-            places.release()
+        release, self._release = self._release, None
+        if release is not None:
+            release()
         await self._body.aclose()

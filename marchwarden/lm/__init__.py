@@ -15,8 +15,8 @@ import anyio
 from marchwarden.budget import Budget
 from marchwarden.errors import ModelError, model_error
 from marchwarden.lm.engine import CLOSING_S
-from marchwarden.redaction import secrets_of
 from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import EngineFeatures, Recorder
 
 if TYPE_CHECKING:

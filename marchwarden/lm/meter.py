@@ -18,7 +18,7 @@ from dspy import lm15
 from marchwarden.budget import Budget, Reservation
 from marchwarden.errors import BudgetExhausted, ModelError, model_error
 from marchwarden.lm.prompt import is_plausible, prompt_texts, request_hash
-from marchwarden.redaction import Redactor
+from marchwarden.text.redaction import Redactor
 from marchwarden.trace.events import ModelCalled, Recorder
 
 # The key under which `dspy.context` tells the engine which stage is asking.

@@ -23,9 +23,9 @@ from marchwarden.lm import RETRIES, Model
 from marchwarden.lm.engine import Engine
 from marchwarden.lm.recorded import RecordedEngine, Recording
 from marchwarden.lm.resolve import resolve
-from marchwarden.redaction import secrets_of
 from marchwarden.settings import Settings
 from marchwarden.stages.stage import FAILURES_BORNE
+from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import Event, ModelCalled, Recorder
 
 CALLS = "calls.jsonl"

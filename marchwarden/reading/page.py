@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -40,7 +40,8 @@ from marchwarden.reading.html.metadata import Link, addresses_of, base_of, links
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.html.retraction import standing_of
 from marchwarden.reading.media_types import media_type
-from marchwarden.reading.passages import Block, first_blocks, lay_out
+from marchwarden.reading.passages import with_text
+from marchwarden.reading.services.profiles import service_reader
 from marchwarden.reading.text_lengths import latin_length
 from marchwarden.reading.works.sections import sections_of, with_places
 from marchwarden.text.works import carries_works, record_of_address, source_of_address
@@ -93,6 +94,8 @@ def read_page(
     if not body.strip():
         return _no_text("the server answered with an empty page")
     page = Page(url, content_hash(body), "", content_hash(b""), (), media_type=kind)
+    if service := service_reader(content_type):
+        return service(page, body)
     if kind == "text/html":
         return _read_html(page, body, content_type, asked)
     read = _READERS.get(kind)
@@ -101,11 +104,6 @@ def read_page(
 
 def _no_text(detail: str) -> Failure:
     return Failure(FailureKind.NO_TEXT, detail)
-
-
-def _with_text(page: Page, blocks: Iterable[Block]) -> Page:
-    text, passages = lay_out(first_blocks(blocks), page.language)
-    return replace(page, text=text, text_hash=content_hash(text.encode("utf-8")), passages=passages)
 
 
 # HTML
@@ -129,10 +127,10 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     is_dated = metadata.published is not None and metadata.modified is not None
     dates = ("", "") if is_dated else dated_texts(tree, shown)
     paid_part = text_of_parts(tree, metadata.paid_parts)
-    blocks: Iterable[Block] = main_blocks(tree)
+    blocks = main_blocks(tree)
     if metadata.work and carries_works(host_of(page.url)):
-        blocks = with_places(blocks, sections)
-    page = _with_text(replace(page, language=metadata.language), blocks)
+        blocks = list(with_places(blocks, sections))
+    page = with_text(replace(page, language=metadata.language), blocks)
     is_empty = latin_length(page.text) < _MIN_TEXT_BESIDE_FORM_CHARS
     impression = Impression(
         url=page.url,
@@ -228,7 +226,7 @@ def _read_pdf(page: Page, body: bytes, content_type: str | None) -> Page | Failu
     work = record_of_address(page.url)
     if web_address(page.url) and work is None:
         blocks = tuple(replace(block, places=()) for block in blocks)  # a web page is cited by its address alone
-    page = _with_text(replace(page, title=content.title, author=content.author), blocks)
+    page = with_text(replace(page, title=content.title, author=content.author), blocks)
     published, modified = shown_dates(page.text)
     standing = standing_of(page.title, page.text)
     if not page.passages:
@@ -247,7 +245,7 @@ def _read_docx(page: Page, body: bytes, content_type: str | None) -> Page | Fail
     content = read_docx(body)
     if isinstance(content, Failure):
         return content
-    page = _with_text(replace(page, title=content.title, author=content.author), content.blocks)
+    page = with_text(replace(page, title=content.title, author=content.author), content.blocks)
     if not page.passages:
         return _no_text("the document holds no text")
     title = content.title or next((block.text for block in content.blocks if block.kind == "heading"), None)
@@ -267,7 +265,7 @@ def _read_epub(page: Page, body: bytes, content_type: str | None) -> Page | Fail
     if isinstance(content, Failure):
         return content
     page = replace(page, title=content.title, author=content.author, language=content.language)
-    page = _with_text(page, content.blocks)
+    page = with_text(page, content.blocks)
     if not page.passages:
         return _no_text("the book holds no text")
     return replace(page, published=content.published)
@@ -277,7 +275,7 @@ def _read_feed(page: Page, body: bytes, content_type: str | None) -> Page | Fail
     content = read_feed(body)
     if isinstance(content, Failure):
         return content
-    page = _with_text(replace(page, title=content.title, modified=content.updated), content.blocks)
+    page = with_text(replace(page, title=content.title, modified=content.updated), content.blocks)
     links: list[str] = []
     for reference in content.links:
         with suppress(ValueError):
@@ -286,7 +284,7 @@ def _read_feed(page: Page, body: bytes, content_type: str | None) -> Page | Fail
 
 
 def _read_plain(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
-    page = _with_text(page, plain_blocks(decode(body, content_type)))
+    page = with_text(page, plain_blocks(decode(body, content_type)))
     if not page.passages:
         return _no_text("the page holds no text")
     line = " ".join(page.text.partition("\n")[0].split())
@@ -303,7 +301,7 @@ def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | 
         return _no_text("the page holds no text")
     prepare(tree)
     blocks = region_blocks(tree)
-    page = _with_text(replace(page, language=fields.get("lang") or fields.get("language")), blocks)
+    page = with_text(replace(page, language=fields.get("lang") or fields.get("language")), blocks)
     if not page.passages:
         return _no_text("the page holds no text")
     title = fields.get("title") or next((block.text for block in blocks if block.kind == "heading"), None)
@@ -319,7 +317,7 @@ def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | 
 
 
 def _read_json(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
-    page = _with_text(page, json_blocks(decode(body, content_type)))
+    page = with_text(page, json_blocks(decode(body, content_type)))
     published, modified = shown_dates(page.text)
     if not page.passages:
         return _no_text("the data holds no text")

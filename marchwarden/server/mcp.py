@@ -25,6 +25,7 @@ from marchwarden.server.admission import Admission
 from marchwarden.server.markdown import as_markdown
 from marchwarden.server.worker import Tell, research_in_worker
 from marchwarden.settings import Settings
+from marchwarden.sources.source_registry import describe_sources
 from marchwarden.text.escaping import markdown_text, one_line
 from marchwarden.trace.reader import list_traces
 
@@ -42,8 +43,8 @@ person or another fetcher; budget_exhausted: ask again with more; contradictory_
 scope_exceeded: another kind of researcher. Say in `context` what you know already. A call takes up to a minute, a
 deep one up to three. Every call leaves a trace, readable as the resource trace://{trace_id}."""
 FROZEN_WEB = """
-No search key is set: this server answers from a frozen web that ships with Marchwarden. Its pages were written for
-Marchwarden, on invented hosts, to try it out. Do not pass its answers on as research."""
+This server answers from a frozen web that ships with Marchwarden. Its pages were written for Marchwarden, on invented
+hosts, to try it out. Do not pass its answers on as research."""
 
 _DESCRIPTION = """\
 Research a question: search, read pages, and answer with citations whose excerpts are exact copies of what was read.
@@ -61,13 +62,14 @@ class Research(Protocol):
 def build(settings: Settings, *, research: Research = research_in_worker) -> Server[Any]:
     """Build the server, ready to be put on a transport; `research` runs a call."""
     is_shipped_web = "snapshot" in settings.sources and settings.web is None
+    searched = f"\nThis server searches {describe_sources(settings)}."
     calls = settings.server_calls or max(4, 2 * (os.cpu_count() or 1))
     return Server(
         "marchwarden",
         version=__version__,
         title="Marchwarden",
-        instructions=INSTRUCTIONS + (FROZEN_WEB if is_shipped_web else ""),
-        on_list_tools=_list_tools,
+        instructions=INSTRUCTIONS + searched + (FROZEN_WEB if is_shipped_web else ""),
+        on_list_tools=partial(_list_tools, _DESCRIPTION + searched),
         on_call_tool=partial(_call_tool, settings, research, Admission(calls, settings.server_queue)),
         on_list_resources=partial(_list_resources, settings),
         on_list_resource_templates=_list_resource_templates,
@@ -78,11 +80,13 @@ def build(settings: Settings, *, research: Research = research_in_worker) -> Ser
 # The tool
 
 
-async def _list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+async def _list_tools(
+    description: str, context: Context, params: types.PaginatedRequestParams | None
+) -> types.ListToolsResult:
     tool = types.Tool(
         name=TOOL,
         title="Research a question",
-        description=_DESCRIPTION,
+        description=description,
         input_schema=json_schema("request"),
         output_schema=json_schema("result"),
         annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=True, idempotent_hint=False),

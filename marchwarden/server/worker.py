@@ -26,11 +26,11 @@ import anyio.to_thread
 
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, MarchwardenError, ResearchFailed, StorageError
-from marchwarden.redaction import secrets_of
 from marchwarden.server import worker_process
 from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job, run
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.text import embedding
+from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import (
     Assessed,
     Concluded,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 import anyio
 
 from marchwarden.contract import SourceFilter
+from marchwarden.http.addresses import web_address
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchHit, SearchOutcome
 from marchwarden.sources.tools import Tools
 
@@ -84,7 +86,8 @@ def _failure(outcomes: Sequence[SearchOutcome]) -> Failure | None:
 
 class _ReaderOfEach:
     def __init__(self, each: Sequence[Tools]) -> None:
-        self._each = each
+        # A source that reads certain addresses goes before one that reads any.
+        self._each = sorted(each, key=lambda tools: tools.address is web_address)
 
     def address(self, url: str) -> str | None:
         return next((found for tools in self._each if (found := tools.address(url))), None)
@@ -92,7 +95,10 @@ class _ReaderOfEach:
     async def fetch(self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool]) -> FetchOutcome:
         for tools in self._each:
             if tools.address(url):
-                return await tools.fetcher.fetch(url, timeout=timeout, allows=allows)
+                outcome = await tools.fetcher.fetch(url, timeout=timeout, allows=allows)
+                if outcome.page is None or outcome.page.source is not None:
+                    return outcome
+                return replace(outcome, page=replace(outcome.page, source=tools.kind))
         return FetchOutcome(url, url, failure=Failure(FailureKind.BAD_REQUEST, "no source can read this address"))
 
     async def aclose(self) -> None:

@@ -9,14 +9,25 @@ import anyio.to_thread
 
 from marchwarden.contract import SourceFilter
 from marchwarden.corpus.catalogue import Catalogue
-from marchwarden.corpus.corpora import Corpus, again
+from marchwarden.corpus.corpora import Corpus, again, open_corpus
+from marchwarden.corpus.corpus_fetcher import CorpusFetcher
 from marchwarden.corpus.search_index import CorpusIndex, Found
 from marchwarden.errors import MarchwardenError
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
+from marchwarden.sources.opening import Opening
+from marchwarden.sources.tools import Tools
 from marchwarden.text.ranking import term_weights, terms_of
 
 # Characters of a snippet: about two lines of a terminal.
 SNIPPET_LIMIT = 300
+
+
+def open_files(opening: Opening, name: str) -> Tools:
+    """Return tools that search the index of a corpus and read the user's files where they lie. Raises
+    ConfigurationError where there is no corpus of that name."""
+    corpus = open_corpus(name)
+    fetcher = CorpusFetcher(corpus, timeout=opening.settings.fetch_timeout)
+    return Tools(kind="file", search=CorpusSearch(corpus), fetcher=fetcher, address=fetcher.address)
 
 
 class CorpusSearch:

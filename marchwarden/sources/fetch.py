@@ -28,6 +28,7 @@ from marchwarden.http.download import Answer, download, failure_of
 from marchwarden.http.proxies import ProxiedTransport
 from marchwarden.http.rate_limits import CRAWL_DELAY, NotInTime, PoliteTransport, seconds_left
 from marchwarden.http.robots import PRODUCT_TOKEN, SECONDS_KEPT, Robots, RobotsFile
+from marchwarden.http.shared_rates import SharedRateTransport
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, content_hash
 from marchwarden.reading.page import read_page, refresh_target
 from marchwarden.settings import Settings
@@ -39,7 +40,7 @@ MOST_ROBOTS_REDIRECTS = 5
 # Seconds that must be left for the answer after a wait that a server asked for. A guess.
 _MIN_ANSWER_S = 1.0
 
-_NETWORK_ERRORS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, AddressRefused, NotInTime, Unreadable)
+NETWORK_ERRORS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, AddressRefused, NotInTime, Unreadable)
 _RESET = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 _OTHER_SCHEME = re.compile(r"\s*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
@@ -129,7 +130,7 @@ class Fetcher:
         with anyio.move_on_after(limit):
             try:
                 stopped = await self._follow(visit)
-            except _NETWORK_ERRORS as error:
+            except NETWORK_ERRORS as error:
                 failure = failure_of(error, visit.url)
             else:
                 # Assigned once the page is read, so that a timeout while it is read stays a timeout.
@@ -225,7 +226,7 @@ class Fetcher:
                 if answer.location is None:
                     return RobotsFile(answer.status, answer.body)
                 url = join_url(url, answer.location)
-        except _NETWORK_ERRORS as error:
+        except NETWORK_ERRORS as error:
             return failure_of(error, url)
         except ValueError:
             pass  # redirected to something that is no web address: there is no robots.txt
@@ -239,7 +240,8 @@ def live_transport(settings: Settings) -> httpx.AsyncBaseTransport:
     for a proxy that can't be used.
     """
     private = settings.allow_private_addresses
-    network = PoliteTransport(ProxiedTransport(CheckedTransport(allow_private=private)))
+    direct = ProxiedTransport(CheckedTransport(allow_private=private))
+    network = PoliteTransport(SharedRateTransport(direct, settings.caches / "rates"))
     if not settings.http_cache:
         return network
     return CacheTransport(network, cache_file(settings.caches, private=private), largest=settings.max_page_bytes)

@@ -7,7 +7,7 @@ answered as well as the trace allows, and noted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from anyio import to_thread
@@ -141,7 +141,7 @@ class RecordedReader:
         if isinstance(found, Page):
             if then or found.text_hash != event.text_hash:
                 self._missing.read_otherwise.append(event.url)
-            return found, None
+            return replace(found, source=event.source or found.source), None
         if then and then.kind == found.kind:
             return None, then
         self._missing.read_otherwise.append(event.url)

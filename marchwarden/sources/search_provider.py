@@ -1,13 +1,11 @@
-"""Search: its protocol, and its providers."""
+"""Search: the protocol that every source's search keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from marchwarden.contract import SourceFilter
 from marchwarden.observations import SearchOutcome
-from marchwarden.settings import Settings
 
 
 class SearchProvider(Protocol):
@@ -21,19 +19,3 @@ class SearchProvider(Protocol):
         ...
 
     async def aclose(self) -> None: ...
-
-
-def _tavily(settings: Settings) -> SearchProvider:
-    from marchwarden.sources.tavily import TavilySearch
-
-    return TavilySearch(settings)
-
-
-def _snapshot(settings: Settings) -> SearchProvider:
-    from marchwarden.sources.snapshot_search import SnapshotSearch
-
-    return SnapshotSearch(settings)
-
-
-PROVIDERS: dict[str, Callable[[Settings], SearchProvider]] = {"tavily": _tavily, "snapshot": _snapshot}
-"""Functions that make the providers, by name. They import the provider's module, and raise ConfigurationError."""

@@ -11,14 +11,27 @@ from marchwarden.contract import SourceFilter
 from marchwarden.frozen_web.crawl import Listing
 from marchwarden.frozen_web.kept_index import Tell, open_or_build
 from marchwarden.frozen_web.page_index import PageIndex
-from marchwarden.frozen_web.pages import FrozenWeb
+from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport, manifest_hash
 from marchwarden.http.addresses import host_of
 from marchwarden.observations import SearchHit, SearchOutcome
 from marchwarden.settings import Settings
+from marchwarden.sources.fetch import Fetcher
+from marchwarden.sources.opening import Opening
+from marchwarden.sources.tools import Tools
 from marchwarden.text.ranking import rank
 
 # Characters of a snippet: about two lines of a terminal.
 SNIPPET_LIMIT = 300
+
+
+def open_snapshot(opening: Opening, name: str = "") -> Tools:
+    """Return tools that search the index of a frozen web and read its folder. They need no network and no key."""
+    web = FrozenWeb.load(opening.settings.frozen_web)
+    fetcher = Fetcher(opening.settings, transport=FrozenWebTransport(web))
+    search = SnapshotSearch(opening.settings, web)
+    return Tools(
+        kind="snapshot", search=search, fetcher=fetcher, prepare=search.prepare, web=manifest_hash(web.folder)
+    )
 
 
 class SnapshotSearch:

@@ -1,76 +1,69 @@
-"""Kinds of researcher: each is a search and a fetcher under one loop. To add one: a function, and its line below.
+"""Opening sources: each is a search and a reader under one loop, and several are one (combined.py).
 
-A kind's modules are imported when it is opened, so that no kind pays for another.
+What there is stands in source_table.py. The code of a source is imported when it is opened, so that no source pays
+for another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pkgutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from marchwarden.sources.search_provider import PROVIDERS
+from marchwarden.source_table import GROUPS, SOURCES
 from marchwarden.text.embedding import open_embedder
 
 if TYPE_CHECKING:
+    import httpx
+
     from marchwarden.settings import Settings
+    from marchwarden.sources.opening import Opening
     from marchwarden.sources.tools import Tools
 
 
-def open_web(settings: Settings, name: str = "") -> Tools:
-    """Return tools that search with Tavily and read the live web. Raises ConfigurationError where there is no key."""
-    from marchwarden.sources.fetch import Fetcher
-    from marchwarden.sources.tools import Tools
+def open_tools(settings: Settings, *, transport: httpx.AsyncBaseTransport | None = None) -> Tools:
+    """Return the tools of the sources in the settings, as one. Raises ConfigurationError where a key, a folder, a
+    corpus or a database is missing. `transport` stands in for the network."""
+    from marchwarden.sources.opening import Opening
 
-    settings.require_search_key()
-    return Tools(kind="web", search=PROVIDERS["tavily"](settings), fetcher=Fetcher(settings))
-
-
-def open_snapshot(settings: Settings, name: str = "") -> Tools:
-    """Return tools that search the index of a frozen web and read its folder. They need no network and no key."""
-    from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport, manifest_hash
-    from marchwarden.sources.fetch import Fetcher
-    from marchwarden.sources.snapshot_search import SnapshotSearch
-    from marchwarden.sources.tools import Tools
-
-    web = FrozenWeb.load(settings.frozen_web)
-    fetcher = Fetcher(settings, transport=FrozenWebTransport(web))
-    search = SnapshotSearch(settings, web)
-    return Tools(
-        kind="snapshot", search=search, fetcher=fetcher, prepare=search.prepare, web=manifest_hash(web.folder)
-    )
+    opening = Opening(settings, transport)
+    found = [_open(opening, source) for source in settings.sources]
+    return replace(_as_one(found), embedder=open_embedder(settings))
 
 
-def open_files(settings: Settings, name: str) -> Tools:
-    """Return tools that search the index of a corpus and read the user's files where they lie. Raises
-    ConfigurationError where there is no corpus of that name."""
-    from marchwarden.corpus.corpora import open_corpus
-    from marchwarden.corpus.corpus_fetcher import CorpusFetcher
-    from marchwarden.sources.corpus_search import CorpusSearch
-    from marchwarden.sources.tools import Tools
-
-    corpus = open_corpus(name)
-    fetcher = CorpusFetcher(corpus, timeout=settings.fetch_timeout)
-    return Tools(kind="file", search=CorpusSearch(corpus), fetcher=fetcher, address=fetcher.address)
+def ready_members(settings: Settings, group: str) -> tuple[str, ...]:
+    """Return the sources of a group that need no key, or have one."""
+    return tuple(name for name in GROUPS[group] if is_ready(settings, name))
 
 
-RESEARCHERS: dict[str, Callable[[Settings, str], Tools]] = {
-    "web": open_web,
-    "snapshot": open_snapshot,
-    "corpus": open_files,
-}
-"""Functions by the part of a source before its colon; the part behind the colon is their second argument."""
+def is_ready(settings: Settings, name: str) -> bool:
+    """Return whether a source has what it needs in the settings; the network is not asked."""
+    needs = SOURCES[name].needs
+    return not needs or any(getattr(settings, need) for need in needs)
 
 
-def open_tools(settings: Settings) -> Tools:
-    """Return the tools of the researcher in the settings, or of several as one. Raises ConfigurationError where a
-    key, a folder or a corpus is missing."""
-    found = []
+def describe_sources(settings: Settings) -> str:
+    """Return what the sources in force search, for people and models: `Wikipedia …; files of your own (notes)`."""
+    said = []
     for source in settings.sources:
         kind, _, name = source.partition(":")
-        found.append(RESEARCHERS[kind](settings, name))
-    if len(found) > 1:
-        from marchwarden.sources.combined import combine_tools
+        for member in ready_members(settings, kind) if kind in GROUPS else (kind,):
+            said.append(SOURCES[member].about + (f" ({name})" if name else ""))
+    return "; ".join(dict.fromkeys(said))
 
-        found = [combine_tools(found)]
-    return replace(found[0], embedder=open_embedder(settings))
+
+def _open(opening: Opening, source: str) -> Tools:
+    kind, _, name = source.partition(":")
+    if kind in GROUPS:
+        members = [_open(opening, member) for member in ready_members(opening.settings, kind)]
+        return _as_one(members)
+    opened: Tools = pkgutil.resolve_name(SOURCES[kind].opener)(opening, name)
+    return opened
+
+
+def _as_one(found: list[Tools]) -> Tools:
+    if len(found) == 1:
+        return found[0]
+    from marchwarden.sources.combined import combine_tools
+
+    return combine_tools(found)

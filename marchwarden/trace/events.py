@@ -130,6 +130,8 @@ class Fetched(_Event):
     modified: date | None = None
     """Day of the last change of the page or the file."""
     redirects: list[str] = []
+    source: str | None = None
+    """Source that a citation of the page names; None for that of the search."""
     failure: FailureRecord | None = None
     duration_sec: float
     kept_sec: float | None = None

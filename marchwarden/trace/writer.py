@@ -23,9 +23,9 @@ from typing_extensions import Self
 
 from marchwarden.errors import StorageError
 from marchwarden.files import PRIVATE_FILE, make_private_folder, sync
-from marchwarden.redaction import Redactor
 from marchwarden.store.content_store import Store
 from marchwarden.text.escaping import json_text
+from marchwarden.text.redaction import Redactor
 from marchwarden.trace.events import Event
 from marchwarden.trace.signing import SigningError, sign
 from marchwarden.trace.standalone_verifier import ENDINGS, FORMAT, SEAL

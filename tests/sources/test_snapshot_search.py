@@ -19,7 +19,6 @@ from marchwarden.frozen_web.crawl import Listing
 from marchwarden.frozen_web.kept_index import MAX_KEPT
 from marchwarden.observations import SearchHit
 from marchwarden.settings import Settings, load_settings
-from marchwarden.sources.search_provider import PROVIDERS
 from marchwarden.sources.snapshot_search import SNIPPET_LIMIT, SnapshotSearch, best_sentence
 from tests.frozen_web.small_web import CROPS, LAKE, write_web
 from tests.profiles import within
@@ -194,7 +193,7 @@ def _ask_with_little_room(settings: Settings, answers: multiprocessing.Queue[int
 
 @pytest.mark.anyio
 async def test_searches_at_once_share_one_index(settings: Settings) -> None:
-    provider = PROVIDERS["snapshot"](settings)
+    provider = SnapshotSearch(settings)
     everywhere = SourceFilter(None)
     outcomes = await asyncio.gather(
         *(provider.search(QUERY, max_results=3, source_filter=everywhere) for _ in range(6))

@@ -17,8 +17,7 @@ from marchwarden.errors import ConfigurationError
 from marchwarden.evidence.question import QUERY_LIMIT
 from marchwarden.observations import SNIPPET_CHARS, TITLE_CHARS, Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.settings import Settings, load_settings
-from marchwarden.sources.search_provider import PROVIDERS
-from marchwarden.sources.tavily import MAX_ANSWER_BYTES, TavilySearch
+from marchwarden.sources.web.tavily import MAX_ANSWER_BYTES, TavilySearch
 from tests.sources.loopback_tavily import Service, running
 
 KEY = "tvly-secret-0123456789"
@@ -388,7 +387,7 @@ async def test_cancellation_passes_through(service: Service) -> None:
 @pytest.mark.anyio
 async def test_searches_share_a_client_and_run_at_once(service: Service) -> None:
     service.delay = 0.2
-    provider = PROVIDERS["tavily"](settings_for(service.address))
+    provider = TavilySearch(settings_for(service.address))
     began = asyncio.get_running_loop().time()
     outcomes = await asyncio.gather(
         *(provider.search(f"crops {n}", max_results=3, source_filter=EVERYWHERE) for n in range(4))

@@ -14,8 +14,8 @@ import pytest
 
 from marchwarden.errors import StorageError
 from marchwarden.observations import content_hash
-from marchwarden.redaction import REDACTED
 from marchwarden.store.content_store import Store
+from marchwarden.text.redaction import REDACTED
 from marchwarden.trace.events import Dropped, Failed, FellBack
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.writer import TraceWriter

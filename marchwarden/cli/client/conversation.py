@@ -62,7 +62,7 @@ class Conversation:
         self.request = request
         self.traces: Path = trace_folder()
         self.fell_back_to_frozen_web = False
-        """True where the frozen web was searched only because there is no key for the real one."""
+        """True where the frozen web was searched only because there is no network, or none is wanted."""
         self._url = url
         self._overrides = overrides
         self._make_server = make_server
@@ -82,6 +82,7 @@ class Conversation:
             from marchwarden.server.worker import warm_up
 
             warm_up(settings, quiet=not settings.debug)  # its imports run beside ours
+            settings = self._with_reachable_sources(settings)
         import anyio
 
         # One question leaves little to collect; looking for it while the SDK builds its types costs 0.18 of 0.97 s:
@@ -104,9 +105,6 @@ class Conversation:
 
         settings = load_settings(**self._overrides)
         self.traces = settings.traces
-        self.fell_back_to_frozen_web = (
-            settings.source_name == "snapshot" and settings.source is None and settings.web is None
-        )
         # What is wrong for certain is said at once, before a server is started for it.
         settings.require_claude_key()
         settings.require_search_key()
@@ -116,6 +114,14 @@ class Conversation:
             for name in named:
                 open_corpus(name)
         return settings
+
+    def _with_reachable_sources(self, settings: Settings) -> Settings:
+        from marchwarden.sources.reachability import with_reachable_sources
+
+        found = with_reachable_sources(settings)
+        named = settings.source or settings.web
+        self.fell_back_to_frozen_web = found.source_name == "snapshot" and not named
+        return found
 
     async def _interruptibly(
         self, settings: Settings | None, tell: Callable[[str], None], silence: float

@@ -106,6 +106,26 @@ def checks(found: Sequence[Check]) -> None:
     show([grid])
 
 
+def sources(listed: Sequence[Mapping[str, Any]]) -> None:
+    """Print the sources of `marchwarden sources`: `*` marks those that are searched where none is named."""
+    styles = {"ready": "green", "unreachable": "bold red"}
+    grid = Table.grid(padding=(0, 2))
+    for _ in range(2):
+        grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for each in listed:
+        name = f"{each['name']}:NAME" if each["is_named"] else each["name"]
+        said = [
+            (f"\n{text}", "dim") for text in (each["rule"] if each["rule"] != "none" else "", each["detail"]) if text
+        ]
+        grid.add_row(
+            Text(each["state"], style=styles.get(each["state"], "yellow")),
+            f"{name}{' *' if each['in_force'] else ''}",
+            Text.assemble(visible(each["about"]), *((visible(text), style) for text, style in said)),
+        )
+    show([grid])
+
+
 def scores(found: Scores) -> None:
     """Print the figures of an evaluation run."""
     from marchwarden.cli.views.eval_view import scores_view

@@ -52,9 +52,9 @@ async def check(questions: Sequence[Question], settings: Settings) -> list[Probl
 
 async def read_pages(urls: Iterable[str], settings: Settings) -> dict[str, Page]:
     """Return the readable pages of the frozen web, by the URL asked for; closed and broken ones are left out."""
-    from marchwarden.sources.source_registry import open_snapshot
+    from marchwarden.sources.source_registry import open_tools
 
-    tools = open_snapshot(settings)
+    tools = open_tools(settings.model_copy(update={"source": "snapshot"}))
     pages = {}
     try:
         for url in sorted(urls):

@@ -8,8 +8,8 @@ from urllib.parse import quote
 import pytest
 from pydantic import SecretStr
 
-from marchwarden.redaction import REDACTED, Redactor, secrets_of
 from marchwarden.settings import Settings
+from marchwarden.text.redaction import REDACTED, Redactor, secrets_of
 
 KEY = "tvly-0123456789abcdef"
 

@@ -23,6 +23,7 @@ from marchwarden.evidence.question import as_query
 from marchwarden.http.addresses import MAX_URL_CHARS, organisation_of
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome, plain_line
 from marchwarden.settings import Settings
+from marchwarden.sources.opening import Opening
 
 if TYPE_CHECKING:
     from tavily import AsyncTavilyClient
@@ -48,6 +49,11 @@ _MAX_DATE_CHARS = 80
 _MAX_SCORE = 1e9
 _EMPTY_QUERY = Failure(FailureKind.BAD_REQUEST, "the query is empty")
 _NO_RESULTS = Failure(FailureKind.SERVICE_DOWN, "the search service did not return search results")
+
+
+def open_tavily(opening: Opening) -> TavilySearch:
+    """Return the search. Raises ConfigurationError where there is no key, or the address is bad."""
+    return TavilySearch(opening.settings)
 
 
 class TavilySearch:

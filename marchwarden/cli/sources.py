@@ -1,0 +1,114 @@
+"""`marchwarden sources`: what can be searched, what each source needs, and whether it is ready."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from marchwarden.settings import Settings
+
+EPILOGUE = """Examples:
+
+marchwarden sources
+marchwarden sources --online
+    also searches each one that is ready, to see whether it can be reached
+marchwarden ask --source arxiv,pubmed "Does vitamin D prevent influenza?"
+    several sources at once; `open` stands for all that need no key
+marchwarden sources --json | jq -r '.[] | select(.state == "ready") | .name'
+
+Exit codes: 0 shown · 1 with --online: a source that is ready can't be reached · 2 wrong usage."""
+
+# Seconds for one source to answer. A guess.
+_ONLINE_TIMEOUT_S = 15.0
+# Something that every encyclopedia, archive and forum knows.
+_QUERY = "water"
+
+
+def command(
+    online: Annotated[
+        bool, typer.Option("--online", metavar="", help="Also search each one: a small request each.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+) -> None:
+    """List the sources that can be searched, and what each needs."""
+    from marchwarden.cli.views import console
+    from marchwarden.settings import load_settings
+
+    listed = list(_listed(load_settings(), online=online))
+    if json:
+        console.json(listed)
+    else:
+        console.sources(listed)
+    if any(each["state"] == "unreachable" for each in listed):
+        raise typer.Exit(1)
+
+
+def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
+    from marchwarden.settings import variable_of
+    from marchwarden.source_table import GROUPS, SOURCES
+    from marchwarden.sources.source_registry import is_ready, ready_members
+
+    in_force = {
+        member
+        for source in settings.sources
+        for member in (ready_members(settings, source) if source in GROUPS else (source.partition(":")[0],))
+    }
+    for name, entry in SOURCES.items():
+        state, detail = "ready", None
+        if not is_ready(settings, name):
+            needed = [variable_of(need) for need in entry.needs]
+            state, detail = "needs a key", f"Set {needed[0] if len(needed) == 1 else 'one of ' + ', '.join(needed)}."
+        elif entry.is_named:
+            names = _names(name)
+            state, detail = ("ready", ", ".join(names)) if names else ("none there", _HOW_TO_MAKE.get(name))
+        elif online and entry.kind != "snapshot" and (failure := _failure(settings, name)):
+            state, detail = "unreachable", failure
+        yield {
+            **asdict(entry),
+            "needs": [variable_of(need) for need in entry.needs],
+            "groups": [group for group, members in GROUPS.items() if name in members],
+            "state": state,
+            "detail": detail,
+            "in_force": name in in_force,
+        }
+
+
+_HOW_TO_MAKE = {"corpus": "Make one: marchwarden index FOLDER"}
+
+
+def _names(kind: str) -> list[str]:
+    """Return the names that can follow the colon of a source."""
+    from marchwarden.corpus.corpora import all_corpora
+
+    return [corpus.name for corpus in all_corpora()] if kind == "corpus" else []
+
+
+def _failure(settings: Settings, name: str) -> str | None:
+    """Search one source for a common word, and return what failed; None where nothing did."""
+    import asyncio
+
+    from marchwarden.contract import SourceFilter
+    from marchwarden.errors import MarchwardenError
+    from marchwarden.sources.source_registry import open_tools
+
+    async def ask() -> str | None:
+        tools = open_tools(settings.model_copy(update={"source": name}))
+        try:
+            outcome = await asyncio.wait_for(
+                tools.search.search(_QUERY, max_results=1, source_filter=SourceFilter(None)), _ONLINE_TIMEOUT_S
+            )
+        except asyncio.TimeoutError:
+            return f"no answer within {_ONLINE_TIMEOUT_S:.0f} s"
+        finally:
+            await tools.aclose()
+        return outcome.failure.detail if outcome.failure else None
+
+    try:
+        return asyncio.run(ask())
+    except MarchwardenError as error:
+        return str(error)

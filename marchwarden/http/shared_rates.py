@@ -1,0 +1,134 @@
+"""Rate limits of services, held across all processes of a user: each call runs in a process of its own.
+
+The time of the next request to a service stands in a file under a lock, of which the system lets go when its holder
+dies. As in rate_limits.py, a request that can't go out before the deadline in force is refused at once.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import httpx
+from filelock import FileLock, Timeout
+
+from marchwarden.http.rate_limits import NotInTime, UntilClosed, retry_after_of, seconds_left
+
+# Name of a request's extension: the RateRule of the service that it goes to.
+RATE_RULE = "rate_rule"
+
+# Seconds between two looks at a lock that another process holds. A guess.
+_LOOK_S = 0.05
+# Seconds that a time in the file may lie ahead, beyond which a clock was set back. A guess: services ask for hours at
+# most.
+_MAX_AHEAD_S = 24 * 3600.0
+_PAUSES = frozenset({429, 503})
+# Seconds without a request after a 429 or 503 that names no time. A guess.
+_PAUSE_S = 5.0
+
+
+@dataclass(frozen=True)
+class RateRule:
+    service: str
+    """Name of the service, which is the file's name: `arxiv`."""
+    every_s: float
+    """Seconds between the starts of two requests."""
+    one_at_a_time: bool = False
+    """True where the service allows a single connection: the next request begins after the last answer."""
+
+
+class SharedRateTransport(httpx.AsyncBaseTransport):
+    """Transport that asks `inner` when the turn of a request has come; one without a RateRule goes out at once."""
+
+    def __init__(
+        self, inner: httpx.AsyncBaseTransport, folder: Path, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._inner = inner
+        self._folder = folder
+        self._clock = clock
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Wait, then ask. Raises NotInTime at once where the turn comes after the deadline in force."""
+        rule = request.extensions.get(RATE_RULE)
+        if not isinstance(rule, RateRule):
+            return await self._inner.handle_async_request(request)
+        connection = await self._locked(rule, "connection") if rule.one_at_a_time else None
+        try:
+            await self._wait(rule)
+            response = await self._inner.handle_async_request(request)
+        except BaseException:
+            if connection is not None:
+                connection.release()
+            raise
+        if connection is not None:
+            if response.is_closed:  # built from content, in memory
+                connection.release()
+            else:
+                assert isinstance(response.stream, httpx.AsyncByteStream)
+                response.stream = UntilClosed(response.stream, connection.release)
+        if response.status_code in _PAUSES:
+            asked = retry_after_of(response.headers)
+            with suppress(NotInTime):
+                await self._pause(rule, asked.seconds if asked else _PAUSE_S)
+        return response
+
+    async def _wait(self, rule: RateRule) -> None:
+        lock = await self._locked(rule, "turn")
+        try:
+            now = self._clock()
+            start = max(now, self._next(rule))
+            if start - now >= seconds_left():
+                raise NotInTime(
+                    f"{rule.service} takes its next request in {start - now:.1f} seconds, which is too late for this "
+                    "call"
+                )
+            self._write(rule, start + rule.every_s)
+        finally:
+            lock.release()
+        if start > now:
+            await anyio.sleep(start - now)
+
+    async def _pause(self, rule: RateRule, seconds: float) -> None:
+        lock = await self._locked(rule, "turn")
+        try:
+            self._write(rule, max(self._next(rule), self._clock() + min(seconds, _MAX_AHEAD_S)))
+        finally:
+            lock.release()
+
+    def _next(self, rule: RateRule) -> float:
+        try:
+            held = float(json.loads(self._file(rule).read_text("utf-8"))["next"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0.0
+        return held if held <= self._clock() + _MAX_AHEAD_S else 0.0
+
+    def _write(self, rule: RateRule, moment: float) -> None:
+        self._file(rule).write_text(json.dumps({"next": moment}), "utf-8")
+
+    def _file(self, rule: RateRule) -> Path:
+        return self._folder / f"{rule.service}.json"
+
+    async def _locked(self, rule: RateRule, what: str) -> FileLock:
+        """Return the lock, held. Raises NotInTime where another process holds it past the deadline in force."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = FileLock(self._folder / f"{rule.service}.{what}.lock", thread_local=False)
+        while True:
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                if seconds_left() <= _LOOK_S:
+                    raise NotInTime(
+                        f"another call is using {rule.service}, which takes one request at a time"
+                    ) from None
+                await anyio.sleep(_LOOK_S)
+            else:
+                return lock

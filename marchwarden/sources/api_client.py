@@ -1,0 +1,147 @@
+"""Requests to the APIs of services: limits, rates that hold across processes, one further try, failures as data.
+
+APIs are made for programs, so no robots.txt is asked. Everything else is as for a page (fetch.py): the address is
+checked, the answer is bounded, and it comes from the cache where the service allows that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import httpx
+
+from marchwarden.environment import without_credentials
+from marchwarden.http.addresses import host_of, join_url, normalise_url, organisation_of, refusal
+from marchwarden.http.decompression import ENCODINGS
+from marchwarden.http.download import Answer, download, failure_of
+from marchwarden.http.rate_limits import seconds_left
+from marchwarden.http.shared_rates import RATE_RULE, RateRule
+from marchwarden.observations import Failure, FailureKind
+from marchwarden.sources.fetch import NETWORK_ERRORS, user_agent
+from marchwarden.sources.opening import Opening
+
+# Bytes of an answer. A guess: a hundred records with abstracts have 500,000.
+MAX_ANSWER_BYTES = 10_000_000
+# Seconds for one request from its turn to the last byte of its answer. A guess.
+TIMEOUT_S = 12.0
+# Seconds to wait before the second try, at most. A guess.
+_MAX_WAIT_S = 5.0
+# Seconds that must be left for the answer after a wait that a service asked for. A guess.
+_MIN_ANSWER_S = 1.0
+# Redirects of one request: services move to another path or host of theirs, once.
+_MAX_REDIRECTS = 2
+_RESET = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+
+
+@dataclass(frozen=True)
+class Api:
+    """One service: its name for people, and its rules."""
+
+    name: str
+    rule: RateRule
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Headers of each request; keys belong here, never into a URL that is shown."""
+
+
+class ApiClient:
+    def __init__(self, opening: Opening, api: Api, *, timeout: float = TIMEOUT_S) -> None:
+        self._opening = opening
+        self._api = api
+        self._timeout = timeout
+        self._headers = {
+            "User-Agent": user_agent(opening.settings.contact),
+            "Accept-Encoding": ENCODINGS,
+            "Accept": "application/json, application/xml;q=0.9, */*;q=0.5",
+            **api.headers,
+        }
+
+    async def get(
+        self, url: str, parameters: Mapping[str, str | int] | None = None, *, timeout: float | None = None
+    ) -> Answer | Failure:
+        """Return the answer to a GET, whose status is 2xx, or the failure. Only cancellation passes through.
+
+        `parameters` are added to the URL. Waiting for the service's turn counts towards `timeout` (seconds).
+        """
+        address = str(httpx.URL(url, params=parameters)) if parameters else url
+        return await self._within(httpx.Request("GET", address, headers=self._headers), timeout)
+
+    async def post(self, url: str, body: Mapping[str, Any], *, timeout: float | None = None) -> Answer | Failure:
+        """Return the answer to a POST of JSON, as `get` does."""
+        return await self._within(httpx.Request("POST", url, headers=self._headers, json=body), timeout)
+
+    async def aclose(self) -> None:
+        await self._opening.transport.aclose()
+
+    async def _within(self, request: httpx.Request, timeout: float | None) -> Answer | Failure:
+        limit = min(timeout or self._timeout, self._timeout)
+        try:
+            with anyio.fail_after(limit):
+                answer = await self._send(request)
+        except TimeoutError:
+            return Failure(FailureKind.TIMEOUT, f"{self._api.name} did not answer within {limit:.3g} seconds")
+        except NETWORK_ERRORS as error:
+            return failure_of(error, str(request.url))
+        except ValueError as error:
+            return Failure(FailureKind.BAD_REQUEST, without_credentials(str(error)))
+        return answer if isinstance(answer, Failure) else self._checked(answer)
+
+    async def _send(self, request: httpx.Request) -> Answer | Failure:
+        """Send a request, once more after a short wait, and follow the service where it has moved."""
+        for _ in range(_MAX_REDIRECTS + 1):
+            url = normalise_url(str(request.url))
+            if refused := refusal(url, allow_private=self._opening.settings.allow_private_addresses):
+                return refused
+            try:
+                answer = await self._once(request)
+            except _RESET:
+                answer = await self._once(request)
+            wait = answer.try_again_in
+            if wait is not None and wait <= _MAX_WAIT_S and wait + _MIN_ANSWER_S < seconds_left():
+                await anyio.sleep(wait)
+                answer = await self._once(request)
+            if answer.location is None:
+                return answer
+            target = join_url(url, answer.location)
+            # A key goes to the service that it belongs to, and to nobody else.
+            if organisation_of(host_of(target)) != organisation_of(host_of(url)):
+                return Failure(FailureKind.SERVICE_DOWN, f"{self._api.name} redirects to another site")
+            request = httpx.Request(request.method, target, headers=self._headers, content=request.content)
+        return Failure(FailureKind.REDIRECT_LOOP, f"{self._api.name} redirects too often")
+
+    async def _once(self, request: httpx.Request) -> Answer:
+        again = httpx.Request(
+            request.method,
+            request.url,
+            headers=request.headers,
+            content=request.content,
+            extensions={RATE_RULE: self._api.rule},
+        )
+        return await download(self._opening.transport, again, MAX_ANSWER_BYTES)
+
+    def _checked(self, answer: Answer) -> Answer | Failure:
+        name, status = self._api.name, answer.status
+        if 200 <= status < 300:
+            return answer
+        if status == 429:
+            again = answer.retry_after
+            words = f"; it can be asked again {again.words}" if again else ""
+            return Failure(FailureKind.RATE_LIMITED, f"{name} got too many requests{words}")
+        if status in (401, 403):
+            return Failure(FailureKind.BAD_KEY, f"{name} refused the request (status {status}): is the key right?")
+        if status in (404, 410):
+            return Failure(FailureKind.NOT_FOUND, f"{name} has nothing there (status {status})")
+        if status >= 500:
+            return Failure(FailureKind.SERVICE_DOWN, f"{name} is down (status {status})")
+        return Failure(FailureKind.BAD_REQUEST, f"{name} does not take this request (status {status})")
+
+
+def json_of(answer: Answer, name: str) -> Any | Failure:
+    """Return the JSON of an answer, or the failure of a service that sent something else."""
+    try:
+        return json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return Failure(FailureKind.SERVICE_DOWN, f"{name} did not answer with JSON")

@@ -1,0 +1,146 @@
+"""A source behind an API: a search, and a reader of its pages whose text the API gives.
+
+A source subclasses ApiSearch and, where its pages come from the API too, ApiReader. Pages elsewhere are read by the
+Fetcher like any others.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import ClassVar
+
+from anyio import to_thread
+
+from marchwarden.contract import SourceFilter
+from marchwarden.evidence.question import as_query
+from marchwarden.http.addresses import host_of, web_address
+from marchwarden.observations import (
+    Failure,
+    FailureKind,
+    FetchOutcome,
+    Page,
+    SearchHit,
+    SearchOutcome,
+    content_hash,
+)
+from marchwarden.sources.api_client import Api, ApiClient
+from marchwarden.sources.opening import Opening
+
+# Share of the call's time left that one search may take, so that a hang is told and the rest goes on. A guess.
+MAX_TIME_SHARE = 0.5
+
+
+class ApiSearch(ABC):
+    """Search with one API. A subclass says how a query becomes hits."""
+
+    api: ClassVar[Api]
+    hosts: ClassVar[tuple[str, ...]] = ()
+    """Domains of the pages that it finds; empty where they may be anywhere."""
+
+    def __init__(self, opening: Opening, client: ApiClient | None = None) -> None:
+        self.name = self.api.name
+        self.client = client or ApiClient(opening, self.api)
+
+    @abstractmethod
+    async def find(self, query: str, max_results: int) -> Sequence[SearchHit | None] | Failure:
+        """Return the hits for a query, best first; None for a result that has no usable address."""
+
+    async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
+        """Return the hits for `query`. A source none of whose pages the filter lets through gets no request."""
+        began = time.monotonic()
+        asked = as_query(query)
+        if not asked:
+            return SearchOutcome(asked, self.name, failure=Failure(FailureKind.BAD_REQUEST, "the query is empty"))
+        if self.hosts and not _may_pass(self.hosts, source_filter):
+            return SearchOutcome(asked, self.name)
+        found = await self.find(asked, max_results)
+        seconds = time.monotonic() - began
+        if isinstance(found, Failure):
+            return SearchOutcome(asked, self.name, failure=found, seconds=seconds)
+        usable = [hit for hit in found if hit is not None and web_address(hit.url)]
+        malformed = len(found) - len(usable)
+        if found and not usable:
+            failure = Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
+            return SearchOutcome(asked, self.name, failure=failure, seconds=seconds, malformed=malformed)
+        hits = [hit for hit in usable if source_filter.allows(host_of(hit.url))]
+        return SearchOutcome(asked, self.name, tuple(hits[:max_results]), seconds=seconds, malformed=malformed)
+
+    async def aclose(self) -> None:
+        await self.client.aclose()
+
+
+def _may_pass(hosts: tuple[str, ...], source_filter: SourceFilter) -> bool:
+    """Return whether the filter may let a page of one of the domains through."""
+    if any(source_filter.allows(host) for host in hosts):
+        return True
+    return any(name == host or name.endswith(f".{host}") for name in source_filter.include for host in hosts)
+
+
+class ApiReader(ABC):
+    """Pages whose text an API gives. Their bytes are the API's answer, and their address is one for people."""
+
+    api: ClassVar[Api]
+    profile: ClassVar[str]
+    """Profile of the content type under which reading/services/ reads the answer."""
+
+    def __init__(self, opening: Opening, client: ApiClient | None = None) -> None:
+        self.client = client or ApiClient(opening, self.api)
+
+    @abstractmethod
+    def request_for(self, url: str) -> str | None:
+        """Return the address of the API's answer for the page at `url` (normalised); None for another's page."""
+
+    def address(self, url: str) -> str | None:
+        """Return the normalised address where the page is this source's; None for any other."""
+        found = web_address(url)
+        return found if found and self.request_for(found) else None
+
+    async def fetch(self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool]) -> FetchOutcome:
+        """Return the page at `url` as the API gives it, or the failure. Only cancellation passes through."""
+        began = time.monotonic()
+        asked = self.address(url)
+        if asked is None:
+            return FetchOutcome(url, url, failure=Failure(FailureKind.BAD_REQUEST, f"no page of {self.api.name}"))
+        if not allows(host_of(asked)):
+            failure = Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(asked)}")
+            return FetchOutcome(asked, asked, failure=failure)
+        answer = await self.client.get(self.request_for(asked) or "", timeout=timeout)
+        if isinstance(answer, Failure):
+            return FetchOutcome(asked, asked, failure=answer, seconds=time.monotonic() - began)
+        content_type = with_profile(answer.content_type, self.profile)
+        found = await to_thread.run_sync(partial(_read, answer.body, asked, content_type), abandon_on_cancel=True)
+        return FetchOutcome(
+            url=asked,
+            final_url=asked,
+            status=answer.status,
+            content_type=content_type,
+            content_hash=content_hash(answer.body) if answer.body else None,
+            content_length=len(answer.body),
+            body=answer.body,
+            page=found if isinstance(found, Page) else None,
+            failure=found if isinstance(found, Failure) else None,
+            seconds=time.monotonic() - began,
+            kept_for=answer.kept_for,
+        )
+
+    async def aclose(self) -> None:
+        await self.client.aclose()
+
+
+def with_profile(content_type: str | None, profile: str) -> str:
+    """Return the media type with the profile (RFC 6906) by which the answer is read, also when it is read again."""
+    kind = (content_type or "application/octet-stream").partition(";")[0].strip().lower()
+    return f'{kind}; profile="{profile}"'
+
+
+def _read(body: bytes, url: str, content_type: str) -> Page | Failure:
+    from marchwarden.reading.page import read_page
+
+    # A parser may fail on one answer in any way; the other pages are still to be read.
+    try:
+        return read_page(body, url=url, content_type=content_type)
+    except Exception:
+        return Failure(FailureKind.NO_TEXT, "the answer could not be parsed")

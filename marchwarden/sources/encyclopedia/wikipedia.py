@@ -1,0 +1,77 @@
+"""Wikipedia, in the language of the question: MediaWiki finds articles, and the fetcher reads them as pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from lxml import html
+
+from marchwarden.http.addresses import host_of, web_address
+from marchwarden.http.shared_rates import RateRule
+from marchwarden.observations import Failure, FailureKind, SearchHit
+from marchwarden.sources.api_client import Api, json_of
+from marchwarden.sources.api_source import ApiSearch
+from marchwarden.sources.opening import Opening
+from marchwarden.sources.tools import Tools
+from marchwarden.text.ranking import guess_language
+
+# Results of one request, at most: MediaWiki's own limit is 500.
+_MAX_RESULTS = 20
+# Seconds between two requests. Wikimedia sets no limit for reading; its etiquette asks for one after another.
+_EVERY_S = 0.2
+
+
+def open_wikipedia(opening: Opening, name: str = "") -> Tools:
+    """Return tools that search Wikipedia and read its articles."""
+    return Tools(kind="wikipedia", search=WikipediaSearch(opening), fetcher=opening.fetcher, address=_address)
+
+
+def _address(url: str) -> str | None:
+    found = web_address(url)
+    return found if found and host_of(found).endswith(".wikipedia.org") else None
+
+
+class WikipediaSearch(ApiSearch):
+    api = Api("Wikipedia", RateRule("wikipedia", _EVERY_S))
+    hosts = ("wikipedia.org",)
+
+    async def find(self, query: str, max_results: int) -> Sequence[SearchHit | None] | Failure:
+        host = f"{guess_language(query)}.wikipedia.org"
+        answer = await self.client.get(
+            f"https://{host}/w/api.php",
+            {
+                "action": "query",
+                "list": "search",
+                "srsearch": query,
+                "srlimit": min(max_results, _MAX_RESULTS),
+                "srprop": "snippet",
+                "format": "json",
+                "formatversion": 2,
+            },
+        )
+        if isinstance(answer, Failure):
+            return answer
+        found = json_of(answer, self.name)
+        if isinstance(found, Failure):
+            return found
+        # Errors of MediaWiki come with status 200.
+        try:
+            results = found["query"]["search"]
+            return [_hit(host, each) for each in results]
+        except (KeyError, TypeError):
+            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results{_error(found)}")
+
+
+def _hit(host: str, result: object) -> SearchHit | None:
+    if not isinstance(result, dict) or not isinstance(title := result.get("title"), str) or not title:
+        return None
+    snippet = result.get("snippet")
+    text = html.fromstring(f"<p>{snippet}</p>").text_content() if isinstance(snippet, str) else ""
+    return SearchHit(f"https://{host}/wiki/{quote(title.replace(' ', '_'), safe='()/:,')}", title, text)
+
+
+def _error(found: object) -> str:
+    error = found.get("error") if isinstance(found, dict) else None
+    said = error.get("info") if isinstance(error, dict) else None
+    return f": {said}" if isinstance(said, str) else ""

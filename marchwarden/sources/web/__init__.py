@@ -1,0 +1,1 @@
+"""Search services for the whole web."""
