@@ -196,6 +196,8 @@ class Work:
     """Journal, proceedings, site or database that published it."""
     is_peer_reviewed: bool | None = None
     """None where nothing says so."""
+    is_abstract: bool = False
+    """True where only the abstract was read."""
     same_as: tuple[str, ...] = ()
     """Identifiers of other forms of the work, such as its preprint: `doi:10.1000/xyz`, `arXiv:2301.01234`."""
 

@@ -13,7 +13,7 @@ from lxml import etree
 from marchwarden.observations import Failure, Page, Standing, Work
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.passages import Block, visible
-from marchwarden.reading.services.scholarly.work_records import WorkRecord, no_answer, page_of_record
+from marchwarden.reading.services.scholarly.work_records import WorkRecord, no_answer, page_of_records
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml
 from marchwarden.text.works import ArxivPaper, arxiv_paper_of, identified
 
@@ -98,7 +98,7 @@ def read_arxiv(page: Page, body: bytes) -> Page | Failure:
     entries = arxiv_entries(body)
     if entries is None:
         return no_answer("arXiv")
-    return page_of_record(page, next(filter(None, (entry.record() for entry in entries)), None))
+    return page_of_records(page, [record for entry in entries if (record := entry.record())])
 
 
 def _entry(element: etree._Element) -> ArxivEntry:

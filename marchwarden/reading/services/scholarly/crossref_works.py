@@ -14,7 +14,7 @@ from marchwarden.reading.services.scholarly.work_records import (
     no_answer,
     object_in,
     objects_in,
-    page_of_record,
+    page_of_records,
     text_in,
     title_line,
 )
@@ -82,7 +82,7 @@ def crossref_items(body: bytes) -> list[WorkRecord] | None:
 def read_crossref(page: Page, body: bytes) -> Page | Failure:
     """Read the record of one work: its title and abstract."""
     works = crossref_items(body)
-    return no_answer("Crossref") if works is None else page_of_record(page, next(iter(works), None))
+    return no_answer("Crossref") if works is None else page_of_records(page, works)
 
 
 def _listed(message: Mapping[str, Any], name: str) -> Iterator[object]:

@@ -15,7 +15,7 @@ from marchwarden.reading.services.scholarly.work_records import (
     no_answer,
     object_in,
     objects_in,
-    page_of_record,
+    page_of_records,
     text_in,
     title_line,
 )
@@ -36,7 +36,7 @@ def europepmc_results(body: bytes) -> list[WorkRecord] | None:
 def read_europepmc(page: Page, body: bytes) -> Page | Failure:
     """Read the answer for one article: its title and abstract."""
     results = europepmc_results(body)
-    return no_answer("Europe PMC") if results is None else page_of_record(page, next(iter(results), None))
+    return no_answer("Europe PMC") if results is None else page_of_records(page, results)
 
 
 def _record(result: Mapping[str, Any]) -> WorkRecord | None:

@@ -14,7 +14,7 @@ from marchwarden.reading.services.scholarly.work_records import (
     no_answer,
     object_in,
     objects_in,
-    page_of_record,
+    page_of_records,
     text_in,
     title_line,
 )
@@ -39,7 +39,7 @@ def openalex_works(body: bytes) -> list[WorkRecord] | None:
 def read_openalex(page: Page, body: bytes) -> Page | Failure:
     """Read the record of one work: its title and abstract."""
     works = openalex_works(body)
-    return no_answer("OpenAlex") if works is None else page_of_record(page, next(iter(works), None))
+    return no_answer("OpenAlex") if works is None else page_of_records(page, works)
 
 
 def _record(item: Mapping[str, Any]) -> WorkRecord | None:

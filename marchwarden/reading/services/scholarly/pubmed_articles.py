@@ -9,7 +9,7 @@ from lxml import etree
 
 from marchwarden.observations import Failure, Page, Standing, Work
 from marchwarden.reading.passages import Block, visible
-from marchwarden.reading.services.scholarly.work_records import WorkRecord, day_of, no_answer, page_of_record
+from marchwarden.reading.services.scholarly.work_records import WorkRecord, day_of, no_answer, page_of_records
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml, text_of
 from marchwarden.text.works import identified
 
@@ -31,10 +31,18 @@ def pubmed_articles(body: bytes) -> list[WorkRecord] | None:
     return [_record(element) for element in root.iter("PubmedArticle")]
 
 
+def found_pmids(body: bytes) -> list[str] | None:
+    """Return the numbers of the articles that a search found (esearch, XML); None where it is no answer to one."""
+    root = parse_xml(body)
+    if root is None or root.tag != "eSearchResult" or root.find("ERROR") is not None:
+        return None
+    return [pmid for each in root.findall("IdList/Id") if (pmid := text_of(each)).isdigit()]
+
+
 def read_pubmed(page: Page, body: bytes) -> Page | Failure:
     """Read the answer for one article: its title and abstract."""
     articles = pubmed_articles(body)
-    return no_answer("PubMed") if articles is None else page_of_record(page, next(iter(articles), None))
+    return no_answer("PubMed") if articles is None else page_of_records(page, articles)
 
 
 def _record(element: etree._Element) -> WorkRecord:

@@ -17,7 +17,7 @@ from marchwarden.reading.services.scholarly.work_records import (
     no_answer,
     object_in,
     objects_in,
-    page_of_record,
+    page_of_records,
     text_in,
     title_line,
 )
@@ -44,7 +44,7 @@ def semanticscholar_papers(body: bytes) -> list[WorkRecord] | None:
 def read_semanticscholar(page: Page, body: bytes) -> Page | Failure:
     """Read the record of one paper: its title and abstract."""
     papers = semanticscholar_papers(body)
-    return no_answer("Semantic Scholar") if papers is None else page_of_record(page, next(iter(papers), None))
+    return no_answer("Semantic Scholar") if papers is None else page_of_records(page, papers)
 
 
 def _record(item: Mapping[str, Any]) -> WorkRecord | None:

@@ -7,7 +7,7 @@ answer again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -54,8 +54,13 @@ class WorkRecord:
         return " ".join(block.text for block in self.abstract)
 
 
-def page_of_record(page: Page, record: WorkRecord | None) -> Page | Failure:
-    """Return the page that a record makes, or the failure where it has no abstract to quote."""
+def page_of_records(page: Page, records: Sequence[WorkRecord]) -> Page | Failure:
+    """Return the page of the work at the page's address, or the failure where it has no abstract to quote.
+
+    An answer may hold many works, as that of a search does. One that holds a single work is about that one.
+    """
+    here = (record for record in records if record.url == page.url)
+    record = next(here, records[0] if len(records) == 1 else None)
     if record is None:
         return Failure(FailureKind.NOT_FOUND, "the service has no such work")
     if not record.abstract:
@@ -72,7 +77,7 @@ def page_of_record(page: Page, record: WorkRecord | None) -> Page | Failure:
         links=tuple(dict.fromkeys(links)),
         standing=record.standing or standing_of(record.title, page.text),
         source=record.source,
-        work=record.work,
+        work=replace(record.work, is_abstract=True),
     )
 
 
