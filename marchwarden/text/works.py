@@ -129,7 +129,15 @@ def work_of_address(url: str) -> Work | None:
 def record_of_address(url: str) -> Work | None:
     """Return what an address says of the work there: identifiers, and the review that its host asks for."""
     work = work_of_address(url)
-    return work and replace(work, venue="arXiv" if work.arxiv else None, is_peer_reviewed=reviewed_by_host(url))
+    if work and work.arxiv:
+        work = replace(work, venue="arXiv", year=year_of_arxiv(work.arxiv))
+    return work and replace(work, is_peer_reviewed=reviewed_by_host(url))
+
+
+def year_of_arxiv(identifier: str) -> int:
+    """Return the year in the number of a paper of arXiv: 2023 for `2301.01234`, 1999 for `hep-th/9901001`."""
+    two_digits = int(identifier.rpartition("/")[2][:2])
+    return two_digits + (1900 if two_digits > 90 else 2000)
 
 
 def reviewed_by_host(url: str) -> bool | None:

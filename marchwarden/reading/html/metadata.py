@@ -104,7 +104,7 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
             for selectors in _as_list(part.get("cssSelector"))
             for selector in str(selectors).split(",")
         ),
-        work=read_work(meta, about, url),
+        work=read_work(tree, meta, about, url),
     )
 
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lxml.html import HtmlElement
+
 from marchwarden.observations import Work
-from marchwarden.text.works import doi_of, identified, reviewed_by_host, work_of_address
+from marchwarden.text.works import doi_of, identified, reviewed_by_host, work_of_address, year_of_arxiv
 
 _DOIS = (
     "citation_doi",
@@ -31,10 +33,15 @@ _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 _WORKS = re.compile(r"ScholarlyArticle|MedicalScholarlyArticle|Thesis|PublicationIssue|Report")
 
 
-def read_work(meta: Mapping[str, list[str]], about: Mapping[str, Any], url: str) -> Work | None:
+# Characters of a name. A guess: affiliations and several names in one are longer, or have digits and signs.
+_MAX_NAME_CHARS = 60
+
+
+def read_work(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any], url: str) -> Work | None:
     """Return the record of the work that a page holds; None where neither its markup nor its address names one.
 
-    `meta` has the contents of the page's tags by their names in lower case, `about` what JSON-LD says of its article.
+    `tree` is the parsed page, `meta` has the contents of its tags by their names in lower case, `about` what JSON-LD
+    says of its article.
     """
     in_address = work_of_address(url)
     found = identified(
@@ -53,8 +60,8 @@ def read_work(meta: Mapping[str, list[str]], about: Mapping[str, Any], url: str)
         years = [int(year[0])]
     return replace(
         work,
-        authors=_authors(meta, about),
-        year=years[0] if years else None,
+        authors=_authors(meta, about) or _authors_of_arxiv(tree),
+        year=years[0] if years else year_of_arxiv(work.arxiv) if work.arxiv else None,
         venue=_first(meta, _VENUES) or _venue_of_json(about) or ("arXiv" if work.arxiv and not work.doi else None),
         is_peer_reviewed=reviewed_by_host(url),
     )
@@ -74,6 +81,18 @@ def _authors(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> tuple[s
         tagged = [name for name in named if isinstance(name, str)]
     names = (" ".join(name.split()).strip(" ,;") for name in tagged)
     return tuple(dict.fromkeys(name for name in names if name and not name.startswith("http")))
+
+
+def _authors_of_arxiv(tree: HtmlElement) -> tuple[str, ...]:
+    """Return the authors in HTML that LaTeXML made, which has no tags for them."""
+    spans = (each for each in tree.iter("span") if "ltx_personname" in (each.get("class") or "").split())
+    names = []
+    for span in spans:
+        text = "".join(str(part) for part in span.xpath(".//text()[not(ancestor::sup)]"))
+        name = " ".join(text.split()).strip(" ,;")
+        if 0 < len(name) <= _MAX_NAME_CHARS and not re.search(r"[\d@&;]", name):
+            names.append(name)
+    return tuple(dict.fromkeys(names))
 
 
 def _doi_of_json(about: Mapping[str, Any]) -> str | None:

@@ -87,6 +87,6 @@ def test_passages_of_a_paper_in_pdf_name_their_page() -> None:
     lines = ["The diameter of these graphs is bounded from above by a constant.", "Random walks mix rapidly on them."]
     page = read(pdf(lines), "https://arxiv.org/pdf/1605.08386v1", "application/pdf")
     assert {passage.place for passage in page.passages} == {"page=1"}
-    assert page.work == Work(arxiv="1605.08386", version="v1", venue="arXiv", is_peer_reviewed=False)
+    assert page.work == Work(arxiv="1605.08386", version="v1", year=2016, venue="arXiv", is_peer_reviewed=False)
     elsewhere = read(pdf(lines), "https://garden.example/a.pdf", "application/pdf")
     assert {passage.place for passage in elsewhere.passages} == {None}
