@@ -25,6 +25,7 @@ class EuropePmcSearch(ScholarlyApi):
     hosts = ("europepmc.org",)
     profile = "europepmc"
     has_notices = True
+    has_full_texts = True
     finds_all_words = True
 
     async def ask(self, query: str, max_results: int) -> Answer | Failure:

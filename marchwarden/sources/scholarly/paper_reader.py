@@ -43,7 +43,9 @@ class PaperReader:
     def address(self, url: str) -> str | None:
         """Return the normalised address of a work that the registry knows; None for any other page."""
         found = web_address(url)
-        return found if found and (found in self._registry.found or self._registry.request_for(found)) else None
+        if found is None or found in self._registry.found or self._registry.request_for(found):
+            return found
+        return self._full_texts.address(found) if self._registry.has_full_texts else None
 
     async def fetch(self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool]) -> FetchOutcome:
         """Return the best readable form of the work at `url`, or the failure. Only cancellation passes through."""
@@ -54,6 +56,8 @@ class PaperReader:
         if not allows(host_of(asked)):
             failure = Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(asked)}")
             return FetchOutcome(asked, asked, failure=failure)
+        if self._registry.has_full_texts and self._full_texts.address(asked):
+            return await self._full_texts.fetch(asked, timeout=timeout, allows=allows)
         ends = began + timeout if timeout is not None else began + seconds_left()
         outcome = await self._best_form(asked, ends, allows)
         return replace(outcome, url=asked, seconds=time.monotonic() - began)

@@ -37,6 +37,8 @@ class ScholarlyApi(ApiSearch):
     """Profile of the content type under which its answers are read again (reading/services/profiles.py)."""
     has_notices: ClassVar[bool] = False
     """True where its records tell of retractions."""
+    has_full_texts: ClassVar[bool] = False
+    """True where it is the service that gives the full texts of PubMed Central."""
     finds_all_words: ClassVar[bool] = False
     """True where every word of a query must stand in a work, so that a question finds nothing."""
 

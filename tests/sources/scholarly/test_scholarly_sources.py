@@ -14,6 +14,7 @@ import pytest
 
 from marchwarden.agent.recording import CallContext, Origin, Replacements
 from marchwarden.agent.research import research_in
+from marchwarden.audit.citation_check import plan_check, web_of
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult, SourceFilter
 from marchwarden.observations import FailureKind, FetchOutcome, SearchOutcome
@@ -223,6 +224,8 @@ async def test_an_open_article_is_read_in_full_under_the_address_of_its_archive(
     assert {passage.place for passage in outcome.page.passages} >= {"s1", "s2a"}
     assert outcome.page.work is not None
     assert not outcome.page.work.is_abstract
+    again = await fetch("europepmc", network, outcome.final_url)
+    assert (again.final_url, again.content_hash) == (outcome.final_url, outcome.content_hash)
 
 
 async def test_a_retracted_work_is_not_read_in_full() -> None:
@@ -320,6 +323,14 @@ async def test_an_answer_from_an_abstract_has_the_fields_of_the_work_and_verifie
     assert citation.authors[0] == "Ali, Najib M."
     assert citation.published == date(2017, 9, 15)
     assert done.problems == []
+
+
+async def test_the_pages_of_today_are_read_by_the_source_that_read_them() -> None:
+    network = RecordedNetwork({**ARXIV_PAPER, "arxiv.org/html/1605.08386v1": web_page(ARXIV_HTML)})
+    done = await call("On which fibers does the heat-bath random walk mix rapidly?", network, "arxiv")
+    plan = plan_check(done.trace)
+    assert web_of(plan.started) == "web arxiv"
+    assert plan.addresses == {"https://arxiv.org/html/1605.08386v1"}
 
 
 # What the table says
