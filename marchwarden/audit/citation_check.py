@@ -393,8 +393,8 @@ def _judge_file(cited: _Cited) -> CitationCheck:
 
 
 def web_of(started: Started) -> str:
-    """Return the web that a call has read: `web` with the sources of the network beside it, or `snapshot` with the hash of
-    a frozen web that isn't shipped."""
+    """Return the web that a call has read: `web` with further sources of the network, or `snapshot` with the hash
+    of a frozen web that isn't shipped."""
     if not (live := _live_sources(started.source)):
         return f"snapshot {started.web or ''}".strip()
     return " ".join(["web", ",".join(name for name in live if name != "web")]).strip()
