@@ -13,8 +13,10 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from marchwarden.contract import Recency, SourceAuthority
+from marchwarden.http.addresses import host_of
 from marchwarden.observations import Failure, FailureKind, Page, SearchOutcome, Work
 from marchwarden.text.ranking import Signature, near_duplicate, signature
+from marchwarden.text.works import carries_works, has_same_authors, has_same_title, is_same_work, names_of
 
 Stance: TypeAlias = Literal["supports", "contradicts"]
 LeadState: TypeAlias = Literal["unread", "read", "failed", "duplicate"]
@@ -91,7 +93,8 @@ class Excerpt(BaseModel):
     answers: bool = True
     """False for an excerpt that is kept in case that nothing better is found: its aspect stays open."""
     place: str | None = None
-    """Place of the excerpt in a file, for a person: `page=3`, `L12`; None on a web page."""
+    """Place of the excerpt in a file, for a person: `page=3`, `L12`; the id of its section in a paper on the web;
+    None on other web pages."""
 
     @property
     def key_text(self) -> str:
@@ -288,19 +291,22 @@ class Ledger(BaseModel):
         return [excerpt for excerpt in self.excerpts_for(aspect) if excerpt.answers]
 
     def organisations(self, excerpts: list[Excerpt]) -> set[str]:
-        """Return the independent organisations that say these excerpts.
+        """Return the independent organisations or works that say these excerpts, each by one name.
 
-        Copies of one text, and pages of one organisation, count once; a retracted page does not count.
+        Copies of one text, pages of one organisation, forms of one work, and works of the same authors count once. A
+        retracted page does not count.
         """
-        found = set()
-        for excerpt in excerpts:
-            source = self.source(excerpt.locator)
+        groups: list[list[Source]] = []
+        for locator in dict.fromkeys(excerpt.locator for excerpt in excerpts):
+            source = self.source(locator)
             if source.standing == "retracted":
                 continue
             # A copy says no more than its original, whoever publishes it.
             original = self.source(source.copy_of) if source.copy_of else source
-            found.add(original.organisation)
-        return found
+            one = [group for group in groups if any(_is_one_voice(original, known) for known in group)]
+            groups = [group for group in groups if group not in one]
+            groups.append([*(known for group in one for known in group), original])
+        return {min(map(_voice, group)) for group in groups}
 
     def open_aspects(self, sources_wanted: int) -> list[Aspect]:
         """Return the aspects that fewer than `sources_wanted` independent sources speak to."""
@@ -335,6 +341,25 @@ class Ledger(BaseModel):
         if years < 1:
             return Recency.CURRENT
         return Recency.RECENT if years <= 3 else Recency.DATED
+
+
+def _voice(source: Source) -> str:
+    """Return the name of who says what a source says: its work, where the host carries those of others."""
+    names = names_of(source.work) if source.work and carries_works(host_of(source.locator)) else ()
+    return next(iter(names), source.organisation)
+
+
+def _is_one_voice(one: Source, other: Source) -> bool:
+    """Return whether two sources do not confirm each other: one organisation, one work, or the same authors."""
+    if one.locator == other.locator:
+        return True
+    if one.work and other.work:
+        if is_same_work(one.work, other.work) or has_same_authors(one.work, other.work):
+            return True
+        if has_same_title((one.title, one.work), (other.title, other.work)):
+            return True
+    # A publisher of journals is no author. On other hosts a page could call itself a work of its own.
+    return _voice(one) == _voice(other)
 
 
 def _same_words(query: str) -> str:

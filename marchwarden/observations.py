@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
-from typing import Literal, NewType
+from typing import Literal, NewType, TypeAlias
 
 # Control characters, and the invisible ones that reorder, hide or smuggle text (Unicode TR 36): bidirectional
 # embeddings, overrides and isolates, line and paragraph separators, tags, lone surrogates.
@@ -64,13 +64,15 @@ def is_file(locator: str) -> bool:
 
 
 def placed(locator: str, place: str | None) -> str:
-    """Return the locator of a place in a file: `/notes/report.pdf#page=3`, `/notes/garden.md#L12`."""
+    """Return the locator of a place in a file or on a page: `/notes/report.pdf#page=3`, `/notes/garden.md#L12`,
+    `https://arxiv.org/html/2301.01234v2#S3.SS2`."""
     return f"{locator}#{place}" if place else locator
 
 
 def without_place(locator: str) -> str:
-    """Return the locator of the file that a place is in; an address of a page stays as it is."""
-    return _PLACE.sub("", locator) if is_file(locator) else locator
+    """Return the locator of the file or page that a place is in."""
+    # The address under which a page is read never has a fragment, so that any is a place.
+    return _PLACE.sub("", locator) if is_file(locator) else locator.partition("#")[0]
 
 
 class FailureKind(str, Enum):
@@ -168,7 +170,12 @@ class Passage:
     heading: str | None = None
     """The nearest heading above it, where the page has one."""
     place: str | None = None
-    """Place of the passage in a file, for a person: `page=3`, `L12`; None on a web page."""
+    """Place of the passage in a file, for a person: `page=3`, `L12`; the id of its section in a paper on the web;
+    None on other web pages."""
+
+
+# Standing of a work that no longer stands, as its page or a registry tells it.
+Standing: TypeAlias = Literal["retracted", "superseded"]
 
 
 @dataclass(frozen=True)
@@ -189,6 +196,10 @@ class Work:
     """Journal, proceedings, site or database that published it."""
     is_peer_reviewed: bool | None = None
     """None where nothing says so."""
+    is_abstract: bool = False
+    """True where only the abstract was read."""
+    same_as: tuple[str, ...] = ()
+    """Identifiers of other forms of the work, such as its preprint: `doi:10.1000/xyz`, `arXiv:2301.01234`."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +222,7 @@ class Page:
     canonical_url: str | None = None
     links: tuple[str, ...] = ()
     """Absolute URLs in its main text, in order, without duplicates."""
-    standing: Literal["retracted", "superseded"] | None = None
+    standing: Standing | None = None
     """`retracted` or `superseded` where the page says so of itself; else None."""
     source: str | None = None
     """Source that a citation names, where the content itself tells it: `arxiv`, `pubmed`; else that of the search."""

@@ -55,6 +55,59 @@ _ENTRIES = (
         hosts=("wikipedia.org",),
     ),
     SourceEntry(
+        "arxiv",
+        "scholarly",
+        "preprints of arXiv: physics, mathematics, computer science and more",
+        "marchwarden.sources.scholarly.registries:open_arxiv",
+        "one request in 3 seconds and one connection, for all your machines together",
+        "metadata CC0; papers by their authors, to quote and not to hand on",
+        hosts=("arxiv.org",),
+    ),
+    SourceEntry(
+        "crossref",
+        "scholarly",
+        "works with a DOI, by Crossref: journals, proceedings, books, preprints",
+        "marchwarden.sources.scholarly.registries:open_crossref",
+        "5 requests a second; name an e-mail address in MARCHWARDEN_CONTACT for the better pool",
+        "metadata are facts; abstracts and papers belong to their publishers",
+    ),
+    SourceEntry(
+        "europepmc",
+        "scholarly",
+        "articles and preprints of the life sciences, by Europe PMC, with the full texts of open ones",
+        "marchwarden.sources.scholarly.registries:open_europepmc",
+        "no limit; one request after another",
+        "each article has its own",
+        hosts=("europepmc.org", "pmc.ncbi.nlm.nih.gov"),
+    ),
+    SourceEntry(
+        "pubmed",
+        "scholarly",
+        "articles of medicine and biology, by PubMed",
+        "marchwarden.sources.scholarly.registries:open_pubmed",
+        "3 requests a second",
+        "metadata in the public domain; abstracts belong to their publishers",
+        hosts=("pubmed.ncbi.nlm.nih.gov",),
+    ),
+    SourceEntry(
+        "openalex",
+        "scholarly",
+        "works of all fields, by OpenAlex",
+        "marchwarden.sources.scholarly.registries:open_openalex",
+        "a thousand searches a day with the free key",
+        "CC0",
+        needs=("openalex_api_key",),
+    ),
+    SourceEntry(
+        "semanticscholar",
+        "scholarly",
+        "papers of all fields, by Semantic Scholar",
+        "marchwarden.sources.scholarly.registries:open_semanticscholar",
+        "one request a second with a key; without one often refused",
+        "terms of the Semantic Scholar API, with attribution",
+        hosts=("semanticscholar.org",),
+    ),
+    SourceEntry(
         "snapshot",
         "snapshot",
         "the frozen web, a folder of pages that needs no network",
@@ -77,8 +130,8 @@ SOURCES: dict[str, SourceEntry] = {entry.name: entry for entry in _ENTRIES}
 """Entries by name, in the order in which they are listed."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "open": ("wikipedia",),
-    "scholarly": (),
+    "open": ("wikipedia", "arxiv", "crossref", "europepmc", "pubmed"),
+    "scholarly": ("arxiv", "crossref", "europepmc", "pubmed", "openalex"),
 }
 """Names that stand for several sources; those whose key is missing are left out."""
 

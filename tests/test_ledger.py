@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from marchwarden.contract import Recency, SourceAuthority
+from marchwarden.http.addresses import publisher_of
 from marchwarden.ledger import Excerpt, Lead, Ledger, Pointer
-from marchwarden.observations import Failure, FailureKind, Page, Passage, SearchHit, SearchOutcome, content_hash
+from marchwarden.observations import Failure, FailureKind, Page, Passage, SearchHit, SearchOutcome, Work, content_hash
 
 LONG = " ".join(
     f"Sentence number {n} says something of its own about the old stone bridge of Halden." for n in range(12)
@@ -160,3 +161,71 @@ def test_a_ledger_survives_json() -> None:
     ledger = ledger_with(page("https://a.org/1", published=date(2026, 1, 1)))
     ledger.add_excerpt(excerpt("https://a.org/1"))
     assert Ledger.model_validate_json(ledger.model_dump_json()) == ledger
+
+
+# Independence is by work: one paper has one voice, wherever it lies
+
+PREPRINT = "https://arxiv.org/abs/2202.12139v1"
+LEE, KIM = Work(authors=("Lee, Ann", "Bo Wu")), Work(authors=("Kim D",))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "sources"),
+    [
+        ((PREPRINT, None), ("https://arxiv.org/abs/2301.01234v2", None), 2),
+        ((PREPRINT, None), ("https://arxiv.org/pdf/2202.12139v3", None), 1),
+        (
+            ("https://www.nature.com/articles/s41586-021-03819-2", None),
+            ("https://www.nature.com/articles/nature1", None),
+            2,
+        ),
+        (("https://doi.org/10.1000/a", None), ("https://doi.org/10.1000/b", None), 2),
+        (("https://pubmed.ncbi.nlm.nih.gov/1/", None), ("https://pubmed.ncbi.nlm.nih.gov/2/", None), 2),
+        (
+            (PREPRINT, Work(arxiv="2202.12139", doi="10.1000/a")),
+            ("https://doi.org/10.1000/a", Work(doi="10.1000/a")),
+            1,
+        ),
+        (
+            ("https://www.sciencedirect.com/science/article/pii/S1", Work(doi="10.1016/a")),
+            ("https://www.sciencedirect.com/science/article/pii/S2", Work(doi="10.1016/b")),
+            2,
+        ),
+        # Two papers of the same people say what one says; one common author is not enough.
+        (("https://doi.org/10.1000/a", LEE), ("https://doi.org/10.1000/b", Work(authors=("B. Wu", "A Lee"))), 1),
+        (("https://doi.org/10.1000/a", LEE), ("https://doi.org/10.1000/b", Work(authors=("Lee A", "Kim D"))), 2),
+        (("https://doi.org/10.1000/a", LEE), ("https://doi.org/10.1000/b", KIM), 2),
+        # Elsewhere nobody gains a voice by calling his pages works.
+        (
+            ("https://a.blog.example/1", Work(doi="10.1000/a")),
+            ("https://a.blog.example/2", Work(doi="10.1000/b")),
+            1,
+        ),
+        # The registry names the preprint of a published work.
+        (
+            ("https://doi.org/10.1101/2020.01.01.1", Work(doi="10.1101/2020.01.01.1")),
+            ("https://doi.org/10.1000/b", Work(doi="10.1000/b", same_as=("doi:10.1101/2020.01.01.1",))),
+            1,
+        ),
+    ],
+)
+def test_independent_sources_are_works_and_not_hosts(
+    one: tuple[str, Work | None], other: tuple[str, Work | None], sources: int
+) -> None:
+    ledger = Ledger(question="q")
+    for place, (url, work) in enumerate((one, other)):
+        text = " ".join(f"Sentence {n} of paper {place} has words{place}x{n} of its own." for n in range(12))
+        keep(ledger, page(url, text, work=work), publisher_of(url))
+    assert len(ledger.organisations([excerpt(one[0]), excerpt(other[0])])) == sources
+
+
+def test_a_preprint_and_its_published_form_are_known_by_title_and_first_author() -> None:
+    ledger = Ledger(question="q")
+    title = "Walks with Markov bases and heat baths"
+    for url, name in (
+        ("https://doi.org/10.1000/a", "Stanley, C."),
+        ("https://arxiv.org/abs/1605.08386v1", "Caprice Stanley"),
+    ):
+        text = " ".join(f"Sentence {n} of {url} has words of its own." for n in range(12))
+        keep(ledger, page(url, text, title=title, work=Work(authors=(name, f"another of {url}"))), publisher_of(url))
+    assert len(ledger.organisations([excerpt(source.locator) for source in ledger.sources])) == 1

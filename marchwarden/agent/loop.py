@@ -218,7 +218,7 @@ class ResearchCall:
         if page is None:
             failure = outcome.failure or Failure(FailureKind.NO_TEXT, "the page holds no text")
             self.ledger.add_failure(lead, failure, promise(lead, self.ledger.aspects))
-        elif source := self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page.url)):
+        elif source := self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page)):
             left_out = find_injections(page)
             source.passed_over = len(left_out)
             self.tell.skipped(page, left_out)
@@ -374,6 +374,6 @@ async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     return [results[number] for number in range(len(calls))]
 
 
-def _authority(locator: str) -> SourceAuthority:
+def _authority(page: Page) -> SourceAuthority:
     # A path says nothing about the author of a file.
-    return SourceAuthority.MEDIUM if is_file(locator) else authority_of(locator)
+    return SourceAuthority.MEDIUM if is_file(page.url) else authority_of(page.url, page.work, page.standing)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 import anyio
@@ -23,23 +23,18 @@ from anyio import to_thread
 from marchwarden import __version__
 from marchwarden.audit.drift import find_drift
 from marchwarden.audit.file_check import read_document
-from marchwarden.audit.identifiers import (
-    DOI_RESOLVER,
-    Notice,
-    arxiv_paper_of,
-    crossref_address,
-    crossref_notices,
-    doi_of,
-    is_doi_address,
-)
 from marchwarden.contract import EXCERPT_CUT, NON_TEXT_SOURCE, Citation
 from marchwarden.errors import TraceError
 from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport, manifest_hash
-from marchwarden.http.addresses import host_of
+from marchwarden.http.addresses import host_of, web_address
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, is_file, placed, without_place
+from marchwarden.reading.works.notices import Notice, crossref_address, crossref_notices
 from marchwarden.settings import Settings, shipped
+from marchwarden.source_table import SOURCES, members_of
 from marchwarden.sources.fetch import Fetcher
+from marchwarden.sources.source_registry import is_ready, open_tools
 from marchwarden.store.content_store import Store
+from marchwarden.text.works import DOI_RESOLVER, arxiv_paper_of, doi_of, is_doi_address
 from marchwarden.trace.events import Fetched, Started
 
 if TYPE_CHECKING:
@@ -142,7 +137,7 @@ class _Cited:
     @property
     def address(self) -> str:
         """Address or path that is to be read again."""
-        return without_place(self.citation.locator) if is_file(self.citation.locator) else self.citation.locator
+        return without_place(self.citation.locator)
 
 
 @dataclass(frozen=True)
@@ -198,10 +193,18 @@ def _standing_then(trace: Trace, where: set[str]) -> str | None:
         return None
 
 
+class PageReader(Protocol):
+    """Reader of the pages of one web as they are today."""
+
+    async def fetch(self, url: str) -> FetchOutcome: ...
+
+    async def aclose(self) -> None: ...
+
+
 class CitationChecker:
     """Checks the citations of traces; each address is read once, however often it is cited."""
 
-    def __init__(self, fetchers: Mapping[str, Fetcher | str]) -> None:
+    def __init__(self, fetchers: Mapping[str, PageReader | str]) -> None:
         """`fetchers`: the reader for each web, or a sentence on why that web can't be read."""
         self._fetchers = fetchers
         self._turns: dict[str, anyio.Lock] = {}
@@ -390,8 +393,42 @@ def _judge_file(cited: _Cited) -> CitationCheck:
 
 
 def web_of(started: Started) -> str:
-    """Return the web that a call has read: `web`, or `snapshot` with the hash of a frozen web that isn't shipped."""
-    return "web" if "web" in started.source.split(",") else f"snapshot {started.web or ''}".strip()
+    """Return the web that a call has read: `web` with further sources of the network, or `snapshot` with the hash
+    of a frozen web that isn't shipped."""
+    if not (live := _live_sources(started.source)):
+        return f"snapshot {started.web or ''}".strip()
+    return " ".join(["web", ",".join(name for name in live if name != "web")]).strip()
+
+
+def _live_sources(named: str) -> list[str]:
+    """Return the sources, of those that a trace names, that were read over the network."""
+    names = (member for each in named.split(",") for member in members_of(each.partition(":")[0]))
+    return [
+        name for name in names if name in SOURCES and SOURCES[name].kind not in ("snapshot", "corpus", "database")
+    ]
+
+
+class _LivePages:
+    """Reader of the pages of today: each by the source that it was read by, and others by their addresses."""
+
+    def __init__(self, settings: Settings, sources: str) -> None:
+        self._pages = Fetcher(settings, revalidate=True)
+        ready = [name for name in sources.split(",") if name and is_ready(settings, name)]
+        named = settings.model_copy(update={"source": ",".join(ready)})
+        self._tools = open_tools(named) if ready else None
+
+    async def fetch(self, url: str) -> FetchOutcome:
+        """Return the page at `url`, or the failure."""
+        tools = self._tools
+        # A source that takes any address reads pages as the fetcher does, but not past the cache.
+        if tools is None or tools.address is web_address or not tools.address(url):
+            return await self._pages.fetch(url)
+        return await tools.fetcher.fetch(url, allows=lambda host: True)
+
+    async def aclose(self) -> None:
+        await self._pages.aclose()
+        if self._tools is not None:
+            await self._tools.aclose()
 
 
 @asynccontextmanager
@@ -401,22 +438,23 @@ async def open_checker(
     """Open the readers that these plans need. `frozen_web` is the folder to check frozen webs against; None for
     those that were searched. Raises ConfigurationError for a folder that is no frozen web."""
     patient = settings.model_copy(update={"fetch_timeout": max(settings.fetch_timeout, FETCH_S)})
-    fetchers: dict[str, Fetcher | str] = {}
+    fetchers: dict[str, PageReader | str] = {}
     for web in {web_of(plan.started) for plan in plans if not all(map(is_file, plan.addresses))}:
         fetchers[web] = _reader_of(web, patient, frozen_web)
     try:
         yield CitationChecker(fetchers)
     finally:
         for fetcher in fetchers.values():
-            if isinstance(fetcher, Fetcher):
+            if not isinstance(fetcher, str):
                 await fetcher.aclose()
 
 
-def _reader_of(web: str, settings: Settings, given: Path | None) -> Fetcher | str:
+def _reader_of(web: str, settings: Settings, given: Path | None) -> PageReader | str:
     """Return the reader of a web, or a sentence on why it can't be read."""
-    if web == "web":
-        return Fetcher(settings, revalidate=True)
-    searched = web.partition(" ")[2] or None
+    kind, _, rest = web.partition(" ")
+    if kind == "web":
+        return _LivePages(settings, rest)
+    searched = rest or None
     folder = given or (settings.frozen_web if searched else shipped("web"))
     if given is None and manifest_hash(folder) != searched:
         return "the call read another frozen web than the one in force: name its folder with --web"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from datetime import date
 from typing import Any
 
@@ -170,12 +172,16 @@ def _difference(line: dict[str, Any], page: Page | None, source: dict[str, Any] 
         return "text"
     published = page.published.isoformat() if page.published else None
     modified = page.modified.isoformat() if page.modified else None
-    told = {"text": (line["text_hash"], page.text_hash), "title": (line["title"], page.title)}
+    told: dict[str, tuple[Any, Any]] = {
+        "text": (line["text_hash"], page.text_hash),
+        "title": (line["title"], page.title),
+    }
     if not is_file(line["final_url"]):
         told["day"] = (line["published"], published)
         if source is not None:
             told["day of change"] = (source["modified"], modified)
             told["standing"] = (source["standing"], page.standing)
-            told["authority"] = (source["authority"], authority_of(line["final_url"]).value)
+            told["authority"] = (source["authority"], authority_of(line["final_url"], page.work, page.standing).value)
+            told["work"] = (source.get("work"), page.work and json.loads(json.dumps(asdict(page.work))))
             told["publisher"] = (source["organisation"], publisher_of(line["final_url"]))
     return next((name for name, (recorded, again) in told.items() if recorded != again), None)

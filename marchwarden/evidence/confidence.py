@@ -24,8 +24,10 @@ from urllib.parse import urlsplit
 
 from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority
 from marchwarden.ledger import Excerpt, Ledger, Source
+from marchwarden.observations import Standing, Work
 from marchwarden.programs import Calibration, log_odds
 from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.text.works import carries_works, is_repository
 
 # Upper bounds of the confidence that the contract promises. No compile may change them.
 _MOST, _MOST_WITH_CONFLICT, _MOST_WHEN_EXHAUSTED = 0.97, 0.89, 0.69
@@ -40,9 +42,7 @@ _ORDER = (SourceAuthority.LOW, SourceAuthority.MEDIUM, SourceAuthority.HIGH)
 _OFFICIAL = re.compile(
     r"(^|\.)(gov|edu|mil|int)(\.[a-z]{2})?$|(^|\.)(ac|gouv|gob|govt|gc)\.[a-z]{2}$|(^|\.)europa\.eu$"
 )
-_SCHOLARLY = re.compile(
-    r"(^|\.)(nature|science|pubmed|nejm|thelancet|arxiv)\.|(^|[.-])(journals?|proceedings)([.-]|$)"
-)
+_SCHOLARLY = re.compile(r"(^|\.)(nature|science|pubmed|nejm|thelancet)\.|(^|[.-])(journals?|proceedings)([.-]|$)")
 _PERSONAL = re.compile(
     r"(^|[.-])(blog|blogs|forum|forums|community|notes|diary|wordpress|blogspot|tumblr|medium|substack|reddit|quora|"
     r"stackexchange|boards?|talk)([.-]|$)|^\w*(blog|forum)\w*\."
@@ -55,13 +55,21 @@ class Assessment:
     factors: ConfidenceFactors
 
 
-def authority_of(url: str) -> SourceAuthority:
-    """Return a page's authority by its address.
+def authority_of(url: str, work: Work | None = None, standing: Standing | None = None) -> SourceAuthority:
+    """Return a page's authority by its address, and by the record of the work that it holds.
 
-    `high` for governments, universities and journals, `low` for blogs and forums, else `medium`.
+    `high` for governments, universities, journals and what was peer-reviewed, `low` for blogs, forums and what was
+    retracted, else `medium`, as preprints are.
     """
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
+    if standing == "retracted":
+        return SourceAuthority.LOW
+    # Elsewhere a page could call itself peer-reviewed.
+    if work and work.is_peer_reviewed is not None and carries_works(host):
+        return SourceAuthority.HIGH if work.is_peer_reviewed else SourceAuthority.MEDIUM
+    if is_repository(host):
+        return SourceAuthority.MEDIUM
     if _PERSONAL.search(host) or re.search(
         r"/(blog|forum|forums|thread|community|comments)(/|$)", parts.path.lower()
     ):

@@ -11,7 +11,7 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
-from marchwarden.http.addresses import join_url, web_address
+from marchwarden.http.addresses import host_of, join_url, web_address
 from marchwarden.observations import Failure, FailureKind, Page, content_hash
 from marchwarden.reading.access.classify import Impression, failure_of_page, failure_of_status
 from marchwarden.reading.access.page_features import (
@@ -43,6 +43,8 @@ from marchwarden.reading.media_types import media_type
 from marchwarden.reading.passages import with_text
 from marchwarden.reading.services.profiles import service_reader
 from marchwarden.reading.text_lengths import latin_length
+from marchwarden.reading.works.sections import sections_of, with_places
+from marchwarden.text.works import carries_works, record_of_address, source_of_address
 
 # Without a handler of their own, the warnings of these libraries go to stderr.
 for _name in ("trafilatura", "htmldate", "courlan", "pypdfium2", "markdown_it"):
@@ -117,6 +119,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     metadata = read_metadata(tree, page.url)
     title_tag = _title_tag(tree)
     password_fields = password_fields_of(tree)
+    sections = sections_of(tree) if metadata.work else []
     prepare(tree)
     base, links = base_of(tree, page.url), links_of(tree)
     shown, heading, gates = shown_text(tree), _heading(tree), gates_of(tree)
@@ -124,7 +127,10 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     is_dated = metadata.published is not None and metadata.modified is not None
     dates = ("", "") if is_dated else dated_texts(tree, shown)
     paid_part = text_of_parts(tree, metadata.paid_parts)
-    page = with_text(replace(page, language=metadata.language), main_blocks(tree))
+    blocks = main_blocks(tree)
+    if metadata.work and carries_works(host_of(page.url)):
+        blocks = list(with_places(blocks, sections))
+    page = with_text(replace(page, language=metadata.language), blocks)
     is_empty = latin_length(page.text) < _MIN_TEXT_BESIDE_FORM_CHARS
     impression = Impression(
         url=page.url,
@@ -161,6 +167,8 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         canonical_url=metadata.canonical_url,
         links=addresses_of((link for link, words in words_of.items() if len(words) > 1 and words in flat), base),
         standing=metadata.standing or standing_of(metadata.title, shown) or standing_of(None, page.text),
+        source=source_of_address(page.url),
+        work=metadata.work,
     )
 
 
@@ -215,14 +223,22 @@ def _read_pdf(page: Page, body: bytes, content_type: str | None) -> Page | Failu
     if isinstance(content, Failure):
         return content
     blocks = content.blocks
-    if web_address(page.url):
+    work = record_of_address(page.url)
+    if web_address(page.url) and work is None:
         blocks = tuple(replace(block, places=()) for block in blocks)  # a web page is cited by its address alone
     page = with_text(replace(page, title=content.title, author=content.author), blocks)
     published, modified = shown_dates(page.text)
     standing = standing_of(page.title, page.text)
     if not page.passages:
         return page
-    return replace(page, published=published or content.created, modified=modified, standing=standing)
+    return replace(
+        page,
+        published=published or content.created,
+        modified=modified,
+        standing=standing,
+        source=source_of_address(page.url),
+        work=work,
+    )
 
 
 def _read_docx(page: Page, body: bytes, content_type: str | None) -> Page | Failure:

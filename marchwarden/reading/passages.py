@@ -44,7 +44,8 @@ class Block:
     cells: tuple[Cell, ...] = ()
     """Cells of a table row, in order; none where they were not told apart."""
     places: tuple[tuple[int, str], ...] = ()
-    """Offsets in `text`, each with the place in the file of what follows, such as `page=3`; empty on web pages."""
+    """Offsets in `text`, each with the place of what follows: `page=3` in a file, the id of a section in a paper;
+    empty on other web pages."""
 
 
 # Characters that readers don't see, and that could hide words from them or smuggle words past them.

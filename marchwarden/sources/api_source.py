@@ -111,7 +111,9 @@ class ApiReader(ABC):
         if isinstance(answer, Failure):
             return FetchOutcome(asked, asked, failure=answer, seconds=time.monotonic() - began)
         content_type = with_profile(answer.content_type, self.profile)
-        found = await to_thread.run_sync(partial(_read, answer.body, asked, content_type), abandon_on_cancel=True)
+        found = await to_thread.run_sync(
+            partial(read_answer, answer.body, asked, content_type), abandon_on_cancel=True
+        )
         return FetchOutcome(
             url=asked,
             final_url=asked,
@@ -136,7 +138,8 @@ def with_profile(content_type: str | None, profile: str) -> str:
     return f'{kind}; profile="{profile}"'
 
 
-def _read(body: bytes, url: str, content_type: str) -> Page | Failure:
+def read_answer(body: bytes, url: str, content_type: str) -> Page | Failure:
+    """Return the page that an answer makes. A parser that fails in any way is a failure like others."""
     from marchwarden.reading.page import read_page
 
     # A parser may fail on one answer in any way; the other pages are still to be read.

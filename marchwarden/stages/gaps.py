@@ -116,7 +116,19 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             category=GapCategory.ACCESS_DENIED,
             detail=" ".join(_could_not_be_read(each) for each in closed[:MOST_CLOSED]),
         )
+    if abstracts := _abstracts_on(given, aspect):
+        told = " ".join(f"Only the abstract of {each} could be read, not its full text." for each in abstracts)
+        return Gap(topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=told)
     return None
+
+
+def _abstracts_on(given: GapsGiven, aspect: Aspect) -> list[str]:
+    """Return the locators of papers on an aspect of which only the abstract was read, at most MOST_CLOSED."""
+    ledger, least = given.ledger, given.parameters.gaps.relevant_lead
+    abstracts = {source.locator for source in ledger.sources if source.work and source.work.is_abstract}
+    return [lead.url for lead in ledger.by_rank() if lead.url in abstracts and promise(lead, [aspect]) >= least][
+        :MOST_CLOSED
+    ]
 
 
 def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:

@@ -306,7 +306,10 @@ def cut_excerpt(text: str) -> str:
 
 def pages_of(lines: list[dict[str, Any]], citation: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the lines of the fetches that a citation can be of."""
-    where = {citation["locator"], _PLACE.sub("", citation["locator"])}
+    locator = citation["locator"]
+    # The address under which a page is read never has a fragment, so that any is a place.
+    on_web = locator.startswith(("http://", "https://"))
+    where = {locator, locator.partition("#")[0] if on_web else _PLACE.sub("", locator)}
     return [
         line
         for line in lines

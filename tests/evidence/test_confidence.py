@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority, confidence_band
 from marchwarden.evidence.confidence import assess, authority_of, calibrated, lowered_by, score_of
 from marchwarden.ledger import Ledger
+from marchwarden.observations import Work
 from marchwarden.programs import Calibration, EstimateCurve
 
 
@@ -32,10 +33,21 @@ from marchwarden.programs import Calibration, EstimateCurve
         ("https://highdesert-gardener-notes.com/2022/", SourceAuthority.LOW),
         ("https://www.shop.com/blog/1", SourceAuthority.LOW),
         ("https://blog.harvard.edu/x", SourceAuthority.LOW),
+        ("https://arxiv.org/abs/2301.01234v2", SourceAuthority.MEDIUM),
+        ("https://www.medrxiv.org/content/10.1101/2020.01.01.20000001v1", SourceAuthority.MEDIUM),
     ],
 )
 def test_authority_follows_the_address(url: str, authority: SourceAuthority) -> None:
     assert authority_of(url) is authority
+
+
+def test_authority_of_a_paper_follows_its_review_where_the_host_carries_works() -> None:
+    reviewed, preprint = Work(is_peer_reviewed=True), Work(is_peer_reviewed=False)
+    assert authority_of("https://doi.org/10.1000/a", reviewed) is SourceAuthority.HIGH
+    assert authority_of("https://arxiv.org/abs/2202.12139v1", reviewed) is SourceAuthority.HIGH
+    assert authority_of("https://europepmc.org/article/PPR/PPR1", preprint) is SourceAuthority.MEDIUM
+    assert authority_of("https://www.garden-shop.com/", reviewed) is SourceAuthority.MEDIUM
+    assert authority_of("https://doi.org/10.1000/a", reviewed, "retracted") is SourceAuthority.LOW
 
 
 def test_no_confidence_at_all_is_not_negative() -> None:

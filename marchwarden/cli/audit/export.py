@@ -1,13 +1,17 @@
-"""`marchwarden export`: a call as one file that anyone can check, or as one page that anyone can read."""
+"""`marchwarden export`: a call as one file that anyone can check, as one page that anyone can read, or what it cites
+for a reference manager."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
 from marchwarden.cli.early import trace_folder
+
+# The same as in audit/bibliography.py, which takes long to import.
+BibliographyFormat: TypeAlias = Literal["bibtex", "ris", "csl"]
 
 EPILOGUE = """Examples:
 
@@ -17,6 +21,10 @@ marchwarden export 3f2a --bundle answer.zip
     the one whose id begins so; `marchwarden traces` lists them
 marchwarden export 3f2a --html answer.html
     one page for a browser: the answer, and each quote in its stored page
+marchwarden export 3f2a -o sources.bib
+    what the answer cites, as BibTeX; also sources.ris and sources.csl.json
+marchwarden export 3f2a --format ris
+    the same on standard output
 unzip answer.zip -d answer && python3 -I -S answer/verify.py
     what the receiver does: no Marchwarden, no packages, no network"""
 
@@ -34,10 +42,28 @@ def command(
         Path | None,
         typer.Option("--html", metavar="FILE.html", dir_okay=False, help="The evidence page to write."),
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            dir_okay=False,
+            help="List of what the answer cites: FILE.bib, FILE.ris or FILE.csl.json.",
+        ),
+    ] = None,
+    form: Annotated[
+        BibliographyFormat | None,
+        typer.Option(
+            "--format", metavar="bibtex|ris|csl", help="Format of that list; to standard output without -o."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", metavar="", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a call to hand on: as a bundle (answer, trace, pages, quotes as Web Annotations, and a script that checks
-    all of it), as one HTML page that shows each quote in the stored text of its page, or as both."""
+    all of it), as one HTML page that shows each quote in the stored text of its page, or the works that the answer
+    cites for a reference manager (BibTeX, RIS, CSL-JSON)."""
+    from marchwarden.audit.bibliography import ENDINGS, format_of
     from marchwarden.audit.bundle import files_of, packed
     from marchwarden.audit.evidence_page import evidence_page
     from marchwarden.audit.verdict import evidence_of_trace
@@ -46,15 +72,22 @@ def command(
     from marchwarden.errors import StorageError
     from marchwarden.trace.reader import find_trace
 
-    targets = [path for path in (bundle, html) if path is not None]
-    if not targets:
-        raise typer.BadParameter("name a file to write: --bundle FILE.zip or --html FILE.html")
+    targets = [path for path in (bundle, html, output) if path is not None]
+    if not targets and form is None:
+        raise typer.BadParameter("name a file to write: --bundle FILE.zip, --html FILE.html or -o FILE.bib")
+    if output is not None and form is None and (form := format_of(output)) is None:
+        raise typer.BadParameter(f"{output} ends in none of {', '.join(ENDINGS)}: add --format bibtex, ris or csl")
     for target in targets:
         if target.exists() and not force:
             raise StorageError(
                 f"{target} is there already", hint="Choose another name, or add --force to replace it."
             )
-    evidence = evidence_of_trace(find_trace(trace_folder(), trace_id))
+    trace = find_trace(trace_folder(), trace_id)
+    if form is not None:
+        _list_works(trace, form, output)
+        if bundle is None and html is None:
+            return
+    evidence = evidence_of_trace(trace)
     if bundle is not None:
         files = files_of(evidence, views())
         body = packed(files)
@@ -64,6 +97,23 @@ def command(
         body = evidence_page(evidence)
         write(html, body)
         console.done(f"{html}: {len(body):,} bytes")
+
+
+def _list_works(trace: Path, form: BibliographyFormat, output: Path | None) -> None:
+    from marchwarden.audit.bibliography import bibliography
+    from marchwarden.cli.views import console
+    from marchwarden.errors import TraceError
+    from marchwarden.trace.reader import read_trace
+
+    read = read_trace(trace)
+    if read.result is None:
+        raise TraceError(f"{read.trace_id} is {read.outcome}: it has no result")
+    body = bibliography(read.result.citations, form, read.started.date() if read.started else None).encode()
+    if output is None:
+        console.data(body)
+        return
+    write(output, body)
+    console.done(f"{output}: {len(body):,} bytes")
 
 
 def write(path: Path, body: bytes) -> None:

@@ -13,7 +13,7 @@ from marchwarden.evaluation.labels.scoring_text import address, says_one_of
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import Relevance, promise
 from marchwarden.evidence.windows import Window
-from marchwarden.http.addresses import host_of, organisation_of
+from marchwarden.http.addresses import host_of, publisher_of
 from marchwarden.ledger import Aspect, Excerpt, Ledger
 from marchwarden.observations import Failure, FailureKind, Page, Passage
 from marchwarden.optimization.examples.label_rows import Thing, gold_passages, labelled_places, things_of
@@ -87,7 +87,8 @@ async def read(state: Filled, web: LabelledWeb, url: str) -> Page | None:
         ledger.add_failure(lead, failure, promise(lead, ledger.aspects))
         return None
     page = outcome.page
-    if not ledger.add_page(lead, page, organisation_of(host_of(page.url)), authority_of(page.url)):
+    authority = authority_of(page.url, page.work, page.standing)
+    if not ledger.add_page(lead, page, publisher_of(page.url), authority):
         return None
     ledger.add_pointers(find_pointers(page, ledger.question))
     state.pages[address(url)] = page

@@ -22,11 +22,13 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from marchwarden.http.addresses import join_url
+from marchwarden.observations import Standing, Work
 from marchwarden.reading.html.bylines import byline_of
 from marchwarden.reading.html.dates import as_date, in_address, shown_dates
-from marchwarden.reading.html.retraction import Standing, standing_by_status
+from marchwarden.reading.html.retraction import standing_by_status
 from marchwarden.reading.html.titles import without_site
 from marchwarden.reading.passages import visible
+from marchwarden.reading.works.html_record import read_work
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Metadata:
     """True where the page declares that it isn't free to read (schema.org `isAccessibleForFree`)."""
     paid_parts: tuple[str, ...] = ()
     """CSS selectors of the parts that the page declares not to be free."""
+    work: Work | None = None
+    """Record of the scholarly work that the page holds; None where it names none."""
 
 
 _TITLES = ("citation_title", "og:title", "dc.title", "dcterms.title", "twitter:title")
@@ -100,6 +104,7 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
             for selectors in _as_list(part.get("cssSelector"))
             for selector in str(selectors).split(",")
         ),
+        work=read_work(tree, meta, about, url),
     )
 
 

@@ -7,9 +7,8 @@ is not retracted.
 from __future__ import annotations
 
 import re
-from typing import Literal, TypeAlias
 
-Standing: TypeAlias = Literal["retracted", "superseded"]
+from marchwarden.observations import Standing
 
 _NOUN = (
     r"(?:article|paper|study|page|publication|document|guid(?:e|ance|eline)s?|fact ?sheet|bulletin|standard|version"

@@ -15,7 +15,16 @@ from marchwarden.observations import Failure, Page
 
 ServiceReader: TypeAlias = Callable[[Page, bytes], Page | Failure]
 
-_READERS: dict[str, str] = {}
+_SCHOLARLY = "marchwarden.reading.services.scholarly"
+_READERS: dict[str, str] = {
+    "arxiv": f"{_SCHOLARLY}.arxiv_feed:read_arxiv",
+    "crossref": f"{_SCHOLARLY}.crossref_works:read_crossref",
+    "europepmc": f"{_SCHOLARLY}.europepmc_results:read_europepmc",
+    "jats": f"{_SCHOLARLY}.jats:read_jats",
+    "openalex": f"{_SCHOLARLY}.openalex_works:read_openalex",
+    "pubmed": f"{_SCHOLARLY}.pubmed_articles:read_pubmed",
+    "semanticscholar": f"{_SCHOLARLY}.semanticscholar_papers:read_semanticscholar",
+}
 """Functions as `module:function`, by profile: each gets a page with its address and hashes alone, and the bytes."""
 
 _PROFILE = re.compile(r';\s*profile="([a-z0-9.-]+)"')

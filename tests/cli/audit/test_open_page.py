@@ -46,3 +46,18 @@ def test_export_writes_the_page_and_overwrites_nothing_unasked(run: Run, a_trace
     refused = run("export")
     assert refused.code == 2
     assert "--html FILE.html" in refused.said
+
+
+def test_export_lists_what_an_answer_cites_by_the_ending_or_on_standard_output(
+    run: Run, a_trace: str, tmp_path: Path
+) -> None:
+    target = tmp_path / "sources.bib"
+    assert run("export", "-o", str(target)).code == 0
+    written = target.read_text("utf-8")
+    assert written.startswith("@")
+    shown = run("export", "--format", "bibtex")
+    assert (shown.code, shown.out) == (0, written)
+    assert run("export", "-o", str(tmp_path / "sources.csl.json")).code == 0
+    refused = run("export", "-o", str(tmp_path / "sources.txt"))
+    assert refused.code == 2
+    assert ".csl.json" in refused.said

@@ -1,0 +1,123 @@
+"""arXiv's API (Atom) → records of papers, and the page of one (https://info.arxiv.org/help/api/user-manual.html).
+
+Own code beside the package arxiv: it sends its own requests, past our cache and rate limits. A test compares both.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lxml import etree
+
+from marchwarden.observations import Failure, Page, Standing, Work
+from marchwarden.reading.html.dates import as_date
+from marchwarden.reading.passages import Block, visible
+from marchwarden.reading.services.scholarly.work_records import WorkRecord, no_answer, page_of_records
+from marchwarden.reading.services.scholarly.xml_trees import parse_xml
+from marchwarden.text.works import ArxivPaper, arxiv_paper_of, identified
+
+_ATOM = "{http://www.w3.org/2005/Atom}"
+_ARXIV = "{http://arxiv.org/schemas/atom}"
+# Words by which a comment says that the paper was taken back; a comment may also tell of another paper.
+_WITHDRAWN = re.compile(
+    r"^\W*(?:withdrawn|retracted)\b|\b(?:this|the) (?:[\w-]+ ){0,3}(?:has|have|is|was)(?: been| now)? (?:[\w-]+ )?"
+    r"(?:withdrawn|retracted)\b|\b(?:paper|article|submission|manuscript|preprint) (?:withdrawn|retracted)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class ArxivEntry:
+    """Fields of an entry as arXiv sends them, with blanks as they are."""
+
+    id: str
+    """Address of this version: `http://arxiv.org/abs/2202.12139v1`."""
+    title: str
+    summary: str
+    updated: str
+    published: str
+    authors: tuple[str, ...]
+    comment: str | None
+    journal_ref: str | None
+    doi: str | None
+    primary_category: str | None
+    categories: tuple[str, ...]
+    pdf: str | None
+
+    def record(self) -> WorkRecord | None:
+        """Return the record of the paper; None for an entry that names none, as errors do."""
+        paper = arxiv_paper_of(self.id)
+        if paper is None:
+            return None
+        first = as_date(self.published)
+        summary = " ".join(visible(self.summary).split())
+        return WorkRecord(
+            source="arxiv",
+            url=f"https://arxiv.org/abs/{paper.id}v{paper.version or 1}",
+            title=" ".join(visible(self.title).split()),
+            work=identified(
+                Work(
+                    doi=self.doi,
+                    arxiv=paper.id,
+                    version=f"v{paper.version or 1}",
+                    authors=self.authors,
+                    year=first.year if first else None,
+                    venue=self.journal_ref or "arXiv",
+                    is_peer_reviewed=bool(self.journal_ref),
+                )
+            ),
+            abstract=(Block("paragraph", summary),) if summary else (),
+            published=first,
+            modified=as_date(self.updated) if self.updated[:10] != self.published[:10] else None,
+            standing=self._standing(),
+            open_copies=full_texts_of(paper),
+        )
+
+    def _standing(self) -> Standing | None:
+        told = (self.comment or "", self.summary.strip())
+        return "retracted" if any(map(_WITHDRAWN.search, told)) else None
+
+
+def full_texts_of(paper: ArxivPaper) -> tuple[str, ...]:
+    """Return the addresses of a paper's full text, best first; HTML is there for papers since the end of 2023."""
+    name = f"{paper.id}v{paper.version}" if paper.version else paper.id
+    return (f"https://arxiv.org/html/{name}", f"https://arxiv.org/pdf/{name}")
+
+
+def arxiv_entries(body: bytes) -> list[ArxivEntry] | None:
+    """Return the entries of a feed; None where it is no feed."""
+    root = parse_xml(body)
+    if root is None or root.tag != f"{_ATOM}feed":
+        return None
+    return [_entry(element) for element in root.iter(f"{_ATOM}entry")]
+
+
+def read_arxiv(page: Page, body: bytes) -> Page | Failure:
+    """Read the feed of one paper: its title and abstract."""
+    entries = arxiv_entries(body)
+    if entries is None:
+        return no_answer("arXiv")
+    return page_of_records(page, [record for entry in entries if (record := entry.record())])
+
+
+def _entry(element: etree._Element) -> ArxivEntry:
+    def text(name: str) -> str:
+        return element.findtext(name) or ""
+
+    links = element.iter(f"{_ATOM}link")
+    primary = element.find(f"{_ARXIV}primary_category")
+    return ArxivEntry(
+        id=text(f"{_ATOM}id").strip(),
+        title=text(f"{_ATOM}title"),
+        summary=text(f"{_ATOM}summary"),
+        updated=text(f"{_ATOM}updated"),
+        published=text(f"{_ATOM}published"),
+        authors=tuple(" ".join(name.split()) for each in element.iter(f"{_ATOM}name") if (name := each.text or "")),
+        comment=element.findtext(f"{_ARXIV}comment"),
+        journal_ref=element.findtext(f"{_ARXIV}journal_ref"),
+        doi=element.findtext(f"{_ARXIV}doi"),
+        primary_category=None if primary is None else primary.get("term"),
+        categories=tuple(each.get("term") or "" for each in element.iter(f"{_ATOM}category")),
+        pdf=next((link.get("href") for link in links if link.get("title") == "pdf"), None),
+    )

@@ -1,0 +1,124 @@
+"""PubMed's efetch (XML) → records of articles, and the page of one (https://dtd.nlm.nih.gov/ncbi/pubmed/doc/)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from lxml import etree
+
+from marchwarden.observations import Failure, Page, Standing, Work
+from marchwarden.reading.passages import Block, visible
+from marchwarden.reading.services.scholarly.work_records import WorkRecord, day_of, no_answer, page_of_records
+from marchwarden.reading.services.scholarly.xml_trees import parse_xml, text_of
+from marchwarden.text.works import identified
+
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), start=1
+    )
+}
+# Kinds of relation between a preprint and its published form.
+_OTHER_FORMS = ("UpdateIn", "UpdateOf")
+
+
+def pubmed_articles(body: bytes) -> list[WorkRecord] | None:
+    """Return the articles of an answer; None where it is no answer of PubMed's."""
+    root = parse_xml(body)
+    if root is None or root.tag != "PubmedArticleSet":
+        return None
+    return [_record(element) for element in root.iter("PubmedArticle")]
+
+
+def found_pmids(body: bytes) -> list[str] | None:
+    """Return the numbers of the articles that a search found (esearch, XML); None where it is no answer to one."""
+    root = parse_xml(body)
+    if root is None or root.tag != "eSearchResult" or root.find("ERROR") is not None:
+        return None
+    return [pmid for each in root.findall("IdList/Id") if (pmid := text_of(each)).isdigit()]
+
+
+def read_pubmed(page: Page, body: bytes) -> Page | Failure:
+    """Read the answer for one article: its title and abstract."""
+    articles = pubmed_articles(body)
+    return no_answer("PubMed") if articles is None else page_of_records(page, articles)
+
+
+def _record(element: etree._Element) -> WorkRecord:
+    article = element.find("MedlineCitation/Article")
+    if article is None:
+        article = etree.Element("Article")
+    pmid = text_of(element.find("MedlineCitation/PMID"))
+    types = {text_of(each) for each in article.iter("PublicationType")}
+    ids = {each.get("IdType"): text_of(each) for each in element.findall("PubmedData/ArticleIdList/ArticleId")}
+    located = (text_of(each) for each in article.findall("ELocationID") if each.get("EIdType") == "doi")
+    published = _published(article)
+    year = text_of(article.find("Journal/JournalIssue/PubDate/Year"))
+    medline = text_of(article.find("Journal/JournalIssue/PubDate/MedlineDate"))
+    printed = year or medline[:4]
+    return WorkRecord(
+        source="pubmed",
+        url=f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/",
+        title=text_of(article.find("ArticleTitle")) or text_of(article.find("VernacularTitle")),
+        work=identified(
+            Work(
+                doi=ids.get("doi") or next(located, None),
+                pmid=pmid,
+                authors=tuple(filter(None, map(_name, article.findall("AuthorList/Author")))),
+                year=int(printed) if printed.isdigit() else published.year if published else None,
+                venue=text_of(article.find("Journal/Title")) or None,
+                is_peer_reviewed=False if "Preprint" in types else True if "Journal Article" in types else None,
+                same_as=tuple(f"pmid:{other}" for other in _other_forms(element)),
+            )
+        ),
+        abstract=tuple(_abstract(article)),
+        published=published,
+        standing=_standing(element, types),
+        references=tuple(
+            text_of(each).lower()
+            for each in element.findall("PubmedData/ReferenceList//ArticleId")
+            if each.get("IdType") == "doi"
+        ),
+        pmcid=ids.get("pmc"),
+        open_copies=(f"https://pmc.ncbi.nlm.nih.gov/articles/{ids['pmc']}/",) if ids.get("pmc") else (),
+    )
+
+
+def _abstract(article: etree._Element) -> Iterator[Block]:
+    for part in article.findall("Abstract/AbstractText"):
+        label = part.get("Label")
+        if label and label != "UNLABELLED":
+            yield Block("heading", " ".join(label.split()))
+        if text := visible(text_of(part)):
+            yield Block("paragraph", text)
+
+
+def _name(author: etree._Element) -> str:
+    group, family = text_of(author.find("CollectiveName")), text_of(author.find("LastName"))
+    given = text_of(author.find("ForeName")) or text_of(author.find("Initials"))
+    return group or ", ".join(filter(None, (family, given)))
+
+
+def _published(article: etree._Element) -> date | None:
+    for where in ("ArticleDate", "Journal/JournalIssue/PubDate"):
+        told = article.find(where)
+        if told is not None:
+            month = text_of(told.find("Month"))
+            number = month if month.isdigit() else str(_MONTHS.get(month[:3].lower(), ""))
+            if day := day_of((text_of(told.find("Year")), number, text_of(told.find("Day")))):
+                return day
+    return None
+
+
+def _standing(element: etree._Element, types: set[str]) -> Standing | None:
+    told = {each.get("RefType") for each in element.iter("CommentsCorrections")}
+    if "Retracted Publication" in types or "RetractionIn" in told:
+        return "retracted"
+    return "superseded" if "RepublishedIn" in told else None
+
+
+def _other_forms(element: etree._Element) -> Iterator[str]:
+    for each in element.iter("CommentsCorrections"):
+        if each.get("RefType") in _OTHER_FORMS and (pmid := text_of(each.find("PMID"))):
+            yield pmid

@@ -1,0 +1,1 @@
+"""What pages and registries say of scholarly works: records, sections, notices."""

@@ -1,0 +1,46 @@
+"""OpenAlex, a catalogue of works of all fields with their open copies (https://docs.openalex.org). It needs a key."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+from marchwarden.http.download import Answer
+from marchwarden.http.shared_rates import RateRule
+from marchwarden.observations import Failure
+from marchwarden.reading.services.scholarly.openalex_works import openalex_works
+from marchwarden.reading.services.scholarly.work_records import WorkRecord
+from marchwarden.sources.api_client import Api, ApiClient
+from marchwarden.sources.opening import Opening
+from marchwarden.sources.scholarly.scholarly_api import ScholarlyApi
+from marchwarden.text.works import DOI_RESOLVER, doi_of, is_doi_address
+
+_API = "https://api.openalex.org/works"
+# A hundred requests a second are allowed; the free key pays for a thousand searches a day. A guess.
+_RULE = RateRule("openalex", 0.1)
+_WORK = re.compile(r"//(?:api\.)?openalex\.org/(?:works/)?(W\d+)$", re.IGNORECASE)
+
+
+class OpenAlexSearch(ScholarlyApi):
+    api = Api("OpenAlex", _RULE)
+    profile = "openalex"
+    has_notices = True
+
+    def __init__(self, opening: Opening, client: ApiClient | None = None) -> None:
+        key = opening.settings.openalex_api_key
+        headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+        super().__init__(opening, client or ApiClient(opening, Api(self.api.name, _RULE, headers)))
+
+    async def ask(self, query: str, max_results: int) -> Answer | Failure:
+        # Commas and colons part filters, and a question mark or an asterisk stands for other letters.
+        words = re.sub(r"[?*,:|!\"~]", " ", query)
+        return await self.client.get(_API, {"search": " ".join(words.split()), "per-page": max_results})
+
+    def records(self, body: bytes) -> list[WorkRecord] | None:
+        return openalex_works(body)
+
+    def request_for(self, url: str) -> str | None:
+        if work := _WORK.search(url):
+            return f"{_API}/{work[1].upper()}"
+        doi = doi_of(url) if is_doi_address(url) else None
+        return f"{_API}/{DOI_RESOLVER}{quote(doi.lower(), safe='/')}" if doi else None
