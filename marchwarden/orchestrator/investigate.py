@@ -76,3 +76,17 @@ async def run_investigation(
             )
             started(investigation)
             return await investigation.result()
+
+
+async def investigate_call(
+    request: ResearchRequest, *, settings: Settings, trace_id: str, on_progress: Callable[[str], None], team: Team
+) -> ResearchResult:
+    """Run an investigation as a call of the tool `research`, within the time of its depth."""
+    return await run_investigation(
+        request,
+        team,
+        settings,
+        trace_id=trace_id,
+        seconds=settings.seconds_for(request.depth),
+        tell=lambda number, message: on_progress(f"rihla {number}: {message}" if number else message),
+    )

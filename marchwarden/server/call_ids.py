@@ -6,6 +6,7 @@ It waits for the call that is running, or gets what came of it out of its trace.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -64,11 +65,13 @@ class Calls:
         try:
             trace = read_trace(path)
         except TraceError:
-            path.unlink(missing_ok=True)  # it has no whole line
+            with suppress(OSError):
+                path.unlink(missing_ok=True)  # it has no whole line
             return None
         if trace.raw[0].get("question", request.question) != request.question:
             raise InvalidRequest([(CALL_META, "another question was asked under this id")])
         if trace.result is None:
             number = sum(1 for _ in self._traces.glob(f"{call_id}.jsonl.*"))
-            path.replace(path.with_name(f"{path.name}.unfinished-{number + 1}"))
+            with suppress(OSError):
+                path.replace(path.with_name(f"{path.name}.unfinished-{number + 1}"))
         return trace.result

@@ -174,6 +174,8 @@ def _details(event: JsonView) -> tuple[tuple[str, str], ...]:
             return (*_known(known), *_each("note", told.program_notes), ("version", str(event.version)))
         case "plan":
             return (*_each("sub-question", event.aspects), *_each("query", event.queries), *_each("read", event.read))
+        case "dispatch":
+            return tuple(_known({"context": _one_line(event.context or ""), "call": event.call_id}))
         case "search":
             return _each("hit", [f"{_one_line(hit.title)} {hit.url}" for hit in event.hits])
         case "fetch_url":
