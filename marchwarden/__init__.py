@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marchwarden.agent.program import Researcher
-    from marchwarden.api import research, research_sync
+    from marchwarden.api import investigate, research, research_sync
     from marchwarden.contract import (
         Citation,
         ConfidenceFactors,
@@ -59,6 +59,7 @@ __all__ = [
     "Settings",
     "SourceAuthority",
     "StorageError",
+    "investigate",
     "load_settings",
     "research",
     "research_sync",
@@ -66,7 +67,7 @@ __all__ = [
 
 _MODULES = {
     "agent.program": {"Researcher"},
-    "api": {"research", "research_sync"},
+    "api": {"investigate", "research", "research_sync"},
     "errors": {"ConfigurationError", "InvalidRequest", "MarchwardenError", "ResearchFailed", "StorageError"},
     "settings": {"Settings", "load_settings"},
 }

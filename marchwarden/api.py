@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -39,6 +40,41 @@ async def research(
         recorded_end(writer, trace_id, request.question),
     ):
         return await answer(request, settings=chosen, recorder=writer, trace_id=trace_id)
+
+
+async def investigate(
+    question: str,
+    context: str | None = None,
+    depth: Depth | str = Depth.BALANCED,
+    constraints: Constraints | dict[str, Any] | None = None,
+    *,
+    team: Path | None = None,
+    seconds: float = 600.0,
+    at_once: int = 3,
+    resume: str | None = None,
+    settings: Settings | None = None,
+) -> ResearchResult:
+    """Answer `question` with the researchers of a team file, or with one for each source in the settings.
+
+    `seconds` is for the whole, `at_once` the most researchers asked at the same time; `resume`, the whole trace id of
+    an investigation that was killed, goes on with it. Without constraints it may use 60,000 tokens. Raises as
+    `research` does, and ConfigurationError for a team file that can't be used; what researchers do is no error.
+    """
+    from marchwarden.orchestrator.investigate import run_investigation
+    from marchwarden.orchestrator.investigator import TOKENS
+    from marchwarden.orchestrator.team import own_team, read_team
+
+    chosen = settings or load_settings()
+    request = request_of(question, context, depth, constraints or {"token_budget": TOKENS})
+    return await run_investigation(
+        request,
+        read_team(team) if team else own_team(chosen),
+        chosen,
+        trace_id=resume or str(uuid4()),
+        seconds=seconds,
+        at_once=at_once,
+        resumed=resume is not None,
+    )
 
 
 def research_sync(

@@ -214,6 +214,8 @@ class Citation(_Answered):
     venue: str | None = Field(None, description="Journal, proceedings or site.")
     doi: str | None = None
     query: str | None = Field(None, description="SQL statement that gave the rows, where the source is a database.")
+    researcher: str | None = Field(None, description="Researcher that found it, where an investigator sent several.")
+    trace_id: str | None = Field(None, description="Trace of the call in which that researcher read it.")
 
     @model_validator(mode="after")
     def _excerpt_is_text(self) -> Self:
@@ -231,9 +233,10 @@ class Gap(_Answered):
 class DiscoveryEvent(_Answered):
     type: DiscoveryType
     suggested_researcher: str | None = None
-    query: str = Field(min_length=1)
+    query: str = Field(min_length=1, description="A question that the other researcher can be asked as it is.")
     reason: str = Field(min_length=1)
     source_locator: str | None = None
+    identifier: str | None = Field(None, description="DOI, arXiv id, trial number or name that it is about.")
 
 
 class OpenQuestion(_Answered):
@@ -241,6 +244,7 @@ class OpenQuestion(_Answered):
     context: str = Field(min_length=1, description="The evidence that raised it.")
     priority: Priority
     source_locator: str | None = None
+    suggested_researcher: str | None = None
 
 
 class ConfidenceFactors(_Answered):
@@ -273,6 +277,26 @@ class CostMetadata(_Answered):
     model_id: str = Field(min_length=1)
 
 
+class SubQuestion(_Answered):
+    text: str = Field(min_length=1)
+    answered: bool = Field(description="True where the answer says something about it.")
+
+
+Outcome: TypeAlias = Literal["answered", "nothing", "lost"]
+
+
+class Lineage(_Answered):
+    """One rihla: the journey of one researcher that an investigator sent out."""
+
+    trace_id: str = Field(min_length=1, description="Trace of the call; the call's own id where none came back.")
+    researcher: str = Field(min_length=1)
+    question: str = Field(min_length=1)
+    origin: str = Field(min_length=1, description="Reason to ask: sub_question, a gap's category, discovery …")
+    parent: str | None = Field(None, description="trace_id of the rihla that led to it; null for a first one.")
+    tokens_used: int = Field(ge=0, description="Tokens charged for it.")
+    outcome: Outcome = Field(description="answered: with verified evidence; nothing: without; lost: no result came.")
+
+
 Wording: TypeAlias = Literal["model", "program", "none"]
 
 
@@ -290,6 +314,12 @@ class ResearchResult(_Answered):
     worded_by: Wording | None = Field(
         None,
         description="Who worded the answer: the model, the program from sentences of pages, or none without a claim.",
+    )
+    sub_questions: list[SubQuestion] | None = Field(
+        None, description="Sub-questions that the question was split into."
+    )
+    lineage: list[Lineage] | None = Field(
+        None, description="Rihlas of an investigation; null for a researcher's own."
     )
 
     @model_validator(mode="after")

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from marchwarden.contract import Recency, SourceAuthority
+from marchwarden.contract import DiscoveryEvent, Gap, Recency, SourceAuthority
 from marchwarden.http.addresses import host_of
 from marchwarden.observations import Failure, FailureKind, Page, SearchOutcome, Work
 from marchwarden.text.ranking import Signature, near_duplicate, signature
@@ -66,6 +66,10 @@ class Source(BaseModel):
     work: Work | None = None
     query: str | None = None
     """Statement whose rows the source is, where it comes from a database."""
+    researcher: str | None = None
+    """Researcher that read it for an investigation; None where it was read in this call."""
+    trace_id: str | None = None
+    """Trace of the call in which that researcher read it."""
 
     @property
     def dated(self) -> date | None:
@@ -137,6 +141,16 @@ class Conflict(BaseModel):
     """Number of the excerpt that stands; None where the conflict could not be settled."""
 
 
+class ReportedGap(BaseModel):
+    """A gap that a researcher reported to an investigator, or that the loss of one left."""
+
+    aspect: int
+    researcher: str
+    gap: Gap
+    is_settled: bool = False
+    """True where a later rihla found what was missing."""
+
+
 class Ledger(BaseModel):
     question: str
     context: str | None = None
@@ -148,6 +162,10 @@ class Ledger(BaseModel):
     pointers: list[Pointer] = []
     failures: list[Attempt] = []
     conflicts: list[Conflict] = []
+    reported: list[ReportedGap] = []
+    """Gaps of the researchers that an investigator sent out."""
+    handed_on: list[DiscoveryEvent] = []
+    """Discoveries of those researchers that nobody followed."""
 
     # Additions by a turn of the loop
 

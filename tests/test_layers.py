@@ -27,8 +27,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evidence", "corpus", "frozen_web"),
     ("stages", "sources"),
     ("agent",),
-    ("api", "server", "audit"),
-    ("evaluation",),
+    ("server", "audit"),
+    ("orchestrator", "evaluation"),
+    ("api",),
     ("optimization",),
     ("cli", "__main__"),
 )

@@ -18,9 +18,11 @@ from marchwarden.contract import (
     DiscoveryEvent,
     DiscoveryType,
     Gap,
+    Lineage,
     OpenQuestion,
     ResearchRequest,
     ResearchResult,
+    SubQuestion,
     cut_excerpt,
 )
 from marchwarden.errors import Limit
@@ -67,6 +69,8 @@ class Checkpoint(BaseModel):
     parameters: Parameters = DEFAULT
     model_trouble: str | None = None
     """Last failure of the model's service, or that no answer could be read; None where neither was."""
+    lineage: list[Lineage] | None = None
+    """Rihlas of an investigation; None for the call of a single researcher."""
 
     def cost(self, seconds: float) -> CostMetadata:
         """Return the cost of the call if it ends in this state, after this time."""
@@ -136,6 +140,11 @@ class Conclusion:
             cost_metadata=cost,
             trace_id=trace_id,
             worded_by="none" if not self.claims else "model" if self.form == "model" else "program",
+            sub_questions=[
+                SubQuestion(text=aspect.text, answered=any(each.aspect == aspect.number for each in self.evidence))
+                for aspect in ledger.aspects
+            ],
+            lineage=state.lineage,
         )
 
     def record(self, state: Checkpoint, *, today: date, model_free: bool) -> Concluded:
@@ -190,6 +199,7 @@ async def conclude(
     if (pointed := DiscoveriesGiven(ledger)).pointers:
         discoveries = (await stages.run(DISCOVERIES, pointed))[0]
     discoveries = discoveries + report_contradictions(ledger) + report_new_sources(ledger)
+    discoveries += [event for event in ledger.handed_on if not _is_among(event, discoveries)]
     asked = OpenQuestionsGiven(ledger, cited, gaps, today)
     # A disagreement is a finding, and raises its question, also where nothing is left to cite. A model is asked for
     # more only where there are cited excerpts to show it.
@@ -256,6 +266,12 @@ def report_new_sources(ledger: Ledger) -> list[DiscoveryEvent]:
     ][:MOST_NEW_SOURCES]
 
 
+def _is_among(event: DiscoveryEvent, others: list[DiscoveryEvent]) -> bool:
+    """Return whether another event is about the same thing."""
+    same = event.identifier or event.query
+    return any(same == (each.identifier or each.query) for each in others)
+
+
 def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, today: date) -> Citation:
     source = ledger.source(excerpt.locator)
     says = excerpt.says or ""
@@ -276,4 +292,6 @@ def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, t
         venue=work.venue,
         doi=work.doi,
         query=source.query,
+        researcher=source.researcher,
+        trace_id=source.trace_id,
     )

@@ -27,6 +27,8 @@ from marchwarden.trace.standalone_verifier import DAMAGED, UNCHECKED, VERIFIED, 
 
 Lines = list[dict[str, Any]]
 
+_LATER = ("sub_questions", "lineage")
+
 
 def recompute(lines: Lines) -> list[Finding]:
     """Return whether the result follows, field by field, from the recorded state and claims."""
@@ -45,7 +47,12 @@ def recompute(lines: Lines) -> list[Finding]:
         if version != __version__:
             return [_other_version("recomputed", version)]
         return [Finding("recomputed", DAMAGED, f"the result can't be made again: {type(error).__name__}")]
-    different = [name for name in again if again[name] != told["result"].get(name)]
+    # A field that the result does not have, and that the contract got later, is no difference.
+    different = [
+        name
+        for name in again
+        if again[name] != told["result"].get(name) and not (name in _LATER and name not in told["result"])
+    ]
     different += [f"{name} (which nothing makes)" for name in told["result"].keys() - again.keys()]
     if different and version != __version__:
         return [_other_version("recomputed", version)]
@@ -120,7 +127,7 @@ def read_again(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Fin
         if body is None:
             continue  # the check of objects tells of it
         try:
-            page = _read(line, body)
+            page = read_fetched(line, body)
         except Exception:  # parsers fail in any way on what was not a page
             page = None
         pages[line["final_url"]] = page
@@ -149,7 +156,8 @@ def _read_otherwise(version: object, fault: str) -> Finding:
     return Finding("texts", DAMAGED, fault)
 
 
-def _read(line: dict[str, Any], body: bytes) -> Page | None:
+def read_fetched(line: dict[str, Any], body: bytes) -> Page | None:
+    """Return the page that a line `fetch_url` tells of, read again from its bytes; None where they give none."""
     url = line["final_url"]
     if is_file(url):
         # A file's date is that of the file, which a page can't tell: the recorded one is taken.

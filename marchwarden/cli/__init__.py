@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from marchwarden import logs
-from marchwarden.cli import ask, doctor, index, serve, sources, traces
+from marchwarden.cli import ask, doctor, index, investigate, serve, sources, traces
 from marchwarden.cli.audit import check, export, open_page, replay, rerun, verify_trace
 from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
@@ -39,6 +39,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("ask", epilog=ask.EPILOGUE)(ask.command)
+app.command("investigate", epilog=investigate.EPILOGUE)(investigate.command)
 app.command("replay", epilog=replay.EPILOGUE, cls=QuickCommand)(replay.command)
 app.command("open", epilog=open_page.EPILOGUE)(open_page.command)
 app.command("rerun", epilog=rerun.EPILOGUE)(rerun.command)

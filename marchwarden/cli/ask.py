@@ -136,7 +136,7 @@ def command(
         earlier = earlier_call(again, web)
         request, overrides = earlier.request, earlier.settings
     else:
-        request = _request(_question(question or ""), context, depth, constraints)
+        request = request_from(_question(question or ""), context, depth, constraints)
         overrides = {"model": model, "source": _sources(source, web), "web": web and web.absolute()}
     if server is not None:
         if not server.startswith(("http://", "https://")):
@@ -165,7 +165,7 @@ def command(
     except Interrupted as interruption:
         console.notice(str(interruption), interruption.hint)
         raise typer.Exit(INTERRUPTED) from None
-    _deliver(result, request, json=json, output=output, force=force, earlier=earlier)
+    deliver(result, request, json=json, output=output, force=force, earlier=earlier)
     if earlier is not None and not json:
         console.show(changes_view(earlier, result))
     _show_trace(conversation.traces / f"{result.trace_id}.jsonl", timed=verbose, stderr=json)
@@ -202,8 +202,8 @@ def _question(given: str) -> str:
     return sys.stdin.buffer.read(_STDIN_LIMIT).decode("utf-8-sig", "surrogateescape")
 
 
-def _request(question: str, context: str | None, depth: str, constraints: dict[str, Any]) -> ResearchRequest:
-    """Raises a usage error that names option and limit."""
+def request_from(question: str, context: str | None, depth: str, constraints: dict[str, Any]) -> ResearchRequest:
+    """Return the request that the options make. Raises a usage error that names option and limit."""
     from pydantic import ValidationError
 
     from marchwarden.contract import ResearchRequest
@@ -222,15 +222,16 @@ def _lines(invalid: InvalidRequest) -> list[str]:
     return [f"{_OPTIONS.get(field, field)}: {problem}" for field, problem in invalid.problems]
 
 
-def _deliver(
+def deliver(
     result: ResearchResult,
     request: ResearchRequest,
     *,
     json: bool,
     output: Path | None,
     force: bool,
-    earlier: Earlier | None,
+    earlier: Earlier | None = None,
 ) -> None:
+    """Print a result, and write it to a file where one is named."""
     from marchwarden.cli.views import console
 
     # The file first, since a pipe whose reader has gone ends the command; and a full disk keeps nothing off stdout.

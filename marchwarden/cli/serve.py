@@ -14,7 +14,9 @@ marchwarden serve
 marchwarden serve --transport http --port 8111
     at http://127.0.0.1:8111/mcp, for `marchwarden ask --server` and others
 marchwarden serve --source web,corpus:notes
-    over the live web and files of your own (`marchwarden index`)"""
+    over the live web and files of your own (`marchwarden index`)
+marchwarden serve --team team.json
+    one researcher in front of several (`marchwarden investigate --help`)"""
 
 
 def command(
@@ -33,8 +35,16 @@ def command(
         typer.Option(metavar="SOURCES", help="Where to look: web, snapshot, corpus:NAME, or several with commas."),
     ] = None,
     web: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web.")] = None,
+    team: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Answer by asking the researchers of a team file; its commands are started."
+        ),
+    ] = None,
 ) -> None:
     """Serve the research tool over MCP."""
+    if team is not None and (source is not None or web is not None):
+        raise typer.BadParameter("--team can't go with --source or --web: its servers have sources of their own")
     from marchwarden.settings import load_settings
     from marchwarden.sources.reachability import with_reachable_sources
 
@@ -47,6 +57,14 @@ def command(
 
     for note in folder_notes():
         console.notice(note)
+    investigator = None
+    if team is not None:
+        from functools import partial
+
+        from marchwarden.orchestrator.investigate import investigate_call
+        from marchwarden.orchestrator.team import read_team
+
+        investigator = partial(investigate_call, team=read_team(team))
     serve(
         settings,
         transport=transport,
@@ -55,4 +73,5 @@ def command(
         allow_remote=allow_remote,
         announce=lambda url: console.done(f"Serving {url}"),
         warn=Once(),
+        investigate=investigator,
     )

@@ -22,6 +22,8 @@ from marchwarden import __version__
 from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
 from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed
 from marchwarden.server.admission import Admission
+from marchwarden.server.call_ids import REPEATED_META, Calls, call_id_of
+from marchwarden.server.content_resources import TEMPLATE, is_content, read_content
 from marchwarden.server.markdown import as_markdown
 from marchwarden.server.worker import Tell, research_in_worker
 from marchwarden.settings import Settings
@@ -70,7 +72,9 @@ def build(settings: Settings, *, research: Research = research_in_worker) -> Ser
         title="Marchwarden",
         instructions=INSTRUCTIONS + searched + (FROZEN_WEB if is_shipped_web else ""),
         on_list_tools=partial(_list_tools, _DESCRIPTION + searched),
-        on_call_tool=partial(_call_tool, settings, research, Admission(calls, settings.server_queue)),
+        on_call_tool=partial(
+            _call_tool, settings, research, Admission(calls, settings.server_queue), Calls(settings.traces)
+        ),
         on_list_resources=partial(_list_resources, settings),
         on_list_resource_templates=_list_resource_templates,
         on_read_resource=partial(_read_resource, settings),
@@ -98,6 +102,7 @@ async def _call_tool(
     settings: Settings,
     research: Research,
     admission: Admission,
+    calls: Calls,
     context: Context,
     params: types.CallToolRequestParams,
 ) -> types.CallToolResult:
@@ -105,9 +110,12 @@ async def _call_tool(
         raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; there is {TOOL!r}")
     try:
         request = ResearchRequest.model_validate(params.arguments or {})
+        given_id = call_id_of(context.meta)
     except ValidationError as error:
         return _refused(str(InvalidRequest.of(error)))
-    trace_id = str(uuid4())
+    except InvalidRequest as error:
+        return _refused(str(error))
+    trace_id = given_id or str(uuid4())
     # Progress goes to the client in order, by a task of its own, while the call runs.
     send, receive = anyio.create_memory_object_stream[str](math.inf)
 
@@ -118,19 +126,21 @@ async def _call_tool(
                 number += 1
                 await context.session.report_progress(number, message=one_line(message))
 
+    async def run() -> ResearchResult:
+        async with admission.place(send.send_nowait):
+            return await research(request, settings=settings, trace_id=trace_id, on_progress=send.send_nowait)
+
     async with anyio.create_task_group() as group:
         group.start_soon(relay)
         with send:
             try:
-                async with admission.place(send.send_nowait):
-                    result = await research(
-                        request, settings=settings, trace_id=trace_id, on_progress=send.send_nowait
-                    )
+                result, is_repeated = await calls.once(trace_id, request, run)
             except MarchwardenError as error:
                 return _refused(_explained(error, trace_id, settings))
     return types.CallToolResult(
         content=[types.TextContent(text=as_markdown(result))],
         structured_content=result.model_dump(mode="json"),
+        _meta={REPEATED_META: True} if is_repeated else None,
     )
 
 
@@ -177,12 +187,14 @@ async def _list_resource_templates(
         description="Everything that one research call did, one JSON object a line; the last line is its result.",
         mime_type=TRACE_MEDIA_TYPE,
     )
-    return types.ListResourceTemplatesResult(resource_templates=[template])
+    return types.ListResourceTemplatesResult(resource_templates=[template, TEMPLATE])
 
 
 async def _read_resource(
     settings: Settings, context: Context, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
+    if is_content(params.uri):
+        return await read_content(settings, params.uri)
     found = _TRACE_URI.match(params.uri)
     try:
         # A UUID, written anew: nothing else of a URI ever reaches a path.

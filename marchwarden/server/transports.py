@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import anyio
     from mcp.server.lowlevel import Server
 
+    from marchwarden.server.mcp import Research
+
 HOST, PORT, PATH = "127.0.0.1", 8111, "/mcp"
 RESEARCH = "marchwarden.agent.research:research"
 # An escape in a JSON string; `half` where it is one surrogate without the other.
@@ -52,17 +54,18 @@ def serve(
     announce: Callable[[str], None] | None = None,
     warn: Callable[[str], None] = lambda note: None,
     research: str = RESEARCH,
+    investigate: Research | None = None,
 ) -> None:
     """Serve until stdin ends (stdio), or SIGTERM or SIGINT comes; then running calls end, and their traces say so.
 
     Raises ConfigurationError where the address can't be listened on, or where it is not loopback and `allow_remote`
     is not set: whoever reaches it can spend the keys. `announce` is called with the URL once it is listened on.
     `warn` is called, at the start and with each call, with each part of the model's program that is not used.
-    `research` names the function that workers run, as `module:name`.
+    `research` names the function that workers run, as `module:name`; `investigate` runs calls in this process.
     """
     if transport == "stdio":
         with _wire() as wire:
-            _run(settings, research, warn, lambda server, leave: _serve_stdio(server, wire, leave))
+            _run(settings, research, warn, lambda server, leave: _serve_stdio(server, wire, leave), investigate)
     else:
         with _listening(host, port, allow_remote) as listener:
             _run(
@@ -70,6 +73,7 @@ def serve(
                 research,
                 warn,
                 lambda server, leave: _serve_http(server, listener, host, announce, leave),
+                investigate,
             )
 
 
@@ -78,6 +82,7 @@ def _run(
     research: str,
     warn: Callable[[str], None],
     serve_on: Callable[[Server[Any], anyio.Event], Any],
+    investigate: Research | None,
 ) -> None:
     from marchwarden.server.worker import prepare_sources, research_in_worker, warm_up
 
@@ -99,9 +104,8 @@ def _run(
     """Signal that the operator sent; empty while the server runs, or where its client has gone."""
     server = build(
         settings,
-        research=partial(
-            research_in_worker, research=research, on_program_note=warn, is_stopping=lambda: bool(stopped)
-        ),
+        research=investigate
+        or partial(research_in_worker, research=research, on_program_note=warn, is_stopping=lambda: bool(stopped)),
     )
 
     async def main() -> None:

@@ -249,18 +249,22 @@ def _plain(given: DiscoveriesGiven, pointer: Pointer) -> DiscoveryEvent:
     if len(sentence) > _QUOTED_CHARS:
         # Cut between words: half an identifier would name something else.
         sentence = (sentence[:_QUOTED_CHARS].rpartition(" ")[0] or sentence[: _QUOTED_CHARS - 3]) + " …"
-    query = f"{pointer.value} {' '.join(asked_text(given.ledger.question).rstrip('?').split())}"[:_QUERY_CHARS]
+    # Whoever is asked knows nothing of this call: the query is a question by itself.
+    asked = " ".join(asked_text(given.ledger.question).rstrip("?").split())
+    named = f", according to the {POINTER_NAMES[pointer.kind].removeprefix('a ')} {pointer.value}?"
+    query = asked[: _QUERY_CHARS - len(named)] + named
     return _event(pointer, query, f"The page names {POINTER_NAMES[pointer.kind]}: “{sentence}”")
 
 
 def _event(pointer: Pointer, query: str, reason: str) -> DiscoveryEvent:
-    query = query if pointer.value in query else f"{pointer.value} {query}"
+    query = query if pointer.value in query else f"{query.rstrip(' ?.')} ({pointer.value})?"
     return DiscoveryEvent(
         type=DiscoveryType.RELATED_RESEARCH,
         suggested_researcher=RESEARCHERS[pointer.kind],
         query=query,
         reason=reason,
         source_locator=pointer.locator,
+        identifier=pointer.value,
     )
 
 

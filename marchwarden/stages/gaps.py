@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 # Closed pages and pairs of sources that one gap names at most. Guesses.
 MOST_CLOSED = 3
 MOST_PAIRS = 3
+# Categories of gaps that several researchers report on one sub-question, the most telling first.
+_TELLING = (
+    GapCategory.ACCESS_DENIED,
+    GapCategory.SCOPE_EXCEEDED,
+    GapCategory.CONTRADICTORY_SOURCES,
+    GapCategory.BUDGET_EXHAUSTED,
+    GapCategory.SOURCE_NOT_FOUND,
+)
 # Pointers that a model is shown. A guess.
 POINTERS_SHOWN = 8
 LIMITS_REACHED: dict[Limit, str] = {
@@ -76,6 +84,7 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     named = {gap.topic for gap in gaps}
     told = " ".join(gap.detail for gap in gaps)
     gaps += [gap for gap in _closed_pages(given, told) if gap.topic not in named]
+    gaps += [gap for gap in _reported_beside(given) if gap.topic not in named]
     if given.model_trouble:
         detail = f"The model failed ({given.model_trouble}). Some steps ran without it."
         gaps.append(Gap(topic="the model", category=GapCategory.ACCESS_DENIED, detail=detail))
@@ -88,6 +97,10 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
 def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     """Return the gap that recorded facts make of an open aspect; None where they decide nothing."""
     ledger = given.ledger
+    if reported := [each for each in ledger.reported if each.aspect == aspect.number and not each.is_settled]:
+        category = min((each.gap.category for each in reported), key=_TELLING.index)
+        told = [f"{each.researcher}: {each.gap.detail}" for each in reported if each.gap.category is category]
+        return Gap(topic=aspect.text, category=category, detail=" ".join(dict.fromkeys(told[:MOST_CLOSED])))
     failures = [failure for failure in ledger.failures if failure.aspect == aspect.number]
     searches = [each for each in failures if each.service == "search"]
     # A bad request is the fault of the query, and no sign that the service is down.
@@ -117,8 +130,8 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             detail=" ".join(_could_not_be_read(each) for each in closed[:MOST_CLOSED]),
         )
     if abstracts := _abstracts_on(given, aspect):
-        told = " ".join(f"Only the abstract of {each} could be read, not its full text." for each in abstracts)
-        return Gap(topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=told)
+        read = " ".join(f"Only the abstract of {each} could be read, not its full text." for each in abstracts)
+        return Gap(topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=read)
     return None
 
 
@@ -129,6 +142,19 @@ def _abstracts_on(given: GapsGiven, aspect: Aspect) -> list[str]:
     return [lead.url for lead in ledger.by_rank() if lead.url in abstracts and promise(lead, [aspect]) >= least][
         :MOST_CLOSED
     ]
+
+
+def _reported_beside(given: GapsGiven) -> list[Gap]:
+    """Return the gaps of an investigation's researchers that stay although others answered: what is closed or needs
+    another kind of researcher, and each researcher that was lost."""
+    kept: dict[str, Gap] = {}
+    for each in given.ledger.reported:
+        if each.is_settled or each.gap.category not in (GapCategory.ACCESS_DENIED, GapCategory.SCOPE_EXCEEDED):
+            continue
+        if each.aspect in given.claimed or not each.aspect:
+            told = each.gap.model_copy(update={"detail": f"{each.researcher}: {each.gap.detail}"})
+            kept.setdefault(each.gap.topic, told)
+    return list(kept.values())
 
 
 def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
@@ -263,6 +289,8 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
         return _out_of_scope(ledger, aspect, wanted)
     searches, pages = len(ledger.queries), len(ledger.sources)
     detail = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(pages)} read."
+    if any(source.researcher for source in ledger.sources):
+        detail = f"{_pages(pages)} quoted by the researchers that were asked."
     refused = [each for each in ledger.failures if each.aspect == aspect.number and each.service == "search"]
     if refused:
         detail += f" The search failed: {_sentence(refused[-1])}"

@@ -11,7 +11,7 @@ from marchwarden.evidence.conflicts import CHANGES
 from marchwarden.evidence.grounding import invented
 from marchwarden.ledger import Excerpt, Ledger, Pointer
 from marchwarden.stages.bounded_lists import keep_valid
-from marchwarden.stages.discoveries import POINTER_NAMES
+from marchwarden.stages.discoveries import POINTER_NAMES, RESEARCHERS
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import terms
 from marchwarden.trace.events import Dropped
@@ -122,6 +122,7 @@ def model_free(given: OpenQuestionsGiven) -> list[OpenQuestion]:
                 context=pointer.sentence,
                 priority=Priority.MEDIUM,
                 source_locator=pointer.locator,
+                suggested_researcher=RESEARCHERS[pointer.kind],
             )
         )
     return (_about_conflicts(given) + about_pointers + _about_age(given))[:MOST_QUESTIONS]

@@ -77,6 +77,93 @@ class Started(_Event):
     """Features of the model's service; None without a model."""
     rerun_of: str | None = None
     """Id of the trace that this call is a re-run of; None for any other call."""
+    team: list[str] | None = None
+    """Names of an investigation's researchers; None for the call of a single one."""
+    team_hash: str | None = None
+    """Fingerprint of the team, which a resumed investigation must have again."""
+
+
+class Dispatched(_Event):
+    """A rihla that an investigation sends out; it is on the disk before the researcher is asked."""
+
+    action: Literal["dispatch"] = "dispatch"
+    rihla: int
+    """Number of the rihla, from 1."""
+    call_id: str
+    """Id that the researcher is asked to give its trace."""
+    researcher: str
+    question: str
+    context: str | None
+    depth: Depth
+    origin: str
+    """Reason to ask: `sub_question`, a gap's category, `discovery`, `open_question`, `tie_break` or `retry`."""
+    parent: int | None
+    """Number of the rihla that led to this one; None for a first one."""
+    tokens: int
+    """Tokens that are reserved for it."""
+    utility: float | None
+    """Expected worth, 0–1; None for a first one."""
+    attempt: int = 1
+    """2 and more where the investigation was killed while the rihla was out."""
+
+
+class Returned(_Event):
+    """A rihla's result, before anything of it is believed."""
+
+    action: Literal["return"] = "return"
+    rihla: int
+    call_id: str
+    researcher: str
+    trace_id: str
+    """Trace of the call as its result names it."""
+    result_hash: str
+    """Hash under which the store holds the result as it came."""
+    citations: int
+    gaps: int
+    confidence: float
+    reported_tokens: int
+    """Tokens that the result says were used."""
+    charged_tokens: int
+    """Tokens charged for it: never more than were reserved."""
+    tokens_used: int
+    """Tokens charged to the investigation so far."""
+    duration_sec: float
+
+
+class Lost(_Event):
+    """A rihla without a result: its researcher was not there, died, hung, or sent no valid one."""
+
+    action: Literal["lost"] = "lost"
+    rihla: int
+    call_id: str
+    researcher: str
+    sent: bool
+    """False where the researcher was never asked; then nothing is charged."""
+    charged_tokens: int
+    tokens_used: int
+    duration_sec: float
+
+
+class Skipped(_Event):
+    """A next step that is not taken; `decision` says why."""
+
+    action: Literal["skip"] = "skip"
+    researcher: str | None
+    question: str
+    origin: str
+    parent: int | None
+    utility: float | None
+
+
+class Resumed(_Event):
+    """An investigation that goes on after it was killed."""
+
+    action: Literal["resume"] = "resume"
+    finished: list[int]
+    """Numbers of the rihlas that had come back or were lost."""
+    in_flight: list[int]
+    """Numbers of the rihlas that were out; they are asked again under the same ids."""
+    seconds_used: float
 
 
 class Planned(_Event):
@@ -207,7 +294,9 @@ class Stopped(_Event):
     """The end of the loop, with its reason."""
 
     action: Literal["stop"] = "stop"
-    reason: Literal["covered", "no_new_leads", "iterations", "sources", "seconds"]
+    reason: Literal[
+        "covered", "no_new_leads", "iterations", "sources", "seconds", "tokens", "low_utility", "interrupted"
+    ]
     iterations_run: int
 
 
@@ -295,6 +384,11 @@ class Finished(_Event):
 
 Event: TypeAlias = (
     Started
+    | Resumed
+    | Dispatched
+    | Returned
+    | Lost
+    | Skipped
     | Planned
     | Searched
     | Fetched

@@ -480,7 +480,8 @@ def _findings(lines: list[dict[str, Any]], result: dict[str, Any]) -> Finding:
 
 def _cost_fault(lines: list[dict[str, Any]], result: dict[str, Any], concluded: dict[str, Any] | None) -> str | None:
     cost, first = result["cost_metadata"], lines[0]
-    calls = [line for line in lines if line.get("action") == "model_call"]
+    # An investigation pays for its rihlas beside its own model calls.
+    calls = [line for line in lines if line.get("action") in ("model_call", "return", "lost")]
     stops = [line["iterations_run"] for line in lines if line.get("action") == "stop"]
     plans = sum(line.get("action") == "plan" for line in lines)
     killed = any(line.get("action") == "killed" for line in lines)

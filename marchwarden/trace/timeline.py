@@ -68,6 +68,9 @@ _STOPS = {
     "iterations": "no iterations are left",
     "sources": "no sources are left",
     "seconds": "the time is up",
+    "tokens": "the token budget is used up",
+    "low_utility": "no next step is worth its cost",
+    "interrupted": "it was interrupted",
 }
 _KILLS = {
     "seconds": "it did not stop in time",
@@ -80,6 +83,19 @@ def _describe(event: JsonView) -> str:
     match event.action:
         case "start":
             return f'asked "{_one_line(event.question)}" ({event.depth}, {event.model_id}, {event.source})'
+        case "dispatch":
+            asked = f'sent rihla {event.rihla} to {event.researcher}: "{_one_line(event.question)}"'
+            return f"{asked} ({event.origin.replace('_', ' ')}, {event.tokens} tokens)"
+        case "return":
+            found = f"{_count(event.citations, 'citation')}, {_count(event.gaps, 'gap')}"
+            spent = f"{event.charged_tokens} tokens in {event.duration_sec:.1f} s"
+            return f"rihla {event.rihla} came back from {event.researcher}: {found}, {spent}, trace {event.trace_id}"
+        case "lost":
+            return f"lost rihla {event.rihla} to {event.researcher}: {event.charged_tokens} tokens"
+        case "skip":
+            return f'did not ask {event.researcher or "anybody"}: "{_one_line(event.question)}" ({event.origin})'
+        case "resume":
+            return f"resumed: {_count(len(event.finished), 'rihla')} done, {len(event.in_flight)} asked again"
         case "plan" if event.done:
             return f"planned turn {event.iteration}: nothing more to do{_form(event.stage_form)}"
         case "plan":
@@ -158,6 +174,8 @@ def _details(event: JsonView) -> tuple[tuple[str, str], ...]:
             return (*_known(known), *_each("note", told.program_notes), ("version", str(event.version)))
         case "plan":
             return (*_each("sub-question", event.aspects), *_each("query", event.queries), *_each("read", event.read))
+        case "dispatch":
+            return tuple(_known({"context": _one_line(event.context or ""), "call": event.call_id}))
         case "search":
             return _each("hit", [f"{_one_line(hit.title)} {hit.url}" for hit in event.hits])
         case "fetch_url":

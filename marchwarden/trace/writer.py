@@ -28,9 +28,12 @@ from marchwarden.text.escaping import json_text
 from marchwarden.text.redaction import Redactor
 from marchwarden.trace.events import Event
 from marchwarden.trace.signing import SigningError, sign
-from marchwarden.trace.standalone_verifier import ENDINGS, FORMAT, SEAL
+from marchwarden.trace.standalone_verifier import ENDINGS, FORMAT, SEAL, parse
 
 _log = logging.getLogger(__name__)
+
+# Actions that an investigation is resumed from: each is on the disk before what follows from it is done.
+_DURABLE = frozenset({"dispatch", "return", "lost"})
 
 _HASH = re.compile(rb'"(sha256:[0-9a-f]{64})"')
 
@@ -92,8 +95,11 @@ class TraceWriter:
                 if objects is not None:
                     # Before the line that vouches for them, so that a crash of the machine leaves no such line alone.
                     self._store.sync(objects)
+                durable = head["action"] in _DURABLE
+                if durable:
+                    self._store.sync(name.decode() for name in _HASH.findall(line) if self._store.has(name.decode()))
                 self._append(self._chained(line, objects))
-                if ends:
+                if ends or durable:
                     sync([self.path])
             except OSError as error:
                 raise StorageError(
@@ -103,6 +109,19 @@ class TraceWriter:
                 ) from error
             self.steps += 1
             self._sealed = ends
+
+    def reopen(self) -> None:
+        """Go on with the trace that the file holds. Raises StorageError where it can't be read."""
+        with self._lock:
+            try:
+                self._open()
+                lines = self.path.read_bytes().split(b"\n")
+            except OSError as error:
+                raise StorageError(f"{self.path} can't be read: {error.strerror or error}") from error
+            whole = [line for line in lines if parse(line) is not None]
+            self.steps = len(whole)
+            self._torn = bool(lines[-1])
+            self._named.update(name.decode() for line in whole for name in _HASH.findall(line))
 
     def progress(self, message: str) -> None:
         if self._on_progress:

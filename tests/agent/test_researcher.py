@@ -262,7 +262,9 @@ async def test_pointers_to_papers_trials_and_cases_become_discoveries() -> None:
         )
     }
     done = await run(QUESTION, pages=pages)
-    found = {(event.suggested_researcher, event.query.split()[0]) for event in done.result.discovery_events}
+    events = done.result.discovery_events
+    assert all(event.identifier and event.identifier in event.query and "?" in event.query for event in events)
+    found = {(event.suggested_researcher, event.identifier) for event in events}
     assert found == {("academic", "10.5555/hb.2024.17"), ("arxiv", "2401.12345"), ("legal", "C-123/19")}
     assert {event.source_locator for event in done.result.discovery_events} == done.locators()
 

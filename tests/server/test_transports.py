@@ -128,7 +128,7 @@ async def test_a_call_that_dies_is_an_error_with_its_trace_and_the_server_lives_
 async def test_what_can_be_called_and_read_is_declared(way: Way, tmp_path: Path) -> None:
     async with a_client(way, tmp_path) as client:
         (tool,) = (await client.list_tools()).tools
-        (template,) = (await client.list_resource_templates()).resource_templates
+        template, stored = (await client.list_resource_templates()).resource_templates
         assert (await client.list_resources()).resources == []
         await client.call_tool("research", {"question": "answer me"})
         (resource,) = (await client.list_resources()).resources
@@ -142,6 +142,7 @@ async def test_what_can_be_called_and_read_is_declared(way: Way, tmp_path: Path)
     assert tool.output_schema
     assert "raw_excerpt" in tool.output_schema["$defs"]["Citation"]["required"]
     assert template.uri_template == "trace://{trace_id}"
+    assert stored.uri_template == "content://{content_hash}"
     assert resource.uri == f"trace://{the_trace(tmp_path).trace_id}"
     assert resource.title == "answer me"
     assert instructions

@@ -8,7 +8,21 @@ from typing import get_args
 
 import pytest
 
-from marchwarden.trace.events import Event, Failed, FailureRecord, Planned, Searched, WasCancelled, WasKilled
+from marchwarden.contract import Depth
+from marchwarden.trace.events import (
+    Dispatched,
+    Event,
+    Failed,
+    FailureRecord,
+    Lost,
+    Planned,
+    Resumed,
+    Returned,
+    Searched,
+    Skipped,
+    WasCancelled,
+    WasKilled,
+)
 from marchwarden.trace.reader import Trace, read_trace
 from marchwarden.trace.timeline import describe, details_of, timeline
 from marchwarden.trace.writer import TraceWriter
@@ -21,8 +35,42 @@ ENDINGS: list[Event] = [
 ]
 
 
+RIHLA = {"rihla": 1, "call_id": TRACE_ID, "researcher": "web"}
+INVESTIGATION: list[Event] = [
+    Dispatched(
+        **RIHLA,
+        question="What grows?",
+        context=None,
+        depth=Depth.BALANCED,
+        origin="sub_question",
+        parent=None,
+        tokens=500,
+        utility=None,
+        decision="it can be asked",
+    ),
+    Returned(
+        **RIHLA,
+        trace_id=TRACE_ID,
+        result_hash="sha256:" + 64 * "0",
+        citations=1,
+        gaps=2,
+        confidence=0.5,
+        reported_tokens=700,
+        charged_tokens=500,
+        tokens_used=500,
+        duration_sec=1.5,
+        decision="it reports 700 tokens",
+    ),
+    Lost(**RIHLA, sent=True, charged_tokens=500, tokens_used=1000, duration_sec=2.0, decision="it died"),
+    Skipped(
+        researcher=None, question="Who?", origin="discovery", parent=1, utility=None, decision="no member answers"
+    ),
+    Resumed(finished=[1], in_flight=[2], seconds_used=3.0, decision="it was killed"),
+]
+
+
 def test_every_kind_of_event_is_described_on_one_line() -> None:
-    events = [*a_whole_call(), *ENDINGS]
+    events = [*a_whole_call(), *ENDINGS, *INVESTIGATION]
     assert {type(event) for event in events} == set(get_args(Event))
     lines = [describe(event) for event in events]
     assert all(line and "\n" not in line for line in lines)

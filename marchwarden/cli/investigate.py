@@ -1,0 +1,215 @@
+"""`marchwarden investigate`: a question to several researchers, and one answer from what they quote."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from marchwarden.cli.ask import INTERRUPTED, NOTHING_FOUND, deliver, request_from
+
+if TYPE_CHECKING:
+    import anyio
+
+    from marchwarden.contract import ResearchRequest, ResearchResult
+    from marchwarden.orchestrator.investigator import Investigation
+    from marchwarden.orchestrator.team import Team
+    from marchwarden.settings import Settings
+    from marchwarden.trace.events import Started
+
+EPILOGUE = """Examples:
+
+marchwarden investigate "What are ideal crops for a garden in Utah?"
+    a researcher for each source in the settings
+marchwarden investigate "Who funded the Halden Bridge?" --team team.json --budget 100000
+    the MCP servers in team.json, in the form of any MCP client: {"mcpServers": {"web": {"command": "marchwarden",
+    "args": ["serve"], "answers": ["web"]}}}
+marchwarden investigate --resume 3f2a --team team.json
+    one that was killed goes on
+
+Ctrl-C ends the asking and answers with what there is.
+
+Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found (no citation) · 130 interrupted."""
+
+
+def _needed(context: typer.Context, question: str | None) -> str | None:
+    if question is None and not context.params.get("resume") and not context.resilient_parsing:
+        raise typer.BadParameter("it is missing: give a question, or --resume ID")
+    return question
+
+
+def command(
+    question: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="QUESTION",
+            help="What to find out, 1–500 characters.",
+            callback=_needed,
+            show_default=False,
+        ),
+    ] = None,
+    team: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The researchers, as the configuration of an MCP client; its commands are started. Default: one "
+            "for each source in the settings.",
+        ),
+    ] = None,
+    context: Annotated[str | None, typer.Option(help="What you know already: it is not researched again.")] = None,
+    depth: Annotated[
+        Literal["shallow", "balanced", "deep"], typer.Option(help="How thoroughly: a target, not a limit.")
+    ] = "balanced",
+    budget: Annotated[
+        int | None,
+        typer.Option(metavar="TOKENS", help="Model tokens of all researchers together, 500–1000000. Default: 60000."),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(metavar="N", min=5, max=86400, help="Seconds for the whole investigation.")
+    ] = 600.0,
+    at_once: Annotated[
+        int, typer.Option("--at-once", metavar="N", min=1, max=200, help="Researchers asked at the same time.")
+    ] = 3,
+    model: Annotated[
+        str | None, typer.Option(metavar="ID", help="Model id for plan and answer; extractive for none.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="SOURCES", help="Sources for a team without a file: web,corpus:notes."),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            is_eager=True,  # the question is looked at later, and may be missing then
+            help="Go on with an investigation that was killed, with the same team file.",
+        ),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", metavar="", help="The result as JSON on stdout, and nothing else there.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Also write it to a file: JSON for .json, else Markdown."
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", metavar="", help="Replace the --output file where it is there.")
+    ] = False,
+) -> None:
+    """Ask several researchers, follow what they point at, and answer from what they quote."""
+    if output is not None and output.is_file() and not force:
+        raise typer.BadParameter(f"--output {output} is there already; choose another name, or add --force")
+    if team is not None and source is not None:
+        raise typer.BadParameter("--source can't go with --team: its servers have sources of their own")
+    from marchwarden.orchestrator.team import own_team, read_team
+    from marchwarden.settings import load_settings
+
+    settings = load_settings(model=model, source=source)
+    settings.require_claude_key()
+    chosen = read_team(team) if team else own_team(settings)
+    trace_id = None
+    if resume is not None:
+        given = {"QUESTION": question, "--context": context, "--budget": budget}
+        if named := [option for option, value in given.items() if value is not None]:
+            raise typer.BadParameter(f"{' and '.join(named)} can't go with --resume: the earlier one's are taken")
+        trace_id, request = _begun(resume, settings)
+    else:
+        from marchwarden.orchestrator.investigator import TOKENS
+
+        constraints = {"token_budget": budget or TOKENS}
+        request = request_from(question or "", context, depth, constraints)
+    result, interrupted = _run(request, chosen, settings, trace_id, seconds, at_once)
+    deliver(result, request, json=json, output=output, force=force)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if not result.citations:
+        raise typer.Exit(NOTHING_FOUND)
+
+
+def _begun(prefix: str, settings: Settings) -> tuple[str, ResearchRequest]:
+    """Return the id and the request of an investigation that was begun. Raises TraceError where there is none."""
+    from marchwarden.contract import ResearchRequest
+    from marchwarden.errors import TraceError
+    from marchwarden.trace.reader import find_trace, read_trace
+
+    trace = read_trace(find_trace(settings.traces, prefix))
+    first: Started | None = next((event for _, _, event in trace.events if event.action == "start"), None)
+    if first is None or first.team is None:
+        raise TraceError(f"{trace.trace_id} is not the trace of an investigation")
+    told = {"question": first.question, "context": first.context, "depth": first.depth}
+    return trace.trace_id, ResearchRequest.model_validate({**told, "constraints": first.constraints.model_dump()})
+
+
+def _run(
+    request: ResearchRequest, team: Team, settings: Settings, trace_id: str | None, seconds: float, at_once: int
+) -> tuple[ResearchResult, bool]:
+    """Return the result, and whether Ctrl-C ended the asking."""
+    from uuid import uuid4
+
+    import anyio
+
+    from marchwarden.cli.client.live_tree import LiveTree, shown
+    from marchwarden.cli.views import console
+    from marchwarden.errors import MarchwardenError
+    from marchwarden.orchestrator.investigate import run_investigation
+    from marchwarden.server.worker import warm_up
+
+    if any(member.identity.startswith("source ") for member in team.members):
+        warm_up(settings, quiet=not settings.debug)
+    tree = LiveTree(request.question)
+    running: list[Investigation] = []
+    interrupts: list[int] = []
+    failures: list[MarchwardenError] = []
+    found: list[ResearchResult] = []
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_listen_for_interrupts, running, interrupts, group.cancel_scope)
+            try:
+                found.append(
+                    await run_investigation(
+                        request,
+                        team,
+                        settings,
+                        trace_id=trace_id or str(uuid4()),
+                        seconds=seconds,
+                        at_once=at_once,
+                        resumed=trace_id is not None,
+                        tell=tree.tell,
+                        watch=tree.watch,
+                        started=running.append,
+                    )
+                )
+            except MarchwardenError as error:
+                failures.append(error)
+            group.cancel_scope.cancel()
+
+    with shown(tree, console.console(stderr=True)):
+        anyio.run(main)
+    if failures:
+        raise failures[0]
+    if not found:
+        raise typer.Exit(INTERRUPTED)
+    return found[0], bool(interrupts)
+
+
+async def _listen_for_interrupts(
+    running: list[Investigation], interrupts: list[int], everything: anyio.CancelScope
+) -> None:
+    """The first Ctrl-C ends the asking, the second one leaves at once."""
+    import anyio
+
+    try:
+        with anyio.open_signal_receiver(signal.SIGINT) as signals:
+            async for number in signals:
+                if interrupts or not running:
+                    everything.cancel()
+                else:
+                    running[0].interrupt()
+                interrupts.append(number)
+    except NotImplementedError:  # no such thing on Windows: there Ctrl-C arrives as KeyboardInterrupt
+        return

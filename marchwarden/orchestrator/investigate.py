@@ -1,0 +1,92 @@
+"""An investigation as one call: its trace is written, and one that was killed goes on from its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from marchwarden.agent.recording import recorded_end
+from marchwarden.budget import Budget
+from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.orchestrator.investigator import AT_ONCE, Investigation, Plan, TellOf
+from marchwarden.orchestrator.journal import Journal, fold
+from marchwarden.orchestrator.team import Team
+from marchwarden.settings import Settings
+from marchwarden.store.content_store import Store
+from marchwarden.text.redaction import secrets_of
+from marchwarden.trace.events import Event, Recorder
+from marchwarden.trace.reader import find_trace, read_trace
+from marchwarden.trace.writer import TraceWriter
+
+
+class _Watched:
+    """A recorder that also shows each event to a person."""
+
+    def __init__(self, recorder: Recorder, watch: Callable[[Event], None]) -> None:
+        self._recorder, self._watch = recorder, watch
+
+    def record(self, event: Event) -> None:
+        self._recorder.record(event)
+        self._watch(event)
+
+    def progress(self, message: str) -> None:
+        self._recorder.progress(message)
+
+
+async def run_investigation(
+    request: ResearchRequest,
+    team: Team,
+    settings: Settings,
+    *,
+    trace_id: str,
+    seconds: float,
+    at_once: int = AT_ONCE,
+    resumed: bool = False,
+    tell: TellOf = lambda number, message: None,
+    watch: Callable[[Event], None] = lambda event: None,
+    started: Callable[[Investigation], None] = lambda investigation: None,
+) -> ResearchResult:
+    """Answer a question with a team; `resumed`: go on with the trace that is there.
+
+    `tell` hears what each rihla is doing, `watch` gets each event, `started` the investigation itself, which can be
+    interrupted. Raises ConfigurationError, TraceError and StorageError, and ResearchFailed for an internal failure.
+    """
+    journal = Journal()
+    writer = TraceWriter(
+        settings.traces,
+        trace_id,
+        secrets=secrets_of(settings),
+        on_progress=partial(tell, 0),
+        signing_key=settings.signing_key,
+    )
+    if resumed:
+        trace = read_trace(find_trace(settings.traces, trace_id))
+        journal = fold(trace, Store(settings.store))
+        journal.check(request, team.fingerprint)
+        if journal.result is not None:
+            return journal.result
+    with writer:
+        if resumed:
+            writer.reopen()
+        with recorded_end(writer, trace_id, request.question):
+            budget = Budget(request.constraints, seconds)
+            plan = Plan(team, settings, at_once)
+            investigation = Investigation(
+                request, plan, budget, _Watched(writer, watch), trace_id, journal=journal, tell=tell
+            )
+            started(investigation)
+            return await investigation.result()
+
+
+async def investigate_call(
+    request: ResearchRequest, *, settings: Settings, trace_id: str, on_progress: Callable[[str], None], team: Team
+) -> ResearchResult:
+    """Run an investigation as a call of the tool `research`, within the time of its depth."""
+    return await run_investigation(
+        request,
+        team,
+        settings,
+        trace_id=trace_id,
+        seconds=settings.seconds_for(request.depth),
+        tell=lambda number, message: on_progress(f"rihla {number}: {message}" if number else message),
+    )

@@ -1,0 +1,251 @@
+"""A researcher as the investigator sees it: a question goes out, a reply comes back, whatever happens to the server.
+
+A client's cancel scopes may not leave the task that opened it, so one task owns each connection. A server that dies
+costs what it was asked then, and is started once more.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import anyio
+
+from marchwarden.contract import Depth, ResearchResult
+from marchwarden.observations import plain_line
+from marchwarden.server.call_ids import CALL_META, REPEATED_META
+
+# Seconds in which a server must be there. Starting one without compiled files took 4 s. A guess.
+CONNECT_S = 60.0
+# Seconds of silence after which a researcher counts as hung: servers tell of their progress every 8 seconds. A guess.
+SILENCE_S = 60.0
+# Seconds for one stored page or trace. A guess: 10 MB took 8.5 s.
+READ_S = 30.0
+# Times that a server is started again after it died.
+RESTARTS = 1
+# Characters of a reason that a server gives. A guess.
+_REASON_CHARS = 300
+
+logger = logging.getLogger(__name__)
+
+# Callback for what a researcher is doing now.
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A question to one researcher."""
+
+    call_id: str
+    """UUID that the researcher's trace is to have."""
+    question: str
+    context: str | None
+    depth: Depth
+    tokens: int
+    """Tokens that it may use."""
+    constraints: dict[str, Any] = field(default_factory=dict)
+    """Other limits; one that the researcher does not know is not sent."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """End of a call: `result`, or the reason why there is none."""
+
+    result: ResearchResult | None = None
+    reason: str = ""
+    sent: bool = True
+    """False where the question never left: nothing can have been spent."""
+    repeated: bool = False
+    """True where the server had run the call before, and returned what came of it."""
+    seconds: float = 0.0
+
+
+class Member(Protocol):
+    async def run(self) -> None:
+        """Hold the connection until it is cancelled."""
+        ...
+
+    async def ask(self, call: Call, tell: Tell) -> Reply:
+        """Ask, and return what came of it. Only cancellation passes through."""
+        ...
+
+    async def read(self, uri: str) -> bytes | None:
+        """Return a resource of the server, such as `content://sha256:…`; None where it has none."""
+        ...
+
+
+class McpMember:
+    """A researcher behind an MCP server: `target` makes what the SDK's client connects to."""
+
+    def __init__(self, name: str, target: Callable[[], Any], *, silence_s: float = SILENCE_S) -> None:
+        self.name = name
+        self._target = target
+        self._silence_s = silence_s
+        self._client: Any = None
+        self._known: set[str] = set()
+        """Names of the constraints that the server knows."""
+        self._reason = "it was not started"
+        self._starts_left = 1 + RESTARTS
+        self._wanted = anyio.Event()
+        self._changed = anyio.Event()
+        """Set, and made anew, whenever the connection is there or gone."""
+        self._broken = anyio.Event()
+
+    async def run(self) -> None:
+        while self._starts_left:
+            await self._wanted.wait()
+            self._wanted = anyio.Event()
+            self._starts_left -= 1
+            try:
+                await self._connected()
+            except Exception as error:
+                leaf = _first_leaf(error)
+                self._reason = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
+                logger.debug("the researcher %s is gone", self.name, exc_info=True)
+            self._client = None
+            self._tell_change()
+        self._reason += ", and it was started again before"
+
+    async def _connected(self) -> None:
+        from mcp import Client
+
+        self._broken = anyio.Event()
+        with anyio.CancelScope(deadline=anyio.current_time() + CONNECT_S) as connecting:
+            async with Client(self._target(), cache=None) as client:
+                tools = await client.list_tools()
+                tool = next((each for each in tools.tools if each.name == "research"), None)
+                if tool is None:
+                    raise LookupError("the server has no tool `research`")
+                self._known = _constraints_of(tool.input_schema)
+                connecting.deadline = float("inf")
+                self._client = client
+                self._tell_change()
+                await self._broken.wait()
+        if connecting.cancelled_caught:
+            self._reason = f"it was not there within {CONNECT_S:.0f} s"
+
+    def _tell_change(self) -> None:
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()
+
+    async def _open(self) -> Any:
+        """Return the client; None where the server can't be started."""
+        if self._client is None and self._starts_left:
+            changed = self._changed
+            self._wanted.set()
+            with anyio.move_on_after(2 * CONNECT_S):
+                await changed.wait()
+        return self._client
+
+    async def ask(self, call: Call, tell: Tell) -> Reply:
+        began = time.monotonic()
+        client = await self._open()
+        if client is None:
+            return Reply(reason=f"it could not be reached: {self._reason}", sent=False)
+        reply = Reply(reason="it died while it was asked")
+        newest = 0.0
+
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            nonlocal newest
+            patience.deadline = anyio.current_time() + self._silence_s
+            if message and progress >= newest:  # over stdio they can come out of order
+                newest = progress
+                tell(message)
+
+        async def until_gone(changed: anyio.Event) -> None:
+            await changed.wait()
+            group.cancel_scope.cancel()
+
+        constraints = {**call.constraints, "token_budget": call.tokens}
+        arguments: dict[str, Any] = {"question": call.question, "depth": call.depth.value}
+        arguments["constraints"] = {name: value for name, value in constraints.items() if name in self._known}
+        if call.context:
+            arguments["context"] = call.context
+        with anyio.CancelScope(deadline=anyio.current_time() + self._silence_s) as patience:
+            async with anyio.create_task_group() as group:
+                group.start_soon(until_gone, self._changed)
+                try:
+                    answer = await client.call_tool(
+                        "research", arguments, progress_callback=on_progress, meta={CALL_META: call.call_id}
+                    )
+                    reply = _read_reply(answer)
+                except Exception as error:  # whatever a server sends is its own loss
+                    leaf = _first_leaf(error)
+                    text = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
+                    reply = Reply(reason=f"the call failed: {text}")
+                    if _is_closed(leaf):
+                        self._broken.set()
+                group.cancel_scope.cancel()
+        if patience.cancelled_caught:
+            reply = Reply(reason=f"it was silent for {self._silence_s:.0f} s")
+            self._broken.set()
+        return Reply(
+            result=reply.result,
+            reason=reply.reason,
+            repeated=reply.repeated,
+            seconds=time.monotonic() - began,
+        )
+
+    async def read(self, uri: str) -> bytes | None:
+        client = await self._open()
+        if client is None:
+            return None
+        with anyio.move_on_after(READ_S):
+            try:
+                found = await client.read_resource(uri)
+                contents = found.contents[0]
+                if getattr(contents, "blob", None) is not None:
+                    return base64.b64decode(contents.blob, validate=True)
+                return str(contents.text).encode("utf-8")
+            except (binascii.Error, IndexError, AttributeError, UnicodeError):
+                return None
+            except Exception as error:  # a server without this resource says so in many ways
+                logger.debug("%s has no %s: %s", self.name, uri, error)
+                return None
+        return None
+
+
+def _read_reply(answer: Any) -> Reply:
+    from pydantic import ValidationError
+
+    if answer.is_error:
+        said = " ".join(block.text for block in answer.content if block.type == "text")
+        return Reply(reason=f"it refused: {plain_line(said, _REASON_CHARS) or 'without a word'}")
+    try:
+        result = ResearchResult.model_validate(answer.structured_content)
+    except ValidationError as error:
+        return Reply(reason=f"its result breaks the contract ({error.error_count()} faults)")
+    meta = answer.meta or {}
+    return Reply(result=result, repeated=meta.get(REPEATED_META) is True)
+
+
+def _constraints_of(schema: dict[str, Any]) -> set[str]:
+    """Return the names of the constraints that a tool takes, from the schema of its arguments."""
+    described: Any = schema.get("properties", {}).get("constraints", {})
+    for _ in range(3):
+        options = [described, *described.get("anyOf", []), *described.get("allOf", [])]
+        reference = next((each["$ref"] for each in options if "$ref" in each), None)
+        found = next((each["properties"] for each in options if "properties" in each), None)
+        if found is not None or reference is None:
+            return set(found or ())
+        described = schema.get("$defs", {}).get(str(reference).rpartition("/")[2], {})
+    return set()
+
+
+def _is_closed(error: BaseException) -> bool:
+    from mcp_types import CONNECTION_CLOSED
+
+    failed = getattr(getattr(error, "error", None), "code", None)
+    return failed == CONNECTION_CLOSED or isinstance(error, (anyio.ClosedResourceError, anyio.BrokenResourceError))
+
+
+def _first_leaf(error: BaseException) -> BaseException:
+    with suppress(AttributeError, IndexError):
+        return _first_leaf(error.exceptions[0])  # type: ignore[attr-defined]
+    return error

@@ -1,0 +1,199 @@
+"""One ledger of all that the researchers quoted, as if one researcher had read it: by the investigator's own
+sub-questions, measured by its own rules. The order in which results came back makes no difference. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, Lineage, SourceAuthority
+from marchwarden.evidence.confidence import authority_of
+from marchwarden.evidence.conflicts import find_conflicts
+from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness
+from marchwarden.evidence.windows import Window
+from marchwarden.http.addresses import publisher_of
+from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger, ReportedGap
+from marchwarden.observations import Page, Passage, is_file
+from marchwarden.orchestrator.rihla import Rihla, Unserved, aspect_of
+from marchwarden.orchestrator.verified_evidence import Quote, QuotedPage
+from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.stages.discoveries import find_pointers
+from marchwarden.text.embedding import Embedder
+from marchwarden.text.ranking import terms
+
+# Discoveries of researchers that a result hands on, at most. A guess.
+MOST_HANDED_ON = 5
+
+
+@dataclass
+class Merger:
+    """Makes the ledger of an investigation from what its rihlas brought; terms of a page are found once."""
+
+    question: str
+    context: str | None
+    aspects: list[str]
+    parameters: Parameters = DEFAULT
+    embedder: Embedder | None = None
+    _known: dict[str, PageTerms] = field(default_factory=dict)
+
+    def ledger(self, rihlas: Sequence[Rihla], unserved: Sequence[Unserved] = ()) -> Ledger:
+        ledger = Ledger(question=self.question, context=self.context)
+        ledger.set_aspects(self.aspects)
+        in_order = sorted(rihlas, key=lambda rihla: rihla.number)
+        quoted = [(rihla, page) for rihla in in_order for page in rihla.evidence]
+        merged = self._add_pages(ledger, quoted)
+        self._add_excerpts(ledger, merged)
+        ledger.conflicts = find_conflicts(ledger, self.parameters)
+        _add_reports(ledger, in_order, unserved)
+        return ledger
+
+    def _add_pages(
+        self, ledger: Ledger, quoted: Sequence[tuple[Rihla, QuotedPage]]
+    ) -> list[tuple[Rihla, QuotedPage, list[Quote]]]:
+        """Add each page once, whoever quoted it, and return it with all that was quoted from it."""
+        merged: dict[str, tuple[Rihla, QuotedPage, list[Quote]]] = {}
+        by_text: dict[str, str] = {}
+        for rihla, each in quoted:
+            page = each.page
+            url = by_text.setdefault(page.text_hash, page.url)
+            if url in merged:
+                known = merged[url]
+                # The same address may have said something else when another researcher read it.
+                if known[1].page.text_hash == page.text_hash:
+                    kept = known[2]
+                    kept += [quote for quote in each.quotes if _slice(quote) not in map(_slice, kept)]
+                continue
+            lead = Lead(url=page.url, title=page.title or "", snippet="", published=page.published, aspect=1, rank=0)
+            authority = SourceAuthority.MEDIUM if is_file(page.url) else authority_of(page.url)
+            source = ledger.add_page(lead, page, publisher_of(page.url), authority)
+            if source is None:
+                continue
+            source.source = page.source or each.source
+            source.researcher, source.trace_id = each.researcher, each.trace_id
+            ledger.add_pointers(find_pointers(page, ledger.question))
+            merged[url] = (rihla, each, list(each.quotes))
+        return list(merged.values())
+
+    def _add_excerpts(self, ledger: Ledger, merged: Sequence[tuple[Rihla, QuotedPage, list[Quote]]]) -> None:
+        rarity = TermRarity()
+        read = []
+        for _, each, _ in merged:
+            page = each.page
+            found = self._known.setdefault(page.text_hash, PageTerms(page))
+            rarity.add(found.own.values())
+            read.append(found)
+        aspects = ledger.aspects
+        relevances = [
+            Relevance(found, aspects, rarity=rarity, position=each.position, parameters=self.parameters)
+            for found, (_, each, _) in zip(read, merged, strict=True)
+        ]
+        if self.embedder and relevances:
+            alike = likeness(self.embedder, relevances, aspects)
+            relevances = [one.to(aspects, known) for one, known in zip(relevances, alike, strict=True)]
+        for relevance, (rihla, each, quotes) in zip(relevances, merged, strict=True):
+            for quote in quotes:
+                for excerpt in self._excerpts(relevance, each.page, quote, aspects, rihla.step.aspect):
+                    ledger.add_excerpt(excerpt)
+
+    def _excerpts(
+        self, relevance: Relevance, page: Page, quote: Quote, aspects: list[Aspect], asked: int
+    ) -> list[Excerpt]:
+        """Return a quote as an excerpt for each sub-question that it bears on, and for one at least."""
+        least = self.parameters.extract
+        window = _window(page, quote)
+        found = []
+        for aspect in aspects:
+            excerpt = relevance.excerpt(window, aspect)
+            excerpt.stance = quote.stance
+            excerpt.place = window.passages[0].place
+            excerpt.answers = excerpt.relevance >= least.relevant
+            found.append(excerpt)
+        kept = [excerpt for excerpt in found if excerpt.relevance >= least.relevant_too]
+        if not any(excerpt.answers for excerpt in kept):
+            # Whoever read the page found that it answers what was asked. A model may see that where words don't.
+            best = max(found, key=lambda excerpt: (excerpt.relevance, excerpt.aspect == asked, -excerpt.aspect))
+            best.answers = quote.by_model
+            kept = [best, *(excerpt for excerpt in kept if excerpt is not best)]
+        return sorted(kept, key=lambda excerpt: excerpt.aspect)
+
+
+def _slice(quote: Quote) -> tuple[int, int]:
+    return quote.start, quote.end
+
+
+def _window(page: Page, quote: Quote) -> Window:
+    """Return the passages of a quote; a part of a passage stands for itself."""
+    text = page.text[quote.start : quote.end]
+    inside = tuple(each for each in page.passages if quote.start <= each.start and each.end <= quote.end)
+    if inside and inside[0].start == quote.start and inside[-1].end == quote.end:
+        return Window(inside, text)
+    around = next((each for each in page.passages if each.start <= quote.start < each.end), None)
+    if around is None:
+        return Window((Passage(0, quote.start, quote.end, text),), text)
+    return Window((Passage(around.number, quote.start, quote.end, text, around.heading, around.place),), text)
+
+
+def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Unserved]) -> None:
+    """Add the gaps that the researchers reported, those of lost rihlas, and discoveries that nobody could follow."""
+    for rihla in rihlas:
+        step, result = rihla.step, rihla.result
+        if result is None:
+            retried = any(
+                other.result and other.step.origin == "retry" and other.step.parent == rihla.number
+                for other in rihlas
+            )
+            if rihla.lost and not retried:
+                topic = f"the researcher {step.researcher}"
+                gap = Gap(topic=topic, category=GapCategory.ACCESS_DENIED, detail=f"No result came: {rihla.lost}.")
+                ledger.reported.append(ReportedGap(aspect=0, researcher=step.researcher, gap=gap))
+            continue
+        if step.origin in ("open_question", "tie_break", "discovery"):
+            continue  # what these lack is no gap of the question that was asked
+        for gap in result.gaps:
+            if gap.category is GapCategory.CONTRADICTORY_SOURCES:
+                continue  # the merged evidence tells which of them stand
+            aspect = aspect_of(gap, ledger, step.aspect)
+            told = next((each.gap for each in unserved if each.gap and each.gap.topic == gap.topic), gap)
+            settled = any(_settles(other, rihla, gap) for other in rihlas)
+            report = ReportedGap(aspect=aspect, researcher=step.researcher, gap=told, is_settled=settled)
+            if all((each.gap.topic, each.gap.category) != (gap.topic, gap.category) for each in ledger.reported):
+                ledger.reported.append(report)
+    followed = {each.step.question for each in rihlas if each.step.origin == "discovery" and each.evidence}
+    for rihla in rihlas:
+        for event in rihla.result.discovery_events if rihla.result else ():
+            if event.suggested_researcher and event.query not in followed and _is_new(event, ledger.handed_on):
+                ledger.handed_on.append(event)
+    del ledger.handed_on[MOST_HANDED_ON:]
+
+
+def _is_new(event: DiscoveryEvent, others: list[DiscoveryEvent]) -> bool:
+    return all((event.identifier or event.query) != (each.identifier or each.query) for each in others)
+
+
+def _settles(later: Rihla, rihla: Rihla, gap: Gap) -> bool:
+    """Return whether a later rihla, sent for a gap of this one, brought evidence."""
+    step = later.step
+    return (
+        step.parent == rihla.number
+        and step.origin == gap.category.value
+        and bool(later.evidence)
+        and bool(set(terms(step.question)) & set(terms(gap.topic)) or step.aspect)
+    )
+
+
+def lineage_of(rihlas: Sequence[Rihla]) -> list[Lineage]:
+    """Return the rihlas as a result tells of them."""
+    ids = {rihla.number: rihla.trace_id for rihla in rihlas}
+    return [
+        Lineage(
+            trace_id=rihla.trace_id,
+            researcher=rihla.step.researcher,
+            question=rihla.step.question,
+            origin=rihla.step.origin,
+            parent=ids.get(rihla.step.parent) if rihla.step.parent else None,
+            tokens_used=rihla.charged,
+            outcome="lost" if rihla.result is None else "answered" if rihla.evidence else "nothing",
+        )
+        for rihla in sorted(rihlas, key=lambda rihla: rihla.number)
+    ]

@@ -1,0 +1,186 @@
+"""A team: the researchers that an investigation may ask, from an MCP client's configuration or from the settings.
+
+A team file starts commands and sends questions to addresses, so it is read only where it is named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from marchwarden.environment import without_credentials
+from marchwarden.errors import ConfigurationError, InvalidRequest
+from marchwarden.orchestrator.members import McpMember, Member
+from marchwarden.settings import Settings
+
+# What only a specialist has: such a researcher is asked first where a sub-question asks for it.
+SPECIALITIES = frozenset({"academic", "arxiv", "database", "legal"})
+# The word in `answers` of a researcher that has copies of pages which are closed to others.
+OPEN_COPIES = "open_copies"
+_NAME = re.compile(r"[\w][\w .:-]{0,63}")
+
+
+@dataclass(frozen=True)
+class TeamMember:
+    name: str
+    open: Callable[[], Member]
+    """Makes the connection, which begins when it is run."""
+    identity: str
+    """Text by which a resumed investigation knows the researcher again: command or address, without secrets."""
+    answers: tuple[str, ...] = ()
+    """Kinds of questions that it is meant for: `academic`, `database`, `open_copies` …; none for a general one."""
+    at_once: int = 1
+    """Questions that it is asked at the same time, at most."""
+    share: float = 1.0
+    """Weight of its part of the tokens."""
+
+    @property
+    def is_general(self) -> bool:
+        """True where it can be asked anything."""
+        return not self.answers or not set(self.answers) <= SPECIALITIES | {OPEN_COPIES}
+
+
+@dataclass(frozen=True)
+class Team:
+    members: tuple[TeamMember, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of what a resumed investigation must have again."""
+        told = [[each.name, each.identity, each.answers, each.at_once, each.share] for each in self.members]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+    def named(self, name: str) -> TeamMember:
+        return next(each for each in self.members if each.name == name)
+
+    def answering(self, kind: str) -> list[TeamMember]:
+        """Return the members that say that they answer for a kind of question."""
+        # An arXiv paper is academic, too.
+        kinds = {kind, "academic"} if kind == "arxiv" else {kind}
+        return [each for each in self.members if kinds & set(each.answers)]
+
+
+class _Server(BaseModel):
+    """An entry of `mcpServers`; clients have more keys, which are left alone."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    command: str | None = None
+    args: list[str] = []
+    env: dict[str, str] = {}
+    cwd: str | None = None
+    url: str | None = None
+    headers: dict[str, str] = {}
+    disabled: bool = False
+    answers: list[str] = []
+    at_once: int = Field(1, ge=1, le=100)
+    share: float = Field(1.0, gt=0, le=100)
+
+
+def read_team(path: Path) -> Team:
+    """Return the team in a file: `{"mcpServers": {NAME: {"command": …} or {"url": …}}}`.
+
+    Raises ConfigurationError, which names what is wrong, where there is none.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ConfigurationError(f"{path} can't be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ConfigurationError(f"{path} is not JSON: {error}") from None
+    servers = found.get("mcpServers") if isinstance(found, dict) else None
+    if not isinstance(servers, dict) or not servers:
+        raise ConfigurationError(
+            f"{path} names no researcher",
+            hint='A team file is the configuration of an MCP client: {"mcpServers": {"web": {"command": …}}}',
+        )
+    members = [_member(path, str(name), entry) for name, entry in servers.items()]
+    kept = tuple(each for each in members if each is not None)
+    if not kept:
+        raise ConfigurationError(f"every researcher in {path} is disabled")
+    return Team(kept)
+
+
+def _member(path: Path, name: str, entry: Any) -> TeamMember | None:
+    if not _NAME.fullmatch(name):
+        raise ConfigurationError(f"{path}: {name!r} is no name of a researcher: letters, digits, blanks, . : - _")
+    try:
+        server = _Server.model_validate(entry)
+    except ValidationError as error:
+        problems = "; ".join(f"{field}: {problem}" for field, problem in InvalidRequest.of(error).problems)
+        raise ConfigurationError(f"{path}: {name}: {problems}") from None
+    if server.disabled:
+        return None
+    if bool(server.command) == bool(server.url):
+        raise ConfigurationError(f"{path}: {name} needs a command or a url, one of them")
+    if server.url and not server.url.startswith(("http://", "https://")):
+        raise ConfigurationError(f"{path}: {name}: url must begin with http:// or https://")
+    identity = (
+        without_credentials(server.url) if server.url else json.dumps([server.command, *server.args, server.cwd])
+    )
+    return TeamMember(
+        name=name,
+        open=lambda: McpMember(name, lambda: _target(server)),
+        identity=identity,
+        answers=tuple(dict.fromkeys(each.strip().lower() for each in server.answers)),
+        at_once=server.at_once,
+        share=server.share,
+    )
+
+
+def _target(server: _Server) -> Any:
+    """Return what the SDK's client connects to."""
+    if server.url:
+        if not server.headers:
+            return server.url
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        return streamable_http_client(
+            server.url, http_client=httpx2.AsyncClient(headers=server.headers, timeout=None)
+        )
+    from mcp import StdioServerParameters
+
+    return StdioServerParameters(
+        command=server.command or "", args=server.args, env=server.env or None, cwd=server.cwd
+    )
+
+
+def own_team(settings: Settings) -> Team:
+    """Return the team of the sources in the settings: one researcher for each, served in this process."""
+
+    def member(source: str) -> TeamMember:
+        def server() -> Any:
+            from marchwarden.server.mcp import build
+
+            return build(settings.model_copy(update={"source": source}))
+
+        return TeamMember(
+            name=source,
+            open=lambda: McpMember(source, server),
+            identity=f"source {source}",
+            answers=answers_of(source),
+        )
+
+    return Team(tuple(member(source) for source in ready_sources(settings)))
+
+
+def ready_sources(settings: Settings) -> Sequence[str]:
+    """Return the sources that can be searched with these settings."""
+    return settings.sources
+
+
+# Kinds of questions that a source is meant for, by the part before its colon; a source that is not here is general.
+_ANSWERS = {"arxiv": ("arxiv", "academic"), "scholar": ("academic",), "db": ("database",)}
+
+
+def answers_of(source: str) -> tuple[str, ...]:
+    """Return the kinds of questions that a source is meant for; none for a general one."""
+    return _ANSWERS.get(source.partition(":")[0], ())

@@ -1,0 +1,264 @@
+"""What a researcher quotes, taken over only where it stands in the page: nothing of it is believed before.
+
+The page's bytes come from the shared content store, or over MCP; they are read here again, and each excerpt is looked
+for in that text. Where the bytes can't be had, the text under its hash is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import anyio.to_thread
+from pydantic import ValidationError
+
+from marchwarden.audit.recompute import read_fetched
+from marchwarden.contract import EXCERPT_CUT, NON_TEXT_SOURCE, Citation, ResearchResult
+from marchwarden.errors import TraceError
+from marchwarden.files import make_private_folder, write_whole
+from marchwarden.injection.detector import clean_title, find_injections
+from marchwarden.ledger import Stance
+from marchwarden.observations import ContentHash, Page, Passage, content_hash, without_place
+from marchwarden.reading.passages import visible
+from marchwarden.store.content_store import Store
+from marchwarden.trace.events import Dropped, Event, Extracted, Fetched, PickRecord, parse_event
+from marchwarden.trace.reader import whole_line
+
+# Reads a resource of the researcher's server; None where it has none.
+Read = Callable[[str], Awaitable["bytes | None"]]
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A slice of a page's text that a researcher quoted."""
+
+    start: int
+    end: int
+    stance: Stance
+    by_model: bool
+    """True where a model picked it, so that shared words say less about it."""
+
+
+@dataclass
+class QuotedPage:
+    page: Page
+    position: int
+    """Place of the page among those that the result cites, from 1."""
+    researcher: str
+    trace_id: str
+    source: str
+    """Source as the researcher names it: `web`, `arxiv` …"""
+    fetched: Fetched
+    quotes: list[Quote] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Taken:
+    pages: list[QuotedPage]
+    events: list[Event]
+    """Events for the investigation's own trace: each page, what was picked from it, and what was refused."""
+    refused: int
+    """Citations that were not taken over, because their page does not hold them or could not be had."""
+
+
+async def take(
+    result: ResearchResult, researcher: str, question: str, read: Read, store: Store, *, kept: bool = True
+) -> Taken:
+    """Return a result's verified excerpts. With `kept`, the researcher's trace is kept beside the own one."""
+    lines = await _trace_of(result.trace_id, read, store, kept)
+    fetches = [line for line in lines if line.get("action") == "fetch_url"]
+    pages: dict[str, QuotedPage] = {}
+    refused: list[Dropped] = []
+    for citation in result.citations:
+        fault = await _take_citation(citation, researcher, result.trace_id, lines, fetches, pages, read, store)
+        if fault:
+            decision = f"{researcher} quotes {citation.locator}: {fault}"
+            refused.append(Dropped(what="excerpt", text=citation.raw_excerpt, decision=decision))
+    taken = [page for page in pages.values() if page.quotes]
+    events: list[Event] = []
+    for each in taken:
+        events += [_fetched(each), _extracted(each, question)]
+    return Taken(taken, [*events, *refused], len(refused))
+
+
+async def _trace_of(trace_id: str, read: Read, store: Store, kept: bool) -> list[dict[str, Any]]:
+    """Return the lines of a researcher's trace; none where it can't be had."""
+    path = store.folder.parent / f"{trace_id}.jsonl"
+    try:
+        body: bytes | None = await anyio.to_thread.run_sync(path.read_bytes)
+    except OSError:
+        body = await read(f"trace://{trace_id}")
+        if body is not None and kept:
+            make_private_folder(path.parent)
+            await anyio.to_thread.run_sync(lambda: write_whole(path, body or b"", synced=False, private=True))
+    return [line for each in (body or b"").split(b"\n") if (line := whole_line(each))]
+
+
+async def _take_citation(
+    citation: Citation,
+    researcher: str,
+    trace_id: str,
+    lines: list[dict[str, Any]],
+    fetches: list[dict[str, Any]],
+    pages: dict[str, QuotedPage],
+    read: Read,
+    store: Store,
+) -> str | None:
+    """Take a citation over, and return None; else the reason why not."""
+    if citation.raw_excerpt == NON_TEXT_SOURCE:
+        return "a source without text supports nothing that can be checked"
+    where = {citation.locator, without_place(citation.locator)}
+    named = [
+        line
+        for line in fetches
+        if where & {line.get("final_url"), line.get("url")}
+        and citation.content_hash in (None, line.get("content_hash"))
+        and line.get("text_hash")
+    ]
+    if not named:
+        return "its trace does not tell of this page" if lines else "its trace can't be had"
+    fault = "the page could not be had"
+    for line in named:
+        try:
+            event = parse_event(line)
+        except ValidationError:
+            continue
+        if not isinstance(event, Fetched):
+            continue
+        known = pages.get(event.final_url)
+        page = known.page if known else await _page_of(event, line, read, store)
+        if page is None:
+            continue
+        found = _place_of(citation.raw_excerpt, page, lines, event)
+        if found is None:
+            fault = "the excerpt is not in the text of the page"
+            continue
+        start, end, pick, by_model = found
+        if any(start < each.end and each.start < end for each in _injected(page)):
+            return "the passage looks like prompt injection"
+        quoted = pages.setdefault(
+            event.final_url,
+            QuotedPage(page, len(pages) + 1, researcher, trace_id, citation.source, event),
+        )
+        stance: Stance = "contradicts" if pick.get("stance") == "contradicts" else "supports"
+        quote = Quote(start, end, stance, by_model)
+        if all((each.start, each.end) != (start, end) for each in quoted.quotes):
+            quoted.quotes.append(quote)
+        return None
+    return fault
+
+
+async def _page_of(event: Fetched, line: dict[str, Any], read: Read, store: Store) -> Page | None:
+    """Return a page, read again from its bytes; from its text where those can't be had, or give another text."""
+    body = await _content(event.content_hash, read, store)
+    if body is not None:
+        try:
+            page = await anyio.to_thread.run_sync(read_fetched, line, body)
+        except Exception:  # parsers fail in any way on what was no page
+            page = None
+        if page is not None and page.passages:
+            await anyio.to_thread.run_sync(store.put, page.text.encode())
+            return page
+    text = await _content(event.text_hash, read, store)
+    if text is None:
+        return None
+    return await anyio.to_thread.run_sync(_page_of_text, event, text)
+
+
+def _page_of_text(event: Fetched, body: bytes) -> Page | None:
+    """Return a page of its text alone, a passage a line: a reader of another version or language made it."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeError:
+        return None
+    if visible(text) != text:
+        return None
+    passages: list[Passage] = []
+    start = 0
+    for line in text.split("\n"):
+        if line.strip():
+            passages.append(Passage(len(passages) + 1, start, start + len(line), line))
+        start += len(line) + 1
+    page = Page(
+        url=event.final_url,
+        content_hash=ContentHash(event.content_hash or content_hash(body)),
+        text=text,
+        text_hash=content_hash(body),
+        passages=tuple(passages),
+        title=event.title,
+        published=event.published,
+        modified=event.modified,
+    )
+    return clean_title(page)
+
+
+async def _content(key: str | None, read: Read, store: Store) -> bytes | None:
+    """Return stored bytes under their hash, from here or from the researcher, and keep them; None where none are."""
+    if key is None:
+        return None
+    try:
+        return await anyio.to_thread.run_sync(store.get, key)
+    except TraceError:
+        body = await read(f"content://{key}")
+    if body is None or content_hash(body) != key:
+        return None
+    await anyio.to_thread.run_sync(store.put, body)
+    return body
+
+
+def _place_of(
+    excerpt: str, page: Page, lines: list[dict[str, Any]], event: Fetched
+) -> tuple[int, int, dict[str, Any], bool] | None:
+    """Return start and end of an excerpt in a page's text, the pick that it is of, and whether a model made it."""
+    sought = excerpt.removesuffix(EXCERPT_CUT)
+    for line in lines:
+        if line.get("action") != "extract" or line.get("url") not in (event.final_url, event.url):
+            continue
+        for pick in line.get("picks") or ():
+            start, end, whole = pick.get("start"), pick.get("end"), str(pick.get("excerpt"))
+            if whole.startswith(sought) and isinstance(start, int) and isinstance(end, int):
+                if page.text[start:end] != whole:
+                    start = page.text.find(whole)
+                    end = start + len(whole)
+                if start >= 0 and (whole == excerpt or excerpt.endswith(EXCERPT_CUT)):
+                    return start, end, pick, line.get("stage_form") == "model"
+    start = page.text.find(sought)
+    return None if start < 0 or not sought.strip() else (start, start + len(sought), {}, True)
+
+
+def _injected(page: Page) -> list[Passage]:
+    numbers = find_injections(page)
+    return [passage for passage in page.passages if passage.number in numbers]
+
+
+def _fetched(quoted: QuotedPage) -> Fetched:
+    page = quoted.page
+    told: dict[str, Any] = {
+        "content_hash": page.content_hash,
+        "text_hash": page.text_hash,
+        "title": page.title,
+        "published": page.published,
+        "modified": page.modified,
+        "duration_sec": 0.0,
+        "decision": f"{quoted.researcher} quotes it, in the trace {quoted.trace_id}.",
+    }
+    return quoted.fetched.model_copy(update=told)
+
+
+def _extracted(quoted: QuotedPage, question: str) -> Extracted:
+    text = quoted.page.text
+    picks = [
+        PickRecord(
+            start=each.start, end=each.end, excerpt=text[each.start : each.end], aspect=question, stance=each.stance
+        )
+        for each in quoted.quotes
+    ]
+    form = "model" if any(each.by_model for each in quoted.quotes) else "model_free"
+    return Extracted(
+        url=quoted.page.url,
+        passages=len(quoted.page.passages),
+        picks=picks,
+        stage_form=cast(Literal["model", "model_free"], form),
+        decision=f"Quoted by {quoted.researcher}, and found in the text of the page.",
+    )
