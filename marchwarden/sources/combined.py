@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -13,6 +14,9 @@ from marchwarden.contract import SourceFilter
 from marchwarden.http.addresses import web_address
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchHit, SearchOutcome
 from marchwarden.sources.tools import Tools
+
+if TYPE_CHECKING:
+    from marchwarden.stages.stage import Stages
 
 
 def combine_tools(each: Sequence[Tools]) -> Tools:
@@ -24,8 +28,17 @@ def combine_tools(each: Sequence[Tools]) -> Tools:
         for tools in each:
             tools.prepare(tell)
 
+    def begin(question: str, stages: Stages) -> None:
+        for tools in each:
+            tools.begin(question, stages)
+
     return Tools(
-        kind=",".join(kinds), search=_SearchOfEach(each), fetcher=reader, address=reader.address, prepare=prepare
+        kind=",".join(kinds),
+        search=_SearchOfEach(each),
+        fetcher=reader,
+        address=reader.address,
+        prepare=prepare,
+        begin=begin,
     )
 
 

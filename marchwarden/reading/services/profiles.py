@@ -15,7 +15,7 @@ from marchwarden.observations import Failure, Page
 
 ServiceReader: TypeAlias = Callable[[Page, bytes], Page | Failure]
 
-_READERS: dict[str, str] = {}
+_READERS: dict[str, str] = {"database": "marchwarden.reading.services.database_rows:read_rows"}
 """Functions as `module:function`, by profile: each gets a page with its address and hashes alone, and the bytes."""
 
 _PROFILE = re.compile(r';\s*profile="([a-z0-9.-]+)"')
