@@ -55,6 +55,9 @@ class DuckdbReader:
         reader = _READERS[file.suffix.lower()]
         self._connection.execute(f'CREATE TABLE "{table}" AS SELECT * FROM {reader}(?)', [str(file)])
 
+    def close(self) -> None:
+        self._connection.close()
+
     def select(self, statement: str, most_rows: int) -> tuple[Sequence[str], Sequence[str], Iterable[Sequence[Any]]]:
         found = self._connection.execute(statement)
         described = found.description or []

@@ -62,11 +62,15 @@ class PostgresReader:
         self._connection.read_only = True
         found = self._connection.execute(_TOO_MUCH).fetchone()
         if found is None or found[0]:
+            self.close()
             why = found[0] if found else "its rights can't be read"
             raise Refused(
                 f"the role of this database is refused, since {why}. Name one that can only read: "
                 "CREATE ROLE reader LOGIN PASSWORD '…'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;"
             )
+
+    def close(self) -> None:
+        self._connection.close()
 
     def select(self, statement: str, most_rows: int) -> tuple[Sequence[str], Sequence[str], Iterable[Sequence[Any]]]:
         plan = self._connection.execute("EXPLAIN (FORMAT JSON) " + statement.replace("%", "%%"), ()).fetchone()
@@ -76,10 +80,10 @@ class PostgresReader:
         if cost > _MAX_COST:
             raise Refused(f"the statement is too expensive: {cost:,.0f} of {_MAX_COST:,.0f} units of the planner")
         # DECLARE takes a SELECT and nothing else, and sends no more rows than are fetched.
-        cursor = self._connection.cursor(name="rows")
-        cursor.execute(statement.replace("%", "%%"), ())
-        rows = cursor.fetchmany(most_rows + 1)
-        described = cursor.description or []
+        with self._connection.cursor(name="rows") as cursor:
+            cursor.execute(statement.replace("%", "%%"), ())
+            rows = cursor.fetchmany(most_rows + 1)
+            described = cursor.description or []
         return [each.name for each in described], [_type_of(each) for each in described], rows
 
     def describe(self, most_values: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Protocol
@@ -31,6 +31,8 @@ class Connection(Protocol):
         """Return names and types of the columns, and the rows: one more than `most_rows` at most."""
         ...
 
+    def close(self) -> None: ...
+
 
 def main() -> None:
     job = json.load(sys.stdin)
@@ -49,10 +51,10 @@ def main() -> None:
 
 def run_job(job: Mapping[str, Any]) -> dict[str, Any]:
     """Run one job: `describe` the tables, or `select` the rows of a statement that was checked before."""
-    connection = connect(job)
-    if job["do"] == "describe":
-        return connection.describe(job["most_values"])
-    columns, types, found = connection.select(job["statement"], job["most_rows"])
+    with closing(connect(job)) as connection:
+        if job["do"] == "describe":
+            return connection.describe(job["most_values"])
+        columns, types, found = connection.select(job["statement"], job["most_rows"])
     rows: list[list[str | None]] = []
     more, left = False, job["most_bytes"]
     for row in found:

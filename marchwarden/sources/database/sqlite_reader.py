@@ -59,6 +59,9 @@ class SqliteReader:
         deadline = time.monotonic() + job["seconds"]
         self._connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS)
 
+    def close(self) -> None:
+        self._connection.close()
+
     def select(self, statement: str, most_rows: int) -> tuple[Sequence[str], Sequence[str], Iterable[Sequence[Any]]]:
         self._connection.set_authorizer(self._authorize)
         cursor = self._connection.execute(statement)
