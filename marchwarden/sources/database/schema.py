@@ -36,7 +36,7 @@ def is_secret(column: str) -> bool:
     return _SECRET.search(name) is not None or _SECRET.search(column.lower()) is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     table: str
     name: str
@@ -64,7 +64,7 @@ class ForeignKey:
     other_column: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     name: str
     columns: tuple[Column, ...]
