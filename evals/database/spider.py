@@ -104,8 +104,10 @@ def main() -> None:
         assert hashlib.sha256(file.read_bytes()).hexdigest() == before, f"{file} was changed"
     if given.records:
         given.records.write_text(json.dumps(records))
-    print(f"{total} questions: {answered} answered, {right} right: accuracy {right / total:.3f}, "
-          f"precision {right / max(1, answered):.3f}; {time.monotonic() - began:.1f} s; databases unchanged")
+    print(
+        f"{total} questions: {answered} answered, {right} right: accuracy {right / total:.3f}, "
+        f"precision {right / max(1, answered):.3f}; {time.monotonic() - began:.1f} s; databases unchanged"
+    )
 
 
 if __name__ == "__main__":

@@ -39,7 +39,9 @@ def _meant(table: Table, column: str, schema: Schema) -> tuple[Table, str] | Non
     if table.key == (column,):
         # A table's own key may be that of another table that it says more about, where that has the same name.
         same = [
-            each for each in schema.tables if each is not table and each.key == table.key and "id" in words_of_name(column)
+            each
+            for each in schema.tables
+            if each is not table and each.key == table.key and "id" in words_of_name(column)
         ]
         own = set(words_of_name(table.name))
         named = [each for each in same if set(words_of_name(each.name)) & set(words_of_name(column)) - {"id"} - own]

@@ -14,10 +14,7 @@ from marchwarden.sources.database.question_links import Link, NotLinked, SchemaN
 from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table, words_of_name
 
 _RESERVED = frozenset(
-    "all and as asc between by case check column create cross current_date default desc distinct drop else end except "
-    "exists for foreign from full group having if in index inner insert into is join key left like limit natural not "
-    "null offset on or order outer primary references right select set show table then to union unique update user using "
-    "values when where with window year date time timestamp".split()
+    ["all", "and", "as", "asc", "between", "by", "case", "check", "column", "create", "cross", "current_date", "default", "desc", "distinct", "drop", "else", "end", "except", "exists", "for", "foreign", "from", "full", "group", "having", "if", "in", "index", "inner", "insert", "into", "is", "join", "key", "left", "like", "limit", "natural", "not", "null", "offset", "on", "or", "order", "outer", "primary", "references", "right", "select", "set", "show", "table", "then", "to", "union", "unique", "update", "user", "using", "values", "when", "where", "with", "window", "year", "date", "time", "timestamp"]
 )
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
@@ -115,6 +112,10 @@ class _Reader:
         link = self.peek(ahead)
         return link is not None and link.phrase is not None and link.phrase.cue in cues
 
+    def _follows(self, *cues: str) -> bool:
+        """Return whether the link that was just taken comes behind one of these cues."""
+        return self.at >= 2 and (phrase := self.links[self.at - 2].phrase) is not None and phrase.cue in cues
+
     def take(self) -> Link:
         link = self.links[self.at]
         self.at += 1
@@ -182,7 +183,8 @@ class _Reader:
         elif cue in ("and", "comma"):
             pass
         elif cue == "where":
-            self.mode = "where"
+            is_asked = link.words in ("which", "who") and not self.query.select and not self.query.entities
+            self.mode = "select" if is_asked else "where"
         elif cue == "in" and link.words == "by" and self.sorts:
             self.orders, self.sorts = True, False
         elif cue == "in":
@@ -220,11 +222,14 @@ class _Reader:
                 again = self.take().phrase
                 assert again is not None
                 direction, columns = again.value, again.columns or columns
+        if self.next_is("count") and not columns:
+            self.at += 1  # `the largest number of concerts`
+            columns = ("#",)
         if cue == "common":
             self.top = (direction, ("*",), number)
         else:
             self.top = (direction, columns, number)
-        if columns and cue == "top":
+        if columns and cue == "top" and columns != ("#",):
             self.top = None
             column = self._implied(columns, direction)
             self._order(column[0], column[1], number)
@@ -281,22 +286,24 @@ class _Reader:
         following = self.peek()
         if self.groups:
             self._group_by(table if not link.columns else self._table_or_column(link, table))
-            return
+            return None
         if self.top is not None:
             self._top_of_table(link, table)
-            return
+            return None
         if self.compares and self.compares[0] and following is None:
             raise _Unclear("a comparison has no number")
         if self.negated and self.query.entities and table not in self.query.entities:
             self.negated = False
             self.query.without.append((table, len(self.query.conditions)))
-            return
+            return None
         if self.counts and self.query.counted is None and not any(name == "COUNT" for _, name in self.query.select):
             self.counts = False
             self.query.counted = table
             self.query.select.append((None, "COUNT"))
             if self.distinct_next:
                 raise _Unclear("it is not clear what different rows are")
+        elif self.mode == "select" and self.query.select and self._follows("and", "comma"):
+            raise _Unclear(f"it does not say what of {table.name} is asked for")
         elif link.columns and self.mode == "select" and not self._names_entity(link):
             return self._read_column(link)
         self.query.entities.append(table)
@@ -338,7 +345,12 @@ class _Reader:
         if columns == ("*",):
             raise _Unclear("it is not clear what is most common")
         if not self.query.entities:
-            raise _Unclear(f"it is not clear which {link.words} are meant")
+            plain = [column for column, name in self.query.select if column and not name]
+            if len(plain) != 1 or plain[0].table != table.name or len(self.query.select) > 1:
+                raise _Unclear(f"it is not clear which {link.words} are meant")
+            self.query.group = plain[0]  # `the year with the most concerts`
+            self.query.entities.append(table)
+            return self._order(None, direction, number)
         # `the stadium with the most concerts`: as many rows as belong to each.
         self.query.group = self.query.entities[0]
         self.query.entities.append(table)
@@ -378,6 +390,9 @@ class _Reader:
             self._late_column(link)
             return
         column = self._pick_column(link)
+        is_flag = words_of_name(column.name)[0] in ("is", "has", "if", "was") and not link.is_exact
+        if is_flag:
+            raise _Unclear(f"it is not clear which rows are “{link.words}”")
         if self.aggregates:
             self.query.select += [(column, name) for name in self.aggregates]
             # `average age and height`: the next column too, unless it says another.
@@ -392,9 +407,7 @@ class _Reader:
 
     def _count_column(self, link: Link) -> None:
         column = self._pick_column(link)
-        if not self.distinct_next and not self.query.entities and not self._is_listed_once(column):
-            self.query.select.append((column, "COUNT DISTINCT"))
-        elif self.distinct_next:
+        if (not self.distinct_next and not self.query.entities and not self._is_listed_once(column)) or self.distinct_next:
             self.query.select.append((column, "COUNT DISTINCT"))
         else:
             raise _Unclear(f"it is not clear whether each {link.words} counts once")
@@ -408,6 +421,8 @@ class _Reader:
         direction, columns, number = self.top
         self.top = None
         column = self._pick_column(link)
+        if columns == ("#",):
+            raise _Unclear(f"it is not clear what {link.words} are counted for")
         if columns == ("*",):
             self.query.select.append((column, ""))
             self.query.group = column
@@ -438,6 +453,13 @@ class _Reader:
                 return own[0]
             if len(own) > 1:
                 raise _Unclear(f"“{link.words}” may be {' or '.join(column.name for column in own)}")
+        valued = {column.table for each in self.links if each.kind == "value" for column in each.values}
+        own = [column for column in found if column.table in valued]
+        if len(own) == 1 and not self.tables:
+            return own[0]
+        keys = [column for column in found if self.schema.by_name[column.table.lower()].key == (column.name,)]
+        if len(keys) == 1 and not self.tables:
+            return keys[0]
         raise _Unclear(f"“{link.words}” may be a column of {' or '.join({column.table for column in found})}")
 
     def _tables_after(self, link: Link) -> list[Link]:
@@ -448,12 +470,20 @@ class _Reader:
         place = self.links.index(link)
         return [each for each in self.links[:place] if each.kind == "table" and each.tables]
 
+    def _is_beside(self, column: Column) -> bool:
+        """Return whether a column is of another table than the one whose rows are asked for."""
+        asked = [each.table for each, _ in self.query.select if each] + [each.name for each in self.query.entities]
+        return bool(asked) and asked[0] != column.table
+
     # Conditions
 
     def _has_value_after(self) -> bool:
         following = self.peek()
         if following is None:
             return False
+        if following.kind == "value" and self.mode == "select":
+            # `which region is Kabul in`: a value of another column says no more of this one.
+            return any(column in following.values for column in self.links[self.at - 1].columns)
         if following.kind in ("value", "text", "number"):
             return True
         if self.next_is("compare", "between", "average", "like", "starts", "ends"):
@@ -494,6 +524,8 @@ class _Reader:
             if operator != "=":
                 raise _Unclear("a comparison is denied")
             operator, self.negated = "!=", False
+            if self._is_beside(column):
+                raise _Unclear(f"it is not clear which rows “not” excludes by {column.name}")
         self._add(column, operator, self._literal(following, column))
 
     def _pick_valued(self, link: Link) -> Column:
@@ -508,6 +540,9 @@ class _Reader:
     def _literal(self, link: Link, column: Column) -> str:
         if column in link.values:
             return _quote(link.values[column])
+        lengths = {len(value) for value in column.values}
+        if link.kind == "number" and lengths == {len(link.words)} and all(map(_is_number, column.values)):
+            return _quote(link.words)  # years that are kept as text compare as text
         if link.values and not (link.kind == "number" and column.is_number):
             raise _Unclear(f"{column.name} of {column.table} has no value “{link.words}”")
         if link.kind == "number":
@@ -533,6 +568,8 @@ class _Reader:
             raise _Unclear(f"it is not clear how “{link.words}” compares")
         if self.negated:
             operator, self.negated = "!=", False
+            if self._is_beside(column):
+                raise _Unclear(f"it is not clear which rows “not {link.words}” excludes")
         self._add(column, operator, _quote(link.values[column]))
 
     def _column_of_value(self, link: Link) -> Column:
@@ -576,6 +613,15 @@ class _Reader:
         if self.compares is not None:
             operator, words = self.compares
             # `more than 2 concerts`, `at least 3 languages`: as many rows.
+            if following and following.kind == "table" and not words and not self.query.entities:
+                plain = [column for column, name in self.query.select if column and not name]
+                if len(plain) != 1 or plain[0].table not in [each.name for each in following.tables]:
+                    raise _Unclear(f"it is not clear what has {link.words} {following.words}")
+                self.compares = None
+                self.at += 1
+                self.query.group, self.query.having = plain[0], (operator, link.words)
+                self.query.entities.append(self._pick_table(following))
+                return None
             if following and following.kind == "table" and not words and self.query.entities:
                 self.compares = None
                 self.at += 1
@@ -585,7 +631,7 @@ class _Reader:
                 self.query.group = self.query.entities[0]
                 self.query.entities.append(table)
                 self.query.having = (operator, link.words)
-                return
+                return None
             self.compares = None
             if self.last is not None and not words:
                 column = self.last
@@ -597,16 +643,16 @@ class _Reader:
             else:
                 raise _Unclear(f"it is not clear what {link.words} counts")
             self._add(column, operator, self._literal(link, column))
-            return
+            return None
         if self.last is not None and self.joint == "OR":
             self._add(self.last, "=", self._literal(link, self.last))
-            return
+            return None
         if _YEAR.fullmatch(link.words) and not self.top:
             column, _ = self._implied(("year",), "=")
             operator = "!=" if self.negated else "="
             self.negated = False
             self._add(column, operator, self._literal(link, column))
-            return
+            return None
         raise _Unclear(f"it is not clear what {link.words} is")
 
     def _read_between(self) -> None:
@@ -690,6 +736,13 @@ class _Reader:
         if self.orders and self.direction and len(query.select) == 1 and query.select[0][0] and not query.order:
             self._order(query.select[0][0], self.direction, None)
             self.orders = False
+        plain = [column for column, name in query.select if column and not name]
+        if self.groups and plain and query.group is None:
+            self.groups = False  # `codes and the number of templates for each`
+            owners = {column.table for column in plain}
+            if len(plain) > 1 and len(owners) > 1:
+                raise _Unclear("it is not clear what is counted for each")
+            query.group = plain[0] if len(plain) == 1 else self.schema.by_name[plain[0].table.lower()]
         if self.aggregates or self.orders or self.groups or self.counts:
             raise _Unclear("a part of it has nothing that it is about")
         if not query.select:
@@ -778,7 +831,9 @@ class _Writer:
             grouped = [group]
             if not any(column is group for column, _ in select) and query.having is None and query.limit is None:
                 select.insert(0, (group, ""))
-        counts = any(name == "COUNT" for _, name in select) or query.having or (query.order and query.order[0] is None)
+        counts = (
+            any(name == "COUNT" for _, name in select) or query.having or (query.order and query.order[0] is None)
+        )
         tables = self._tables(select, grouped, outer, bool(counts))
         steps = join_path(tables, self.schema, self.keys)
         if steps is None:
@@ -826,7 +881,9 @@ class _Writer:
             used.insert(0, query.entities[-1].name if len(query.entities) > 1 else used[0])
         without = {table.name for table, _ in query.without}
         # A table that the question names is one whose rows it speaks of, also where no column of it is used.
-        used += [table.name for table in query.entities if table.name not in without and not self._is_known_by(table, used)]
+        used += [
+            table.name for table in query.entities if table.name not in without and not self._is_known_by(table, used)
+        ]
         return [self.schema.by_name[name.lower()] for name in dict.fromkeys(used)]
 
     def _is_known_by(self, table: Table, used: list[str]) -> bool:

@@ -152,7 +152,17 @@ def link_question(question: str, names: SchemaNames) -> list[Link]:
             continue
         links.append(found)
         place += length
-    return links
+    named = {table.name for link in links if link.kind == "table" for table in link.tables}
+    return [_as_cue(link, named) for link in links]
+
+
+def _as_cue(link: Link, named: set[str]) -> Link:
+    """Return `average` as a cue, although a column has that name, where the question names other tables."""
+    phrase = CUES.get((link.words,))
+    is_far = bool(named) and not any(column.table in named for column in link.columns)
+    if link.kind == "column" and phrase and phrase.cue in ("aggregate", "top") and is_far:
+        return Link("cue", link.words, link.place, phrase)
+    return link
 
 
 def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link | None, int]:
@@ -169,6 +179,8 @@ def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link 
     for length in range(min(LONGEST_CUE, len(tokens) - place), 0, -1):
         key = tuple(each.lower for each in tokens[place : place + length])
         if key in CUES:
+            if place == 0 and CUES[key].cue == "ask":
+                return Link("cue", " ".join(key), place, CUES[key]), length
             candidates.append((length, 2, Link("cue", " ".join(key), place, CUES[key])))
             break
     if name := _name(tokens, place, names):
@@ -232,7 +244,7 @@ def _named(
 ) -> tuple[tuple[Table, ...], tuple[Column, ...]] | None:
     tables = names.tables.get(stems, []) if exact else []
     columns = (names.columns if exact else names.parts).get(stems, [])
-    if exact and (not tables and not columns or stems in (("name",), ("title",))):
+    if exact and ((not tables and not columns) or stems in (("name",), ("title",))):
         for other in _synonyms(stems):
             tables, columns = [*tables, *names.tables.get(other, [])], [*columns, *names.columns.get(other, [])]
             if tables or columns:

@@ -54,9 +54,9 @@ _PHRASES: dict[Phrase, str] = {
     Phrase("common", "ASC"): "least common, least popular, least frequent",
     Phrase("compare", ">"): "more than, greater than, larger than, bigger than, higher than, over, above, exceeding, "
     "exceeds, longer than, later than",
-    Phrase("compare", ">="): "at least, no less than, greater than or equal to, or more, or above",
+    Phrase("compare", ">="): "at least, no less than, greater than or equal to, or more, or above, or after, or later",
     Phrase("compare", "<"): "less than, smaller than, lower than, fewer than, below, under, shorter than",
-    Phrase("compare", "<="): "at most, no more than, less than or equal to, or less, or below",
+    Phrase("compare", "<="): "at most, no more than, less than or equal to, or less, or below, or before, or earlier",
     Phrase("compare", ">", _AGE): "older than, who are older than",
     Phrase("compare", "<", _AGE): "younger than",
     Phrase("compare", ">", ("height",)): "taller than",
@@ -113,22 +113,12 @@ LONGEST_CUE = max(map(len, CUES))
 
 # Words that say nothing about rows. `in` and `of` are cues; what a table's rows do (live, hold, use) is theirs alone.
 FILLERS = frozenset(
-    """
-    the a an all any is are was were be been being do does did we you i there their its his her them they it this these
-    those to as me us please of for in on at by can could would will shall if so such some then now just only
-    our your my one's s many much exist exists existing available recorded listed belong belongs belonging
-    corresponding respective respectively associated together currently used use uses using made make makes
-    happened happen occurred occur occurring held hold holds located live lives living lived work works worked working
-    play plays played attend attended come comes came named called value values record records information
-    speak speaks spoken playing conducted bought received across given take takes took taken participate participated
-    participating involve involved contained sold served serve serves
-    database table dataset data row rows entry entries overall ever get gets got possible kind kinds
-    """.split()
+    ["the", "a", "an", "all", "any", "is", "are", "was", "were", "be", "been", "being", "do", "does", "did", "we", "you", "i", "there", "their", "its", "his", "her", "them", "they", "it", "this", "these", "those", "to", "as", "me", "us", "please", "of", "for", "in", "on", "at", "by", "can", "could", "would", "will", "shall", "if", "so", "such", "some", "then", "now", "just", "only", "our", "your", "my", "one's", "s", "many", "much", "exist", "exists", "existing", "available", "recorded", "listed", "belong", "belongs", "belonging", "corresponding", "respective", "respectively", "associated", "together", "currently", "used", "use", "uses", "using", "made", "make", "makes", "happened", "happen", "occurred", "occur", "occurring", "held", "hold", "holds", "located", "live", "lives", "living", "lived", "work", "works", "worked", "working", "play", "plays", "played", "attend", "attended", "come", "comes", "came", "named", "called", "value", "values", "record", "records", "information", "among", "speak", "speaks", "spoken", "playing", "conducted", "bought", "received", "across", "given", "take", "takes", "took", "taken", "participate", "participated", "participating", "involve", "involved", "contained", "sold", "served", "serve", "serves", "database", "table", "dataset", "data", "row", "rows", "entry", "entries", "overall", "ever", "get", "gets", "got", "possible", "kind", "kinds"]
 )
 
 NUMBERS = {
     word: str(number)
-    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
+    for number, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1)
 }
 
 # Words for the same thing, in the forms in which they are compared (stems).
