@@ -18,7 +18,7 @@ from itertools import permutations
 from pathlib import Path
 
 from marchwarden.sources.database.allow_list import StatementRefused, check_statement
-from marchwarden.sources.database.planner import NotPlanned, plan_statement
+from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
 from marchwarden.sources.database.rows_process import run_job
 from marchwarden.sources.database.schema import Schema
 

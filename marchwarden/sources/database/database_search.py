@@ -28,7 +28,7 @@ from marchwarden.observations import (
 from marchwarden.reading.services.database_rows import CONTENT_TYPE, RowSet, read_rows, write_rows
 from marchwarden.sources.database.allow_list import Checked, Dialect, StatementRefused, check_statement
 from marchwarden.sources.database.database_names import Database
-from marchwarden.sources.database.planner import NotPlanned, plan_statement
+from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
 from marchwarden.sources.database.reader_process import describe, select
 from marchwarden.sources.database.schema import Schema
 from marchwarden.sources.database.statement_words import describe_statement

@@ -12,7 +12,7 @@ CREATE TABLE orders (
     year INTEGER
 );
 CREATE TABLE users (user_id INTEGER PRIMARY KEY, name TEXT, password TEXT);
-INSERT INTO customer VALUES (1, 'Ada Lemmer', 'Bergen', 34), (2, 'Bo Tennant', 'Oslo', 51), 
+INSERT INTO customer VALUES (1, 'Ada Lemmer', 'Bergen', 34), (2, 'Bo Tennant', 'Oslo', 51),
     (3, 'Cid Roth', 'Bergen', 28);
 INSERT INTO orders VALUES (1, 1, 'Lamp', 40.5, 2021), (2, 1, 'Chair', 90, 2022), (3, 2, 'Lamp', 41, 2022),
     (4, 3, 'Table', 310, 2023);

@@ -76,7 +76,7 @@ def test_there_are_as_many_attacks_as_were_measured() -> None:
 @pytest.mark.parametrize("statement", SQLITE)
 def test_sqlite_refuses_an_attack_that_the_allow_list_would_miss(statement: str, shop: Path, schema: Schema) -> None:
     before = content_hash(shop.read_bytes())
-    with pytest.raises(Exception, match="authoriz|denied|prohibited|interrupted|no such table"):
+    with pytest.raises(Exception, match=r"authoriz|denied|prohibited|interrupted|no such table"):
         select("sqlite", shop, schema, statement)
     assert content_hash(shop.read_bytes()) == before
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import Stemmer
 
-from marchwarden.sources.database.question_words import CUES, FILLERS, LONGEST_CUE, NUMBERS, SYNONYMS, Phrase
+from marchwarden.sources.database.planning.question_words import CUES, FILLERS, LONGEST_CUE, NUMBERS, SYNONYMS, Phrase
 from marchwarden.sources.database.schema import Column, Schema, Table, words_of_name
 
 _TOKEN = re.compile(

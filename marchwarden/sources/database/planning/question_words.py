@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Cue: TypeAlias = Literal[
-    "ask", "count", "distinct", "aggregate", "top", "compare", "between", "average", "order", "descending", "ascending",
-    "each", "not", "or", "and", "comma", "where", "common", "like", "starts", "ends", "mean_is", "than", "both",
-    "unasked", "named", "in",
+    "ask", "count", "distinct", "aggregate", "top", "common", "compare", "between", "average", "order", "descending",
+    "ascending", "each", "not", "or", "both", "and", "comma", "where", "in", "like", "starts", "ends", "named",
 ]  # fmt: skip
 
 
@@ -26,8 +25,9 @@ class Phrase:
 
 _AGE = ("age",)
 _PHRASES: dict[Phrase, str] = {
-    Phrase("ask"): "what is, what are, what was, what were, show, show me, list, find, find out, give, give me, return, "
-    "tell, tell me, what, display, report, return me, please show, compute, calculate, please list, select, name",
+    Phrase("ask"): "what is, what are, what was, what were, show, show me, list, find, find out, give, give me, "
+    "return, tell, tell me, what, display, report, return me, please show, compute, calculate, please list, "
+    "select, name",
     Phrase("count"): "how many, number of, count the number of, count, the number of, total number of, numbers of, "
     "count of, find the number of, give the number of, return the number of, what is the number of, "
     "what is the total number of, find the total number of, the total number of, what is the count of, the count of",
@@ -54,7 +54,8 @@ _PHRASES: dict[Phrase, str] = {
     Phrase("common", "ASC"): "least common, least popular, least frequent",
     Phrase("compare", ">"): "more than, greater than, larger than, bigger than, higher than, over, above, exceeding, "
     "exceeds, longer than, later than",
-    Phrase("compare", ">="): "at least, no less than, greater than or equal to, or more, or above, or after, or later",
+    Phrase("compare", ">="): "at least, no less than, greater than or equal to, or more, or above, "
+    "or after, or later",
     Phrase("compare", "<"): "less than, smaller than, lower than, fewer than, below, under, shorter than",
     Phrase("compare", "<="): "at most, no more than, less than or equal to, or less, or below, or before, or earlier",
     Phrase("compare", ">", _AGE): "older than, who are older than",
@@ -74,11 +75,12 @@ _PHRASES: dict[Phrase, str] = {
     Phrase("average", ">", _AGE): "older than average, older than the average",
     Phrase("average", "<", _AGE): "younger than average, younger than the average",
     Phrase("order"): "ordered by, sorted by, order by, sort by, sorted in, ordered in, in the order of, in order of, "
-    "ordered, sorted, order, listed in, arranged by, ranked by, sort, ordered by their, sorted by their, in",
+    "ordered, sorted, order, listed in, arranged by, ranked by, sort, in",
     Phrase("descending"): "descending order, descending order of, in descending order of, in descending order, "
     "descending, from high to low, decreasing order, in decreasing order of, from highest to lowest, "
     "in decreasing order, reverse alphabetical order, from the highest to the lowest, in reverse alphabetical order, "
-    "from most to least, from largest to smallest, descending alphabetical order, from the oldest to the youngest, "
+    "from most to least, from largest to smallest, "
+    "descending alphabetical order, from the oldest to the youngest, "
     "from oldest to youngest, lexicographically descending order",
     Phrase("ascending"): "ascending order, ascending order of, in ascending order of, in ascending order, ascending, "
     "from low to high, increasing order, in increasing order of, in increasing order, alphabetical order, "
@@ -113,13 +115,26 @@ LONGEST_CUE = max(map(len, CUES))
 
 # Words that say nothing about rows. `in` and `of` are cues; what a table's rows do (live, hold, use) is theirs alone.
 FILLERS = frozenset(
-    ["the", "a", "an", "all", "any", "is", "are", "was", "were", "be", "been", "being", "do", "does", "did", "we", "you", "i", "there", "their", "its", "his", "her", "them", "they", "it", "this", "these", "those", "to", "as", "me", "us", "please", "of", "for", "in", "on", "at", "by", "can", "could", "would", "will", "shall", "if", "so", "such", "some", "then", "now", "just", "only", "our", "your", "my", "one's", "s", "many", "much", "exist", "exists", "existing", "available", "recorded", "listed", "belong", "belongs", "belonging", "corresponding", "respective", "respectively", "associated", "together", "currently", "used", "use", "uses", "using", "made", "make", "makes", "happened", "happen", "occurred", "occur", "occurring", "held", "hold", "holds", "located", "live", "lives", "living", "lived", "work", "works", "worked", "working", "play", "plays", "played", "attend", "attended", "come", "comes", "came", "named", "called", "value", "values", "record", "records", "information", "among", "speak", "speaks", "spoken", "playing", "conducted", "bought", "received", "across", "given", "take", "takes", "took", "taken", "participate", "participated", "participating", "involve", "involved", "contained", "sold", "served", "serve", "serves", "database", "table", "dataset", "data", "row", "rows", "entry", "entries", "overall", "ever", "get", "gets", "got", "possible", "kind", "kinds"]
-)
+    {
+        "the", "a", "an", "all", "any", "is", "are", "was", "were", "be", "been", "being", "do", "does", "did",
+        "we", "you", "i", "there", "their", "its", "his", "her", "them", "they", "it", "this", "these", "those",
+        "to", "as", "me", "us", "please", "of", "for", "in", "on", "at", "by", "can", "could", "would", "will",
+        "shall", "if", "so", "such", "some", "then", "now", "just", "only", "our", "your", "my", "one's", "s",
+        "many", "much", "exist", "exists", "existing", "available", "recorded", "listed", "belong", "belongs",
+        "belonging", "corresponding", "respective", "respectively", "associated", "together", "currently",
+        "used", "use", "uses", "using", "made", "make", "makes", "happened", "happen", "occurred", "occur",
+        "occurring", "held", "hold", "holds", "located", "live", "lives", "living", "lived", "work", "works",
+        "worked", "working", "play", "plays", "played", "attend", "attended", "come", "comes", "came", "named",
+        "called", "value", "values", "record", "records", "information", "among", "speak", "speaks", "spoken",
+        "playing", "conducted", "bought", "received", "across", "given", "take", "takes", "took", "taken",
+        "participate", "participated", "participating", "involve", "involved", "contained", "sold", "served",
+        "serve", "serves", "database", "table", "dataset", "data", "row", "rows", "entry", "entries", "overall",
+        "ever", "get", "gets", "got", "possible", "kind", "kinds"
+    }
+)  # fmt: skip
 
-NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1)
-}
+_COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NUMBERS = {word: str(number) for number, word in enumerate(_COUNTED, start=1)}
 
 # Words for the same thing, in the forms in which they are compared (stems).
 SYNONYMS: dict[str, tuple[str, ...]] = {

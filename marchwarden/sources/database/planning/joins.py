@@ -57,9 +57,10 @@ def _meant(table: Table, column: str, schema: Schema) -> tuple[Table, str] | Non
             candidates.append((3, other, other.key[0]))
         elif any(words[-len(each) - len(key) :] == [*each, *key] for each in (name, singular)):
             candidates.append((2, other, other.key[0]))
-        elif words[-len(name) :] in (name, singular) or (words in (name[-1:], singular[-1:]) and len(words) == 1):
-            if key[-1] in _KEY_WORDS:
-                candidates.append((1, other, other.key[0]))
+        elif key[-1] in _KEY_WORDS and (
+            words[-len(name) :] in (name, singular) or words in (name[-1:], singular[-1:])
+        ):
+            candidates.append((1, other, other.key[0]))
     best = max((each[0] for each in candidates), default=0)
     top = [(other, key) for score, other, key in candidates if score == best]
     return top[0] if len(top) == 1 else None

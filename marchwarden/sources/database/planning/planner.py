@@ -9,13 +9,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from marchwarden.sources.database.joins import find_keys, join_path
-from marchwarden.sources.database.question_links import Link, NotLinked, SchemaNames, link_question
+from marchwarden.sources.database.planning.joins import find_keys, join_path
+from marchwarden.sources.database.planning.question_links import Link, NotLinked, SchemaNames, link_question
 from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table, words_of_name
 
 _RESERVED = frozenset(
-    ["all", "and", "as", "asc", "between", "by", "case", "check", "column", "create", "cross", "current_date", "default", "desc", "distinct", "drop", "else", "end", "except", "exists", "for", "foreign", "from", "full", "group", "having", "if", "in", "index", "inner", "insert", "into", "is", "join", "key", "left", "like", "limit", "natural", "not", "null", "offset", "on", "or", "order", "outer", "primary", "references", "right", "select", "set", "show", "table", "then", "to", "union", "unique", "update", "user", "using", "values", "when", "where", "with", "window", "year", "date", "time", "timestamp"]
-)
+    {
+        "all", "and", "as", "asc", "between", "by", "case", "check", "column", "create", "cross",
+        "current_date", "default", "desc", "distinct", "drop", "else", "end", "except", "exists", "for",
+        "foreign", "from", "full", "group", "having", "if", "in", "index", "inner", "insert", "into", "is",
+        "join", "key", "left", "like", "limit", "natural", "not", "null", "offset", "on", "or", "order",
+        "outer", "primary", "references", "right", "select", "set", "show", "table", "then", "to", "union",
+        "unique", "update", "user", "using", "values", "when", "where", "with", "window", "year", "date",
+        "time", "timestamp"
+    }
+)  # fmt: skip
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
@@ -286,16 +294,16 @@ class _Reader:
         following = self.peek()
         if self.groups:
             self._group_by(table if not link.columns else self._table_or_column(link, table))
-            return None
+            return
         if self.top is not None:
             self._top_of_table(link, table)
-            return None
+            return
         if self.compares and self.compares[0] and following is None:
             raise _Unclear("a comparison has no number")
         if self.negated and self.query.entities and table not in self.query.entities:
             self.negated = False
             self.query.without.append((table, len(self.query.conditions)))
-            return None
+            return
         if self.counts and self.query.counted is None and not any(name == "COUNT" for _, name in self.query.select):
             self.counts = False
             self.query.counted = table
@@ -305,7 +313,8 @@ class _Reader:
         elif self.mode == "select" and self.query.select and self._follows("and", "comma"):
             raise _Unclear(f"it does not say what of {table.name} is asked for")
         elif link.columns and self.mode == "select" and not self._names_entity(link):
-            return self._read_column(link)
+            self._read_column(link)
+            return
         self.query.entities.append(table)
 
     def _check_owner(self, table: Table) -> None:
@@ -350,7 +359,8 @@ class _Reader:
                 raise _Unclear(f"it is not clear which {link.words} are meant")
             self.query.group = plain[0]  # `the year with the most concerts`
             self.query.entities.append(table)
-            return self._order(None, direction, number)
+            self._order(None, direction, number)
+            return
         # `the stadium with the most concerts`: as many rows as belong to each.
         self.query.group = self.query.entities[0]
         self.query.entities.append(table)
@@ -407,7 +417,9 @@ class _Reader:
 
     def _count_column(self, link: Link) -> None:
         column = self._pick_column(link)
-        if (not self.distinct_next and not self.query.entities and not self._is_listed_once(column)) or self.distinct_next:
+        if (
+            not self.distinct_next and not self.query.entities and not self._is_listed_once(column)
+        ) or self.distinct_next:
             self.query.select.append((column, "COUNT DISTINCT"))
         else:
             raise _Unclear(f"it is not clear whether each {link.words} counts once")
@@ -428,10 +440,10 @@ class _Reader:
             self.query.group = column
             self._order(None, direction, number)
             return
-        was_select = self.mode == "select"
-        if self.query.select or self.query.entities:
+        was_select, is_first = self.mode == "select", not self.query.select and not self.query.entities
+        if not is_first:
             self.mode = "where"
-        is_asked = was_select == "select" and not self.query.select and number == 1 and not self.query.entities
+        is_asked = was_select and is_first and number == 1
         if is_asked and column.is_number:
             self.query.select.append((column, "MAX" if direction == "DESC" else "MIN"))
         elif self.query.select or self.query.entities:
@@ -500,23 +512,26 @@ class _Reader:
         if self.mode == "select" and not self.query.select and not self.query.entities and not self.counts:
             raise _Unclear("nothing is asked for before the first condition")
         self.mode = "where"
-        if following.phrase is not None:
-            cue = following.phrase.cue
+        if (phrase := following.phrase) is not None:
+            cue = phrase.cue
             if cue == "not":
                 self.negated = True
                 following = self.take()
             elif cue == "compare":
-                self.compares = (following.phrase.value, ())
+                self.compares = (phrase.value, ())
                 value = self.peek()
                 if value is None or value.kind not in ("number", "text", "value"):
                     raise _Unclear("a comparison has no number")
                 following = self.take()
             elif cue == "between":
-                return self._between(column)
+                self._between(column)
+                return
             elif cue == "average":
-                return self._against_average(column, following.phrase.value)
+                self._against_average(column, phrase.value)
+                return
             else:
-                return self._like(column, cue)
+                self._like(column, cue)
+                return
         operator = "="
         if self.compares:
             operator, self.compares = self.compares[0], None
@@ -609,7 +624,8 @@ class _Reader:
             phrase = self.take().phrase  # `the 3 largest countries`
             assert phrase is not None
             self.number = int(link.words)
-            return self._read_top("top", phrase.value, phrase.columns)
+            self._read_top("top", phrase.value, phrase.columns)
+            return
         if self.compares is not None:
             operator, words = self.compares
             # `more than 2 concerts`, `at least 3 languages`: as many rows.
@@ -621,7 +637,7 @@ class _Reader:
                 self.at += 1
                 self.query.group, self.query.having = plain[0], (operator, link.words)
                 self.query.entities.append(self._pick_table(following))
-                return None
+                return
             if following and following.kind == "table" and not words and self.query.entities:
                 self.compares = None
                 self.at += 1
@@ -631,7 +647,7 @@ class _Reader:
                 self.query.group = self.query.entities[0]
                 self.query.entities.append(table)
                 self.query.having = (operator, link.words)
-                return None
+                return
             self.compares = None
             if self.last is not None and not words:
                 column = self.last
@@ -643,23 +659,24 @@ class _Reader:
             else:
                 raise _Unclear(f"it is not clear what {link.words} counts")
             self._add(column, operator, self._literal(link, column))
-            return None
+            return
         if self.last is not None and self.joint == "OR":
             self._add(self.last, "=", self._literal(link, self.last))
-            return None
+            return
         if _YEAR.fullmatch(link.words) and not self.top:
             column, _ = self._implied(("year",), "=")
             operator = "!=" if self.negated else "="
             self.negated = False
             self._add(column, operator, self._literal(link, column))
-            return None
+            return
         raise _Unclear(f"it is not clear what {link.words} is")
 
     def _read_between(self) -> None:
         if self.last is None:
             low = self.peek()
             if low and low.kind == "number" and _YEAR.fullmatch(low.words):
-                return self._between(self._implied(("year",), "=")[0])
+                self._between(self._implied(("year",), "=")[0])
+                return
             raise _Unclear("it is not clear what lies between")
         self._between(self.last)
 
