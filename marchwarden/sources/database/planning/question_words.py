@@ -33,7 +33,7 @@ _PHRASES: dict[Phrase, str] = {
     "what is the total number of, find the total number of, the total number of, what is the count of, the count of",
     Phrase("distinct"): "distinct, different, unique",
     Phrase("aggregate", "AVG"): "average, mean, avg, on average",
-    Phrase("aggregate", "SUM"): "total, sum, sum of, total amount of, combined",
+    Phrase("aggregate", "SUM"): "total, sum, sum of, combined",
     Phrase("aggregate", "MAX"): "maximum, max",
     Phrase("aggregate", "MIN"): "minimum, min",
     Phrase("top", "DESC"): "highest, largest, greatest, biggest, most, top, maximal, best",
