@@ -109,5 +109,5 @@ def test_a_database_is_one_publisher_whichever_rows_are_cited() -> None:
     assert is_database(one)
     assert publisher_of(one) == publisher_of(other) == "db:shop"
     assert sources_of("web, db:shop") == ("web", "db:shop")
-    with pytest.raises(ValueError, match="not a source"):
+    with pytest.raises(ValueError, match="not a valid name"):
         sources_of("db:../shop")
