@@ -28,6 +28,7 @@ OWN_ONLY = frozenset(
         "MARCHWARDEN_PROGRAM",
         "MARCHWARDEN_ALLOW_PRIVATE_ADDRESSES",
         "MARCHWARDEN_SIGNING_KEY",
+        "MARCHWARDEN_DATABASES",
     }
 )
 # A password may hold an unescaped @: browsers, too, take the host after the last one.

@@ -63,6 +63,11 @@ def is_file(locator: str) -> bool:
     return not locator.startswith(("http://", "https://", DATABASE))
 
 
+def is_database(locator: str) -> bool:
+    """Return whether a locator is that of rows in one of the user's databases."""
+    return locator.startswith(DATABASE)
+
+
 def placed(locator: str, place: str | None) -> str:
     """Return the locator of a place in a file or on a page: `/notes/report.pdf#page=3`, `/notes/garden.md#L12`,
     `https://arxiv.org/html/2301.01234v2#S3.SS2`."""
@@ -98,6 +103,7 @@ class FailureKind(str, Enum):
     REDIRECT_LOOP = "redirect_loop"
     CHANGED = "changed"  # a file that is no longer what was indexed
     NO_TEXT = "no_text"  # read, but there is nothing to quote
+    NOT_UNDERSTOOD = "not_understood"  # a question that can't be turned into a query of a database with certainty
     BAD_REQUEST = "bad_request"  # not a URL, or a query that the service will not take
 
     @property

@@ -103,6 +103,8 @@ class Settings(BaseModel):
     source: str | None = None
     """Sources to search, with commas between several: `marchwarden sources` lists them. Default: `web` where a search
     service has a key, else `open`, and `snapshot` (the frozen web) where there is no network."""
+    databases: Path = Path("~/.marchwarden/databases.toml")
+    """File that names the databases which `db:NAME` means: for each its url, and the tables that may be read."""
     web: Path | None = None
     """Folder of another frozen web to use instead of the shipped one."""
     semantic: bool | None = None
@@ -158,7 +160,7 @@ class Settings(BaseModel):
     def _normalise_source(cls, source: str | None) -> str | None:
         return None if source is None else ",".join(sources_of(source))
 
-    @field_validator("web", "trace_dir", "cache_dir", "signing_key")
+    @field_validator("web", "trace_dir", "cache_dir", "signing_key", "databases")
     @classmethod
     def _expand_home(cls, folder: Path | None) -> Path | None:
         # pathlib raises RuntimeError for the home folder of an unknown user.

@@ -124,6 +124,15 @@ _ENTRIES = (
         "your own",
         is_named=True,
     ),
+    SourceEntry(
+        "db",
+        "database",
+        "a database of your own that databases.toml names",
+        "marchwarden.sources.database.open_database:open_database",
+        "one SELECT at a time, in a process of its own with limits",
+        "your own",
+        is_named=True,
+    ),
 )
 
 SOURCES: dict[str, SourceEntry] = {entry.name: entry for entry in _ENTRIES}

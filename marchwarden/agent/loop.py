@@ -126,6 +126,7 @@ class ResearchCall:
         """Answer the question. Time is counted from when the sources are ready."""
         await anyio.to_thread.run_sync(self.tools.prepare, self.tell.now, abandon_on_cancel=True)
         self.budget.start_clock()
+        self.tools.begin(self.request.question, self.stages)
         self.tell.started(self)
         if self.origin.kept_program is not None:
             await asyncio.to_thread(self.store.put, self.origin.kept_program)
@@ -236,7 +237,10 @@ class ResearchCall:
         given = await asyncio.to_thread(self._extract_given, pages, aspects, self.tools.embedder)
 
         async def pick(one: ExtractGiven) -> None:
-            done[one.page.url] = await self.stages.run(EXTRACT, one)
+            if one.page.query is not None:  # the rows of a statement are what it was written for: all of them count
+                done[one.page.url] = EXTRACT.model_free(one), "model_free"
+            else:
+                done[one.page.url] = await self.stages.run(EXTRACT, one)
 
         try:
             await side_by_side([pick(one) for one in given])

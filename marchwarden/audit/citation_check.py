@@ -23,11 +23,20 @@ from anyio import to_thread
 from marchwarden import __version__
 from marchwarden.audit.drift import find_drift
 from marchwarden.audit.file_check import read_document
+from marchwarden.audit.rows_check import RowsReader, rows_reader
 from marchwarden.contract import EXCERPT_CUT, NON_TEXT_SOURCE, Citation
 from marchwarden.errors import TraceError
 from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport, manifest_hash
 from marchwarden.http.addresses import host_of, web_address
-from marchwarden.observations import Failure, FailureKind, FetchOutcome, is_file, placed, without_place
+from marchwarden.observations import (
+    Failure,
+    FailureKind,
+    FetchOutcome,
+    is_database,
+    is_file,
+    placed,
+    without_place,
+)
 from marchwarden.reading.works.notices import Notice, crossref_address, crossref_notices
 from marchwarden.settings import Settings, shipped
 from marchwarden.source_table import SOURCES, members_of
@@ -204,9 +213,11 @@ class PageReader(Protocol):
 class CitationChecker:
     """Checks the citations of traces; each address is read once, however often it is cited."""
 
-    def __init__(self, fetchers: Mapping[str, PageReader | str]) -> None:
-        """`fetchers`: the reader for each web, or a sentence on why that web can't be read."""
+    def __init__(self, fetchers: Mapping[str, PageReader | str], rows: RowsReader) -> None:
+        """`fetchers`: the reader for each web, or a sentence on why that web can't be read. `rows` runs the
+        statement of a citation of a database again."""
         self._fetchers = fetchers
+        self._rows = rows
         self._turns: dict[str, anyio.Lock] = {}
         self._silent: dict[str, int] = {}
         self._hosts = anyio.CapacityLimiter(_HOSTS_AT_ONCE)
@@ -248,8 +259,9 @@ class CitationChecker:
         return [checks[place] for place in range(len(plans))]
 
     async def _read(self, address: str, web: str) -> FetchOutcome:
-        if is_file(address):
-            return FetchOutcome(address, address)  # files are read per citation: a line may have moved
+        if is_file(address) or is_database(address):
+            # Files are read per citation: a line may have moved. A database needs the citation's statement.
+            return FetchOutcome(address, address)
         fetcher = self._fetchers[web]
         if isinstance(fetcher, str):
             return FetchOutcome(address, address, failure=Failure(FailureKind.NETWORK, fetcher))
@@ -267,6 +279,8 @@ class CitationChecker:
     async def _judge(self, cited: _Cited, outcome: FetchOutcome, web: str) -> CitationCheck:
         if is_file(cited.address):
             return await to_thread.run_sync(partial(_judge_file, cited))
+        if is_database(cited.address):
+            return await to_thread.run_sync(judge, cited, await self._rows(cited.citation))
         check = await to_thread.run_sync(judge, cited, outcome)
         doi = doi_of(cited.citation.locator)
         if doi and not is_doi_address(cited.citation.locator) and check.state not in ("same", "elsewhere"):
@@ -439,10 +453,14 @@ async def open_checker(
     those that were searched. Raises ConfigurationError for a folder that is no frozen web."""
     patient = settings.model_copy(update={"fetch_timeout": max(settings.fetch_timeout, FETCH_S)})
     fetchers: dict[str, PageReader | str] = {}
-    for web in {web_of(plan.started) for plan in plans if not all(map(is_file, plan.addresses))}:
+    for web in {
+        web_of(plan.started)
+        for plan in plans
+        if not all(is_file(address) or is_database(address) for address in plan.addresses)
+    }:
         fetchers[web] = _reader_of(web, patient, frozen_web)
     try:
-        yield CitationChecker(fetchers)
+        yield CitationChecker(fetchers, rows_reader(settings))
     finally:
         for fetcher in fetchers.values():
             if not isinstance(fetcher, str):

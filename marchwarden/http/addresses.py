@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 from marchwarden.contract import ascii_host
 from marchwarden.http.special_addresses import is_metadata, is_public, literal_address
-from marchwarden.observations import Failure, FailureKind, is_file
+from marchwarden.observations import Failure, FailureKind, is_database, is_file
 from marchwarden.text.works import name_in_address
 
 if TYPE_CHECKING:
@@ -111,8 +111,11 @@ def publisher_of(locator: str) -> str:
     """Return the publisher of a page or a file, for telling independent sources apart.
 
     A page's publisher is the organisation of its host. On a host that carries the works of others, such as arXiv, it
-    is the work that the address names: `arXiv:2301.01234`. Each of the user's own files is a publisher of its own.
+    is the work that the address names: `arXiv:2301.01234`. Each of the user's own files is a publisher of its own,
+    and so is each database, whichever rows are cited.
     """
+    if is_database(locator):
+        return locator.partition("/")[0]
     return locator if is_file(locator) else name_in_address(locator) or organisation_of(host_of(locator))
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
@@ -14,6 +15,9 @@ from marchwarden.contract import SourceFilter
 from marchwarden.http.addresses import web_address
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchHit, SearchOutcome
 from marchwarden.sources.tools import Tools
+
+if TYPE_CHECKING:
+    from marchwarden.stages.stage import Stages
 
 
 def combine_tools(each: Sequence[Tools], choose: Callable[[str], Collection[int]] | None = None) -> Tools:
@@ -28,12 +32,17 @@ def combine_tools(each: Sequence[Tools], choose: Callable[[str], Collection[int]
         for tools in each:
             tools.prepare(tell)
 
+    def begin(question: str, stages: Stages) -> None:
+        for tools in each:
+            tools.begin(question, stages)
+
     return Tools(
         kind=",".join(kinds),
         search=_SearchOfEach(each, choose),
         fetcher=reader,
         address=reader.address,
         prepare=prepare,
+        begin=begin,
     )
 
 

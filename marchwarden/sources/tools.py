@@ -12,6 +12,7 @@ from marchwarden.text.embedding import Embedder
 
 if TYPE_CHECKING:
     from marchwarden.observations import FetchOutcome
+    from marchwarden.stages.stage import Stages
 
 
 class Reader(Protocol):
@@ -38,6 +39,8 @@ class Tools:
     """Return the normalised address of a hit; None for one that this fetcher can't read."""
     prepare: Callable[[Callable[[str], None]], None] = lambda tell: None
     """Prepare the first search before a call's time begins to run. Blocks; `tell` receives the progress."""
+    begin: Callable[[str, Stages], None] = lambda question, stages: None
+    """Take the whole question of a call, and the runner of its stages, before the first search."""
     web: str | None = None
     """Hash of the frozen web's manifest; None for the shipped one, and where none is searched."""
 

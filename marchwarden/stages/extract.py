@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
+from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.grounding import repeats, support
 from marchwarden.evidence.relevance import Relevance
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # Passages of a long page that a model is shown, the best ones. A guess.
 PASSAGES_SHOWN = 18
+# Excerpts of the rows that one statement gave. A guess: as many as one source may have claims in an answer.
+ROW_EXCERPTS = 3
 # Characters of a citation's snippet, as the contract has it. A shorter or longer summary is left out.
 SNIPPET = range(50, 201)
 
@@ -125,7 +128,12 @@ def ground(given: ExtractGiven, excerpts: list[Excerpt]) -> tuple[list[Excerpt],
 
 
 def model_free(given: ExtractGiven) -> list[Excerpt]:
-    """Return the windows that are likeliest to answer each aspect, a few at most, best first."""
+    """Return the windows that are likeliest to answer each aspect, a few at most, best first.
+
+    The rows that a statement gave answer what it was written for, so they are the excerpts, from the first on.
+    """
+    if given.page.query is not None:
+        return _rows(given)
     excerpts = _best_windows(given)
     # A model's aspects may be in words that no page uses. A page without evidence for them is searched for the
     # question.
@@ -134,6 +142,37 @@ def model_free(given: ExtractGiven) -> list[Excerpt]:
         question = Aspect(number=given.aspects[0].number, text=asked_text(given.question))
         return _best_windows(replace(given, aspects=[question], relevance=given.relevance.to([question])))
     return excerpts
+
+
+def _rows(given: ExtractGiven) -> list[Excerpt]:
+    """Return the rows of a database in as many excerpts as one source may have claims, for every aspect."""
+    runs: list[list[Passage]] = []
+    for passage in given.passages:
+        # A row that looks like a prompt injection is left out, and ends a run.
+        follows = runs and passage.number == runs[-1][-1].number + 1
+        if follows and passage.end - runs[-1][0].start <= EXCERPT_LIMIT:
+            runs[-1].append(passage)
+        elif len(runs) < ROW_EXCERPTS:
+            runs.append([passage])
+        else:
+            break
+    text = given.page.text
+    return [
+        Excerpt(
+            number=0,
+            locator=given.page.url,
+            aspect=aspect.number,
+            start=run[0].start,
+            end=run[-1].end,
+            text=text[run[0].start : run[-1].end],
+            sentences=len(run),
+            relevance=1.0,
+        )
+        for aspect in given.aspects
+        for run in runs
+        # The line of the columns' names says nothing alone.
+        if run[-1].number > 1
+    ]
 
 
 def _best_windows(given: ExtractGiven) -> list[Excerpt]:

@@ -104,7 +104,7 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     failures = [failure for failure in ledger.failures if failure.aspect == aspect.number]
     searches = [each for each in failures if each.service == "search"]
     # A bad request is the fault of the query, and no sign that the service is down.
-    if down := [each for each in searches if each.kind is not FailureKind.BAD_REQUEST]:
+    if down := [each for each in searches if each.kind not in (FailureKind.BAD_REQUEST, FailureKind.NOT_UNDERSTOOD)]:
         return Gap(
             topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=f"The search failed: {_sentence(down[-1])}"
         )
@@ -116,6 +116,9 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             category=GapCategory.BUDGET_EXHAUSTED,
             detail=f"{limits_reached(given.exhausted)}.{left}",
         )
+    if beyond := [each for each in searches if each.kind is FailureKind.NOT_UNDERSTOOD]:
+        detail = _sentence(beyond[-1])
+        return Gap(topic=aspect.text, category=GapCategory.SCOPE_EXCEEDED, detail=detail[:1].upper() + detail[1:])
     closed = []
     for failure in ledger.failures:
         if failure.service == "fetch" and failure.kind.closed:

@@ -15,6 +15,7 @@ from marchwarden.evidence.entailment.pair import split_sentences
 from marchwarden.evidence.grounding import repeats, speaks_for, support
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.programs.parameters import DEFAULT, Parameters, Synthesize
+from marchwarden.reading.services.database_rows import names_at, say_rows
 from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.gaps import limits_reached
 from marchwarden.stages.stage import Stage
@@ -179,9 +180,17 @@ def _best(
         rest.remove(excerpt)
         if taken.get(excerpt.locator, 0) < CLAIMS_PER_SOURCE and not _join_twin(ledger, before + claims, excerpt):
             taken[excerpt.locator] = taken.get(excerpt.locator, 0) + 1
-            claims.append(Claim(text=excerpt.text, excerpts=[excerpt.number]))
+            claims.append(Claim(text=_said(ledger, excerpt), excerpts=[excerpt.number]))
             said += excerpt.sentences
     return claims
+
+
+def _said(ledger: Ledger, excerpt: Excerpt) -> str:
+    """Return an excerpt as a sentence of the answer: its own text, or the rows of a database in words."""
+    source = ledger.source(excerpt.locator)
+    if source.query and excerpt.start == names_at(source.query):
+        return say_rows(excerpt.text, source.title or "")
+    return excerpt.text
 
 
 def _join_twin(ledger: Ledger, claims: list[Claim], excerpt: Excerpt) -> bool:
@@ -248,6 +257,8 @@ def _problem(ledger: Ledger, text: str, excerpts: list[Excerpt]) -> str | None:
         return "it points at nothing"
     if repeats(text, ledger.context):
         return "the caller knows it already"
+    if any(text == _said(ledger, excerpt) for excerpt in excerpts):
+        return None
     return find_objection(text, [excerpt.text for excerpt in excerpts], around=_titles(ledger, excerpts))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from marchwarden.observations import is_file
+from marchwarden.observations import is_database, is_file
 from marchwarden.trace.json_view import JsonView
 from marchwarden.trace.reader import Trace, instant
 
@@ -107,8 +107,8 @@ def _describe(event: JsonView) -> str:
             hits = f"{_count(len(event.hits), 'hit')} from {event.provider} in {event.duration_sec:.1f} s"
             return f'searched "{_one_line(event.query)}": {hits}'
         case "fetch_url":
-            of_a_file = event.status is None and is_file(event.final_url)
-            status = "file" if of_a_file else "no answer" if event.status is None else str(event.status)
+            kind = "file" if is_file(event.final_url) else "database" if is_database(event.final_url) else "no answer"
+            status = kind if event.status is None else str(event.status)
             if event.failure:
                 failure = f"{event.failure.kind}, {_one_line(event.failure.detail)}"
                 return f"read {event.final_url}: {status}, {failure}"

@@ -19,6 +19,7 @@ _SCHOLARLY = "marchwarden.reading.services.scholarly"
 _READERS: dict[str, str] = {
     "arxiv": f"{_SCHOLARLY}.arxiv_feed:read_arxiv",
     "crossref": f"{_SCHOLARLY}.crossref_works:read_crossref",
+    "database": "marchwarden.reading.services.database_rows:read_rows",
     "europepmc": f"{_SCHOLARLY}.europepmc_results:read_europepmc",
     "jats": f"{_SCHOLARLY}.jats:read_jats",
     "openalex": f"{_SCHOLARLY}.openalex_works:read_openalex",

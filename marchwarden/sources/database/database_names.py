@@ -1,0 +1,102 @@
+"""Databases that the user has named: `~/.marchwarden/databases.toml`, one table of TOML each.
+
+Neither a model nor a caller names a database by anything but the name that stands there.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from marchwarden.environment import without_credentials
+from marchwarden.errors import ConfigurationError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Engine: TypeAlias = Literal["sqlite", "duckdb", "files", "postgres"]
+
+_FIELDS = frozenset({"url", "tables", "description"})
+_SQLITE_FILES = frozenset({".sqlite", ".sqlite3", ".db", ".db3"})
+_DUCKDB_FILES = frozenset({".duckdb", ".ddb"})
+_EXAMPLE = '[sales]\nurl = "/data/sales.sqlite"'
+
+
+@dataclass(frozen=True)
+class Database:
+    name: str
+    engine: Engine
+    target: str
+    """Path of the file or folder, or the URL of the server, which may hold a password: it is never shown."""
+    tables: tuple[str, ...] | None = None
+    """Tables that may be read; None for all."""
+    description: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Place of the database, for people: without a user's name and password."""
+        return without_credentials(self.target)
+
+
+def open_names(file: Path) -> dict[str, Database]:
+    """Return the databases of the file by name; none where there is no file. Raises ConfigurationError."""
+    try:
+        told = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:  # tomllib.TOMLDecodeError and UnicodeDecodeError are ValueErrors
+        raise ConfigurationError(f"{file} can't be read: {error}") from error
+    return {name: _database(name, entry, file) for name, entry in told.items()}
+
+
+def open_name(file: Path, name: str) -> Database:
+    """Return the database of this name. Raises ConfigurationError where the file names none."""
+    named = open_names(file)
+    if name not in named:
+        there = f"There is: {', '.join(named)}." if named else f"For example:\n{_EXAMPLE}"
+        raise ConfigurationError(f"{file} names no database {name}", hint=there)
+    return named[name]
+
+
+def _database(name: str, entry: Any, file: Path) -> Database:
+    if not isinstance(entry, dict) or not isinstance(entry.get("url"), str):
+        raise ConfigurationError(f"{file}: {name} has no url", hint=f"Write it like this:\n{_EXAMPLE}")
+    if strange := sorted(entry.keys() - _FIELDS):
+        raise ConfigurationError(f"{file}: {name} has {', '.join(strange)}; there is {', '.join(sorted(_FIELDS))}")
+    tables = entry.get("tables")
+    if tables is not None and not (isinstance(tables, list) and all(isinstance(each, str) for each in tables)):
+        raise ConfigurationError(f"{file}: the tables of {name} are no list of names")
+    engine, target = _target(entry["url"], name, file)
+    return Database(
+        name, engine, target, None if tables is None else tuple(tables), str(entry.get("description", ""))
+    )
+
+
+def _target(url: str, name: str, file: Path) -> tuple[Engine, str]:
+    if re.match(r"postgres(?:ql)?://", url):
+        return "postgres", url
+    scheme, colon, rest = url.partition("://")
+    path = Path(rest.removeprefix("/") if colon and rest.startswith("//") else rest if colon else url).expanduser()
+    path = path if path.is_absolute() else file.parent / path
+    if scheme == "sqlite" and colon:
+        return "sqlite", str(path)
+    if scheme == "duckdb" and colon:
+        return "duckdb", str(path)
+    if colon:
+        raise ConfigurationError(f"{file}: {name} has the url of an unknown kind: {scheme}://")
+    if path.is_dir():
+        return "files", str(path)
+    suffix = path.suffix.lower()
+    if suffix in _SQLITE_FILES:
+        return "sqlite", str(path)
+    if suffix in _DUCKDB_FILES:
+        return "duckdb", str(path)
+    raise ConfigurationError(
+        f"{file}: {name} is neither a folder nor a database: {path}",
+        hint="SQLite: .sqlite, .sqlite3, .db. DuckDB: .duckdb. PostgreSQL: postgresql://…. Or sqlite:///PATH.",
+    )

@@ -1,0 +1,202 @@
+"""The database researcher's search and fetch: a question becomes statements, and a statement's rows are a page."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable
+from datetime import datetime, timezone
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import sqlglot
+from anyio import Lock, to_thread
+
+from marchwarden.contract import SourceFilter
+from marchwarden.observations import (
+    DATABASE,
+    Failure,
+    FailureKind,
+    FetchOutcome,
+    Page,
+    SearchHit,
+    SearchOutcome,
+    content_hash,
+)
+from marchwarden.reading.services.database_rows import CONTENT_TYPE, RowSet, read_rows, write_rows
+from marchwarden.sources.database.allow_list import Checked, Dialect, StatementRefused, check_statement
+from marchwarden.sources.database.database_names import Database
+from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
+from marchwarden.sources.database.reader_process import describe, select
+from marchwarden.sources.database.schema import Schema
+from marchwarden.sources.database.statement_words import describe_statement
+
+if TYPE_CHECKING:
+    from marchwarden.stages.stage import Stages
+
+# Tables that a gap names. A guess.
+_MOST_TABLES_NAMED = 8
+_LOCATOR = re.compile(rf"{DATABASE}(?P<name>[^/]+)/(?P<tables>[^?]*)\?sha256=(?P<hash>[0-9a-f]{{64}})")
+
+
+def locator_of(database: str, checked: Checked) -> str:
+    """Return the locator of a statement's rows: `db:sales/orders?sha256=…`, of the statement as it is run."""
+    tables = "+".join(quote(table, safe="") for table in checked.tables) or "-"
+    return f"{DATABASE}{database}/{tables}?sha256={hashlib.sha256(checked.sql.encode()).hexdigest()}"
+
+
+def dialect_of(database: Database) -> Dialect:
+    if database.engine == "postgres":
+        return "postgres"
+    return "sqlite" if database.engine == "sqlite" else "duckdb"
+
+
+class DatabaseReader:
+    """Runs statements of one database, by their locators. A statement is known once it was planned or checked."""
+
+    def __init__(self, database: Database, *, seconds: float) -> None:
+        self.database = database
+        self._seconds = seconds
+        self._statements: dict[str, Checked] = {}
+        self._schema: Schema | Failure | None = None
+        self._describing = Lock()
+
+    async def schema(self) -> Schema | Failure:
+        """Return the tables, which are looked at once, or the failure."""
+        async with self._describing:
+            if self._schema is None:
+                self._schema = await describe(self.database)
+            return self._schema
+
+    async def add(self, sql: str) -> str | Failure:
+        """Return the locator of a statement's rows, or the reason why the statement may not be run."""
+        schema = await self.schema()
+        if isinstance(schema, Failure):
+            return schema
+        try:
+            checked = await to_thread.run_sync(check_statement, sql, dialect_of(self.database), schema)
+        except StatementRefused as error:
+            return Failure(FailureKind.FORBIDDEN, f"the statement is not run: {error}")
+        locator = locator_of(self.database.name, checked)
+        self._statements[locator] = checked
+        return locator
+
+    def statement(self, locator: str) -> Checked | None:
+        return self._statements.get(locator)
+
+    def address(self, url: str) -> str | None:
+        """Return `url` where it names rows of this database."""
+        found = _LOCATOR.fullmatch(url)
+        return url if found and found["name"] == self.database.name else None
+
+    async def fetch(
+        self, url: str, *, timeout: float | None = None, allows: Callable[[str], bool] = lambda host: True
+    ) -> FetchOutcome:
+        """Run the statement of a locator, and return its rows as a page, or the failure.
+
+        Databases have no domain: a filter that names domains to include excludes them.
+        """
+        began = time.monotonic()
+        found = await self._fetch(url, min(timeout or self._seconds, self._seconds), allows)
+        if isinstance(found, Failure):
+            return FetchOutcome(url, url, failure=found, seconds=time.monotonic() - began)
+        blank = Page(url, content_hash(found), "", content_hash(b""), ())
+        read = read_rows(blank, found)
+        return FetchOutcome(
+            url,
+            url,
+            content_type=CONTENT_TYPE,
+            content_hash=content_hash(found),
+            content_length=len(found),
+            body=found,
+            page=read if isinstance(read, Page) else None,
+            failure=read if isinstance(read, Failure) else None,
+            seconds=time.monotonic() - began,
+        )
+
+    async def _fetch(self, url: str, seconds: float, allows: Callable[[str], bool]) -> bytes | Failure:
+        if not allows(""):
+            return Failure(
+                FailureKind.REFUSED_ADDRESS, "the source filter includes domains only, and a database has none"
+            )
+        checked, schema = self._statements.get(url), await self.schema()
+        if isinstance(schema, Failure):
+            return schema
+        if checked is None:
+            return Failure(FailureKind.NOT_FOUND, "the statement of this locator is not known")
+        rows = await select(self.database, checked.sql, schema, seconds)
+        if isinstance(rows, Failure):
+            return rows
+        tree = sqlglot.parse_one(checked.sql, dialect=dialect_of(self.database))
+        return write_rows(
+            RowSet(
+                database=self.database.name,
+                tables=checked.tables,
+                statement=checked.sql,
+                says=describe_statement(tree),
+                schema=schema.hash,
+                read=datetime.now(timezone.utc),
+                columns=rows.columns,
+                types=rows.types,
+                rows=rows.rows,
+                more=rows.more,
+            )
+        )
+
+    async def aclose(self) -> None:
+        pass
+
+
+class DatabaseSearch:
+    """Search of one database: the hits are statements that answer the whole question of the call."""
+
+    def __init__(self, reader: DatabaseReader) -> None:
+        self.name = f"{DATABASE}{reader.database.name}"
+        self._reader = reader
+        self._question: str | None = None
+        self._stages: Stages | None = None
+
+    def begin(self, question: str, stages: Stages) -> None:
+        """Take the question as it was asked: a query of keywords lacks the words that say what is to be counted."""
+        self._question, self._stages = question, stages
+
+    async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
+        """Return the planned statement as a hit; a failure where none is certain enough, with what there is."""
+        began = time.monotonic()
+        found: SearchHit | Failure | None = None
+        if source_filter.allows(""):
+            found = await self._find(self._question or query)
+        seconds = time.monotonic() - began
+        if isinstance(found, SearchHit):
+            return SearchOutcome(query, self.name, (found,), seconds=seconds)
+        return SearchOutcome(query, self.name, failure=found, seconds=seconds)
+
+    async def aclose(self) -> None:
+        pass
+
+    async def _find(self, question: str) -> SearchHit | Failure:
+        schema = await self._reader.schema()
+        if isinstance(schema, Failure):
+            return schema
+        plan = partial(plan_statement, question, schema, dialect_of(self._reader.database))
+        planned = await to_thread.run_sync(plan)
+        if isinstance(planned, NotPlanned):
+            tables = [table.name for table in schema.tables]
+            named = ", ".join(tables[:_MOST_TABLES_NAMED]) + (" …" if len(tables) > _MOST_TABLES_NAMED else "")
+            return Failure(
+                FailureKind.NOT_UNDERSTOOD,
+                f"the question can't be turned into a query of {self.name} with certainty: {planned.reason}. "
+                f"Its tables are {named or 'none'}",
+            )
+        return await self._hit(planned)
+
+    async def _hit(self, sql: str) -> SearchHit | Failure:
+        locator = await self._reader.add(sql)
+        if isinstance(locator, Failure):
+            return locator
+        checked = self._reader.statement(locator)
+        assert checked is not None
+        tree = sqlglot.parse_one(checked.sql, dialect=dialect_of(self._reader.database))
+        return SearchHit(locator, describe_statement(tree), checked.sql)

@@ -1,0 +1,105 @@
+"""DuckDB: a file of its own, or a folder of CSV, Parquet and JSON files, which are loaded into memory first.
+
+Loaded, so that nothing outside can be reached once the statement runs: DuckDB's own lock on files is all or nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from marchwarden.sources.database.schema import is_secret
+
+# Memory of the tables and of a statement. A guess: several million rows of a statistical table.
+_MEMORY = "1GB"
+_MAX_VALUE_CHARS = 60
+_READERS = {
+    ".csv": "read_csv",
+    ".tsv": "read_csv",
+    ".parquet": "read_parquet",
+    ".json": "read_json",
+    ".jsonl": "read_json",
+    ".ndjson": "read_json",
+}
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": _MEMORY,
+    "threads": 1,
+    "temp_directory": "",
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+}
+
+
+class DuckdbReader:
+    def __init__(self, job: Mapping[str, Any]) -> None:
+        path = Path(job["target"])
+        if job["engine"] == "files":
+            self._connection = duckdb.connect(":memory:", config=_SETTINGS)
+            for file in sorted(path.iterdir()):
+                if file.suffix.lower() in _READERS and file.is_file() and not file.is_symlink():
+                    self._load(file)
+        else:
+            if not path.is_file():
+                raise FileNotFoundError(f"there is no file {path.name}")
+            self._connection = duckdb.connect(str(path), read_only=True, config=_SETTINGS)
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET lock_configuration = true")
+
+    def _load(self, file: Path) -> None:
+        table = re.sub(r"\W+", "_", file.stem)
+        reader = _READERS[file.suffix.lower()]
+        self._connection.execute(f'CREATE TABLE "{table}" AS SELECT * FROM {reader}(?)', [str(file)])
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def select(self, statement: str, most_rows: int) -> tuple[Sequence[str], Sequence[str], Iterable[Sequence[Any]]]:
+        found = self._connection.execute(statement)
+        described = found.description or []
+        return [each[0] for each in described], [str(each[1]) for each in described], found.fetchmany(most_rows + 1)
+
+    def describe(self, most_values: int) -> dict[str, Any]:
+        ask = self._connection.execute
+        tables = []
+        for (name,) in ask(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY table_name"
+        ).fetchall():
+            columns = []
+            for column, kind in ask(
+                "SELECT column_name, data_type FROM information_schema.columns "
+                "WHERE table_name = ? AND table_schema = 'main' ORDER BY ordinal_position",
+                [name],
+            ).fetchall():
+                told: dict[str, Any] = {"name": column, "type": kind}
+                if kind == "VARCHAR" and not is_secret(column):
+                    told.update(self._values(name, column, most_values))
+                columns.append(told)
+            tables.append({"name": name, "columns": columns, "key": self._key(name)})
+        return {"tables": tables, "keys": self._foreign_keys()}
+
+    def _values(self, table: str, column: str, most: int) -> dict[str, Any]:
+        found = self._connection.execute(
+            f'SELECT DISTINCT "{column}" FROM "{table}" WHERE length("{column}") <= {_MAX_VALUE_CHARS} '
+            f"LIMIT {most + 1}"
+        ).fetchall()
+        return {"values": [value for (value,) in found[:most]], "complete": len(found) <= most}
+
+    def _key(self, table: str) -> list[str]:
+        found = self._connection.execute(
+            "SELECT constraint_column_names FROM duckdb_constraints() "
+            "WHERE table_name = ? AND constraint_type = 'PRIMARY KEY'",
+            [table],
+        ).fetchone()
+        return list(found[0]) if found else []
+
+    def _foreign_keys(self) -> list[list[str]]:
+        found = self._connection.execute(
+            "SELECT table_name, constraint_column_names, referenced_table, referenced_column_names "
+            "FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'"
+        ).fetchall()
+        return [[table, own[0], other, others[0]] for table, own, other, others in found if len(own) == 1]

@@ -1,0 +1,101 @@
+"""Ways from table to table over foreign keys: those that are declared, and those that the names of columns tell."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from marchwarden.sources.database.schema import ForeignKey, Schema, Table, words_of_name
+
+# Words by which the name of a key ends.
+_KEY_WORDS = frozenset({"id", "code", "no", "number", "key", "ref"})
+
+
+@dataclass(frozen=True)
+class Step:
+    """One join: the table that is added, and the pair of columns."""
+
+    table: Table
+    left: tuple[str, str]
+    right: tuple[str, str]
+
+
+def find_keys(schema: Schema) -> tuple[ForeignKey, ...]:
+    """Return the foreign keys of a schema, with those that only names tell where a table declares none."""
+    declared = {(key.table.lower(), key.column.lower()) for key in schema.keys}
+    found = list(schema.keys)
+    for table in schema.tables:
+        for column in table.columns:
+            if (table.name.lower(), column.name.lower()) in declared:
+                continue
+            if other := _meant(table, column.name, schema):
+                found.append(ForeignKey(table.name, column.name, other[0].name, other[1]))
+    return tuple(found)
+
+
+def _meant(table: Table, column: str, schema: Schema) -> tuple[Table, str] | None:
+    """Return the table and key that a column's name tells: `customer_id`, `countryCode`, `lost_in_battle`."""
+    if table.key == (column,):
+        # A table's own key may be that of another table that it says more about, where that has the same name.
+        same = [
+            each
+            for each in schema.tables
+            if each is not table and each.key == table.key and "id" in words_of_name(column)
+        ]
+        own = set(words_of_name(table.name))
+        named = [each for each in same if set(words_of_name(each.name)) & set(words_of_name(column)) - {"id"} - own]
+        return (named[0], column) if len(named) == 1 else None
+    words = words_of_name(column)
+    candidates: list[tuple[int, Table, str]] = []
+    for other in schema.tables:
+        if other is table or len(other.key) != 1:
+            continue
+        key, name = words_of_name(other.key[0]), words_of_name(other.name)
+        singular = [*name[:-1], name[-1].removesuffix("s")]
+        if words == key and (len(key) > 1 or key[0] not in _KEY_WORDS):
+            candidates.append((3, other, other.key[0]))
+        elif any(words[-len(each) - len(key) :] == [*each, *key] for each in (name, singular)):
+            candidates.append((2, other, other.key[0]))
+        elif key[-1] in _KEY_WORDS and (
+            words[-len(name) :] in (name, singular) or words in (name[-1:], singular[-1:])
+        ):
+            candidates.append((1, other, other.key[0]))
+    best = max((each[0] for each in candidates), default=0)
+    top = [(other, key) for score, other, key in candidates if score == best]
+    return top[0] if len(top) == 1 else None
+
+
+def join_path(tables: Sequence[Table], schema: Schema, keys: Iterable[ForeignKey]) -> list[Step] | None:
+    """Return the joins that lead from the first table to all the others, the shortest; None where there are none."""
+    edges: dict[str, list[tuple[str, str, str]]] = {}
+    for key in keys:
+        edges.setdefault(key.table.lower(), []).append((key.column, key.other, key.other_column))
+        edges.setdefault(key.other.lower(), []).append((key.other_column, key.table, key.column))
+    joined = {tables[0].name.lower()}
+    steps: list[Step] = []
+    for wanted in tables[1:]:
+        if wanted.name.lower() in joined:
+            continue
+        came: dict[str, tuple[str, str, str]] = {}
+        queue, seen = deque(joined), set(joined)
+        while queue and wanted.name.lower() not in came:
+            here = queue.popleft()
+            for column, other, other_column in edges.get(here, []):
+                if other.lower() not in seen:
+                    seen.add(other.lower())
+                    came[other.lower()] = (here, column, other_column)
+                    queue.append(other.lower())
+        if wanted.name.lower() not in came:
+            return None
+        way: list[Step] = []
+        at = wanted.name.lower()
+        while at not in joined:
+            here, column, other_column = came[at]
+            table = schema.by_name[at]
+            way.append(Step(table, (schema.by_name[here].name, column), (table.name, other_column)))
+            at = here
+        for step in reversed(way):
+            joined.add(step.table.name.lower())
+            steps.append(step)
+    return steps

@@ -1,0 +1,962 @@
+"""A question → one SELECT, by rules: look-up, filter, count, sum, mean, maximum, top, group, years, simple joins.
+
+Precision comes first: every word of the question must be used, and whatever can be meant in two ways is no plan.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from marchwarden.sources.database.planning.joins import find_keys, join_path
+from marchwarden.sources.database.planning.question_links import Link, NotLinked, SchemaNames, link_question
+from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table, words_of_name
+
+_RESERVED = frozenset(
+    {
+        "all", "and", "as", "asc", "between", "by", "case", "check", "column", "create", "cross",
+        "current_date", "default", "desc", "distinct", "drop", "else", "end", "except", "exists", "for",
+        "foreign", "from", "full", "group", "having", "if", "in", "index", "inner", "insert", "into", "is",
+        "join", "key", "left", "like", "limit", "natural", "not", "null", "offset", "on", "or", "order",
+        "outer", "primary", "references", "right", "select", "set", "show", "table", "then", "to", "union",
+        "unique", "update", "user", "using", "values", "when", "where", "with", "window", "year", "date",
+        "time", "timestamp"
+    }
+)  # fmt: skip
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+
+
+@dataclass(frozen=True)
+class NotPlanned:
+    reason: str
+
+
+class _Unclear(Exception):
+    """The question can't be planned; the message says why."""
+
+
+@dataclass
+class _Condition:
+    column: Column
+    operator: str
+    value: str
+    """As it stands in the statement: a literal, or a sub-select."""
+    joint: str = "AND"
+    """Word that joins it to the one before."""
+
+
+@dataclass
+class _Query:
+    """The statement as far as the question was read."""
+
+    select: list[tuple[Column | None, str]] = field(default_factory=list)
+    """Columns with their aggregate, in order; no column for COUNT(*)."""
+    distinct: bool = False
+    counted: Table | None = None
+    entities: list[Table] = field(default_factory=list)
+    """Tables that the question names, in order."""
+    conditions: list[_Condition] = field(default_factory=list)
+    without: list[tuple[Table, int]] = field(default_factory=list)
+    """Tables of which there must be no row, with the number of the first condition that is about those rows."""
+    group: Column | Table | None = None
+    order: tuple[Column | None, str] | None = None
+    """Column to order by, None for the number of rows; and the direction."""
+    limit: int | None = None
+    having: tuple[str, str] | None = None
+
+    def order_is_count(self) -> bool:
+        return self.order is not None and self.order[0] is None
+
+
+def plan_statement(question: str, schema: Schema, dialect: str = "sqlite") -> str | NotPlanned:
+    """Return a statement that answers the whole question, or the reason why there is none."""
+    if not schema.tables:
+        return NotPlanned("it has no table that may be read")
+    try:
+        links = link_question(question, SchemaNames(schema))
+    except NotLinked as error:
+        return NotPlanned(f"“{error}” names nothing in it")
+    try:
+        query = _Reader(links, schema).read()
+        return _Writer(query, schema, dialect).write()
+    except _Unclear as error:
+        return NotPlanned(str(error))
+
+
+class _Reader:
+    """Reads links from left to right into a query."""
+
+    def __init__(self, links: Sequence[Link], schema: Schema) -> None:
+        self.links = list(links)
+        self.schema = schema
+        self.keys = find_keys(schema)
+        self.query = _Query()
+        self.at = 0
+        self.mode = "select"
+        self.aggregates: list[str] = []
+        self.counts = False
+        self.top: tuple[str, tuple[str, ...], int] | None = None
+        self.compares: tuple[str, tuple[str, ...]] | None = None
+        self.negated = False
+        self.joint = "AND"
+        self.groups = False
+        self.orders = False
+        self.direction: str | None = None
+        self.last: Column | None = None
+        """Column of the condition before, or the one named last in a condition."""
+        self.tables = self._named_tables()
+
+    def _named_tables(self) -> list[Table]:
+        return list(dict.fromkeys(table for link in self.links if link.kind == "table" for table in link.tables))
+
+    # Looking around
+
+    def peek(self, ahead: int = 0) -> Link | None:
+        place = self.at + ahead
+        return self.links[place] if place < len(self.links) else None
+
+    def next_is(self, *cues: str, ahead: int = 0) -> bool:
+        link = self.peek(ahead)
+        return link is not None and link.phrase is not None and link.phrase.cue in cues
+
+    def _follows(self, *cues: str) -> bool:
+        """Return whether the link that was just taken comes behind one of these cues."""
+        return self.at >= 2 and (phrase := self.links[self.at - 2].phrase) is not None and phrase.cue in cues
+
+    def take(self) -> Link:
+        link = self.links[self.at]
+        self.at += 1
+        return link
+
+    # Reading
+
+    def read(self) -> _Query:
+        while self.at < len(self.links):
+            link = self.take()
+            getattr(self, f"_read_{link.kind}")(link)
+        self._finish()
+        return self.query
+
+    def _read_cue(self, link: Link) -> None:
+        phrase = link.phrase
+        assert phrase is not None
+        cue = phrase.cue
+        if link.place == 0 and link.words in ("sort", "order"):
+            self.sorts = True  # `sort the names by age`
+            return
+        if cue == "ask":
+            self._settle()
+            self.mode = "select"
+        elif cue == "count":
+            self._settle()
+            self.counts = True
+        elif cue == "distinct":
+            self.distinct_next = True
+            if not self.counts:
+                self.query.distinct = True
+        elif cue == "aggregate":
+            self._read_aggregate(phrase.value)
+        elif cue in ("top", "common"):
+            self._read_top(cue, phrase.value, phrase.columns)
+        elif cue == "compare":
+            self.compares = (phrase.value, phrase.columns)
+            if phrase.value in (">=", "<=") and link.words.startswith("or "):
+                self._widen(phrase.value)
+        elif cue == "between":
+            self._read_between()
+        elif cue == "average":
+            self._read_average(phrase.value, phrase.columns)
+        elif cue == "order":
+            if link.words != "in" or self.next_is("descending", "ascending"):
+                self.orders = True
+            else:
+                self.mode = "where"
+        elif cue in ("descending", "ascending"):
+            self.direction = "DESC" if cue == "descending" else "ASC"
+            if self.query.order and self.query.limit is None:
+                self.query.order = (self.query.order[0], self.direction)
+                self.orders = False
+            else:
+                self.orders = True
+        elif cue == "each":
+            self._settle()
+            self.groups = True
+        elif cue == "not":
+            self.negated = True
+        elif cue == "or":
+            self.joint = "OR"
+        elif cue == "both":
+            raise _Unclear("“both” asks for two sets of rows")
+        elif cue in ("and", "comma"):
+            pass
+        elif cue == "where":
+            is_asked = link.words in ("which", "who") and not self.query.select and not self.query.entities
+            self.mode = "select" if is_asked else "where"
+        elif cue == "in" and link.words == "by" and self.sorts:
+            self.orders, self.sorts = True, False
+        elif cue == "in":
+            if link.words in ("from", "at", "on", "during", "by") and self.query.select:
+                self.mode = "where"
+        elif cue in ("like", "starts", "ends"):
+            self._read_like(cue)
+        elif cue == "named":
+            self._read_named()
+        else:
+            raise _Unclear(f"“{link.words}” can't be read here")
+
+    distinct_next = False
+    sorts = False
+    number = 1
+
+    def _settle(self) -> None:
+        if self.compares or self.top or self.negated:
+            raise _Unclear("a comparison has nothing that it compares")
+
+    def _read_aggregate(self, name: str) -> None:
+        if self.mode == "select" or (name in ("AVG", "SUM") and self.groups):
+            self.aggregates.append(name)
+        elif name in ("MAX", "MIN"):
+            self._read_top("top", "DESC" if name == "MAX" else "ASC", ())
+        else:
+            raise _Unclear("a mean or a sum is a condition")
+
+    def _read_top(self, cue: str, direction: str, columns: tuple[str, ...]) -> None:
+        number, self.number = self.number, 1
+        following = self.peek()
+        if following and following.kind == "number" and following.words.isdigit() and int(following.words) <= 100:
+            number = int(self.take().words)
+            if self.next_is("top", "common"):
+                again = self.take().phrase
+                assert again is not None
+                direction, columns = again.value, again.columns or columns
+        if self.next_is("count") and not columns:
+            self.at += 1  # `the largest number of concerts`
+            columns = ("#",)
+        if cue == "common":
+            self.top = (direction, ("*",), number)
+        else:
+            self.top = (direction, columns, number)
+        if columns and cue == "top" and columns != ("#",):
+            self.top = None
+            column = self._implied(columns, direction)
+            self._order(column[0], column[1], number)
+            if self.query.select:
+                self.mode = "where"
+
+    def _implied(self, words: tuple[str, ...], direction: str) -> tuple[Column, str]:
+        """Return the column that a word such as `youngest` compares, and the direction in it."""
+        tables = self._near_tables()
+        found = [
+            column
+            for word in words
+            for table in tables
+            for column in table.columns
+            if word in words_of_name(column.name)
+        ]
+        if len(found) == 1:
+            return found[0], direction
+        if not found and words == ("age",):
+            born = [c for t in tables for c in t.columns if {"birth", "born"} & set(words_of_name(c.name))]
+            born = [c for c in born if not {"place", "city", "country"} & set(words_of_name(c.name))]
+            if len(born) == 1:
+                return born[0], {"DESC": "ASC", "ASC": "DESC", ">": "<", "<": ">"}.get(direction, direction)
+        raise _Unclear(f"it is not clear which column “{words[0]}” means")
+
+    def _near_tables(self) -> list[Table]:
+        """Return the table that is named next, else the one that was named last, else all."""
+        following = self.peek()
+        if following and following.kind == "table":
+            return list(following.tables)
+        if self.query.entities:
+            return self.query.entities[-1:]
+        return self.tables or list(self.schema.tables)
+
+    def _order(self, column: Column | None, direction: str, limit: int | None) -> None:
+        if self.query.order is not None:
+            raise _Unclear("there are two orders")
+        self.query.order, self.query.limit = (column, direction), limit
+
+    def _widen(self, operator: str) -> None:
+        """Apply `or more`, `or after` to the condition before."""
+        self.compares = None
+        if not self.query.conditions or self.query.conditions[-1].operator != "=":
+            raise _Unclear("there is nothing that “or more” belongs to")
+        self.query.conditions[-1].operator = operator
+
+    # Tables
+
+    def _read_table(self, link: Link) -> None:
+        table = self._pick_table(link)
+        if self.query.without:
+            raise _Unclear("it is not clear what is excluded")
+        self._check_owner(table)
+        following = self.peek()
+        if self.groups:
+            self._group_by(table if not link.columns else self._table_or_column(link, table))
+            return
+        if self.top is not None:
+            self._top_of_table(link, table)
+            return
+        if self.compares and self.compares[0] and following is None:
+            raise _Unclear("a comparison has no number")
+        if self.negated and self.query.entities and table not in self.query.entities:
+            self.negated = False
+            self.query.without.append((table, len(self.query.conditions)))
+            return
+        if self.counts and self.query.counted is None and not any(name == "COUNT" for _, name in self.query.select):
+            self.counts = False
+            self.query.counted = table
+            self.query.select.append((None, "COUNT"))
+            if self.distinct_next:
+                raise _Unclear("it is not clear what different rows are")
+        elif self.mode == "select" and self.query.select and self._follows("and", "comma"):
+            raise _Unclear(f"it does not say what of {table.name} is asked for")
+        elif link.columns and self.mode == "select" and not self._names_entity(link):
+            self._read_column(link)
+            return
+        self.query.entities.append(table)
+
+    def _check_owner(self, table: Table) -> None:
+        """Raise _Unclear for `the names of orchestras` where only conductors have names."""
+        before = self.links[max(0, self.at - 3) : self.at - 1]
+        is_of = len(before) == 2 and before[0].kind == "column" and before[1].words in ("of", "for")
+        if (is_of or (before and before[-1].kind == "column")) and self.mode == "select" and self.query.select:
+            column = self.query.select[-1][0]
+            if column and column.table != table.name and not (before[-1].kind == "column" and self.query.entities):
+                raise _Unclear(f"{table.name} has no column {column.name}")
+
+    def _names_entity(self, link: Link) -> bool:
+        """Return whether a word that names a table and a column means the table."""
+        following = self.peek()
+        return not self.aggregates and not (following is None and not self.query.select)
+
+    def _table_or_column(self, link: Link, table: Table) -> Table | Column:
+        own = [column for column in link.columns if column.table in {each.name for each in self.query.entities}]
+        return own[0] if len(own) == 1 else table
+
+    def _pick_table(self, link: Link) -> Table:
+        if len(link.tables) != 1:
+            raise _Unclear(f"“{link.words}” may be {' or '.join(table.name for table in link.tables)}")
+        return link.tables[0]
+
+    def _group_by(self, group: Table | Column) -> None:
+        self.groups = False
+        if self.query.group is not None and self.query.group is not group:
+            raise _Unclear("there are two groups")
+        self.query.group = group
+        self.mode = "where" if self.query.select else "select"
+
+    def _top_of_table(self, link: Link, table: Table) -> None:
+        assert self.top is not None
+        direction, columns, number = self.top
+        self.top = None
+        if columns == ("*",):
+            raise _Unclear("it is not clear what is most common")
+        if not self.query.entities:
+            plain = [column for column, name in self.query.select if column and not name]
+            if len(plain) != 1 or plain[0].table != table.name or len(self.query.select) > 1:
+                raise _Unclear(f"it is not clear which {link.words} are meant")
+            self.query.group = plain[0]  # `the year with the most concerts`
+            self.query.entities.append(table)
+            self._order(None, direction, number)
+            return
+        # `the stadium with the most concerts`: as many rows as belong to each.
+        self.query.group = self.query.entities[0]
+        self.query.entities.append(table)
+        self._order(None, direction, number)
+
+    # Columns
+
+    def _read_column(self, link: Link) -> None:
+        if self.groups:
+            self._group_by(self._pick_column(link))
+            return
+        if self.top is not None:
+            self._top_by_column(link)
+            return
+        if self._has_value_after():
+            self._condition_on(link)
+            return
+        if self.orders:
+            self.orders = False
+            self._order(self._pick_column(link), self.direction or "ASC", None)
+            self.direction = None
+            return
+        if self.compares is not None:
+            operator, _ = self.compares
+            number = self.peek()
+            if number is None or number.kind != "number":
+                raise _Unclear("a comparison has no number")
+            self.compares = None
+            self._add(self._pick_column(link), operator, self._literal(self.take(), self._pick_column(link)))
+            return
+        if self.negated:
+            raise _Unclear("it is not clear what “not” belongs to")
+        if self.counts:
+            self._count_column(link)
+            return
+        if self.mode == "where":
+            self._late_column(link)
+            return
+        column = self._pick_column(link)
+        is_flag = words_of_name(column.name)[0] in ("is", "has", "if", "was") and not link.is_exact
+        if is_flag:
+            raise _Unclear(f"it is not clear which rows are “{link.words}”")
+        if self.aggregates:
+            self.query.select += [(column, name) for name in self.aggregates]
+            # `average age and height`: the next column too, unless it says another.
+            if not (self.next_is("and", "comma") and (after := self.peek(1)) and after.kind == "column"):
+                self.aggregates = []
+        else:
+            self.query.select.append((column, ""))
+
+    def _late_column(self, link: Link) -> None:
+        """Read a column behind the conditions, such as `from which countries`."""
+        raise _Unclear(f"it is not clear what “{link.words}” says of the rows")
+
+    def _count_column(self, link: Link) -> None:
+        column = self._pick_column(link)
+        if (
+            not self.distinct_next and not self.query.entities and not self._is_listed_once(column)
+        ) or self.distinct_next:
+            self.query.select.append((column, "COUNT DISTINCT"))
+        else:
+            raise _Unclear(f"it is not clear whether each {link.words} counts once")
+        self.counts = self.distinct_next = False
+
+    def _is_listed_once(self, column: Column) -> bool:
+        return self.schema.by_name[column.table.lower()].key == (column.name,)
+
+    def _top_by_column(self, link: Link) -> None:
+        assert self.top is not None
+        direction, columns, number = self.top
+        self.top = None
+        column = self._pick_column(link)
+        if columns == ("#",):
+            raise _Unclear(f"it is not clear what {link.words} are counted for")
+        if columns == ("*",):
+            self.query.select.append((column, ""))
+            self.query.group = column
+            self._order(None, direction, number)
+            return
+        was_select, is_first = self.mode == "select", not self.query.select and not self.query.entities
+        if not is_first:
+            self.mode = "where"
+        is_asked = was_select and is_first and number == 1
+        if is_asked and column.is_number:
+            self.query.select.append((column, "MAX" if direction == "DESC" else "MIN"))
+        elif self.query.select or self.query.entities:
+            self._order(column, direction, number)
+        else:
+            raise _Unclear(f"it is not clear whether the highest {link.words} or its row is asked for")
+
+    def _pick_column(self, link: Link) -> Column:
+        """Return the column that words name: of the table that stands nearest, where several have one."""
+        found = list(link.columns)
+        if len(found) == 1:
+            return found[0]
+        # `of the stadium`, `stadium name`: the table beside it.
+        before = self.links[self.links.index(link) - 1] if self.links.index(link) > 0 else None
+        beside = [each for each in (before,) if each and each.kind == "table"]
+        for each in (*beside, *self._tables_after(link), *reversed(self._tables_before(link))):
+            own = [column for column in found if column.table in {table.name for table in each.tables}]
+            if len(own) == 1:
+                return own[0]
+            if len(own) > 1:
+                raise _Unclear(f"“{link.words}” may be {' or '.join(column.name for column in own)}")
+        valued = {column.table for each in self.links if each.kind == "value" for column in each.values}
+        own = [column for column in found if column.table in valued]
+        if len(own) == 1 and not self.tables:
+            return own[0]
+        keys = [column for column in found if self.schema.by_name[column.table.lower()].key == (column.name,)]
+        if len(keys) == 1 and not self.tables:
+            return keys[0]
+        raise _Unclear(f"“{link.words}” may be a column of {' or '.join({column.table for column in found})}")
+
+    def _tables_after(self, link: Link) -> list[Link]:
+        place = self.links.index(link)
+        return [each for each in self.links[place + 1 :] if each.kind == "table" and each.tables]
+
+    def _tables_before(self, link: Link) -> list[Link]:
+        place = self.links.index(link)
+        return [each for each in self.links[:place] if each.kind == "table" and each.tables]
+
+    def _is_beside(self, column: Column) -> bool:
+        """Return whether a column is of another table than the one whose rows are asked for."""
+        asked = [each.table for each, _ in self.query.select if each] + [each.name for each in self.query.entities]
+        return bool(asked) and asked[0] != column.table
+
+    # Conditions
+
+    def _has_value_after(self) -> bool:
+        following = self.peek()
+        if following is None:
+            return False
+        if following.kind == "value" and self.mode == "select":
+            # `which region is Kabul in`: a value of another column says no more of this one.
+            return any(column in following.values for column in self.links[self.at - 1].columns)
+        if following.kind in ("value", "text", "number"):
+            return True
+        if self.next_is("compare", "between", "average", "like", "starts", "ends"):
+            return True
+        if self.next_is("not"):
+            after = self.peek(1)
+            return after is not None and after.kind in ("value", "text", "number")
+        return False
+
+    def _condition_on(self, link: Link) -> None:
+        column = self._pick_valued(link)
+        self.last = column
+        following = self.take()
+        if self.mode == "select" and not self.query.select and not self.query.entities and not self.counts:
+            raise _Unclear("nothing is asked for before the first condition")
+        self.mode = "where"
+        if (phrase := following.phrase) is not None:
+            cue = phrase.cue
+            if cue == "not":
+                self.negated = True
+                following = self.take()
+            elif cue == "compare":
+                self.compares = (phrase.value, ())
+                value = self.peek()
+                if value is None or value.kind not in ("number", "text", "value"):
+                    raise _Unclear("a comparison has no number")
+                following = self.take()
+            elif cue == "between":
+                self._between(column)
+                return
+            elif cue == "average":
+                self._against_average(column, phrase.value)
+                return
+            else:
+                self._like(column, cue)
+                return
+        operator = "="
+        if self.compares:
+            operator, self.compares = self.compares[0], None
+        if self.negated:
+            if operator != "=":
+                raise _Unclear("a comparison is denied")
+            operator, self.negated = "!=", False
+            if self._is_beside(column):
+                raise _Unclear(f"it is not clear which rows “not” excludes by {column.name}")
+        self._add(column, operator, self._literal(following, column))
+
+    def _pick_valued(self, link: Link) -> Column:
+        """Return the column of a condition: the one that has the value, where the words name several."""
+        following = self.peek()
+        if following and following.kind in ("value", "text") and len(link.columns) > 1:
+            own = [column for column in link.columns if column in following.values]
+            if len(own) == 1:
+                return own[0]
+        return self._pick_column(link)
+
+    def _literal(self, link: Link, column: Column) -> str:
+        if column in link.values:
+            return _quote(link.values[column])
+        lengths = {len(value) for value in column.values}
+        if link.kind == "number" and lengths == {len(link.words)} and all(map(_is_number, column.values)):
+            return _quote(link.words)  # years that are kept as text compare as text
+        if link.values and not (link.kind == "number" and column.is_number):
+            raise _Unclear(f"{column.name} of {column.table} has no value “{link.words}”")
+        if link.kind == "number":
+            return link.words if column.is_number or _is_number(link.words) else _quote(link.words)
+        if link.kind == "text" and not (column.complete and column.values) and not column.is_number:
+            return _quote(link.words)
+        raise _Unclear(f"{column.name} of {column.table} has no value “{link.words}”")
+
+    def _add(self, column: Column, operator: str, value: str) -> None:
+        joint, self.joint = self.joint, "AND"
+        if joint == "OR" and not self.query.conditions:
+            joint = "AND"
+            self.joint = "OR"  # `either … or …`
+        self.query.conditions.append(_Condition(column, operator, value, joint))
+        self.last = column
+
+    def _read_value(self, link: Link) -> None:
+        if self.top or self.orders or self.aggregates:
+            raise _Unclear(f"it is not clear what “{link.words}” belongs to")
+        column = self._column_of_value(link)
+        operator = "="
+        if self.compares:
+            raise _Unclear(f"it is not clear how “{link.words}” compares")
+        if self.negated:
+            operator, self.negated = "!=", False
+            if self._is_beside(column):
+                raise _Unclear(f"it is not clear which rows “not {link.words}” excludes")
+        self._add(column, operator, _quote(link.values[column]))
+
+    def _column_of_value(self, link: Link) -> Column:
+        found = list(link.values)
+        if self.last in found:
+            return self.last
+        # A column that the next word names: `French nationality`, `CV type`.
+        following = self.peek()
+        if following and following.kind == "column":
+            own = [column for column in following.columns if column in found]
+            if len(own) == 1:
+                self.at += 1
+                return own[0]
+        if len(found) > 1:
+            named = {table.name for table in self.tables}
+            found = [column for column in found if column.table in named] or found
+        if len(found) > 1:
+            nearest = [each.name for each in reversed(self.query.entities)]
+            for name in nearest:
+                own = [column for column in found if column.table == name]
+                if own:
+                    found = own
+                    break
+        if len(found) != 1:
+            raise _Unclear(f"“{link.words}” stands in {' and '.join(f'{c.table}.{c.name}' for c in found)}")
+        return found[0]
+
+    def _read_text(self, link: Link) -> None:
+        if link.values:
+            self._read_value(link)
+        else:
+            raise _Unclear(f"no column that is named holds “{link.words}”")
+
+    def _read_number(self, link: Link) -> None:
+        following = self.peek()
+        if self.next_is("top") and link.words.isdigit() and self.compares is None and self.last is None:
+            phrase = self.take().phrase  # `the 3 largest countries`
+            assert phrase is not None
+            self.number = int(link.words)
+            self._read_top("top", phrase.value, phrase.columns)
+            return
+        if self.compares is not None:
+            operator, words = self.compares
+            # `more than 2 concerts`, `at least 3 languages`: as many rows.
+            if following and following.kind == "table" and not words and not self.query.entities:
+                plain = [column for column, name in self.query.select if column and not name]
+                if len(plain) != 1 or plain[0].table not in [each.name for each in following.tables]:
+                    raise _Unclear(f"it is not clear what has {link.words} {following.words}")
+                self.compares = None
+                self.at += 1
+                self.query.group, self.query.having = plain[0], (operator, link.words)
+                self.query.entities.append(self._pick_table(following))
+                return
+            if following and following.kind == "table" and not words and self.query.entities:
+                self.compares = None
+                self.at += 1
+                table = self._pick_table(following)
+                if table is self.query.entities[0]:
+                    raise _Unclear(f"it is not clear how {table.name} are counted")
+                self.query.group = self.query.entities[0]
+                self.query.entities.append(table)
+                self.query.having = (operator, link.words)
+                return
+            self.compares = None
+            if self.last is not None and not words:
+                column = self.last
+            elif following and following.kind == "column" and not words:
+                self.at += 1
+                column = self._pick_column(following)
+            elif words:
+                column, operator = self._implied(words, operator)
+            else:
+                raise _Unclear(f"it is not clear what {link.words} counts")
+            self._add(column, operator, self._literal(link, column))
+            return
+        if self.last is not None and self.joint == "OR":
+            self._add(self.last, "=", self._literal(link, self.last))
+            return
+        if _YEAR.fullmatch(link.words) and not self.top:
+            column, _ = self._implied(("year",), "=")
+            operator = "!=" if self.negated else "="
+            self.negated = False
+            self._add(column, operator, self._literal(link, column))
+            return
+        raise _Unclear(f"it is not clear what {link.words} is")
+
+    def _read_between(self) -> None:
+        if self.last is None:
+            low = self.peek()
+            if low and low.kind == "number" and _YEAR.fullmatch(low.words):
+                self._between(self._implied(("year",), "=")[0])
+                return
+            raise _Unclear("it is not clear what lies between")
+        self._between(self.last)
+
+    def _between(self, column: Column) -> None:
+        low = self.take() if self.peek() else None
+        if self.next_is("and"):
+            self.at += 1
+        high = self.take() if self.peek() else None
+        if not low or not high or (low.kind, high.kind) != ("number", "number"):
+            raise _Unclear("it is not clear what lies between")
+        self._add(column, "BETWEEN", f"{self._literal(low, column)} AND {self._literal(high, column)}")
+
+    def _read_average(self, operator: str, words: tuple[str, ...]) -> None:
+        following = self.peek()
+        if words:
+            column, operator = self._implied(words, operator)
+        elif following and following.kind == "column":
+            self.at += 1
+            column = self._pick_column(following)
+        elif self.last:
+            column = self.last
+        else:
+            raise _Unclear("it is not clear which average is meant")
+        self._against_average(column, operator)
+
+    def _against_average(self, column: Column, operator: str) -> None:
+        # `above the average population of cities`: the same column again, and all rows.
+        following = self.peek()
+        if following and following.kind == "column" and column in following.columns:
+            self.at += 1
+        self._add(column, operator, f"AVG {column.name}")
+
+    def _read_like(self, cue: str) -> None:
+        if self.last is None and len(self.query.select) == 1 and self.query.select[0][0]:
+            self.last = self.query.select[0][0]
+        if self.last is None or self.query.conditions:
+            raise _Unclear("it is not clear where the text is looked for")
+        self._like(self.last, cue)
+
+    def _like(self, column: Column, cue: str) -> None:
+        text = self.take() if self.peek() else None
+        if text is None or text.kind not in ("text", "value", "number"):
+            raise _Unclear("it is not clear which text is looked for")
+        following = self.peek()
+        if following and following.kind == "column" and self.mode != "where":
+            raise _Unclear("it is not clear where the text is looked for")
+        pattern = {"like": "%{}%", "starts": "{}%", "ends": "%{}"}[cue].format(text.words)
+        self._add(column, "NOT LIKE" if self.negated else "LIKE", _quote(pattern))
+        self.negated = False
+
+    def _read_named(self) -> None:
+        value = self.peek()
+        if value is None or value.kind not in ("text", "value"):
+            return
+        table = self.query.entities[-1] if self.query.entities else None
+        names = [] if table is None else [column for column in table.columns if _is_name(column)]
+        own = [column for column in names if column in value.values]
+        chosen = own or (names if value.kind == "text" else [])
+        if len(chosen) != 1:
+            return
+        self.at += 1
+        self.mode = "where"
+        self._add(chosen[0], "=", self._literal(value, chosen[0]))
+
+    # The end
+
+    def _finish(self) -> None:
+        query = self.query
+        if self.top and self.top[1] == ("*",) and len(query.select) == 1 and query.select[0][0] and not query.group:
+            query.group = query.select[0][0]
+            self._order(None, self.top[0], self.top[2])
+            self.top = None
+        self._settle()
+        if self.orders and self.direction and len(query.select) == 1 and query.select[0][0] and not query.order:
+            self._order(query.select[0][0], self.direction, None)
+            self.orders = False
+        plain = [column for column, name in query.select if column and not name]
+        if self.groups and plain and query.group is None:
+            self.groups = False  # `codes and the number of templates for each`
+            owners = {column.table for column in plain}
+            if len(plain) > 1 and len(owners) > 1:
+                raise _Unclear("it is not clear what is counted for each")
+            query.group = plain[0] if len(plain) == 1 else self.schema.by_name[plain[0].table.lower()]
+        if self.aggregates or self.orders or self.groups or self.counts:
+            raise _Unclear("a part of it has nothing that it is about")
+        if not query.select:
+            self._select_names()
+
+    def _select_names(self) -> None:
+        if not self.query.entities:
+            raise _Unclear("it names nothing that is asked for")
+        names = [column for column in self.query.entities[0].columns if _is_name(column)]
+        if len(names) != 1:
+            raise _Unclear(f"it does not say which columns of {self.query.entities[0].name} are asked for")
+        self.query.select.append((names[0], ""))
+
+
+def _is_name(column: Column) -> bool:
+    words = words_of_name(column.name)
+    own = set(words_of_name(column.table)) | {each.removesuffix("s") for each in words_of_name(column.table)}
+    return words[-1] in ("name", "title") and (len(words) == 1 or set(words[:-1]) <= own)
+
+
+def _exclude(one: _Condition, other: _Condition) -> bool:
+    """Return whether no value passes both conditions."""
+    if one.operator == "=" == other.operator:
+        return True
+    low, high = (one, other) if one.operator.startswith(">") else (other, one)
+    if not (low.operator.startswith(">") and high.operator.startswith("<")):
+        return False
+    return _is_number(low.value) and _is_number(high.value) and float(low.value) >= float(high.value)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\d+(?:\.\d+)?", text) is not None
+
+
+def _quote(text: str) -> str:
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"
+
+
+class _Writer:
+    """Writes a query as SQL."""
+
+    def __init__(self, query: _Query, schema: Schema, dialect: str) -> None:
+        self.query, self.schema, self.dialect = query, schema, dialect
+        self.keys: tuple[ForeignKey, ...] = find_keys(schema)
+
+    def write(self) -> str:
+        query = self.query
+        outer = query.conditions
+        inner: list[str] = []
+        if query.without:
+            if len(query.without) > 1:
+                raise _Unclear("it excludes two kinds of rows")
+            table, first = query.without[0]
+            outer, about = query.conditions[:first], query.conditions[first:]
+            if any(each.column.table != table.name for each in about):
+                raise _Unclear("it is not clear what is excluded")
+            inner = [self._without(table, about)]
+        if query.without:
+            query.entities = query.entities[:1]
+        group = query.group
+        plain_rows = not query.having and not any(name for _, name in query.select) and not query.order_is_count()
+        if plain_rows and isinstance(group, Table):
+            query.entities.append(group)  # `the name of each battle` asks for every row
+            group = None
+        elif plain_rows and group is not None:
+            raise _Unclear(f"nothing is asked for each {group.name}")
+        if isinstance(group, Table) and query.counted is group:
+            raise _Unclear(f"it is not clear what is counted for each {group.name}")
+        if len({(column, name) for column, name in query.select}) < len(query.select):
+            raise _Unclear("it names a column twice")
+        if query.order and not group and any(name for _, name in query.select):
+            raise _Unclear("a number of all rows has no order")
+        select, grouped = list(query.select), []
+        if isinstance(group, Table):
+            key = group.key[0] if len(group.key) == 1 else None
+            names = [column for column in group.columns if _is_name(column)]
+            if not key:
+                raise _Unclear(f"the rows of {group.name} have no key to group by")
+            grouped = [group.by_name[key.lower()]]
+            if not any(column for column, name in select if not name):
+                if len(names) != 1:
+                    raise _Unclear(f"it is not clear what to call each {group.name}")
+                select.insert(0, (names[0], ""))
+        elif group is not None:
+            grouped = [group]
+            if not any(column is group for column, _ in select) and query.having is None and query.limit is None:
+                select.insert(0, (group, ""))
+        counts = (
+            any(name == "COUNT" for _, name in select) or query.having or (query.order and query.order[0] is None)
+        )
+        tables = self._tables(select, grouped, outer, bool(counts))
+        steps = join_path(tables, self.schema, self.keys)
+        if steps is None:
+            raise _Unclear(f"no key joins {' and '.join(table.name for table in tables)}")
+        if steps and not grouped and any(name == "COUNT" for _, name in select) and len(steps) > 1:
+            raise _Unclear("it is not clear what is counted over several tables")
+        self.qualified = bool(steps)
+        sql = "SELECT " + ("DISTINCT " if query.distinct else "")
+        sql += ", ".join(self._selected(column, name) for column, name in select)
+        sql += f" FROM {self._name(tables[0].name)}"
+        for step in steps:
+            sql += f" JOIN {self._name(step.table.name)} ON {self._pair(step.left)} = {self._pair(step.right)}"
+        if where := [self._where(outer), *inner]:
+            told = " AND ".join(each for each in where if each)
+            sql += f" WHERE {told}" if told else ""
+        if grouped:
+            plain = [column for column, name in select if column and not name]
+            sql += " GROUP BY " + ", ".join(self._column(each) for each in dict.fromkeys((*grouped, *plain)))
+        elif any(name for _, name in select) and any(not name for _, name in select):
+            raise _Unclear("it asks for single rows and for a number of all of them")
+        if query.having:
+            sql += f" HAVING COUNT(*) {query.having[0]} {query.having[1]}"
+        if query.order:
+            column, direction = query.order
+            by = "COUNT(*)" if column is None else self._column(column)
+            if grouped and column is not None and column not in grouped and column not in [c for c, _ in select]:
+                raise _Unclear("it is not clear how the groups are ordered")
+            sql += f" ORDER BY {by}" + (" DESC" if direction == "DESC" else "")
+            if query.limit:
+                sql += f" LIMIT {query.limit}"
+        return sql
+
+    def _tables(
+        self, select: list[tuple[Column | None, str]], grouped: list[Column], outer: list[_Condition], counts: bool
+    ) -> list[Table]:
+        """Return the tables that are read: first the one that is counted or asked for."""
+        query = self.query
+        used = [column.table for column, _ in select if column]
+        used += [column.table for column in grouped] + [each.column.table for each in outer]
+        if query.order and query.order[0]:
+            used.append(query.order[0].table)
+        if query.counted is not None:
+            used.insert(0, query.counted.name)
+        elif counts:
+            used.insert(0, query.entities[-1].name if len(query.entities) > 1 else used[0])
+        without = {table.name for table, _ in query.without}
+        # A table that the question names is one whose rows it speaks of, also where no column of it is used.
+        used += [
+            table.name for table in query.entities if table.name not in without and not self._is_known_by(table, used)
+        ]
+        return [self.schema.by_name[name.lower()] for name in dict.fromkeys(used)]
+
+    def _is_known_by(self, table: Table, used: list[str]) -> bool:
+        return table.name in used
+
+    def _without(self, table: Table, about: list[_Condition]) -> str:
+        """Return the condition that no row of another table belongs to a row."""
+        entity = self.query.entities[0]
+        pairs = [(k.other_column, k.column) for k in self.keys if (k.table, k.other) == (table.name, entity.name)]
+        pairs += [(k.column, k.other_column) for k in self.keys if (k.table, k.other) == (entity.name, table.name)]
+        if len(pairs) != 1:
+            raise _Unclear(f"no single key joins {entity.name} and {table.name}")
+        own, other = pairs[0]
+        self.qualified = False
+        told = self._where(about)
+        self.qualified = True
+        where = f" WHERE {told} AND" if told else " WHERE"
+        return (
+            f"{self._pair((entity.name, own))} NOT IN (SELECT {self._name(other)} FROM {self._name(table.name)}"
+            f"{where} {self._name(other)} IS NOT NULL)"
+        )
+
+    def _where(self, conditions: list[_Condition]) -> str:
+        told = ""
+        joints = {each.joint for each in conditions[1:]}
+        if len(joints) > 1:
+            raise _Unclear("its conditions are joined by “and” and by “or”")
+        for each in conditions:
+            same = [other for other in conditions if other is not each and other.column is each.column]
+            is_empty = any(_exclude(each, other) for other in same)
+            if is_empty and joints == {"AND"}:
+                raise _Unclear(f"{each.column.name} can't have two values at once")
+            value = each.value
+            if value.startswith("AVG "):
+                table = self._name(each.column.table)
+                value = f"(SELECT AVG({self._name(each.column.name)}) FROM {table})"
+            part = f"{self._column(each.column)} {each.operator} {value}"
+            told += f" {each.joint} {part}" if told else part
+        return f"({told})" if joints == {"OR"} and self.query.without else told
+
+    def _selected(self, column: Column | None, name: str) -> str:
+        if column is None:
+            return "COUNT(*)"
+        if name == "COUNT DISTINCT":
+            return f"COUNT(DISTINCT {self._column(column)})"
+        return f"{name}({self._column(column)})" if name else self._column(column)
+
+    def _column(self, column: Column) -> str:
+        return self._pair((column.table, column.name)) if self.qualified else self._name(column.name)
+
+    def _pair(self, pair: tuple[str, str]) -> str:
+        return f"{self._name(pair[0])}.{self._name(pair[1])}"
+
+    def _name(self, name: str) -> str:
+        is_plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in _RESERVED
+        if is_plain and (self.dialect != "postgres" or name == name.lower()):
+            return name
+        escaped = name.replace('"', '""')
+        return f'"{escaped}"'

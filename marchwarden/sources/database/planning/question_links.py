@@ -1,0 +1,269 @@
+"""Link the words of a question to cues, tables, columns and values; a word that is linked to nothing is named."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import Stemmer
+
+from marchwarden.sources.database.planning.question_words import CUES, FILLERS, LONGEST_CUE, NUMBERS, SYNONYMS, Phrase
+from marchwarden.sources.database.schema import Column, Schema, Table, words_of_name
+
+_TOKEN = re.compile(
+    r"(?P<quoted>(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))+'(?!\w)|\"[^\"\n]+\"|“[^”\n]+”|‘[^’\n]+’|`[^`\n]+`)"
+    r"|(?P<number>\d[\d,]*\.?\d*(?![\w]))|(?P<word>[^\W_][\w'’.-]*[\w]|[^\W_])|(?P<comma>,)"
+)
+# Words of a value, and of a name, that are looked for. Guesses.
+_MAX_VALUE_WORDS, _MAX_NAME_WORDS = 8, 6
+# Characters of a prefix that is enough for a name that is an abbreviation: `indep` for independence. A guess.
+_MIN_PREFIX_CHARS = 4
+
+Kind: TypeAlias = Literal["cue", "table", "column", "value", "number", "text"]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A run of words of the question, and what it is linked to."""
+
+    kind: Kind
+    words: str
+    place: int
+    """Number of its first word in the question."""
+    phrase: Phrase | None = None
+    tables: tuple[Table, ...] = ()
+    columns: tuple[Column, ...] = ()
+    """Columns that the words may name, or in which the value stands."""
+    values: Mapping[Column, str] = field(default_factory=dict)
+    """The value as each of its columns spells it."""
+    is_exact: bool = True
+    """False where the words are only a part of the names that they are linked to."""
+
+
+@dataclass(frozen=True)
+class Token:
+    text: str
+    kind: str
+    stem: str
+
+    @property
+    def lower(self) -> str:
+        return self.text.lower().replace("’", "'")
+
+
+@lru_cache(maxsize=4_096)
+def _stem(word: str) -> str:
+    return str(Stemmer.Stemmer("english").stemWord(word.lower()))
+
+
+def tokens_of(question: str) -> list[Token]:
+    found = []
+    for match in _TOKEN.finditer(question):
+        kind = match.lastgroup or "word"
+        text = match[0][1:-1].strip() if kind == "quoted" else match[0]
+        if kind == "word":
+            text = re.sub(r"['’]s$", "", text)
+        found.append(Token(text, kind, _stem(text.lower())))
+    return found
+
+
+_STOP_STEMS = frozenset(map(_stem, FILLERS))
+
+
+class SchemaNames:
+    """The names and values of a schema in the forms in which questions say them."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.tables: dict[tuple[str, ...], list[Table]] = defaultdict(list)
+        self.columns: dict[tuple[str, ...], list[Column]] = defaultdict(list)
+        self.parts: dict[tuple[str, ...], list[Column]] = defaultdict(list)
+        self.values: dict[tuple[str, ...], dict[Column, str]] = defaultdict(dict)
+        for table in schema.tables:
+            for words in _variants(words_of_name(table.name)):
+                self.tables[words].append(table)
+        self._add_endings(schema)
+        for table in schema.tables:
+            own = tuple(map(_stem, words_of_name(table.name)))
+            for column in table.columns:
+                names = words_of_name(column.name)
+                stems = tuple(map(_stem, names))
+                for words in _variants(names):
+                    self.columns[words].append(column)
+                # Without the words of its table: `concert_name` is the name of a concert.
+                rest = tuple(stem for stem in stems if stem not in own)
+                if rest and rest != stems:
+                    self.columns[rest].append(column)
+                self._add_parts(column, stems, own)
+                for value in column.values:
+                    key = tuple(token.lower for token in tokens_of(value))
+                    if 0 < len(key) <= _MAX_VALUE_WORDS:
+                        self.values[key].setdefault(column, value)
+
+    def _add_parts(self, column: Column, stems: tuple[str, ...], table: tuple[str, ...]) -> None:
+        """Add what is left of a column's name without its table's, and the names that begin or end it."""
+        for first in range(len(stems)):
+            for last in range(first + 1, len(stems) + 1):
+                part = stems[first:last]
+                if last - first < len(stems) and not set(part) <= {*table, *_STOP_STEMS}:
+                    self.parts[part].append(column)
+
+    def _add_endings(self, schema: Schema) -> None:
+        """Add the last words of a table's name where no other table's name ends so: `player` for poker_player."""
+        endings: dict[tuple[str, ...], list[Table]] = defaultdict(list)
+        for table in schema.tables:
+            stems = tuple(map(_stem, words_of_name(table.name)))
+            for first in range(1, len(stems)):
+                endings[stems[first:]].append(table)
+        for ending, tables in endings.items():
+            if len(tables) == 1 and ending not in self.tables:
+                self.tables[ending].append(tables[0])
+
+
+def _variants(words: list[str]) -> Iterator[tuple[str, ...]]:
+    """Yield a name as stems, and with each word that has a synonym replaced."""
+    stems = tuple(map(_stem, words))
+    yield stems
+    if "of" in words or "num" in words:
+        yield tuple(_stem("number" if word == "num" else word) for word in words)
+    if len(words) == 1 and len(joined := re.findall(r"[a-z]+", words[0])) == 1 and joined[0] != words[0]:
+        yield (_stem(joined[0]),)
+
+
+class NotLinked(Exception):
+    """A word of the question is linked to nothing."""
+
+
+def link_question(question: str, names: SchemaNames) -> list[Link]:
+    """Return the links of a question in order. Raises NotLinked, with the word, where one has none."""
+    tokens = tokens_of(question)
+    links: list[Link] = []
+    place = 0
+    while place < len(tokens):
+        found, length = _longest(tokens, place, names)
+        if found is None:
+            token = tokens[place]
+            if token.lower not in FILLERS:
+                raise NotLinked(token.text)
+            place += 1
+            continue
+        links.append(found)
+        place += length
+    named = {table.name for link in links if link.kind == "table" for table in link.tables}
+    return [_as_cue(link, named) for link in links]
+
+
+def _as_cue(link: Link, named: set[str]) -> Link:
+    """Return `average` as a cue, although a column has that name, where the question names other tables."""
+    phrase = CUES.get((link.words,))
+    is_far = bool(named) and not any(column.table in named for column in link.columns)
+    if link.kind == "column" and phrase and phrase.cue in ("aggregate", "top") and is_far:
+        return Link("cue", link.words, link.place, phrase)
+    return link
+
+
+def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link | None, int]:
+    token = tokens[place]
+    if token.kind == "comma":
+        return Link("cue", ",", place, Phrase("comma")), 1
+    if token.kind == "quoted":
+        key = tuple(each.lower for each in tokens_of(token.text))
+        return Link("text", token.text, place, values=dict(names.values.get(key, {}))), 1
+    if token.kind == "number":
+        values = dict(names.values.get((token.lower,), {}))
+        return Link("number", token.text.replace(",", "").rstrip("."), place, values=values), 1
+    candidates: list[tuple[int, int, Link]] = []
+    for length in range(min(LONGEST_CUE, len(tokens) - place), 0, -1):
+        key = tuple(each.lower for each in tokens[place : place + length])
+        if key in CUES:
+            if place == 0 and CUES[key].cue == "ask":
+                return Link("cue", " ".join(key), place, CUES[key]), length
+            candidates.append((length, 2, Link("cue", " ".join(key), place, CUES[key])))
+            break
+    if name := _name(tokens, place, names):
+        candidates.append((name[1], 3, name[0]))
+    if value := _value(tokens, place, names):
+        candidates.append((value[1], 4 if _is_name_like(tokens, place) else 1, value[0]))
+    if not candidates and token.lower in NUMBERS:
+        return Link("number", NUMBERS[token.lower], place), 1
+    if not candidates:
+        return None, 0
+    length, _, best = max(candidates, key=lambda each: (each[0], each[1]))
+    return best, length
+
+
+def _is_name_like(tokens: list[Token], place: int) -> bool:
+    """Return whether a word is written as a name: with a capital, and not only since it is the first."""
+    text = tokens[place].text
+    return text[:1].isupper() and (place > 0 or text.isupper())
+
+
+def _value(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, int] | None:
+    for length in range(min(_MAX_VALUE_WORDS, len(tokens) - place), 0, -1):
+        run = tokens[place : place + length]
+        if any(each.kind == "quoted" for each in run):
+            continue
+        key = tuple(each.lower for each in run)
+        found = names.values.get(key)
+        if not found or (length == 1 and (key[0] in FILLERS or key in CUES)):
+            continue
+        # A short word in lower case is rather a word than a code.
+        if length == 1 and len(key[0]) < 3 and not run[0].text.isupper():
+            continue
+        return Link("value", " ".join(each.text for each in run), place, columns=tuple(found), values=found), length
+    word = tokens[place].lower
+    if _is_name_like(tokens, place) and word.endswith("an"):
+        # Asian, African, European: of a value of that name.
+        for name in (word[:-1], word[:-2], word[:-3] + "y"):
+            if found := names.values.get((name,)):
+                return Link("value", tokens[place].text, place, columns=tuple(found), values=found), 1
+    return None
+
+
+def _name(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, int] | None:
+    """Return the longest run of words that names tables or columns; in full before in part."""
+    for exact in (True, False):
+        for length in range(min(_MAX_NAME_WORDS, len(tokens) - place), 0, -1):
+            run = tokens[place : place + length]
+            if any(each.kind in ("quoted", "comma") for each in run):
+                continue
+            stems = tuple(each.stem for each in run)
+            if found := _named(stems, names, exact):
+                tables, columns = found
+                kind: Kind = "table" if tables and not columns else "column" if not tables else "table"
+                words = " ".join(each.lower for each in run)
+                return Link(kind, words, place, tables=tables, columns=columns, is_exact=exact), length
+    return None
+
+
+def _named(
+    stems: tuple[str, ...], names: SchemaNames, exact: bool
+) -> tuple[tuple[Table, ...], tuple[Column, ...]] | None:
+    tables = names.tables.get(stems, []) if exact else []
+    columns = (names.columns if exact else names.parts).get(stems, [])
+    if exact and ((not tables and not columns) or stems in (("name",), ("title",))):
+        for other in _synonyms(stems):
+            tables, columns = [*tables, *names.tables.get(other, [])], [*columns, *names.columns.get(other, [])]
+            if tables or columns:
+                break
+    if not exact and not columns:
+        # An abbreviated name: `indep year`; or two words of which the name is made without a blank.
+        joined = "".join(stems)
+        columns = [
+            column
+            for key, each in names.columns.items()
+            for column in each
+            if len(key) == 1 and len(stems) > 1 and key[0] == joined
+        ]
+    if not tables and not columns:
+        return None
+    return tuple(dict.fromkeys(tables)), tuple(dict.fromkeys(columns))
+
+
+def _synonyms(stems: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for at, stem in enumerate(stems):
+        for other in SYNONYMS.get(stem, ()):
+            yield (*stems[:at], *map(_stem, other.split()), *stems[at + 1 :])

@@ -1,0 +1,122 @@
+"""A statement in words, by rules: the title of its rows. What the rules can't word is shown as SQL."""
+
+from __future__ import annotations
+
+from sqlglot import expressions as exp
+
+from marchwarden.sources.database.schema import words_of_name
+
+# Characters of a statement in words, at most. A guess: two lines.
+_MAX_CHARS = 240
+
+_AGGREGATES: dict[type[exp.Expr], str] = {
+    exp.Avg: "average",
+    exp.Sum: "sum of",
+    exp.Max: "maximum",
+    exp.Min: "minimum",
+}
+_COMPARISONS: dict[type[exp.Expr], str] = {
+    exp.EQ: "is",
+    exp.NEQ: "is not",
+    exp.GT: "is more than",
+    exp.GTE: "is at least",
+    exp.LT: "is less than",
+    exp.LTE: "is at most",
+    exp.Like: "is like",
+    exp.ILike: "is like",
+    exp.Add: "plus",
+    exp.Sub: "minus",
+    exp.Mul: "times",
+    exp.Div: "divided by",
+}
+
+
+def describe_statement(tree: exp.Expr) -> str:
+    """Return a statement in words, such as `number of singer where country is France`."""
+    try:
+        words = _select(tree) if isinstance(tree, exp.Select) else _set(tree)
+    except _NoWords:
+        words = tree.sql()
+    words = words[:1].upper() + words[1:]
+    return words if len(words) <= _MAX_CHARS else words[: _MAX_CHARS - 2].rstrip() + " …"
+
+
+class _NoWords(Exception):
+    pass
+
+
+def _set(tree: exp.Expr) -> str:
+    if not isinstance(tree, exp.SetOperation):
+        raise _NoWords
+    joint = "and" if isinstance(tree, exp.Union) else "without" if isinstance(tree, exp.Except) else "that are also"
+    if not isinstance(tree.left, exp.Select) or not isinstance(tree.right, exp.Select):
+        raise _NoWords
+    return f"{_select(tree.left)} {joint} {_select(tree.right)}"
+
+
+def _select(tree: exp.Select) -> str:
+    if tree.args.get("with_") or tree.args.get("with"):
+        raise _NoWords
+    tables = [_words(each.name) for each in tree.find_all(exp.Table) if each.parent_select is tree]
+    columns = [_words_of(each) for each in tree.expressions]
+    distinct = "different " if tree.args.get("distinct") else ""
+    counts = columns == ["number"]
+    said = f"{distinct}{', '.join(columns)} of {' and '.join(dict.fromkeys(tables))}"
+    said = said.replace("number of", "number of rows of", 1) if counts and len(tables) > 1 else said
+    if where := tree.args.get("where"):
+        said += f" where {_words_of(where.this)}"
+    if group := tree.args.get("group"):
+        said += f" for each {' and '.join(_words_of(each) for each in group.expressions)}"
+    if having := tree.args.get("having"):
+        said += f" having {_words_of(having.this)}"
+    if order := tree.args.get("order"):
+        by = [
+            _words_of(each.this) + (", highest first" if each.args.get("desc") else "") for each in order.expressions
+        ]
+        said += f" by {', '.join(by)}"
+    if limit := tree.args.get("limit"):
+        said += f", first {limit.expression.sql()}"
+    return said
+
+
+def _words_of(node: exp.Expr) -> str:
+    if isinstance(node, exp.Alias | exp.Paren):
+        return _words_of(node.this)
+    if isinstance(node, exp.Column):
+        return "all columns" if isinstance(node.this, exp.Star) else _words(node.name)
+    if isinstance(node, exp.Star):
+        return "all columns"
+    if isinstance(node, exp.Count):
+        if isinstance(node.this, exp.Star):
+            return "number"
+        inner = node.this
+        if isinstance(inner, exp.Distinct):
+            return f"number of different {', '.join(_words_of(each) for each in inner.expressions)}"
+        return f"number of {_words_of(inner)}"
+    if type(node) in _AGGREGATES:
+        return f"{_AGGREGATES[type(node)]} {_words_of(node.this)}"
+    if isinstance(node, exp.Literal):
+        return node.name
+    if isinstance(node, exp.Neg):
+        return f"-{_words_of(node.this)}"
+    if isinstance(node, exp.And | exp.Or):
+        return f"{_words_of(node.left)} {node.key} {_words_of(node.right)}"
+    if isinstance(node, exp.Not):
+        return f"not {_words_of(node.this)}"
+    if isinstance(node, exp.Binary) and type(node) in _COMPARISONS:
+        return f"{_words_of(node.left)} {_COMPARISONS[type(node)]} {_words_of(node.right)}"
+    if isinstance(node, exp.Between):
+        return f"{_words_of(node.this)} is from {_words_of(node.args['low'])} to {_words_of(node.args['high'])}"
+    if isinstance(node, exp.Lower | exp.Upper | exp.Distinct | exp.Cast):
+        return _words_of(node.this or node.expressions[0])
+    if isinstance(node, exp.In) and node.args.get("query") is None:
+        return f"{_words_of(node.this)} is one of {', '.join(_words_of(each) for each in node.expressions)}"
+    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Select):
+        return f"the {_select(node.this)}"
+    if isinstance(node, exp.In) and isinstance(query := node.args["query"].this, exp.Select):
+        return f"{_words_of(node.this)} is in the {_select(query)}"
+    raise _NoWords
+
+
+def _words(name: str) -> str:
+    return " ".join(words_of_name(name)) or name

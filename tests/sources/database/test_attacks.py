@@ -1,0 +1,225 @@
+"""No statement gets past the walls: the parsed allow-list, and the limits of each engine without it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marchwarden.observations import content_hash
+from marchwarden.sources.database.allow_list import Dialect, StatementRefused, check_statement
+from marchwarden.sources.database.rows_process import run_job
+from marchwarden.sources.database.schema import Refused, Schema
+from tests.sources.database.attacks import DUCKDB, POSTGRES, SECRETS, SQLITE
+from tests.sources.database.databases import SHOP, make_shop
+
+HARMLESS = "SELECT city, COUNT(*) FROM customer WHERE age > 20 GROUP BY city ORDER BY city"
+
+
+def job(engine: str, target: object, **more: Any) -> dict[str, Any]:
+    return {
+        "engine": engine, "target": str(target), "seconds": 0.5, "most_values": 50, "most_rows": 200,
+        "most_bytes": 1_000_000, **more,
+    }  # fmt: skip
+
+
+def select(engine: str, target: object, schema: Schema, statement: str) -> dict[str, Any]:
+    tables = [table.name for table in schema.tables]
+    return run_job(job(engine, target, do="select", statement=statement, tables=tables, hidden=sorted(schema.hidden)))
+
+
+def schema_of(engine: str, target: object) -> Schema:
+    return Schema.of(run_job(job(engine, target, do="describe")))
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_shop(tmp_path_factory.mktemp("shop"))
+
+
+@pytest.fixture(scope="module")
+def schema(shop: Path) -> Schema:
+    return schema_of("sqlite", shop)
+
+
+ALL: list[tuple[Dialect, str]] = [
+    *(("sqlite", each) for each in SQLITE), *(("duckdb", each) for each in DUCKDB),
+    *(("postgres", each) for each in POSTGRES),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "statement"), ALL)
+def test_the_allow_list_refuses_an_attack(dialect: Dialect, statement: str, schema: Schema) -> None:
+    with pytest.raises(StatementRefused):
+        check_statement(statement, dialect, schema)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres"])
+@pytest.mark.parametrize("statement", SECRETS)
+def test_the_allow_list_refuses_the_values_of_a_secret_column(
+    dialect: Dialect, statement: str, schema: Schema
+) -> None:
+    with pytest.raises(StatementRefused):
+        check_statement(statement, dialect, schema)
+
+
+def test_there_are_as_many_attacks_as_were_measured() -> None:
+    assert (len(POSTGRES), len(SQLITE), len(DUCKDB)) == (37, 10, 12)
+
+
+@pytest.mark.parametrize("statement", SQLITE)
+def test_sqlite_refuses_an_attack_that_the_allow_list_would_miss(statement: str, shop: Path, schema: Schema) -> None:
+    before = content_hash(shop.read_bytes())
+    with pytest.raises(Exception, match=r"authoriz|denied|prohibited|interrupted|no such table"):
+        select("sqlite", shop, schema, statement)
+    assert content_hash(shop.read_bytes()) == before
+
+
+def test_sqlite_reads_no_secret_column_whatever_the_statement(shop: Path, schema: Schema) -> None:
+    for statement in SECRETS:
+        # There are no whole rows in SQLite, and its authorizer is not asked about the columns of USING.
+        if "SELECT u FROM" not in statement and "USING" not in statement:
+            with pytest.raises(Exception, match="prohibited"):
+                select("sqlite", shop, schema, statement)
+
+
+def test_a_harmless_statement_gives_its_rows(shop: Path, schema: Schema) -> None:
+    checked = check_statement(HARMLESS, "sqlite", schema)
+    assert select("sqlite", shop, schema, checked.sql)["rows"] == [["Bergen", "2"], ["Oslo", "1"]]
+
+
+# DuckDB
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tables")
+    (folder / "customer.csv").write_text(
+        "customer_id,name,city,age\n1,Ada,Bergen,34\n2,Bo,Oslo,51\n3,Cid,Bergen,28\n"
+    )
+    (folder / "orders.json").write_text('[{"order_id": 1, "amount": 40.5}]')
+    return folder
+
+
+# Without the allow-list these two would run: a setting that is the process's own, and a table function of numbers.
+ONLY_LISTED = {"SELECT getenv('HOME')", "SELECT count(*) FROM range(100000000000)"}
+
+
+@pytest.mark.parametrize("statement", [each for each in DUCKDB if each not in ONLY_LISTED])
+def test_duckdb_refuses_an_attack_that_the_allow_list_would_miss(statement: str, folder: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    before = {path: content_hash(path.read_bytes()) for path in folder.iterdir()}
+    with pytest.raises(duckdb.Error):
+        select("files", folder, Schema(()), statement)
+    assert {path: content_hash(path.read_bytes()) for path in folder.iterdir()} == before
+
+
+def test_a_folder_of_files_is_a_database(folder: Path) -> None:
+    pytest.importorskip("duckdb")
+    found = schema_of("files", folder)
+    assert [table.name for table in found.tables] == ["customer", "orders"]
+    checked = check_statement(HARMLESS, "duckdb", found)
+    assert select("files", folder, found, checked.sql)["rows"] == [["Bergen", "2"], ["Oslo", "1"]]
+
+
+# PostgreSQL
+
+READER = """
+CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
+CREATE ROLE owner LOGIN; ALTER TABLE orders OWNER TO owner;
+CREATE ROLE writer LOGIN; GRANT SELECT, UPDATE ON orders TO writer;
+CREATE ROLE loader LOGIN; GRANT pg_read_server_files TO loader;
+"""
+
+
+def _program(name: str) -> str | None:
+    there = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    return str(there[-1]) if there else shutil.which(name)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The shop on a PostgreSQL server of its own, which listens on a socket in a folder alone."""
+    psycopg = pytest.importorskip("psycopg")
+    initdb, postgres = _program("initdb"), _program("pg_ctl")
+    if not initdb or not postgres:
+        pytest.skip(
+            "PostgreSQL's initdb and pg_ctl are not installed: its 37 attacks were tried on the allow-list only"
+        )
+    folder = Path("/tmp") / f"mw-postgres-{os.getpid()}"
+    folder.mkdir()
+    user: dict[str, Any] = {}
+    if os.getuid() == 0:  # PostgreSQL refuses to run as root
+        try:
+            account = pwd.getpwnam("postgres")
+        except KeyError:
+            pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+        os.chown(folder, account.pw_uid, account.pw_gid)
+        user = {"user": "postgres"}
+    try:
+        run = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **user}
+        subprocess.run([initdb, "-D", "data", "-A", "trust", "-U", "admin", "-N", "--no-locale", "-E", "UTF8"], **run)
+        options = f"-k {folder} -c listen_addresses= -c fsync=off -c shared_buffers=16MB"
+        subprocess.run([postgres, "-D", "data", "-o", options, "-l", "log", "-w", "start"], **run)
+        try:
+            url = f"postgresql:///postgres?host={folder}&user="
+            with psycopg.connect(url + "admin", autocommit=True) as connection:
+                connection.execute(SHOP.replace("REAL", "double precision"))
+                connection.execute(READER)
+            yield url
+        finally:
+            subprocess.run([postgres, "-D", "data", "-m", "immediate", "-w", "stop"], **run)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# Statements that a role with SELECT alone may run in a read-only transaction: the allow-list is their wall. What they
+# do ends with the connection, since nothing is committed.
+ONLY_LISTED_OF_POSTGRES = {
+    "SELECT lo_from_bytea(0, 'x')",
+    "SELECT set_config('statement_timeout', '0', false)", "SELECT pg_logical_emit_message(false, 'x', 'y')",
+    "SELECT pg_advisory_lock(1)", "SELECT pg_cancel_backend(1)", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity",
+    "SELECT query_to_xml('SELECT * FROM users', true, true, '')", "SELECT 'pg_authid'::regclass",
+}  # fmt: skip
+
+
+def test_postgres_refuses_attacks_that_the_allow_list_would_miss(server: str) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    got_through = []
+    for statement in POSTGRES:
+        if statement in ONLY_LISTED_OF_POSTGRES:
+            continue
+        try:
+            select("postgres", server + "reader", Schema(()), statement)
+        except (psycopg.Error, Refused):
+            continue
+        got_through.append(statement)
+    assert got_through == []
+
+
+@pytest.mark.parametrize(
+    ("role", "why"),
+    [
+        ("admin", "superuser"),
+        ("owner", "owns tables"),
+        ("writer", "may change tables"),
+        ("loader", "member of a role"),
+    ],
+)
+def test_a_role_that_can_do_more_than_read_is_refused(role: str, why: str, server: str) -> None:
+    with pytest.raises(Refused, match=why):
+        schema_of("postgres", server + role)
+
+
+def test_a_reader_of_postgres_gets_rows_and_no_secret(server: str) -> None:
+    found = schema_of("postgres", server + "reader")
+    assert ("users", "password") in found.hidden
+    assert [(key.table, key.other) for key in found.keys] == [("orders", "customer")]
+    checked = check_statement(HARMLESS, "postgres", found)
+    assert select("postgres", server + "reader", found, checked.sql)["rows"] == [["Bergen", "2"], ["Oslo", "1"]]

@@ -1,0 +1,52 @@
+"""Questions become statements where every word is used, and reasons where it is not certain what is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
+from marchwarden.sources.database.rows_process import run_job
+from marchwarden.sources.database.schema import Schema
+from tests.sources.database.databases import make_shop
+
+
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory: pytest.TempPathFactory) -> Schema:
+    target = str(make_shop(tmp_path_factory.mktemp("shop")))
+    job = {"engine": "sqlite", "target": target, "seconds": 5, "do": "describe", "most_values": 100}
+    return Schema.of(run_job(job))
+
+
+@pytest.mark.parametrize(
+    ("question", "statement"),
+    [
+        ("How many orders are there?", "SELECT COUNT(*) FROM orders"),
+        ("What is the total amount of all orders?", "SELECT SUM(amount) FROM orders"),
+        ("What is the name of the youngest customer?", "SELECT name FROM customer ORDER BY age LIMIT 1"),
+        ("Show the name and age of customers older than 30.", "SELECT name, age FROM customer WHERE age > 30"),
+        ("What are the different cities of customers?", "SELECT DISTINCT city FROM customer"),
+        ("How many customers are there in each city?", "SELECT city, COUNT(*) FROM customer GROUP BY city"),
+        ("How many orders were made between 2021 and 2022?", "SELECT COUNT(*) FROM orders WHERE \"year\" BETWEEN 2021 AND 2022"),
+        ("List the items of orders with an amount above 50.", "SELECT item FROM orders WHERE amount > 50"),
+        ("What are the names of customers without any orders?", "SELECT name FROM customer WHERE customer.customer_id NOT IN (SELECT customer_id FROM orders WHERE customer_id IS NOT NULL)"),
+        ("What is the average age of customers who bought a Lamp?", "SELECT AVG(customer.age) FROM customer JOIN orders ON customer.customer_id = orders.customer_id WHERE orders.item = 'Lamp'"),
+    ],
+)  # fmt: skip
+def test_a_question_is_planned(question: str, statement: str, schema: Schema) -> None:
+    assert plan_statement(question, schema) == statement
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("How many orders were late?", "late"),
+        ("Which customers are from Bergen and from Oslo?", "can't have two values"),
+        ("Wie viele Kunden gibt es?", "names nothing"),
+        ("What is the password of ada?", "password"),
+        ("", "names nothing"),
+    ],
+)
+def test_what_is_not_certain_is_not_planned(question: str, reason: str, schema: Schema) -> None:
+    planned = plan_statement(question, schema)
+    assert isinstance(planned, NotPlanned)
+    assert reason in planned.reason
