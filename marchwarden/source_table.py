@@ -43,7 +43,7 @@ _ENTRIES = (
         "marchwarden.sources.web.web_source:open_web",
         "one request a search; the limits of your account",
         "pages belong to their publishers",
-        needs=("tavily_api_key", "brave_api_key", "exa_api_key", "serper_api_key", "searxng_url"),
+        needs=("tavily_api_key", "brave_api_key", "exa_api_key", "serper_api_key"),
     ),
     SourceEntry(
         "wikipedia",
@@ -62,6 +62,7 @@ _ENTRIES = (
         "one request in 3 seconds and one connection, for all your machines together",
         "metadata CC0; papers by their authors, to quote and not to hand on",
         hosts=("arxiv.org",),
+        topics=("science",),
     ),
     SourceEntry(
         "crossref",
@@ -70,6 +71,7 @@ _ENTRIES = (
         "marchwarden.sources.scholarly.registries:open_crossref",
         "5 requests a second; name an e-mail address in MARCHWARDEN_CONTACT for the better pool",
         "metadata are facts; abstracts and papers belong to their publishers",
+        topics=("science", "medicine"),
     ),
     SourceEntry(
         "europepmc",
@@ -79,6 +81,7 @@ _ENTRIES = (
         "no limit; one request after another",
         "each article has its own",
         hosts=("europepmc.org", "pmc.ncbi.nlm.nih.gov"),
+        topics=("medicine",),
     ),
     SourceEntry(
         "pubmed",
@@ -88,6 +91,7 @@ _ENTRIES = (
         "3 requests a second",
         "metadata in the public domain; abstracts belong to their publishers",
         hosts=("pubmed.ncbi.nlm.nih.gov",),
+        topics=("medicine",),
     ),
     SourceEntry(
         "openalex",
@@ -97,6 +101,7 @@ _ENTRIES = (
         "a thousand searches a day with the free key",
         "CC0",
         needs=("openalex_api_key",),
+        topics=("science", "medicine"),
     ),
     SourceEntry(
         "semanticscholar",
@@ -106,6 +111,7 @@ _ENTRIES = (
         "one request a second with a key; without one often refused",
         "terms of the Semantic Scholar API, with attribution",
         hosts=("semanticscholar.org",),
+        topics=("science", "medicine"),
     ),
     SourceEntry(
         "snapshot",

@@ -14,7 +14,7 @@ from marchwarden.settings import Settings
 # Seconds for looking up and reaching one host. A guess: a page that takes longer is no use within a call.
 _TIMEOUT_S = 0.8
 # Services that are asked first, of two different operators: one may be blocked or down.
-_HOSTS = (("en.wikipedia.org", 443), ("api.crossref.org", 443))
+HOSTS = (("en.wikipedia.org", 443), ("api.crossref.org", 443))
 
 
 def with_reachable_sources(settings: Settings) -> Settings:
@@ -27,8 +27,9 @@ def with_reachable_sources(settings: Settings) -> Settings:
     return settings.model_copy(update={"offline": True})
 
 
-def has_network(hosts: Sequence[tuple[str, int]] = _HOSTS) -> bool:
-    """Return whether one of the hosts, or the proxy before them, accepts a connection. Nothing is sent."""
+def has_network() -> bool:
+    """Return whether one of HOSTS, or the proxy before them, accepts a connection. Nothing is sent."""
+    hosts: Sequence[tuple[str, int]] = HOSTS
     named = proxies()
     if proxy := named.get("https") or named.get("all"):
         parts = urlsplit(proxy)

@@ -6,7 +6,9 @@ import random
 import time
 
 import pytest
+from httpx import Cookies
 
+from marchwarden.http.download import Answer
 from marchwarden.observations import Page
 from marchwarden.reading.media_types import media_type
 from marchwarden.reading.page import read_page
@@ -80,3 +82,9 @@ def test_what_a_body_is_is_told_in_no_time(body: bytes) -> None:
     began = time.process_time()
     media_type(body, "text/plain", "https://a.org/a")
     assert time.process_time() - began < 0.5
+
+
+def test_a_server_can_t_say_by_which_reader_its_page_is_read() -> None:
+    """Else any page could pass for the record of a paper."""
+    answer = Answer(200, {"content-type": 'application/json; charset=utf-8; profile="crossref"'}, b"{}", Cookies())
+    assert answer.content_type == "application/json; charset=utf-8"

@@ -12,7 +12,12 @@ from marchwarden.sources.opening import Opening
 from marchwarden.sources.search_provider import SearchProvider
 from marchwarden.sources.tools import Tools
 
-WEB_SEARCHES: dict[WebSearch, str] = {"tavily": "marchwarden.sources.web.tavily:open_tavily"}
+WEB_SEARCHES: dict[WebSearch, str] = {
+    "tavily": "marchwarden.sources.web.tavily:open_tavily",
+    "brave": "marchwarden.sources.web.brave:open_brave",
+    "exa": "marchwarden.sources.web.exa:open_exa",
+    "serper": "marchwarden.sources.web.serper:open_serper",
+}
 """Functions as `module:function`, each of which makes a SearchProvider from an Opening."""
 
 

@@ -1,0 +1,46 @@
+"""Results of a web search in JSON → hits: services name the same few fields differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+from marchwarden.observations import Failure, FailureKind, SearchHit, plain_line
+from marchwarden.reading.html.dates import as_date
+
+# Characters of a date, at most. A guess: ISO 8601 with a time needs 29.
+_MAX_DATE_CHARS = 40
+
+
+def hits_of(
+    found: Any, path: Sequence[str], service: str, *, address: str = "url", text: str, day: str
+) -> list[SearchHit | None] | Failure:
+    """Return a hit for each result in the list at `path`; None for a result without an address.
+
+    `address`, `text` and `day` name the fields of a result. An answer that has no such list holds no results where it
+    is an object, as services leave out what is empty; else it is the failure of a service that is down.
+    """
+    for key in path:
+        if not isinstance(found, dict):
+            return Failure(FailureKind.SERVICE_DOWN, f"{service} did not return search results")
+        found = found.get(key, {} if key != path[-1] else [])
+    if not isinstance(found, list):
+        return Failure(FailureKind.SERVICE_DOWN, f"{service} did not return search results")
+    return [_hit(each, address, text, day) for each in found]
+
+
+def _hit(result: object, address: str, text: str, day: str) -> SearchHit | None:
+    if not isinstance(result, dict) or not isinstance(url := result.get(address), str):
+        return None
+    title, snippet = result.get("title"), result.get(text)
+    return SearchHit(
+        url,
+        title if isinstance(title, str) else "",
+        snippet if isinstance(snippet, str) else "",
+        published=_day(result.get(day)),
+    )
+
+
+def _day(given: object) -> date | None:
+    return as_date(plain_line(given, _MAX_DATE_CHARS)) if isinstance(given, str) else None

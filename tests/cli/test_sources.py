@@ -1,0 +1,67 @@
+"""What `marchwarden sources` lists, and what is searched where nothing is named."""
+
+from __future__ import annotations
+
+import json
+import socket
+
+import pytest
+
+from marchwarden.settings import Settings, sources_of
+from marchwarden.source_table import GROUPS, SOURCES
+from marchwarden.sources import reachability
+from marchwarden.sources.reachability import has_network, with_reachable_sources
+from tests.cli.conftest import Run
+
+
+def test_each_source_is_listed_with_its_state_and_what_it_needs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRAVE_API_KEY", "key-0123456789")
+    listed = {each["name"]: each for each in json.loads(run("sources", "--json").out)}
+    assert listed.keys() == SOURCES.keys()
+    assert (listed["web"]["state"], listed["web"]["in_force"]) == ("ready", True)
+    assert (listed["openalex"]["state"], listed["openalex"]["needs"]) == ("needs a key", ["OPENALEX_API_KEY"])
+    assert listed["corpus"]["state"] == "none there"
+    shown = run("sources").out
+    assert "web *" in shown
+    assert "corpus:NAME" in shown
+    assert "key-0123456789" not in shown
+
+
+def test_every_opener_is_there() -> None:
+    import pkgutil
+
+    assert all(callable(pkgutil.resolve_name(entry.opener)) for entry in SOURCES.values())
+    assert all(name in SOURCES for names in GROUPS.values() for name in names)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("wikipedai", "did you mean wikipedia"),
+        ("db", "db needs a name"),
+        ("wikipedia,snapshot", "wikipedia and snapshot stand for the same addresses"),
+        ("wikipedia:en", "is not a source"),
+        (" , ", "no source is named"),
+    ],
+)
+def test_what_is_no_source_is_said_with_the_ones_that_there_are(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        sources_of(text)
+
+
+def test_without_a_network_the_frozen_web_stands_in_and_with_one_the_open_sources(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("MARCHWARDEN_OFFLINE")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setattr(reachability, "HOSTS", (server.getsockname(),))
+        assert with_reachable_sources(Settings()).source_name == "open"
+    assert with_reachable_sources(Settings()).source_name == "snapshot"
+    assert with_reachable_sources(Settings(source="wikipedia")).source_name == "wikipedia"
+
+
+def test_a_proxy_is_what_is_looked_for_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{server.getsockname()[1]}")
+        assert has_network()
+    assert not has_network()
