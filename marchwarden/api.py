@@ -60,8 +60,8 @@ async def investigate(
     an investigation that was killed, goes on with it. Without constraints it may use 60,000 tokens. Raises as
     `research` does, and ConfigurationError for a team file that can't be used; what researchers do is no error.
     """
-    from marchwarden.orchestrator.investigate import run_investigation
     from marchwarden.orchestrator.investigator import TOKENS
+    from marchwarden.orchestrator.investigator_call import run_investigation
     from marchwarden.orchestrator.team import own_team, read_team
 
     chosen = settings or load_settings()

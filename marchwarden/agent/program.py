@@ -27,9 +27,8 @@ from marchwarden.programs import Note, Program
 from marchwarden.programs.keeping import kept_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import Settings, load_settings
-from marchwarden.sources.search_provider import SearchProvider
 from marchwarden.sources.source_registry import open_tools
-from marchwarden.sources.tools import Reader
+from marchwarden.sources.tools import Reader, SearchProvider
 from marchwarden.stages.registry import STAGES, predictors_in_force, program_in_force
 from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import Recorder

@@ -60,6 +60,7 @@ def settings_checks(settings: Settings) -> Iterator[Check]:
     yield _search(settings)
     yield _frozen_web(settings)
     yield from _corpora(settings)
+    yield from _databases(settings)
     yield _reading(settings)
     yield _folder("traces", settings.traces, "MARCHWARDEN_TRACE_DIR")
     yield _folder("caches", settings.caches, "MARCHWARDEN_CACHE_DIR")
@@ -226,6 +227,27 @@ def _corpora(settings: Settings) -> Iterator[Check]:
             yield Check("corpus", "broken", str(error), error.hint)
         else:
             yield Check("corpus", "ok", f"{name}: {held.documents:,} documents of {held.files:,} files")
+
+
+def _databases(settings: Settings) -> Iterator[Check]:
+    """Check each database that is in force: that it can be read, and that its role can do no more than that."""
+    from marchwarden.observations import Failure
+
+    for name in (source.partition(":")[2] for source in settings.sources if source.startswith("db:")):
+        try:
+            from marchwarden.sources.database.database_names import open_name
+            from marchwarden.sources.database.reader_process import describe
+
+            database = open_name(settings.databases, name)
+            found = asyncio.run(describe(database))
+        except MarchwardenError as error:
+            yield Check("database", "broken", str(error), error.hint)
+            continue
+        if isinstance(found, Failure):
+            yield Check("database", "broken", f"{name}: {found.detail}", f"Correct it in {settings.databases}.")
+            continue
+        left_out = f"; not read: {', '.join('.'.join(pair) for pair in sorted(found.hidden))}" if found.hidden else ""
+        yield Check("database", "ok", f"{name}: {len(found.tables)} tables in {database.shown}{left_out}")
 
 
 def _reading(settings: Settings) -> Check:

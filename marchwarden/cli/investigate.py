@@ -155,7 +155,7 @@ def _run(
     from marchwarden.cli.client.live_tree import LiveTree, shown
     from marchwarden.cli.views import console
     from marchwarden.errors import MarchwardenError
-    from marchwarden.orchestrator.investigate import run_investigation
+    from marchwarden.orchestrator.investigator_call import run_investigation
     from marchwarden.server.worker import warm_up
 
     if any(member.identity.startswith("source ") for member in team.members):

@@ -61,7 +61,7 @@ def command(
     if team is not None:
         from functools import partial
 
-        from marchwarden.orchestrator.investigate import investigate_call
+        from marchwarden.orchestrator.investigator_call import investigate_call
         from marchwarden.orchestrator.team import read_team
 
         investigator = partial(investigate_call, team=read_team(team))

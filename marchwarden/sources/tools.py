@@ -6,13 +6,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from marchwarden.contract import SourceFilter
 from marchwarden.http.addresses import web_address
-from marchwarden.sources.search_provider import SearchProvider
 from marchwarden.text.embedding import Embedder
 
 if TYPE_CHECKING:
-    from marchwarden.observations import FetchOutcome
+    from marchwarden.observations import FetchOutcome, SearchOutcome
     from marchwarden.stages.stage import Stages
+
+
+class SearchProvider(Protocol):
+    name: str
+
+    async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
+        """Return the hits for `query`, best first, without those that the filter excludes.
+
+        A failure of the service is in the outcome and is never raised. Cancellation passes through.
+        """
+        ...
+
+    async def aclose(self) -> None: ...
 
 
 class Reader(Protocol):

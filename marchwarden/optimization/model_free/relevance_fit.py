@@ -24,7 +24,7 @@ from marchwarden.ledger import Aspect
 from marchwarden.observations import Page
 from marchwarden.programs.parameters import MeaningWeights, RelevanceWeights
 from marchwarden.sources.fetch import Fetcher
-from marchwarden.sources.search_provider import SearchProvider
+from marchwarden.sources.tools import SearchProvider
 from marchwarden.text.embedding import Embedder
 
 # Pages of a search, at most: about those that a call reads.

@@ -9,8 +9,7 @@ import pkgutil
 
 from marchwarden.settings import WebSearch
 from marchwarden.sources.opening import Opening
-from marchwarden.sources.search_provider import SearchProvider
-from marchwarden.sources.tools import Tools
+from marchwarden.sources.tools import SearchProvider, Tools
 
 WEB_SEARCHES: dict[WebSearch, str] = {
     "tavily": "marchwarden.sources.web.tavily:open_tavily",

@@ -61,6 +61,16 @@ def _meant(table: Table, column: str, schema: Schema) -> tuple[Table, str] | Non
             words[-len(name) :] in (name, singular) or words in (name[-1:], singular[-1:])
         ):
             candidates.append((1, other, other.key[0]))
+    # A key and what it refers to are both numbers, or both text, but for numbers that are kept as text.
+    here = table.by_name[column.lower()]
+    candidates = [
+        each
+        for each in candidates
+        if here.is_number
+        or not each[1].by_name[each[2].lower()].is_number
+        or not here.values
+        or all(value.isdigit() for value in here.values)
+    ]
     best = max((each[0] for each in candidates), default=0)
     top = [(other, key) for score, other, key in candidates if score == best]
     return top[0] if len(top) == 1 else None

@@ -142,6 +142,8 @@ class _Reader:
         phrase = link.phrase
         assert phrase is not None
         cue = phrase.cue
+        if link.place == 0 and link.words in ("where", "when"):
+            raise _Unclear(f"it is not clear which column “{link.words}” asks for")
         if link.place == 0 and link.words in ("sort", "order"):
             self.sorts = True  # `sort the names by age`
             return
@@ -310,7 +312,7 @@ class _Reader:
             self.query.select.append((None, "COUNT"))
             if self.distinct_next:
                 raise _Unclear("it is not clear what different rows are")
-        elif self.mode == "select" and self.query.select and self._follows("and", "comma"):
+        elif self.mode == "select" and self.query.select and self._follows("and", "comma", "ask"):
             raise _Unclear(f"it does not say what of {table.name} is asked for")
         elif link.columns and self.mode == "select" and not self._names_entity(link):
             self._read_column(link)
@@ -829,6 +831,8 @@ class _Writer:
             raise _Unclear(f"nothing is asked for each {group.name}")
         if isinstance(group, Table) and query.counted is group:
             raise _Unclear(f"it is not clear what is counted for each {group.name}")
+        if query.distinct and any(name for _, name in query.select):
+            raise _Unclear("it is not clear what is to be different")
         if len({(column, name) for column, name in query.select}) < len(query.select):
             raise _Unclear("it names a column twice")
         if query.order and not group and any(name for _, name in query.select):

@@ -230,8 +230,7 @@ def _name(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, in
             run = tokens[place : place + length]
             if any(each.kind in ("quoted", "comma") for each in run):
                 continue
-            stems = tuple(each.stem for each in run)
-            if found := _named(stems, names, exact):
+            if found := _named(run, names, exact):
                 tables, columns = found
                 kind: Kind = "table" if tables and not columns else "column" if not tables else "table"
                 words = " ".join(each.lower for each in run)
@@ -239,10 +238,14 @@ def _name(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, in
     return None
 
 
-def _named(
-    stems: tuple[str, ...], names: SchemaNames, exact: bool
-) -> tuple[tuple[Table, ...], tuple[Column, ...]] | None:
+def _named(run: list[Token], names: SchemaNames, exact: bool) -> tuple[tuple[Table, ...], tuple[Column, ...]] | None:
+    stems = tuple(each.stem for each in run)
     tables = names.tables.get(stems, []) if exact else []
+    if exact and len(run) == 2 and not tables:
+        tables = names.tables.get((_stem("".join(each.lower for each in run)),), [])  # a high schooler
+    if run[-1].lower.endswith(("ed", "ing")):
+        # What is done is no table: `the students who enrolled` are none of the rows of enrolments.
+        tables = [table for table in tables if words_of_name(table.name)[-1].endswith(("ed", "ing"))]
     columns = (names.columns if exact else names.parts).get(stems, [])
     if exact and ((not tables and not columns) or stems in (("name",), ("title",))):
         for other in _synonyms(stems):

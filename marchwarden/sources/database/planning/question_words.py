@@ -95,7 +95,7 @@ _PHRASES: dict[Phrase, str] = {
     "not used by, not used in, other than, have not, has not, has never, have never, is not, are not, haven't",
     Phrase("or"): "or, either",
     Phrase("both"): "both, and also, as well as also",
-    Phrase("and"): "and, as well as, along with, together with, also, &",
+    Phrase("and"): "and, but, as well as, along with, together with, also, &",
     Phrase("where"): "whose, with, where, that, which, who, having, have, has, had, when",
     Phrase("in"): "from, at, on, during, by, for, of",
     Phrase("like"): "contains, containing, contain, including the word, with the word, has the word, the substring, "
@@ -125,11 +125,13 @@ FILLERS = frozenset(
         "used", "use", "uses", "using", "made", "make", "makes", "happened", "happen", "occurred", "occur",
         "occurring", "held", "hold", "holds", "located", "live", "lives", "living", "lived", "work", "works",
         "worked", "working", "play", "plays", "played", "attend", "attended", "come", "comes", "came", "named",
-        "called", "value", "values", "record", "records", "information", "among", "speak", "speaks", "spoken",
-        "playing", "conducted", "bought", "received", "across", "given", "take", "takes", "took", "taken",
-        "participate", "participated", "participating", "involve", "involved", "contained", "sold", "served",
-        "serve", "serves", "database", "table", "dataset", "data", "row", "rows", "entry", "entries", "overall",
-        "ever", "get", "gets", "got", "possible", "kind", "kinds"
+        "called", "value", "values", "record", "records", "information", "among", "own", "owns", "owned",
+        "owning", "done", "went", "perform", "performed", "produce", "produced", "offer", "offered", "operate",
+        "operated", "teach", "teaches", "taught", "speak", "speaks", "spoken", "playing", "conducted", "bought",
+        "received", "across", "given", "take", "takes", "took", "taken", "participate", "participated",
+        "participating", "involve", "involved", "contained", "sold", "served", "serve", "serves", "database",
+        "table", "dataset", "data", "row", "rows", "entry", "entries", "overall", "ever", "get", "gets", "got",
+        "possible", "kind", "kinds"
     }
 )  # fmt: skip
 

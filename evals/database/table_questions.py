@@ -1,0 +1,88 @@
+"""Denotation accuracy of the planner on WikiTableQuestions (Pasupat and Liang 2015), a table at a time.
+
+python evals/database/table_questions.py ../shared/data/tables-wtq
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import re
+import sqlite3
+import tarfile
+import tempfile
+from pathlib import Path
+
+from evals.database.comparing import summary
+from evals.database.spider import run, schema_of
+from marchwarden.sources.database.allow_list import StatementRefused, check_statement
+from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
+
+
+def plain(text: object) -> object:
+    said = str(text).strip().casefold().replace(",", "")
+    try:
+        return float(said)
+    except ValueError:
+        return re.sub(r"\W+", " ", said).strip()
+
+
+def make_table(file: Path, text: str) -> None:
+    """Write a CSV with the set's escapes as the table `entry` of a SQLite file."""
+    rows = list(csv.reader(io.StringIO(text.replace('\\"', '""'))))
+    names: list[str] = []
+    for place, name in enumerate(rows[0]):
+        clean = " ".join(re.findall(r"\w+", name)) or f"column {place}"
+        names.append(clean if clean.lower() not in (each.lower() for each in names) else f"{clean} {place}")
+    body = [[*row[: len(names)], *[""] * (len(names) - len(row))] for row in rows[1:]]
+    columns = []
+    for place, name in enumerate(names):
+        is_number = all(re.fullmatch(r"-?[\d,]*\.?\d*", row[place].strip()) for row in body)
+        columns.append(f'"{name}" {"REAL" if is_number else "TEXT"}')
+        for row in body:
+            row[place] = row[place].replace(",", "").strip() if is_number else row[place].strip()
+    connection = sqlite3.connect(file)
+    connection.execute(f"CREATE TABLE entry ({', '.join(columns)})")
+    connection.executemany(f"INSERT INTO entry VALUES ({', '.join('?' * len(names))})", body)
+    connection.commit()
+    connection.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--show", choices=["wrong", "gaps", "right"])
+    given = parser.parse_args()
+    items = list(
+        csv.DictReader((given.folder / "dev.tsv").open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
+    )
+    records = []
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(given.folder / "tables.tar.xz") as archive:
+        texts = {each.name: archive.extractfile(each).read().decode() for each in archive if each.isfile()}
+        schemas = {}
+        for item in items:
+            file = Path(folder) / f"{item['context'].replace('/', '-')}.sqlite"
+            if file not in schemas:
+                make_table(file, texts[item["context"]])
+                schemas[file] = schema_of(file)
+            planned = plan_statement(item["utterance"], schemas[file])
+            try:
+                if isinstance(planned, NotPlanned):
+                    raise StatementRefused(planned.reason)
+                found = run(file, check_statement(planned, "sqlite", schemas[file]).sql)
+            except (StatementRefused, sqlite3.Error) as error:
+                records.append((False, False))
+                if given.show == "gaps":
+                    print(f"{item['utterance']}\n   {error}")
+                continue
+            told = sorted(str(plain(row[0])) for row in found)
+            is_right = told == sorted(str(plain(value)) for value in item["targetValue"].split("|"))
+            records.append((True, is_right))
+            if given.show == ("right" if is_right else "wrong"):
+                print(f"{item['utterance']}\n   {planned}\n   {told} {item['targetValue']}")
+    print(summary(records))
+
+
+if __name__ == "__main__":
+    main()
