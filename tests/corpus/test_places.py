@@ -96,8 +96,8 @@ def test_the_same_short_line_very_often_is_placed_in_a_moment() -> None:
     assert time.process_time() - began < 3
 
 
-def test_a_place_is_told_from_a_name_only_in_files() -> None:
+def test_a_place_is_told_from_a_name_in_files() -> None:
     assert placed("/a/b.pdf", "page=3") == "/a/b.pdf#page=3"
     assert placed("/a/b.pdf", None) == "/a/b.pdf"
     assert without_place("/a/c#.md#L12") == "/a/c#.md"
-    assert without_place("https://a.example/#L12") == "https://a.example/#L12"
+    assert without_place("https://a.example/#S3") == "https://a.example/", "no page is read under a fragment"

@@ -32,8 +32,12 @@ READERS: dict[str, Reader] = {
 }
 
 
+# An answer may hold several articles: the page's address says which one is meant.
+ARTICLE = "https://pubmed.ncbi.nlm.nih.gov/11748933/"
+
+
 def read(reader: Reader, body: bytes) -> Page:
-    page = reader(empty_page(body), body)
+    page = reader(empty_page(body, ARTICLE) if reader is read_pubmed else empty_page(body), body)
     assert isinstance(page, Page), page
     assert all(page.text[each.start : each.end] == each.text for each in page.passages)
     return page
@@ -54,6 +58,7 @@ def test_arxiv_tells_the_version_and_the_authors() -> None:
         year=2016,
         venue="arXiv",
         is_peer_reviewed=False,
+        is_abstract=True,
     )
     assert (page.source, page.published, page.standing) == ("arxiv", date(2016, 5, 26), None)
     assert page.links == ("https://arxiv.org/html/1605.08386v1", "https://arxiv.org/pdf/1605.08386v1")
@@ -97,6 +102,7 @@ def test_crossref_tells_journal_preprint_and_open_copies() -> None:
         venue="PeerJ",
         is_peer_reviewed=True,
         same_as=("doi:10.7287/peerj.preprints.3020",),
+        is_abstract=True,
     )  # fmt: skip
     assert page.passages[0].text.startswith("Life science ontologies play an important role")
     assert page.links[0] == "https://peerj.com/articles/3811.pdf"
