@@ -210,6 +210,8 @@ class _Reader:
     distinct_next = False
     sorts = False
     number = 1
+    is_value = False
+    """True where `how many` asks for a number that a row holds, so that a condition must say which row."""
 
     def _settle(self) -> None:
         if self.compares or self.top or self.negated:
@@ -419,10 +421,12 @@ class _Reader:
 
     def _count_column(self, link: Link) -> None:
         column = self._pick_column(link)
-        if (
-            not self.distinct_next and not self.query.entities and not self._is_listed_once(column)
-        ) or self.distinct_next:
+        if self.distinct_next:
             self.query.select.append((column, "COUNT DISTINCT"))
+        elif column.is_number:
+            # `how many points does Rita have`: the number is a value of her row.
+            self.query.select.append((column, ""))
+            self.is_value = True
         else:
             raise _Unclear(f"it is not clear whether each {link.words} counts once")
         self.counts = self.distinct_next = False
@@ -766,6 +770,23 @@ class _Reader:
             raise _Unclear("a part of it has nothing that it is about")
         if not query.select:
             self._select_names()
+        if self.is_value and not any(each.operator == "=" for each in query.conditions):
+            raise _Unclear("it is not clear which row's number is asked for")
+        self._check_kinds()
+
+    def _check_kinds(self) -> None:
+        """Raise _Unclear where values have no order or sum that could be meant."""
+        query = self.query
+        compared = [each.column for each in query.conditions if each.operator in (">", "<", ">=", "<=", "BETWEEN")]
+        summed = [column for column, name in query.select if column and name in ("AVG", "SUM")]
+        if query.order and query.order[0] and query.limit:
+            compared.append(query.order[0])
+        for column in (*compared, *summed):
+            if not _is_measure(column):
+                raise _Unclear(f"{column.name} of {column.table} holds no numbers")
+        counted = [column for column, name in query.select if name == "COUNT DISTINCT"]
+        if any(each.column in counted for each in query.conditions):
+            raise _Unclear("it is not clear what is counted")
 
     def _select_names(self) -> None:
         if not self.query.entities:
@@ -790,6 +811,13 @@ def _exclude(one: _Condition, other: _Condition) -> bool:
     if not (low.operator.startswith(">") and high.operator.startswith("<")):
         return False
     return _is_number(low.value) and _is_number(high.value) and float(low.value) >= float(high.value)
+
+
+def _is_measure(column: Column) -> bool:
+    """Return whether the values of a column have an order that a question can mean: numbers, dates, years."""
+    if column.is_number or column.is_time:
+        return True
+    return bool(column.values) and all(re.fullmatch(r"-?\d[\d.:/ -]*", value) for value in column.values)
 
 
 def _is_number(text: str) -> bool:

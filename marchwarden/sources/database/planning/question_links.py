@@ -133,6 +133,12 @@ def _variants(words: list[str]) -> Iterator[tuple[str, ...]]:
         yield (_stem(joined[0]),)
 
 
+# First words of a question that asks for yes or no.
+_YES_OR_NO = frozenset(
+    {"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"}
+)
+
+
 class NotLinked(Exception):
     """A word of the question is linked to nothing."""
 
@@ -140,6 +146,8 @@ class NotLinked(Exception):
 def link_question(question: str, names: SchemaNames) -> list[Link]:
     """Return the links of a question in order. Raises NotLinked, with the word, where one has none."""
     tokens = tokens_of(question)
+    if tokens and tokens[0].lower in _YES_OR_NO:
+        raise NotLinked(tokens[0].text)
     links: list[Link] = []
     place = 0
     while place < len(tokens):
