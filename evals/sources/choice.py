@@ -49,15 +49,11 @@ def main() -> None:
         raise SystemExit("the embedding model of the extra semantic is not installed")
     for topic in given.topics:
         found = topics_of(questions_of(topic, given.folder, given.titles), embedder)
-        within = [
-            {name for name, each in likeness.items() if each >= max(likeness.values()) - MARGIN} for likeness in found
-        ]
-        first = sum(max(likeness, key=likeness.__getitem__) == topic for likeness in found) / len(found)
-        recall = sum(topic in chosen for chosen in within) / len(found)
-        size = sum(map(len, within)) / len(found)
-        print(
-            f"{topic}: {len(found)} questions, first {first:.2f}, among the chosen {recall:.2f}, chosen {size:.1f} of 5"
-        )
+        first = sum(max(each, key=each.__getitem__) == topic for each in found) / len(found)
+        chosen = [{name for name, near in each.items() if near >= max(each.values()) - MARGIN} for each in found]
+        recall = sum(topic in names for names in chosen) / len(found)
+        size = sum(map(len, chosen)) / len(found)
+        print(f"{topic}: {len(found)} questions, first {first:.2f}, chosen {recall:.2f}, topics {size:.1f} of 5")
 
 
 if __name__ == "__main__":
