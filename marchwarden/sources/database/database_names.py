@@ -17,7 +17,7 @@ from marchwarden.errors import ConfigurationError
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]
 
 Engine: TypeAlias = Literal["sqlite", "duckdb", "files", "postgres"]
 
