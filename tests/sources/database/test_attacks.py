@@ -29,9 +29,10 @@ def job(engine: str, target: object, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def select(engine: str, target: object, schema: Schema, statement: str) -> dict[str, Any]:
+def select(engine: str, target: object, schema: Schema, statement: str, seconds: float = 0.5) -> dict[str, Any]:
     tables = [table.name for table in schema.tables]
-    return run_job(job(engine, target, do="select", statement=statement, tables=tables, hidden=sorted(schema.hidden)))
+    more = {"statement": statement, "tables": tables, "hidden": sorted(schema.hidden), "seconds": seconds}
+    return run_job(job(engine, target, do="select", **more))
 
 
 def schema_of(engine: str, target: object) -> Schema:
@@ -91,7 +92,7 @@ def test_sqlite_reads_no_secret_column_whatever_the_statement(shop: Path, schema
 
 def test_a_harmless_statement_gives_its_rows(shop: Path, schema: Schema) -> None:
     checked = check_statement(HARMLESS, "sqlite", schema)
-    assert select("sqlite", shop, schema, checked.sql)["rows"] == [["Bergen", "2"], ["Oslo", "1"]]
+    assert select("sqlite", shop, schema, checked.sql, seconds=20)["rows"] == [["Bergen", "2"], ["Oslo", "1"]]
 
 
 # DuckDB
@@ -125,7 +126,7 @@ def test_a_folder_of_files_is_a_database(folder: Path) -> None:
     found = schema_of("files", folder)
     assert [table.name for table in found.tables] == ["customer", "orders"]
     checked = check_statement(HARMLESS, "duckdb", found)
-    assert select("files", folder, found, checked.sql)["rows"] == [["Bergen", "2"], ["Oslo", "1"]]
+    assert select("files", folder, found, checked.sql, seconds=20)["rows"] == [["Bergen", "2"], ["Oslo", "1"]]
 
 
 # PostgreSQL
@@ -222,4 +223,7 @@ def test_a_reader_of_postgres_gets_rows_and_no_secret(server: str) -> None:
     assert ("users", "password") in found.hidden
     assert [(key.table, key.other) for key in found.keys] == [("orders", "customer")]
     checked = check_statement(HARMLESS, "postgres", found)
-    assert select("postgres", server + "reader", found, checked.sql)["rows"] == [["Bergen", "2"], ["Oslo", "1"]]
+    assert select("postgres", server + "reader", found, checked.sql, seconds=20)["rows"] == [
+        ["Bergen", "2"],
+        ["Oslo", "1"],
+    ]
