@@ -79,7 +79,13 @@ async def run_investigation(
 
 
 async def investigate_call(
-    request: ResearchRequest, *, settings: Settings, trace_id: str, on_progress: Callable[[str], None], team: Team
+    request: ResearchRequest,
+    *,
+    settings: Settings,
+    trace_id: str,
+    on_progress: Callable[[str], None],
+    team: Team,
+    is_gone: Callable[[], bool] = lambda: False,
 ) -> ResearchResult:
     """Run an investigation as a call of the tool `research`, within the time of its depth."""
     return await run_investigation(
