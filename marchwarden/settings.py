@@ -99,6 +99,8 @@ class Settings(BaseModel):
     no more than fit into the memory."""
     server_queue: int = Field(40, ge=0)
     """Calls that wait for a place on the server. Beyond them it answers at once that it is busy."""
+    server_token: SecretStr | None = None
+    """Bearer token that `ask --server` sends."""
     server_connections: int = Field(1000, ge=1)
     """Connections over HTTP that are open at once. Beyond them, one that has sent no request yet is closed."""
     server_drain: float = Field(20.0, ge=0, allow_inf_nan=False)

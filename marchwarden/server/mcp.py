@@ -29,6 +29,7 @@ from marchwarden.server.capabilities.prompts import get_prompt, list_prompts
 from marchwarden.server.capabilities.resources import TEMPLATES, list_resources, read_resource
 from marchwarden.server.http.allowances import tokens_in
 from marchwarden.server.markdown import as_markdown
+from marchwarden.server.messages import ALLOWANCE_SPENT, SERVER_BUSY
 from marchwarden.server.service import CallOutcome, CallRecord, Context, Exchange, Service
 from marchwarden.server.worker import Tell, research_in_worker
 from marchwarden.settings import EXTRACTIVE, Settings
@@ -36,8 +37,6 @@ from marchwarden.sources.source_registry import describe_sources
 from marchwarden.text.escaping import markdown_text, one_line
 
 TOOL = "research"
-# Codes of JSON-RPC errors for calls that were not begun, from those that MCP leaves to servers.
-SERVER_BUSY, ALLOWANCE_SPENT = -32010, -32011
 
 # An absolute path, as system errors name it; not the path of a URL.
 _SERVER_PATH = re.compile(r"(?<![\w/:.])/(?:[\w.@+~-]+/)*[\w.@+~-]+")

@@ -69,7 +69,7 @@ def http_app(
         respond = metrics.respond
 
     endpoint: ASGIApp = Door(manager.handle_request, service)
-    metrics_endpoint: ASGIApp = request_response(respond)
+    metrics_endpoint: Any = respond
     routes: list[Route] = [Route("/healthz", _alive), Route("/readyz", partial(_ready, service))]
     middleware = [
         Middleware(ObservationMiddleware, observers=observers),
@@ -90,7 +90,7 @@ def http_app(
         resource = AnyHttpUrl(settings.server_url) if settings.server_issuer and settings.server_url else None
         metadata = build_resource_metadata_url(resource) if resource else None
         endpoint = RequireAuthMiddleware(endpoint, scopes, metadata)
-        metrics_endpoint = RequireAuthMiddleware(metrics_endpoint, [], metadata)
+        metrics_endpoint = RequireAuthMiddleware(request_response(respond), [], metadata)
         middleware.append(Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(_Verifier(service))))
         if resource and settings.server_issuer:
             routes += create_protected_resource_routes(

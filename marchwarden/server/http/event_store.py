@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 
 from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
-from mcp_types import JSONRPCMessage
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
 # Bytes of all events, at most; the oldest streams are dropped. A guess: a thousand results of 60 kB.
 MAX_BYTES = 64_000_000
@@ -63,4 +63,6 @@ class SessionEvents(EventStore):
         for place, message in enumerate(list(stream.events), start=1):
             if place > int(number) and message is not None:
                 await send_callback(EventMessage(message, f"{name}-{place}"))
-        return stream.stream_id
+        # With the response, a stream is at its end: the SDK would wait for more of one that it gets to know.
+        is_over = isinstance(stream.events[-1], JSONRPCResponse | JSONRPCError)
+        return None if is_over else stream.stream_id
