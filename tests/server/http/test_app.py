@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx
 import pytest
 
 from marchwarden.errors import ConfigurationError, StorageError
@@ -25,7 +24,6 @@ from tests.server.http.serving import (
     events,
     initialize,
     message,
-    research,
     result_of,
 )
 
