@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import anyio.lowlevel
+import anyio
 from mcp.server.context import ServerRequestContext
 
 from marchwarden.errors import ConfigurationError
@@ -64,8 +64,9 @@ class Service:
     _calls: dict[Path, Calls] = field(init=False, default_factory=dict)
     admission: Admission = field(init=False)
 
-    answered: Callable[[], Awaitable[None]] = field(init=False, default_factory=lambda: anyio.lowlevel.checkpoint)
-    """Wait until every request is answered that came in; the transport sets it, where it can tell."""
+    answered: Callable[[], Awaitable[None]] = field(init=False, default_factory=lambda: anyio.sleep_forever)
+    """Wait until every request that came in is answered. The transport sets it where it can tell; else it takes for
+    ever."""
 
     def __post_init__(self) -> None:
         self.callers = Callers(self.settings)

@@ -180,11 +180,13 @@ async def _drain(service: Service, seconds: float, leave: anyio.Event) -> None:
 
     service.admission.close()
     service.stop.ask(seconds)
-    with anyio.move_on_after(seconds + FINISH_S):
-        while service.admission.running:  # noqa: ASYNC110  it is a number, and nobody is in a hurry
-            await anyio.sleep(0.02)
-    with anyio.move_on_after(FLUSH_S):
-        await service.answered()
+    if service.admission.running:
+        with anyio.move_on_after(seconds + FINISH_S):
+            while service.admission.running:  # noqa: ASYNC110  it is a number, and nobody is in a hurry
+                await anyio.sleep(0.02)
+        # A client may ask for the tool's schema to check the answer.
+        with anyio.move_on_after(FLUSH_S):
+            await service.answered()
     leave.set()
 
 

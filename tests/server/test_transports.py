@@ -589,6 +589,7 @@ async def test_sigterm_ends_an_http_server_in_the_middle_of_a_call(tmp_path: Pat
             group.start_soon(call, process.stderr.readline().decode().strip())
             await _until(lambda: note.exists() and bool(note.read_text()))
             process.terminate()
+            await _until(lambda: bool(answers))
             await _until(lambda: process.poll() is not None, 30)
             group.cancel_scope.cancel()
         assert process.returncode == 0

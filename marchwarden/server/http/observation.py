@@ -18,9 +18,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from marchwarden.errors import ConfigurationError
-from marchwarden.text.redaction import Redactor, secrets_of
 from marchwarden.server.service import EXCHANGE, CallRecord, Exchange, Service
 from marchwarden.settings import Settings
+from marchwarden.text.redaction import Redactor, secrets_of
 
 # Seconds of a call, in which Prometheus counts them: around the limits of the depths, 30, 55 and 180.
 BUCKETS_S = (1, 2, 5, 10, 20, 30, 55, 90, 180)
