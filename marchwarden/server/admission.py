@@ -25,6 +25,8 @@ _FIRST_S = 10.0
 _REMEMBERED = 20
 # Seconds after which a call that waits is told its position again: callers want to hear something every 10 seconds.
 _HEARTBEAT_S = 8.0
+# Positions at the front of the queue that are told each time that they change. A guess.
+_NEAR = 5
 
 
 class Presence:
@@ -187,7 +189,9 @@ class Admission:
 
     def _tell_positions(self) -> None:
         for before in range(len(self._queue)):
-            self._tell_position(before)
+            # Every step near the front, and each tenth behind it: else a long queue is told more than it is served.
+            if before < _NEAR or before % 10 == 0:
+                self._tell_position(before)
 
     def _tell_position(self, before: int) -> None:
         running = self._running
