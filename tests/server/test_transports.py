@@ -486,6 +486,42 @@ def test_what_is_running_when_stdin_ends_is_answered(tmp_path: Path) -> None:
     assert 2 not in answers  # it was taken back
 
 
+def test_an_operator_reloads_the_settings_and_looks_at_the_stacks(tmp_path: Path) -> None:
+    code = SERVE.replace(
+        "research=sys.argv[2],",
+        "research=sys.argv[2], warn=lambda note: print(note, file=sys.stderr, flush=True), reload=reload,",
+    )
+    # The first time the settings are broken.
+    reload = (
+        "calls = []\n"
+        "def reload():\n"
+        "    calls.append(1)\n"
+        "    from marchwarden.errors import ConfigurationError\n"
+        "    if len(calls) == 1: raise ConfigurationError('no such corpus')\n"
+        "    return Settings(max_seconds=120, server_calls=1, server_queue=0)\n"
+    )
+    with a_raw_server(tmp_path, reload + code) as server:
+        assert server.process.stderr
+        server.initialize()
+        server.process.send_signal(signal.SIGQUIT)
+        stacks = b""
+        while b"_serve_stdio" not in stacks:
+            stacks += server.process.stderr.readline()
+        assert b"most recent call" in stacks
+        server.process.send_signal(signal.SIGHUP)
+        line = b""
+        while b"no such corpus" not in line:
+            line = server.process.stderr.readline()
+        assert line.startswith(b"The settings stay as they were")
+        server.process.send_signal(signal.SIGHUP)
+        time.sleep(0.1)
+        for number in (1, 2):
+            server.call("answer me", number)
+        answers = {answer["id"]: answer for answer in (server.receive(), server.receive())}
+        assert answers[2]["error"]["code"] == -32010
+        assert "answer me" in answers[1]["result"]["structuredContent"]["answer"]
+
+
 def test_a_client_that_reads_no_more_does_not_hold_up_the_end(tmp_path: Path) -> None:
     """Its pipe is full, then it goes away."""
     with a_raw_server(tmp_path) as server:
