@@ -29,7 +29,7 @@ from marchwarden.orchestrator.members import Call, Member, Reply
 from marchwarden.orchestrator.merge import Merger, lineage_of
 from marchwarden.orchestrator.rihla import Rihla, Step, Unserved, first_steps, follow_ups, tie_breaks
 from marchwarden.orchestrator.team import Team
-from marchwarden.orchestrator.verified_evidence import take
+from marchwarden.orchestrator.verified_evidence import Read, take
 from marchwarden.programs import Program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import Settings
@@ -132,7 +132,7 @@ class Investigation:
                     finally:
                         connections.cancel_scope.cancel()
             if self._scope.cancelled_caught:
-                self._cut_short()
+                await self._cut_short()
             return await self._finish()
         finally:
             if model is not None:
@@ -274,16 +274,17 @@ class Investigation:
         """Send one rihla, settle what it cost, and verify what it brought."""
         past = self._journal.rihlas.get(rihla.number)
         if past is not None and past.is_over:
-            rihla.result, rihla.lost, rihla.is_over = past.result, past.lost, True
+            rihla.result, rihla.lost = past.result, past.lost
             rihla.charged = self._budget.commit(held, past.charged)
         else:
             await self._ask(rihla, held, worth, past.attempts if past else 0)
-        if rihla.result is None:
-            return
-        member = self._members[rihla.step.researcher]
-        self._tell(rihla.number, "verifying what it quotes")
-        taken = await take(rihla.result, rihla.step.researcher, rihla.step.question, member.read, self._store)
-        rihla.evidence = taken.pages
+        if rihla.result is not None:
+            self._tell(rihla.number, "verifying what it quotes")
+            await self._take(rihla, rihla.result, self._members[rihla.step.researcher].read)
+
+    async def _take(self, rihla: Rihla, result: ResearchResult, read: Read) -> None:
+        taken = await take(result, rihla.step.researcher, rihla.step.question, read, self._store)
+        rihla.evidence, rihla.is_taken = taken.pages, True
         for event in taken.events:
             if not self._is_recorded(event):
                 self._recorder.record(event)
@@ -297,7 +298,8 @@ class Investigation:
         reply = Reply(reason="it was not asked before the end", sent=False)
         was_sent = False
         try:
-            async with self._turns, self._own_turns[step.researcher]:
+            # Its own turn first: a rihla that waits for its researcher keeps no other one from going.
+            async with self._own_turns[step.researcher], self._turns:
                 self._recorder.record(
                     events.Dispatched(
                         rihla=rihla.number,
@@ -332,7 +334,7 @@ class Investigation:
 
     def _settle(self, rihla: Rihla, held: Reservation, reply: Reply, *, recorded: bool) -> None:
         """Charge a rihla for what it says that it used, never more than was reserved; a lost one for all of that."""
-        rihla.is_over, result = True, reply.result
+        result = reply.result
         charge = min(result.cost_metadata.tokens_used, held.tokens) if result else held.tokens * reply.sent
         rihla.charged = self._budget.commit(held, charge)
         told = {
@@ -450,10 +452,12 @@ class Investigation:
 
     # The end
 
-    def _cut_short(self) -> None:
+    async def _cut_short(self) -> None:
         for rihla in self.rihlas:
             if rihla.result is None and rihla.lost is None:
                 rihla.lost = "the investigation ended before"
+            elif rihla.result is not None and not rihla.is_taken:
+                await self._take(rihla, rihla.result, _read_nothing)  # what lies here already
         self._budget.ran_out("seconds")
         if self._interrupted:
             self._stopped("interrupted", "It was interrupted, and answers with what there is.")
@@ -501,3 +505,7 @@ class Investigation:
         result = conclusion.result(state, seconds=seconds, trace_id=self.trace_id, today=self.today)
         tell.finished(result, conclusion.record(state, today=self.today, model_free=model_free))
         return result
+
+
+async def _read_nothing(uri: str) -> None:
+    """Read from no server."""

@@ -93,7 +93,8 @@ class Rihla:
     lost: str | None = None
     """Reason for which no result came; None where one came, or is still awaited."""
     charged: int = 0
-    is_over: bool = False
+    is_taken: bool = False
+    """True once what it quotes was verified."""
     evidence: list[Any] = field(default_factory=list)
     """Pages with verified excerpts (verified_evidence.py)."""
 
@@ -199,7 +200,9 @@ def _after_gap(
                 yield to(member, _question(gap.topic, sought), PRIOR_NOT_FOUND, f"{step.researcher} found nothing.")
         case GapCategory.ACCESS_DENIED:
             openers = [each for each in others if OPEN_COPIES in each.answers]
-            for member in openers or others:
+            # A page of many on what is answered already is worth no question to those who were asked that before.
+            is_open = any(each.number == aspect for each in ledger.unanswered())
+            for member in openers or (others if is_open else []):
                 reason = f"{step.researcher} met a closed page: {gap.topic}"
                 yield to(member, _question(gap.topic, sought), PRIOR_CLOSED, reason)
             if not openers:
