@@ -320,9 +320,12 @@ class Investigation:
                     rihla.call_id, step.question, step.context, step.depth, held.tokens, dict(step.constraints)
                 )
                 was_sent = True
-                reply = await self._members[step.researcher].ask(
-                    call, lambda message: self._tell(rihla.number, message)
-                )
+                try:
+                    reply = await self._members[step.researcher].ask(
+                        call, lambda message: self._tell(rihla.number, message)
+                    )
+                except Exception as error:  # a client's own fault costs its rihla, too
+                    reply = Reply(reason=f"the call failed: {type(error).__name__}")
         except anyio.get_cancelled_exc_class():
             why = "the investigation was interrupted" if self._interrupted else "the time is up"
             reply = Reply(reason=why, sent=was_sent)
