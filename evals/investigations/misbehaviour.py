@@ -1,6 +1,6 @@
 """Random investigations whose researchers crash, hang, lie and overspend: the budget must hold in all of them.
 
-    python evals/investigations/misbehaviour.py [COUNT]
+python evals/investigations/misbehaviour.py [COUNT]
 """
 
 from __future__ import annotations
