@@ -20,7 +20,7 @@ from marchwarden.agent.conclusion import Checkpoint, conclude, today
 from marchwarden.agent.loop import SOURCES_WANTED, SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS
 from marchwarden.agent.recording import Narrator
 from marchwarden.budget import Budget, Reservation
-from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult
+from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult, SourceFilter
 from marchwarden.errors import BudgetExhausted
 from marchwarden.ledger import Ledger
 from marchwarden.orchestrator.agenda import LEAST_TOKENS, LEAST_UTILITY, Valued, progress_of, ranked, shares
@@ -56,6 +56,9 @@ _FOLLOW_UPS_A_ROUND = 4
 _FINISH_S = 5.0
 # Tokens that a question is doubled to, at most: the contract's maximum.
 _MOST_TOKENS = 1_000_000
+
+# Limits that each researcher gets as the caller gave them.
+_FOR_EACH = ("max_iterations", "max_sources", "source_filter")
 
 # Callback for what a rihla, by its number, is doing now; 0 is the investigation itself.
 TellOf = Callable[[int, str], None]
@@ -107,6 +110,10 @@ class Investigation:
         self._stages: StageRunner | None = None
         self._scope = anyio.CancelScope()
         self._interrupted = False
+        # What the caller limits holds for each researcher; the filter of domains holds whatever a researcher knows.
+        given = request.constraints.model_dump(exclude_unset=True, exclude_none=True)
+        self._limits = {name: value for name, value in given.items() if name in _FOR_EACH}
+        self._filter = SourceFilter(request.constraints.source_filter)
         self.today = self._journal.started.today if self._journal.started else None
 
     def interrupt(self) -> None:
@@ -283,7 +290,8 @@ class Investigation:
             await self._take(rihla, rihla.result, self._members[rihla.step.researcher].read)
 
     async def _take(self, rihla: Rihla, result: ResearchResult, read: Read) -> None:
-        taken = await take(result, rihla.step.researcher, rihla.step.question, read, self._store)
+        step = rihla.step
+        taken = await take(result, step.researcher, step.question, read, self._store, self._filter.allows)
         rihla.evidence, rihla.is_taken = taken.pages, True
         for event in taken.events:
             if not self._is_recorded(event):
@@ -316,9 +324,8 @@ class Investigation:
                         decision=step.reason,
                     )
                 )
-                call = Call(
-                    rihla.call_id, step.question, step.context, step.depth, held.tokens, dict(step.constraints)
-                )
+                limits = {**step.constraints, **self._limits}
+                call = Call(rihla.call_id, step.question, step.context, step.depth, held.tokens, limits)
                 was_sent = True
                 try:
                     reply = await self._members[step.researcher].ask(
