@@ -1,13 +1,14 @@
 """Pages moved to a second server that is asked only for what the first one points at: are they found?
 
-    python evals/investigations/follow_ups.py closed|discovered [--split train] [--most N] [--least-utility U]
+    python evals/investigations/follow_ups.py closed|discovered [--split train,dev] [--most N]
+        [--least-utility U] [--reworded P]
 
 closed: the pages of a vital nugget answer 403 on the first server; the second has open copies.
 discovered: the pages of a vital nugget are on the second server alone, which answers for papers, registers, data
 sets and court files; the first keeps the page that names one.
 
-Prints the moved nuggets that are found with the second server and without it, and how many of those that are not
-found without it are told of: as a gap on the closed page, or as a discovery.
+Prints the moved nuggets that are found with the second server and without it; how many of those that are not found
+without it come with a gap, and with one that tells where they are: the closed page, or a discovery.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from evals.investigations.asking import Answered, ask, member_of, settings_for, 
 from marchwarden.contract import GapCategory
 from marchwarden.evaluation.labels.questions import Question, evenly_spaced, load_questions
 from marchwarden.evaluation.labels.scoring_text import address
-from marchwarden.orchestrator import investigator
+from marchwarden.orchestrator import investigator, rihla
 from marchwarden.settings import shipped
 
 CLOSED, DISCOVERED = "closed", "discovered"
@@ -101,9 +102,11 @@ def is_told(answered: Answered, kind: str, pages: set[str]) -> bool:
     return closed and any(page in told for page in pages)
 
 
-async def main(kind: str, split: str, most: int, least: float | None) -> None:
+async def main(kind: str, split: str, most: int, least: float | None, reworded: float | None) -> None:
     if least is not None:
         investigator.LEAST_UTILITY = least
+    if reworded is not None:
+        rihla.PRIOR_REWORDED = reworded
     questions = [
         each
         for name in split.split(",")
@@ -114,9 +117,11 @@ async def main(kind: str, split: str, most: int, least: float | None) -> None:
     moved = set().union(*(movable(each, kind) for each in questions))
     counts = {
         "questions": len(questions),
+        "answered by other pages": 0,
         "nuggets": 0,
         "found": 0,
         "found without": 0,
+        "gap without": 0,
         "told without": 0,
         "rihlas": 0,
     }
@@ -134,15 +139,20 @@ async def main(kind: str, split: str, most: int, least: float | None) -> None:
                 if each.evidence and {address(quote.url) for quote in each.evidence} <= moved
             ]
             only = question.model_copy(update={"nuggets": nuggets})
-            found, without = await ask(only, both, web), await ask(only, alone, web)
+            without = await ask(only, alone, web)
+            if without.said == len(nuggets):
+                counts["answered by other pages"] += 1
+                continue
+            found = await ask(only, both, web)
             counts["nuggets"] += len(nuggets)
             counts["found"] += found.found
             counts["found without"] += without.found
+            counts["gap without"] += len(nuggets) * bool(without.result.gaps)
             counts["told without"] += len(nuggets) * is_told(without, kind, movable(question, kind))
             counts["rihlas"] += len(found.result.lineage or [])
             if found.found < len(nuggets):
-                asked = [f"{each.researcher}: {each.question} ({each.origin})" for each in found.result.lineage or []]
-                print(f"{question.id}: {found.found} of {len(nuggets)}; {asked}", flush=True)
+                who = [f"{each.researcher}: {each.question} ({each.origin})" for each in found.result.lineage or []]
+                print(f"{question.id}: {found.found} of {len(nuggets)}; {who}", flush=True)
     print(json.dumps({"kind": kind, "split": split, **counts}, indent=1))
 
 
@@ -152,5 +162,6 @@ if __name__ == "__main__":
     parser.add_argument("--split", default="train")
     parser.add_argument("--most", type=int, default=0)
     parser.add_argument("--least-utility", type=float)
+    parser.add_argument("--reworded", type=float)
     given = parser.parse_args()
-    anyio.run(main, given.kind, given.split, given.most, given.least_utility)
+    anyio.run(main, given.kind, given.split, given.most, given.least_utility, given.reworded)

@@ -54,8 +54,6 @@ _FOLLOW_UP_SHARE = 0.5
 _FOLLOW_UPS_A_ROUND = 4
 # Seconds that are kept for the answer, at most a tenth of the whole. A guess: without a model it takes milliseconds.
 _FINISH_S = 5.0
-# Tokens that a question is doubled to, at most: the contract's maximum.
-_MOST_TOKENS = 1_000_000
 
 # Limits that each researcher gets as the caller gave them.
 _FOR_EACH = ("max_iterations", "max_sources", "source_filter")
@@ -395,16 +393,14 @@ class Investigation:
         ledger = self._ledger()
         steps: list[Step] = list(tie_breaks(self._team, ledger))
         for rihla in self.rihlas:
-            for found in follow_ups(
-                rihla, self._team, ledger, most_tokens=_MOST_TOKENS, context=self.request.context
-            ):
+            for found in follow_ups(rihla, self.rihlas, self._team, ledger, context=self.request.context):
                 if isinstance(found, Step):
                     steps.append(found)
                 else:
                     self._serve_nobody(found)
         open_ = {aspect.number for aspect in ledger.open_aspects(SOURCES_WANTED[self.request.depth])}
         worthy: list[Valued] = []
-        for valued in ranked(steps, self.request.question, self._gains):
+        for valued in ranked(steps, self.request.question, self._gains, ledger):
             step = valued.step
             if step.key in self._asked:
                 self._skip(step, "it was asked already", valued.utility)
