@@ -7,7 +7,7 @@ closed: the pages of a vital nugget answer 403 on the first server; the second h
 discovered: the pages of a vital nugget are on the second server alone, which answers for papers, registers, data
 sets and court files; the first keeps the page that names one.
 
-Prints the moved nuggets that are found with the second server and without it; how many of those that are not found
+Prints the moved nuggets that are found by one server with all pages, with the second server, and without it; how many of those that are not found
 without it come with a gap, and with one that tells where they are: the closed page, or a discovery.
 """
 
@@ -118,6 +118,7 @@ async def main(kind: str, split: str, most: int, least: float | None, reworded: 
     counts = {
         "questions": len(questions),
         "answered by other pages": 0,
+        "found by one server": 0,
         "nuggets": 0,
         "found": 0,
         "found without": 0,
@@ -131,6 +132,7 @@ async def main(kind: str, split: str, most: int, least: float | None, reworded: 
         web, library = (settings_for(part, folder / "traces") for part in (first, second))
         start(web)
         alone = [member_of("web", web)]
+        everything = [member_of("all", settings_for(shipped("web"), folder / "traces"))]
         both = [*alone, member_of("library", library, ANSWERS[kind])]
         for question in questions:
             nuggets = [
@@ -145,6 +147,7 @@ async def main(kind: str, split: str, most: int, least: float | None, reworded: 
                 continue
             found = await ask(only, both, web)
             counts["nuggets"] += len(nuggets)
+            counts["found by one server"] += (await ask(only, everything, web)).found
             counts["found"] += found.found
             counts["found without"] += without.found
             counts["gap without"] += len(nuggets) * bool(without.result.gaps)
