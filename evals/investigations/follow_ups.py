@@ -7,8 +7,9 @@ closed: the pages of a vital nugget answer 403 on the first server; the second h
 discovered: the pages of a vital nugget are on the second server alone, which answers for papers, registers, data
 sets and court files; the first keeps the page that names one.
 
-Prints the moved nuggets that are found by one server with all pages, with the second server, and without it; how many of those that are not found
-without it come with a gap, and with one that tells where they are: the closed page, or a discovery.
+Prints the moved nuggets that are found by one server with all pages, with the second server, and without it; how many
+of those that are not found without it come with a gap, and with one that tells where they are: the closed page, or a
+discovery.
 """
 
 from __future__ import annotations
