@@ -15,7 +15,7 @@ from marchwarden.orchestrator.team import Team
 from marchwarden.settings import Settings
 from marchwarden.store.content_store import Store
 from marchwarden.text.redaction import secrets_of
-from marchwarden.trace.events import Event, Recorder
+from marchwarden.trace.events import Dispatched, Event, Lost, Recorder, Returned
 from marchwarden.trace.reader import find_trace, read_trace
 from marchwarden.trace.writer import TraceWriter
 
@@ -97,11 +97,20 @@ async def investigate_call(
     request: ResearchRequest, *, settings: Settings, trace_id: str, on_progress: Callable[[str], None], team: Team
 ) -> ResearchResult:
     """Run an investigation as a call of the tool `research`, within the time of its depth."""
+    sent: dict[int, str] = {}
+    over: set[int] = set()
+
+    def watch(event: Event) -> None:
+        if isinstance(event, Dispatched):
+            sent[event.rihla] = event.researcher
+        elif isinstance(event, (Returned, Lost)):
+            over.add(event.rihla)
+
+    def tell(number: int, message: str) -> None:
+        done = f"{len(over) / len(sent):.0%} · " if sent else ""
+        on_progress(f"{done}{sent[number]}: {message}" if number in sent else f"{done}{message}")
+
+    seconds = settings.seconds_for(request.depth)
     return await run_investigation(
-        request,
-        team,
-        settings,
-        trace_id=trace_id,
-        seconds=settings.seconds_for(request.depth),
-        tell=lambda number, message: on_progress(f"rihla {number}: {message}" if number else message),
+        request, team, settings, trace_id=trace_id, seconds=seconds, tell=tell, watch=watch
     )

@@ -7,9 +7,19 @@ from pathlib import Path
 import pytest
 
 from marchwarden.audit.verdict import Verdict, evidence_of_trace, quick_verdict
-from marchwarden.contract import DiscoveryEvent, DiscoveryType, Gap, GapCategory, OpenQuestion, Priority
+from marchwarden.contract import (
+    DiscoveryEvent,
+    DiscoveryType,
+    Gap,
+    GapCategory,
+    OpenQuestion,
+    Priority,
+    ResearchRequest,
+)
 from marchwarden.orchestrator.investigator import Investigation
+from marchwarden.orchestrator.investigator_call import investigate_call, run_investigation
 from marchwarden.orchestrator.members import Call
+from marchwarden.orchestrator.team import Team
 from marchwarden.trace.events import Dispatched, Dropped, Lost, Returned, Skipped, Stopped
 from marchwarden.trace.standalone_verifier import check
 from tests.orchestrator.fakes import (
@@ -29,6 +39,7 @@ from tests.orchestrator.fakes import (
     investigate,
     member,
     page,
+    settings_of,
 )
 
 pytestmark = pytest.mark.anyio
@@ -234,3 +245,32 @@ async def test_what_is_worth_little_is_not_asked(tmp_path: Path) -> None:
     _, trace = await investigate([first], tmp_path)
     assert len(one.asked) == 1
     assert any("less than 0.08" in event.decision for event in events_of(trace, Skipped))
+
+
+async def test_a_call_of_a_server_with_a_team_tells_its_progress_in_percent(tmp_path: Path) -> None:
+    _, first = member("one", tmp_path, Script(pages=BUILT))
+    told: list[str] = []
+    result = await investigate_call(
+        ResearchRequest(question=QUESTION),
+        settings=settings_of(tmp_path),
+        trace_id=TRACE_ID,
+        on_progress=told.append,
+        team=Team((first,)),
+    )
+    assert result.trace_id == TRACE_ID
+    assert told == [
+        "planning",
+        "0% · one: thinking",
+        "100% · one: verifying what it quotes",
+        "100% · writing the answer",
+    ]
+
+
+async def test_a_filter_of_domains_holds_whatever_a_researcher_quotes(tmp_path: Path) -> None:
+    deaf, first = member("deaf", tmp_path, Script(pages={**BUILT, **PAID}))
+    request = ResearchRequest.model_validate(
+        {"question": QUESTION, "constraints": {"source_filter": "-halden-archive.org", "token_budget": 5_000}}
+    )
+    result = await run_investigation(request, Team((first,)), settings_of(tmp_path), trace_id=TRACE_ID, seconds=30)
+    assert [citation.locator for citation in result.citations] == ["https://bridges.halden.gov/built"]
+    assert deaf.asked[0].constraints == {"source_filter": "-halden-archive.org"}
