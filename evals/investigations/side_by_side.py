@@ -31,7 +31,11 @@ SECONDS_EACH = 0.5
 
 def a_member(number: int, settings: Settings) -> TeamMember:
     """Return a researcher that takes half a second, and quotes a page of its own."""
-    said = f"The Halden Bridge was built in 1931, says site {number}, and the salt company paid for it."
+    words = ["stone", "iron", "timber", "brick", "river", "valley", "harbour", "market", "chapel", "mill"]
+    told = " ".join(words[int(digit)] for digit in f"{number:03}")
+    said = (
+        f"The Halden Bridge was built in 1931, and the salt company paid for it, says the {told} society of Halden."
+    )
     fake = FakeMember(
         "", settings.traces, lambda call, count: Script(pages=page(f"https://site{number}.example.org/", said))
     )

@@ -22,6 +22,7 @@ from marchwarden.agent.recording import Narrator
 from marchwarden.budget import Budget, Reservation
 from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult, SourceFilter
 from marchwarden.errors import BudgetExhausted
+from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.ledger import Ledger
 from marchwarden.orchestrator.agenda import LEAST_TOKENS, LEAST_UTILITY, Valued, progress_of, ranked, shares
 from marchwarden.orchestrator.journal import Journal
@@ -54,6 +55,9 @@ _FOLLOW_UP_SHARE = 0.5
 _FOLLOW_UPS_A_ROUND = 4
 # Seconds that are kept for the answer, at most a tenth of the whole. A guess: without a model it takes milliseconds.
 _FINISH_S = 5.0
+
+# Gain of a follow-up that brought evidence, besides that of the sub-questions. A guess.
+_CLOSED_GAIN = 0.1
 
 # Limits that each researcher gets as the caller gave them.
 _FOR_EACH = ("max_iterations", "max_sources", "source_filter")
@@ -269,11 +273,11 @@ class Investigation:
         async with anyio.create_task_group() as group:
             for rihla, held, worth in sent:
                 group.start_soon(self._journey, rihla, held, worth)
+        now = progress_of(self._ledger())
         for rihla, _, _ in sent:
-            now = progress_of(self._ledger([each for each in self.rihlas if each.number <= rihla.number]))
             closed = rihla.step.origin not in ("sub_question", "retry") and bool(rihla.evidence)
-            self._gains.append(max(0.0, now - self._progress) + 0.1 * closed)
-            self._progress = max(now, self._progress)
+            self._gains.append(max(0.0, now - self._progress) / len(sent) + _CLOSED_GAIN * closed)
+        self._progress = max(now, self._progress)
 
     async def _journey(self, rihla: Rihla, held: Reservation, worth: float) -> None:
         """Send one rihla, settle what it cost, and verify what it brought."""
@@ -391,6 +395,7 @@ class Investigation:
     def _next(self) -> list[tuple[Valued, int]]:
         """Return the steps that are worth their cost, with their tokens; record why each other one is not taken."""
         ledger = self._ledger()
+        ledger.conflicts = find_conflicts(ledger, self._merger.parameters)
         steps: list[Step] = list(tie_breaks(self._team, ledger))
         for rihla in self.rihlas:
             for found in follow_ups(rihla, self.rihlas, self._team, ledger, context=self.request.context):
@@ -453,8 +458,8 @@ class Investigation:
         )
         return True
 
-    def _ledger(self, rihlas: Sequence[Rihla] | None = None) -> Ledger:
-        return self._merger.ledger(self.rihlas if rihlas is None else rihlas, self._unserved)
+    def _ledger(self) -> Ledger:
+        return self._merger.ledger(self.rihlas, self._unserved)
 
     # The end
 

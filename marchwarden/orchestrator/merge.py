@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, Lineage, SourceAuthority
 from marchwarden.evidence.confidence import authority_of
-from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness
 from marchwarden.evidence.windows import Window
 from marchwarden.http.addresses import publisher_of
@@ -43,7 +42,6 @@ class Merger:
         quoted = [(rihla, page) for rihla in in_order for page in rihla.evidence]
         merged = self._add_pages(ledger, quoted)
         self._add_excerpts(ledger, merged)
-        ledger.conflicts = find_conflicts(ledger, self.parameters)
         _add_reports(ledger, in_order, unserved)
         return ledger
 

@@ -30,6 +30,8 @@ from marchwarden.text.ranking import coverage, terms
 MOST_TOKENS = 1_000_000
 # Characters of a question and of a context, by the contract.
 _QUESTION_CHARS, _CONTEXT_CHARS = 500, 2000
+# Researchers that are asked about one disagreement, at most. A guess.
+_JUDGES = 2
 # Share of a sub-question's terms that a gap's topic holds to be about it. A guess.
 _SAME_TOPIC = 0.5
 
@@ -287,12 +289,12 @@ def tie_breaks(team: Team, ledger: Ledger) -> Iterator[Step]:
         aspect = sides[0].aspect
         about = conflict.about.replace(" against ", " or ")
         question = f"{ledger.aspect(aspect).text.rstrip(' ?.')}: {about}?"[:_QUESTION_CHARS]
-        for member in team.members:
-            if member.name not in heard and member.is_general:
-                yield Step(
-                    member.name, question, "tie_break", aspect, f"Sources disagree: {conflict.about}.",
-                    PRIOR_TIE_BREAK, depth=Depth.SHALLOW, generation=1,
-                )  # fmt: skip
+        independent = [each for each in team.members if each.name not in heard and each.is_general]
+        for member in independent[:_JUDGES]:
+            yield Step(
+                member.name, question, "tie_break", aspect, f"Sources disagree: {conflict.about}.",
+                PRIOR_TIE_BREAK, depth=Depth.SHALLOW, generation=1,
+            )  # fmt: skip
 
 
 def aspect_of(gap: Gap, ledger: Ledger, default: int) -> int:
