@@ -18,6 +18,7 @@ from typing import Literal
 import anyio
 
 from marchwarden.errors import CallerGone, Refused, ServerBusy, ServerStopping
+from marchwarden.trace.events import WasCancelled
 
 # Seconds that a call takes, before any has ended; then it is the mean of the last ones. A guess.
 _FIRST_S = 10.0
@@ -72,6 +73,24 @@ class Stop:
             yield
         finally:
             self._callbacks.remove(callback)
+
+
+STOPPED = "the server was stopped by its operator"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Who may end a call early: its caller, by leaving, or the operator, by stopping the server."""
+
+    presence: Presence = field(default_factory=Presence)
+    stop: Stop = field(default_factory=Stop)
+
+    def cancellation(self, question: str) -> WasCancelled:
+        """Return the event of a call that is cancelled now, with its true cause."""
+        if self.stop.is_asked:
+            return WasCancelled(decision=STOPPED, by="operator", question=question)
+        why = "the caller's connection was closed" if self.presence.is_gone else "the caller cancelled the call"
+        return WasCancelled(decision=why, question=question)
 
 
 @dataclass(eq=False)

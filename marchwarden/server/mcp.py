@@ -6,13 +6,12 @@ import logging
 import math
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import cache, partial
 from typing import Any, Protocol
 from uuid import uuid4
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -22,7 +21,7 @@ from pydantic import ValidationError
 from marchwarden import __version__
 from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
 from marchwarden.errors import AllowanceSpent, InvalidRequest, MarchwardenError, Refused, ResearchFailed
-from marchwarden.server.admission import Presence
+from marchwarden.server.admission import Ending, Presence
 from marchwarden.server.call_ids import REPEATED_META, call_id_of
 from marchwarden.server.capabilities.content_resources import TEMPLATE, is_content, read_content
 from marchwarden.server.capabilities.prompts import get_prompt, list_prompts
@@ -69,7 +68,7 @@ class Research(Protocol):
         settings: Settings,
         trace_id: str,
         on_progress: Tell,
-        is_gone: Callable[[], bool],
+        ending: Ending,
     ) -> Awaitable[ResearchResult]: ...
 
 
@@ -159,7 +158,7 @@ class _Call:
         """Return the result, or the error of a call that failed. Raises MCPError for a call that is refused."""
         telemetry.get_current_span().set_attribute("marchwarden.trace_id", self._trace_id)
         began = time.monotonic()
-        outcome: CallOutcome = "cancelled"
+        outcome: CallOutcome = "failed"
         result: ResearchResult | None = None
         failure: MarchwardenError | None = None
         try:
@@ -167,6 +166,9 @@ class _Call:
             outcome = "answered"
         except MarchwardenError as error:
             outcome, failure = "refused" if isinstance(error, Refused) else "failed", error
+        except anyio.get_cancelled_exc_class():
+            outcome = "cancelled"
+            raise
         finally:
             record = CallRecord(
                 self._trace_id,
@@ -229,7 +231,7 @@ class _Call:
                     settings=self._settings,
                     trace_id=self._trace_id,
                     on_progress=tell,
-                    is_gone=lambda: self._presence.is_gone,
+                    ending=Ending(self._presence, self._service.stop),
                 )
         except BaseException:
             await self._settle(None)
@@ -240,9 +242,8 @@ class _Call:
     async def _reserve(self) -> None:
         caller = self._exchange.caller if self._exchange else None
         if caller and caller.tokens_per_day and self._settings.model_id != EXTRACTIVE:
-            allowances = self._service.allowances
-            await anyio.to_thread.run_sync(allowances.read_today, caller, self._settings.traces)
-            allowances.reserve(caller, self._trace_id, self._request.constraints.token_budget)
+            await self._service.allowances.read_today(caller, self._settings.traces)
+            self._service.allowances.reserve(caller, self._trace_id, self._request.constraints.token_budget)
 
     async def _settle(self, result: ResearchResult | None) -> None:
         caller = self._exchange.caller if self._exchange else None

@@ -23,6 +23,11 @@ from marchwarden.settings import Settings
 # Memory of one call in MB, with its share of the server's: evals/benchmarks/server_load.py.
 CALL_MB = 150
 
+# Open files of one call in the server's process: its channel, trace and process, with some to spare. A guess.
+CALL_DESCRIPTORS = 8
+# Open files of the server beside connections and calls. A guess.
+OWN_DESCRIPTORS = 64
+
 Context: TypeAlias = ServerRequestContext[Any, Any]
 CallOutcome: TypeAlias = Literal["answered", "failed", "refused", "cancelled"]
 
@@ -112,6 +117,11 @@ def memory_mb() -> int | None:
     with suppress(OSError, ValueError, AttributeError):
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     return min(sizes) // 1_000_000 if sizes else None
+
+
+def descriptors_wanted(settings: Settings) -> int:
+    """Return how many files and connections a server over HTTP has open at most."""
+    return settings.server_connections + CALL_DESCRIPTORS * places(settings) + OWN_DESCRIPTORS
 
 
 def raise_descriptor_limit() -> int | None:

@@ -84,7 +84,7 @@ def serve(
     """
     if transport == "stdio":
         with _wire() as wire:
-            _run(settings, research, investigate, warn, reload, partial(_serve_stdio, wire), drains=False)
+            _run(settings, research, investigate, warn, reload, partial(_serve_stdio, wire), over_http=False)
     else:
         with _listening(settings, host, port, allow_remote) as listener:
 
@@ -93,7 +93,7 @@ def serve(
 
                 await serve_http(server, service, listener, host, announce, leave)
 
-            _run(settings, research, investigate, warn, reload, serve_on, drains=True)
+            _run(settings, research, investigate, warn, reload, serve_on, over_http=True)
 
 
 def _run(
@@ -104,7 +104,7 @@ def _run(
     reload: Callable[[], Settings] | None,
     serve_on: Callable[[Server[Any], Service, anyio.Event], Awaitable[None]],
     *,
-    drains: bool,
+    over_http: bool,
 ) -> None:
     from marchwarden.server.worker import prepare_sources, research_in_worker, warm_up
 
@@ -121,21 +121,25 @@ def _run(
     import anyio
 
     from marchwarden.server.mcp import build
-    from marchwarden.server.service import Service, raise_descriptor_limit
+    from marchwarden.server.service import Service, descriptors_wanted, raise_descriptor_limit
 
-    raise_descriptor_limit()
+    descriptors, wanted = raise_descriptor_limit(), descriptors_wanted(settings)
+    if over_http and descriptors is not None and descriptors < wanted:
+        warn(
+            f"The server may have {descriptors} files and connections open, and wants {wanted}: raise the limit "
+            "(ulimit -Hn, LimitNOFILE), or lower MARCHWARDEN_SERVER_CONNECTIONS."
+        )
     service = Service(settings)
     server = build(
         settings,
-        research=investigate
-        or partial(research_in_worker, research=research, on_program_note=warn, stop=service.stop),
+        research=investigate or partial(research_in_worker, research=research, on_program_note=warn),
         service=service,
     )
 
     async def main() -> None:
         leave = anyio.Event()
         async with anyio.create_task_group() as group:
-            group.start_soon(_watch_signals, service, reload, warn, leave, drains)
+            group.start_soon(_watch_signals, service, reload, warn, leave, over_http)
             await serve_on(server, service, leave)
             group.cancel_scope.cancel()
 

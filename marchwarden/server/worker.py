@@ -28,7 +28,7 @@ import anyio.to_thread
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, MarchwardenError, ResearchFailed, ServerStopping, StorageError
 from marchwarden.server import worker_process
-from marchwarden.server.admission import Stop
+from marchwarden.server.admission import STOPPED, Ending
 from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job, run
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.text import embedding
@@ -41,7 +41,6 @@ from marchwarden.trace.events import (
     Finished,
     ModelCalled,
     Started,
-    WasCancelled,
     WasKilled,
     parse_event,
 )
@@ -66,11 +65,10 @@ DRAIN_SECONDS = 1.0
 # Seconds in which a server that was stopped is likely to be there again. A guess.
 RESTART_SECONDS = 10
 
-_STOPPED = "the server was stopped by its operator"
 _KILLS = {
     "seconds": "it went on for longer than its time and the grace after it",
     "tokens": "it used more tokens than it was given",
-    "stopped": _STOPPED,
+    "stopped": STOPPED,
 }
 _starting = threading.Lock()
 _CHECKOUT = Path(__file__).parents[2]
@@ -89,17 +87,15 @@ async def research_in_worker(
     on_progress: Tell,
     research: str = RESEARCH,
     on_program_note: Tell = lambda note: None,
-    is_gone: Callable[[], bool] = lambda: False,
-    stop: Stop | None = None,
+    ending: Ending | None = None,
 ) -> ResearchResult:
     """Run one call in a process of its own, and write its trace.
 
     `research` names the function to run, as `module:name`. `on_program_note` is called with each part of the model's
-    program that is not used. Cancelling kills the process; `is_gone` is true where the caller's connection was
-    closed. `stop` is the end of the server: when its time is over, the call answers with what it knows, and one that
-    has not begun raises ServerStopping. Raises ResearchFailed where the process dies, fails inside, or does not get
-    ready; ConfigurationError and StorageError as they are. A ConfigurationError before the first step leaves no
-    trace.
+    program that is not used. Cancelling kills the process. When the time of `ending.stop` is over, the call answers
+    with what it knows, and one that has not begun raises ServerStopping. Raises ResearchFailed where the process
+    dies, fails inside, or does not get ready; ConfigurationError and StorageError as they are. A ConfigurationError
+    before the first step leaves no trace.
     """
     job = Job(research=research, request=request, settings=settings, trace_id=trace_id)
     writer = TraceWriter(
@@ -110,7 +106,7 @@ async def research_in_worker(
         signing_key=settings.signing_key,
     )
     with writer:
-        return await _Call(job, writer, on_program_note, is_gone, stop or Stop()).run()
+        return await _Call(job, writer, on_program_note, ending or Ending()).run()
 
 
 def warm_up(settings: Settings, *, quiet: bool = False) -> None:
@@ -250,14 +246,11 @@ class _Worker:
 class _Call:
     """One call from its start to its result. Times are of time.monotonic, in seconds."""
 
-    def __init__(
-        self, job: Job, writer: TraceWriter, on_program_note: Tell, is_gone: Callable[[], bool], stop: Stop
-    ) -> None:
+    def __init__(self, job: Job, writer: TraceWriter, on_program_note: Tell, ending: Ending) -> None:
         self._job = job
         self._writer = writer
         self._on_program_note = on_program_note
-        self._is_gone = is_gone
-        self._server_stop = stop
+        self._ending = ending
         self._channel, theirs = socket.socketpair()
         self._channel.setblocking(False)
         self._worker = _Worker(job, theirs)
@@ -281,7 +274,7 @@ class _Call:
         try:
             # Not awaited: it waits for the process that calls are forked from, and the clock is running.
             threading.Thread(target=self._worker.start, daemon=True).start()
-            with self._server_stop.heard_by(self._hurry):
+            with self._ending.stop.heard_by(self._hurry):
                 while received := await self._receive():
                     for frame in self._reader.feed(received):
                         self._take(frame)
@@ -289,13 +282,7 @@ class _Call:
         except anyio.get_cancelled_exc_class():
             self._worker.kill()
             with suppress(StorageError):
-                question = self._job.request.question
-                if self._server_stop.is_asked:
-                    self._writer.record(WasCancelled(decision=_STOPPED, by="operator", question=question))
-                else:
-                    gone = self._is_gone()
-                    why = "the caller's connection was closed" if gone else "the caller cancelled the call"
-                    self._writer.record(WasCancelled(decision=why, question=question))
+                self._writer.record(self._ending.cancellation(self._job.request.question))
             raise
         except MarchwardenError:
             raise
@@ -332,7 +319,7 @@ class _Call:
         return b""
 
     def _hurry(self) -> None:
-        self._stop_at = time.monotonic() + self._server_stop.seconds
+        self._stop_at = time.monotonic() + self._ending.stop.seconds
         if self._waiting:
             self._waiting.cancel()  # it waits until another time
 
@@ -389,8 +376,7 @@ class _Call:
     async def _outcome(self) -> ResearchResult:
         if self._killed == "stopped" and self._began is None:
             with suppress(StorageError):
-                question = self._job.request.question
-                self._writer.record(WasCancelled(decision=_STOPPED, by="operator", question=question))
+                self._writer.record(self._ending.cancellation(self._job.request.question))
             raise ServerStopping(retry_after=RESTART_SECONDS)
         if self._killed == "seconds" and self._began is None:
             late = f"its process was not ready within {START_SECONDS:g} s: the server is overloaded, ask again later"

@@ -93,6 +93,8 @@ class AccessTokens:
         )
 
     async def _key(self, identifier: str | None) -> jwt.PyJWK | None:
+        if identifier in self._keys and time.monotonic() - self._asked <= KEYS_KEPT_S:
+            return self._keys[identifier]  # whatever the authorization server is being asked meanwhile
         async with self._lock:
             since = time.monotonic() - self._asked
             if since > KEYS_KEPT_S or (identifier not in self._keys and since > KEYS_PAUSE_S):
@@ -118,7 +120,11 @@ class AccessTokens:
             metadata = await self._metadata(client)
             _require_safe("jwks_uri", metadata["jwks_uri"])
             published = jwt.PyJWKSet.from_dict(await _json(client, metadata["jwks_uri"]))
-        return {key.key_id: key for key in published.keys if key.public_key_use in (None, "sig")}
+        return {
+            key.key_id: key
+            for key in published.keys
+            if key.public_key_use in (None, "sig") and key.algorithm_name in ALGORITHMS
+        }
 
     async def _metadata(self, client: httpx.AsyncClient) -> dict[str, Any]:
         """Return the authorization server's metadata: by RFC 8414, else by OpenID Connect Discovery."""

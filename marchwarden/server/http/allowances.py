@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
+
 from marchwarden.errors import AllowanceSpent, TraceError
 from marchwarden.server.http.callers import Caller
 from marchwarden.trace.reader import list_traces, read_trace
@@ -32,6 +35,8 @@ class _Used:
 class Allowances:
     def __init__(self) -> None:
         self._used: dict[str, _Used] = {}
+        # Else one that began to read before a call ended would forget what that call used.
+        self._reading = anyio.Lock()
 
     def take_call(self, caller: Caller) -> AllowanceSpent | None:
         """Count a call, or return the error where none is left in this minute."""
@@ -46,14 +51,14 @@ class Allowances:
         used.calls, used.counted = left + 1, now
         return None
 
-    def read_today(self, caller: Caller, traces: Path) -> None:
-        """Count what was used today, unless that is done. It reads files: call it in a thread."""
+    async def read_today(self, caller: Caller, traces: Path) -> None:
+        """Count what was used today by the traces, unless that is done."""
         used, today = self._used.setdefault(caller.name, _Used()), _now().date()
-        if caller.tokens_per_day is None or used.day == today:
-            return
-        mine = [each for each in list_traces(traces) if each.started and each.started.date() == today]
-        total = sum(tokens_in(each.path) if each.tokens_used is None else each.tokens_used for each in mine)
-        used.day, used.tokens = today, total + sum(used.reserved.values())
+        async with self._reading:
+            if caller.tokens_per_day is None or used.day == today:
+                return
+            total = await anyio.to_thread.run_sync(_tokens_of_day, traces, today)
+            used.day, used.tokens = today, total + sum(used.reserved.values())
 
     def reserve(self, caller: Caller, trace_id: str, tokens: int) -> None:
         """Set tokens aside for a call. Raises AllowanceSpent where fewer are left today."""
@@ -74,6 +79,11 @@ class Allowances:
         used = self._used.get(caller.name)
         if used is not None and trace_id in used.reserved:
             used.tokens += tokens - used.reserved.pop(trace_id)
+
+
+def _tokens_of_day(traces: Path, day: date) -> int:
+    found = [each for each in list_traces(traces) if each.started and each.started.date() == day]
+    return sum(tokens_in(each.path) if each.tokens_used is None else each.tokens_used for each in found)
 
 
 def tokens_in(path: Path) -> int:

@@ -22,7 +22,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, request_response
 from starlette.types import ASGIApp
 
@@ -124,11 +124,10 @@ async def _alive(request: Request) -> Response:
 
 async def _ready(service: Service, request: Request) -> Response:
     """Answer 200 where a call would be taken now, 503 where it would be refused."""
-    admission = service.admission
-    refused = admission.refusal()
-    state = {"ready": refused is None, "running": admission.running, "waiting": admission.waiting}
-    headers = {"retry-after": str(refused.retry_after)} if refused else None
-    return JSONResponse(state, 200 if refused is None else 503, headers=headers)
+    refused = service.admission.refusal()
+    if refused is None:
+        return PlainTextResponse("ready\n")
+    return PlainTextResponse("not ready\n", 503, headers={"retry-after": str(refused.retry_after)})
 
 
 async def serve_http(
@@ -148,6 +147,7 @@ async def serve_http(
         log_config=None,
         access_log=False,
         server_header=False,
+        ws="none",  # a connection that became a WebSocket would leave the count of connections
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=CLOSE_S,
     )

@@ -118,9 +118,12 @@ def _read_tokens(path: Path) -> Mapping[str, tuple[str, _Entry]]:
         fields = "\n".join(f"{field}: {problem.partition(' input ')[0]}" for field, problem in problems)
         raise ConfigurationError(f"MARCHWARDEN_SERVER_TOKENS: {path}:\n{fields}") from None
     found: dict[str, tuple[str, _Entry]] = {}
+    names: set[str] = set()
     for name, entry in entries.items():
-        if not _NAME.fullmatch(name) or name.startswith(_OAUTH):
+        # Two names that differ in case only have one folder on some systems.
+        if not _NAME.fullmatch(name) or name.lower().startswith(_OAUTH) or name.lower() in names:
             raise ConfigurationError(f"MARCHWARDEN_SERVER_TOKENS: {name!r} is not a valid name of a caller")
+        names.add(name.lower())
         given = entry.token.get_secret_value() if entry.token else None
         digest = hashlib.sha256(given.encode()).hexdigest() if given else entry.token_sha256
         if digest is None:

@@ -11,6 +11,7 @@ import httpx
 from starlette.applications import Starlette
 
 from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.server.admission import Ending
 from marchwarden.server.http.app import http_app
 from marchwarden.server.mcp import build
 from marchwarden.server.service import Service
@@ -32,7 +33,7 @@ async def research(
     settings: Settings,
     trace_id: str,
     on_progress: Tell,
-    is_gone: Callable[[], bool] = lambda: False,
+    ending: Ending,
 ) -> ResearchResult:
     on_progress(f"doing: {request.question}")
     result = a_result(trace_id, f"answers: {request.question}", TOKENS)

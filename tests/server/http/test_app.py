@@ -103,6 +103,7 @@ async def test_tokens_are_written_nowhere(tmp_path: Path, caplog: pytest.LogCapt
         ({"alice": {"token": "short"}}, 0o600, "alice.token: .* at least 32"),
         ({"alice": {}}, 0o600, "neither token nor token_sha256"),
         ({"../alice": {"token": ALICE}}, 0o600, "not a valid name"),
+        ({"alice": {"token": ALICE}, "Alice": {"token": BOB}}, 0o600, "not a valid name"),
         ({"alice": {"token": ALICE}, "bob": {"token": ALICE}}, 0o600, "the same token"),
         ({"alice": {"token": ALICE, "budget": 1}}, 0o600, "budget: is not known here"),
         ({"alice": {"token": ALICE}}, 0o644, "can be read by others"),
@@ -155,7 +156,7 @@ async def test_a_server_without_a_place_says_so_with_a_status_before_anything_is
             assert (await client.get("http://10.0.0.7/readyz")).status_code == 503
             # The rest goes on.
             assert result_of(await client.post(URL, json=message("tools/list"), headers=headers))["tools"]
-        assert (await client.get("http://10.0.0.7/readyz")).json() == {"ready": True, "running": 0, "waiting": 0}
+        assert (await client.get("http://10.0.0.7/readyz")).status_code == 200
         result_of(await client.post(URL, json=call("Which?"), headers=headers))
         service.admission.close()
         assert (await client.post(URL, json=call("Which?"), headers=headers)).status_code == 503
