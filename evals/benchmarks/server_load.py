@@ -108,7 +108,7 @@ async def post(port: int, body: object, headers: dict[str, str]) -> Answer:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         sent = json.dumps(body).encode()
-        own = {"host": "127.0.0.1", "content-type": "application/json", "content-length": str(len(sent))}
+        own = {"host": f"127.0.0.1:{port}", "content-type": "application/json", "content-length": str(len(sent))}
         head = {**ACCEPT, **own, "connection": "close", **headers}
         lines = ["POST /mcp HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
         writer.write("\r\n".join(lines).encode() + sent)
@@ -152,7 +152,7 @@ async def one_call(port: int, seconds: float, seen: Seen, *, retry: bool) -> Non
             await asyncio.sleep(float(answer.headers["retry-after"]))
         if "structuredContent" in answer.text:
             seen.answered.append(time.perf_counter() - began)
-        elif "retryAfter" in answer.text:
+        elif "the server is busy" in answer.text:
             seen.refused.append(time.perf_counter() - began)
         else:
             seen.failures[answer.text[-120:]] += 1
