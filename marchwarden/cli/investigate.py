@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from marchwarden.cli.ask import INTERRUPTED, NOTHING_FOUND, deliver, request_from
+from marchwarden.cli.outputs import check_output
 
 if TYPE_CHECKING:
     import anyio
@@ -93,7 +94,10 @@ def command(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Also write it to a file: JSON for .json, else Markdown."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Also write it to a file: .md, .json, or what is cited as .bib, .ris or .csl.json.",
         ),
     ] = None,
     force: Annotated[
@@ -101,8 +105,8 @@ def command(
     ] = False,
 ) -> None:
     """Ask several researchers, follow what they point at, and answer from what they quote."""
-    if output is not None and output.is_file() and not force:
-        raise typer.BadParameter(f"--output {output} is there already; choose another name, or add --force")
+    if output is not None:
+        check_output(output, "--output", (".md", ".json", ".bib", ".ris"), force=force)
     if team is not None and source is not None:
         raise typer.BadParameter("--source can't go with --team: its servers have sources of their own")
     from marchwarden.orchestrator.team import own_team, read_team

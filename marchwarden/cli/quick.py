@@ -1,18 +1,21 @@
-"""A command line that starts fast: a value that is of its type already is not converted.
+"""A command line that starts fast, since values of the right type are not converted, and refuses in plain words.
 
-typer converts every value with pydantic, which takes 0.12 of the 0.35 s of CPU of `marchwarden traces` (importing it
+typer converts every value with pydantic, which takes 0.12 of the 0.35 s of CPU of `marchwarden history` (importing it
 and building adapters; evals/benchmarks/startup.py). Texts, flags and defaults need none of that.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from pydantic import ValidationError
 
 
 def _quicken(params: Iterable[Any]) -> None:
@@ -39,7 +42,18 @@ class QuickCommand(TyperCommand):
 
 
 class QuickGroup(TyperGroup):
-    """The same for the options that stand before a command."""
+    """The same for the options that stand before a command. A value that breaks a limit is refused in our words."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            cause = error.__cause__
+            if type(cause).__name__ == "ValidationError":  # importing pydantic for the class would take too long
+                from marchwarden.errors import InvalidRequest
+
+                error.message = InvalidRequest.of(cast("ValidationError", cause)).problems[0][1]
+            raise
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _quicken(self.get_params(ctx))

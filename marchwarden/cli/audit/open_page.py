@@ -13,7 +13,7 @@ EPILOGUE = """Examples:
 marchwarden open
     the latest call
 marchwarden open 3f2a
-    the one whose id begins so; `marchwarden traces` lists them
+    the one whose id begins so; `marchwarden history` lists them
 marchwarden open 3f2a --no-browser
     only writes the page and prints its path"""
 

@@ -225,6 +225,11 @@ def line(text: str) -> None:
     console().print(Text(visible(text)), soft_wrap=True)
 
 
+def prompt(text: str) -> None:
+    """Print the start of a line that the user goes on with, to stderr."""
+    console(stderr=True).print(Text(text, style="bold"), end="", soft_wrap=True)
+
+
 def data(body: bytes) -> None:
     """Write bytes to stdout exactly as they are, whatever the terminal's encoding."""
     # What was printed as text must come out before the bytes, which bypass the text layer.
@@ -241,10 +246,11 @@ def json(value: Any) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows what is happening, with the seconds passed; to a pipe it shows nothing."""
+def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows what is happening, with the seconds passed; to a pipe, or where it is to be quiet,
+    it shows nothing."""
     out = console(stderr=True)
-    if not out.is_terminal or out.is_dumb_terminal:
+    if quiet or not out.is_terminal or out.is_dumb_terminal:
         yield lambda message: None
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
