@@ -50,17 +50,19 @@ def console(*, stderr: bool = False) -> Console:
 
 def show(view: Iterable[RenderableType], out: Console | None = None) -> None:
     """Print the parts of a view, to stdout unless another console is given."""
+    from marchwarden.cli.views.tables import Trimmed
+
     out = out or console()
     for each in view:
-        out.print(each)
+        # Lines that are longer than the terminal hold an address, which is not cut.
+        out.print(each if isinstance(each, Text) else Trimmed(each), crop=False)
 
 
 def result(research: ResearchResult | TolerantJsonView) -> None:
     """Print a result for people."""
     from marchwarden.cli.views.result_view import result_view
 
-    out = console()
-    show(result_view(research, out.width), out)
+    show(result_view(research))
 
 
 def timeline(trace: Trace, entries: Sequence[Entry], *, stderr: bool = False) -> None:
