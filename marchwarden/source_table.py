@@ -31,8 +31,6 @@ class SourceEntry:
     """True where a name follows a colon: `corpus:notes`."""
     topics: tuple[str, ...] = ()
     """Topics of sources/source_choice.py for which a group searches it; empty for every question."""
-    hosts: tuple[str, ...] = ()
-    """Domains of the pages that it finds; empty where they may be anywhere."""
 
 
 _ENTRIES = (
@@ -52,7 +50,6 @@ _ENTRIES = (
         "marchwarden.sources.encyclopedia.wikipedia:open_wikipedia",
         "one request after another, with a User-Agent that names a contact (MARCHWARDEN_CONTACT)",
         "CC BY-SA 4.0",
-        hosts=("wikipedia.org",),
     ),
     SourceEntry(
         "arxiv",
@@ -61,7 +58,6 @@ _ENTRIES = (
         "marchwarden.sources.scholarly.registries:open_arxiv",
         "one request in 3 seconds and one connection, for all your machines together",
         "metadata CC0; papers by their authors, to quote and not to hand on",
-        hosts=("arxiv.org",),
         topics=("science",),
     ),
     SourceEntry(
@@ -80,7 +76,6 @@ _ENTRIES = (
         "marchwarden.sources.scholarly.registries:open_europepmc",
         "no limit; one request after another",
         "each article has its own",
-        hosts=("europepmc.org", "pmc.ncbi.nlm.nih.gov"),
         topics=("medicine",),
     ),
     SourceEntry(
@@ -90,7 +85,6 @@ _ENTRIES = (
         "marchwarden.sources.scholarly.registries:open_pubmed",
         "3 requests a second",
         "metadata in the public domain; abstracts belong to their publishers",
-        hosts=("pubmed.ncbi.nlm.nih.gov",),
         topics=("medicine",),
     ),
     SourceEntry(
@@ -110,7 +104,6 @@ _ENTRIES = (
         "marchwarden.sources.scholarly.registries:open_semanticscholar",
         "one request a second with a key; without one often refused",
         "terms of the Semantic Scholar API, with attribution",
-        hosts=("semanticscholar.org",),
         topics=("science", "medicine"),
     ),
     SourceEntry(

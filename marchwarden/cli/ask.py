@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
+from marchwarden.cli import options
 from marchwarden.cli.client.follow_up import LATEST
 from marchwarden.cli.outputs import check_output
 
@@ -110,14 +111,7 @@ def command(
     source_filter: Annotated[
         str | None, typer.Option(metavar="DOMAINS", help="Domains separated by commas; a leading - excludes.")
     ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCES",
-            help="What to search: web, snapshot (the frozen web), corpus:NAME (files that `marchwarden index` knows) "
-            "or another source, or several: web,corpus:notes. `marchwarden sources` lists them and the default.",
-        ),
-    ] = None,
+    source: options.Source = None,
     web: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
     ] = None,
@@ -157,23 +151,9 @@ def command(
     resume: Annotated[
         bool, typer.Option("--resume", metavar="", help="With --file: leave out what --output has answers for.")
     ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", metavar="", help="The result as JSON on stdout, and nothing else there.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Also write it to a file, as its ending says: .md, .html (each quote in its page), .json, "
-            "or what is cited as .bib, .ris or .csl.json. With --file: .jsonl.",
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", metavar="", help="Replace the --output file where it is there.")
-    ] = False,
+    json: options.Json = False,
+    output: options.Output = None,
+    force: options.Force = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", metavar="", help="Also show the call's timeline.")
     ] = False,

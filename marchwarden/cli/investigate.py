@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.ask import INTERRUPTED, NOTHING_FOUND, deliver, request_from
 from marchwarden.cli.outputs import check_output
 
@@ -76,10 +77,7 @@ def command(
     model: Annotated[
         str | None, typer.Option(metavar="ID", help="Model id for plan and answer; extractive for none.")
     ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(metavar="SOURCES", help="Sources for a team without a file: web,corpus:notes."),
-    ] = None,
+    source: options.Source = None,
     resume: Annotated[
         str | None,
         typer.Option(
@@ -88,31 +86,24 @@ def command(
             help="Go on with an investigation that was killed, with the same team file.",
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", metavar="", help="The result as JSON on stdout, and nothing else there.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Also write it to a file: .md, .json, or what is cited as .bib, .ris or .csl.json.",
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", metavar="", help="Replace the --output file where it is there.")
-    ] = False,
+    json: options.Json = False,
+    output: options.Output = None,
+    force: options.Force = False,
 ) -> None:
     """Ask several researchers, follow what they point at, and answer from what they quote."""
     if output is not None:
-        check_output(output, "--output", (".md", ".json", ".bib", ".ris"), force=force)
+        from marchwarden.cli.views.result_file import ENDINGS
+
+        check_output(output, "--output", ENDINGS, force=force)
     if team is not None and source is not None:
         raise typer.BadParameter("--source can't go with --team: its servers have sources of their own")
     from marchwarden.orchestrator.team import own_team, read_team
     from marchwarden.settings import load_settings
+    from marchwarden.sources.reachability import with_reachable_sources
 
     settings = load_settings(model=model, source=source)
+    if team is None:
+        settings = with_reachable_sources(settings)
     settings.require_claude_key()
     chosen = read_team(team) if team else own_team(settings)
     trace_id = None
@@ -127,7 +118,8 @@ def command(
         constraints = {"token_budget": budget or TOKENS}
         request = request_from(question or "", context, depth, constraints)
     result, interrupted = _run(request, chosen, settings, trace_id, seconds, at_once)
-    deliver(result, request, json=json, output=output, force=force)
+    trace = settings.traces / f"{result.trace_id}.jsonl"
+    deliver(result, request, json=json, output=output, force=force, trace=trace)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     if not result.citations:

@@ -44,6 +44,8 @@ EXIT_CODES = {VERIFIED: 0, DAMAGED: 1, UNCHECKED: 3, MISSING: 4, NEWER: 5}
 # The rules of the contract that a result is checked by; a test compares them with the contract's own.
 EXCERPT_LIMIT, EXCERPT_CUT, NON_TEXT_SOURCE = 500, "[...]", "[non-text source]"
 DISAGREEMENT = "Sources disagree, and nothing read settles it"
+# Beginnings of answers without a claim that quote a recorded failure.
+FAILED = ("Nothing could be looked up: ", "The page that was found could not be read: ", "None of the ")
 NOTHING = ("No source that could be read answers this question", "before anything could be read.")
 
 # Names of files in a bundle.
@@ -458,7 +460,9 @@ def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | No
         if claims:
             honest = bare in headings or line.startswith(DISAGREEMENT)
         else:
+            details = [each["detail"].rstrip(".") for each in ledger["failures"]]
             honest = line.startswith(NOTHING[0]) or line.endswith(NOTHING[1])
+            honest = honest or (line.startswith(FAILED) and any(detail in line for detail in details))
         if not honest:
             return f"“{line[:80]}” is no recorded claim"
     if said != set(claims):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Citation,
         DiscoveryEvent,
         Gap,
+        Lineage,
         OpenQuestion,
         ResearchResult,
     )
@@ -50,6 +51,7 @@ def result_view(result: ResearchResult | TolerantJsonView) -> View:
     yield from _section("Gaps", *chain.from_iterable(map(_gap, result.gaps)))
     yield from _section("Discoveries", *chain.from_iterable(map(_discovery, result.discovery_events)))
     yield from _section("Open questions", *chain.from_iterable(map(_open_question, result.open_questions)))
+    yield from _section("Researchers", *chain.from_iterable(map(_rihla, result.lineage or ())))
     factors = (f"{result.confidence:.2f} ({words})", *map(one_line, confidence_parts(result.confidence_factors)))
     yield from _section("Confidence", Prose(Text(" · ".join(factors))))
     cost = (
@@ -121,3 +123,11 @@ def _discovery(event: DiscoveryEvent) -> View:
 def _open_question(question: OpenQuestion) -> View:
     head = Text.assemble(one_line(question.question), (f" ({word(question.priority)} priority)", "cyan"))
     return _item(head, question.context, question.source_locator)
+
+
+def _rihla(rihla: Lineage | TolerantJsonView) -> View:
+    head = Text.assemble(
+        (one_line(rihla.researcher), "bold"), (f" ({word(rihla.origin)})", "cyan"), f" {one_line(rihla.question)}"
+    )
+    spent = count(rihla.tokens_used or 0, "token")
+    return _item(head, f"{word(rihla.outcome)} · {spent} · marchwarden replay {one_line(rihla.trace_id)[:8]}")
