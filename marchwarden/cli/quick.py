@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from pydantic import ValidationError
 
+# Exit code of a command line that can't be run, as click has it.
+WRONG_USAGE = 2
+
 
 def _quicken(params: Iterable[Any]) -> None:
     """Go round `process_value`, click's public step from what was given to what the command gets."""
@@ -42,19 +45,46 @@ class QuickCommand(TyperCommand):
 
 
 class QuickGroup(TyperGroup):
-    """The same for the options that stand before a command. A value that breaks a limit is refused in our words."""
+    """The same for the options that stand before a command. Wrong usage is told as other errors are, in our words."""
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        try:
+            return super().make_context(*args, **more)
+        except typer.TyperException as error:
+            raise _told(error, "marchwarden") from None
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except typer.BadParameter as error:
-            cause = error.__cause__
-            if type(cause).__name__ == "ValidationError":  # importing pydantic for the class would take too long
-                from marchwarden.errors import InvalidRequest
-
-                error.message = InvalidRequest.of(cast("ValidationError", cause)).problems[0][1]
-            raise
+        except typer.TyperException as error:
+            raise _told(error, f"{ctx.command_path} {ctx.invoked_subcommand or ''}".strip()) from None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _quicken(self.get_params(ctx))
         return super().parse_args(ctx, args)
+
+
+def _told(error: Any, command: str) -> Exception:
+    """Print what is wrong with the command line of `command`, without a frame that would break what can be copied;
+    return what ends the command. Help that is shown for want of arguments is returned as it is."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return cast("Exception", error)
+    from marchwarden.cli.views import console
+
+    message = str(error.format_message())
+    if type(error) is typer.BadParameter:
+        cause = error.__cause__
+        if type(cause).__name__ == "ValidationError":  # importing pydantic for the class would take too long
+            from marchwarden.errors import InvalidRequest
+
+            error.message = InvalidRequest.of(cast("ValidationError", cause)).problems[0][1]
+        message = f"{_name_of(error.param)}{error.message}"
+    console.error(message, f"Help: {error.ctx.command_path if error.ctx else command} --help")
+    return typer.Exit(WRONG_USAGE)
+
+
+def _name_of(param: Any) -> str:
+    """Return the option or argument that a problem is with, as the help names it; empty for none."""
+    if param is None:
+        return ""
+    return f"{param.opts[0] if param.opts[0].startswith('-') else param.metavar or param.name.upper()}: "

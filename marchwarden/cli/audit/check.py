@@ -39,7 +39,7 @@ def command(
     trace: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TRACE]", help="The trace's id or the start of it, or its file; the latest call without."
+            metavar="TRACE", help="The trace's id or the start of it, or its file; the latest call without."
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", metavar="", help="Check every call that has citations.")] = False,

@@ -33,7 +33,7 @@ unzip answer.zip -d answer && python3 -I -S answer/verify.py
 def command(
     trace_id: Annotated[
         str | None,
-        typer.Argument(metavar="[TRACE_ID]", help="The trace's id or the start of it; the latest without."),
+        typer.Argument(metavar="TRACE_ID", help="The trace's id or the start of it; the latest without."),
     ] = None,
     bundle: Annotated[
         Path | None,

@@ -31,7 +31,7 @@ def command(
     trace_id: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TRACE_ID]",
+            metavar="TRACE_ID",
             help="The trace's id or the start of it; the latest without.",
             autocompletion=_complete,
         ),

@@ -32,7 +32,7 @@ def command(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[WORDS]...",
+            metavar="WORDS",
             help="Calls with all these words in the question, the answer, or the sites that were read.",
         ),
     ] = None,

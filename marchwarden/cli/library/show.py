@@ -26,7 +26,7 @@ marchwarden show 3f2a --json | jq .confidence"""
 def command(
     trace_id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="The call's id or the start of it; the latest answer without."),
+        typer.Argument(metavar="ID", help="The call's id or the start of it; the latest answer without."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", metavar="", help="The result as JSON.")] = False,
     output: Annotated[

@@ -349,7 +349,7 @@ def evaluation_progress(
 
 def notice(message: str, hint: str | None = None) -> None:
     """Print something that the user should know beside the result, to stderr."""
-    console(stderr=True).print(_with_hint(Text(visible(message), style="yellow"), hint))
+    _say(_with_hint(Text(visible(message), style="yellow"), hint))
 
 
 def done(message: str) -> None:
@@ -360,7 +360,7 @@ def done(message: str) -> None:
 def error(message: str, hint: str | None = None) -> None:
     """Print an error and, beneath it, what to do about it, to stderr."""
     text = Text.assemble(("Error: ", "bold red"), visible(message))
-    console(stderr=True).print(_with_hint(text, hint))
+    _say(_with_hint(text, hint))
 
 
 def traceback() -> None:
@@ -368,6 +368,12 @@ def traceback() -> None:
     import traceback as frames
 
     sys.stderr.write(visible(frames.format_exc()))
+
+
+def _say(text: Text) -> None:
+    """Print to stderr: addresses, paths and commands are never broken, and a pipe gets whole lines."""
+    out = console(stderr=True)
+    out.print(text, soft_wrap=not out.is_terminal, overflow="ignore", crop=False)
 
 
 def _with_hint(text: Text, hint: str | None) -> Text:
