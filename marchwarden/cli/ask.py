@@ -12,7 +12,6 @@ from typer.core import TyperCommand
 
 from marchwarden.cli import options
 from marchwarden.cli.client.follow_up import LATEST
-from marchwarden.cli.outputs import check_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,8 +171,11 @@ def command(
         "max_sources": max_sources,
         "source_filter": source_filter,
     }
-    overrides: Mapping[str, object] = {"model": model, "web": web and web.absolute()}
-    overrides = {**overrides, "source": sources_in_force(source, web)}
+    overrides: Mapping[str, object] = {
+        "model": model,
+        "web": web and web.absolute(),
+        "source": sources_in_force(source, web),
+    }
     if again is not None:
         fixed: dict[str, object] = {"QUESTION": question, "--context": context, "--source": source, "--model": model}
         fixed |= {"--server": server, "--continue": follows, "--depth": None if depth == "balanced" else depth}
@@ -202,7 +204,7 @@ def command(
     if output is not None:
         from marchwarden.cli.views.result_file import ENDINGS, ending_of
 
-        check_output(output, "--output", ENDINGS, force=force)
+        options.check_output(output, "--output", ENDINGS, force=force)
         if server is not None and ending_of(output) == ".html":
             raise typer.BadParameter("--output FILE.html shows the pages that were read, which --server keeps")
     earlier = following = None
@@ -245,10 +247,10 @@ def command(
         raise typer.Exit(NOTHING_FOUND)
 
 
-def _refuse(options: Mapping[str, object], beside: str) -> None:
+def _refuse(given: Mapping[str, object], beside: str) -> None:
     """Raise a usage error where any of the options has a value."""
-    if given := [option for option, value in options.items() if value is not None]:
-        raise typer.BadParameter(f"{' and '.join(given)} can't go with {beside}")
+    if named := [option for option, value in given.items() if value is not None]:
+        raise typer.BadParameter(f"{' and '.join(named)} can't go with {beside}")
 
 
 def sources_in_force(source: str | None, web: Path | None) -> str | None:

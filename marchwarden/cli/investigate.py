@@ -10,7 +10,6 @@ import typer
 
 from marchwarden.cli import options
 from marchwarden.cli.ask import INTERRUPTED, NOTHING_FOUND, deliver, request_from
-from marchwarden.cli.outputs import check_output
 
 if TYPE_CHECKING:
     import anyio
@@ -94,7 +93,7 @@ def command(
     if output is not None:
         from marchwarden.cli.views.result_file import ENDINGS
 
-        check_output(output, "--output", ENDINGS, force=force)
+        options.check_output(output, "--output", ENDINGS, force=force)
     if team is not None and source is not None:
         raise typer.BadParameter("--source can't go with --team: its servers have sources of their own")
     from marchwarden.orchestrator.team import own_team, read_team

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 from marchwarden.cli.early import trace_folder
-from marchwarden.cli.outputs import check_output
+from marchwarden.cli.options import check_output
 
 # The same as in audit/bibliography.py, which takes long to import.
 BibliographyFormat: TypeAlias = Literal["bibtex", "ris", "csl"]

@@ -18,7 +18,7 @@ import typer
 
 from marchwarden.cli.client.question_file import Asked, read_questions
 from marchwarden.cli.client.server_connection import leaves
-from marchwarden.cli.outputs import check_output
+from marchwarden.cli.options import check_output
 from marchwarden.errors import MarchwardenError, StorageError
 
 if TYPE_CHECKING:
@@ -118,7 +118,9 @@ def ask_many(batch: Batch, connection: Connection) -> None:
     if batch.output is None and batch.resume:
         raise typer.BadParameter("--resume needs the file of answers: --output answers.jsonl")
     if batch.output is not None:
-        check_output(batch.output, "--output", (".jsonl",), force=batch.force or batch.resume)
+        if batch.output.is_file() and not (batch.force or batch.resume):
+            raise typer.BadParameter(f"--output {batch.output} is there already; add --resume to go on, or --force")
+        check_output(batch.output, "--output", (".jsonl",), force=True)
     asked = read_questions(batch.file, batch.given)
     done = _answered(batch.output) if batch.resume and batch.output is not None else set()
     left = [each for each in asked if each.key not in done]

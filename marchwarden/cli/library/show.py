@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from marchwarden.cli.early import trace_folder
-from marchwarden.cli.outputs import check_output
+from marchwarden.cli.options import check_output
 
 EPILOGUE = """Examples:
 

@@ -54,7 +54,7 @@ def test_a_limit_shows_the_newest_and_says_how_many_there_are(run: Run) -> None:
 def test_a_limit_that_is_none_is_a_usage_error(run: Run, limit: str, message: str) -> None:
     ran = run("history", "-n", limit)
     assert ran.code == 2
-    assert f"'--limit' / '-n': {message}" in ran.said
+    assert f"--limit: {message}" in ran.said
 
 
 def test_json_has_every_field(run: Run) -> None:
