@@ -22,7 +22,7 @@ from marchwarden import __version__
 from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
 from marchwarden.errors import AllowanceSpent, InvalidRequest, MarchwardenError, Refused, ResearchFailed
 from marchwarden.server.admission import Ending, Presence
-from marchwarden.server.call_ids import REPEATED_META, call_id_of
+from marchwarden.server.call_ids import CONTINUES_META, REPEATED_META, call_id_of
 from marchwarden.server.capabilities.content_resources import TEMPLATE, is_content, read_content
 from marchwarden.server.capabilities.prompts import get_prompt, list_prompts
 from marchwarden.server.capabilities.resources import TEMPLATES, list_resources, read_resource
@@ -69,6 +69,7 @@ class Research(Protocol):
         trace_id: str,
         on_progress: Tell,
         ending: Ending,
+        continues: str | None = None,
     ) -> Awaitable[ResearchResult]: ...
 
 
@@ -131,18 +132,25 @@ async def _call_tool(
     try:
         request = ResearchRequest.model_validate(params.arguments or {})
         given_id = call_id_of(context.meta)
+        continues = call_id_of(context.meta, CONTINUES_META)
     except ValidationError as error:
         return _refused(str(InvalidRequest.of(error)))
     except InvalidRequest as error:
         return _refused(str(error))
-    return await _Call(service, research, context, request, given_id or str(uuid4())).answer()
+    return await _Call(service, research, context, request, given_id or str(uuid4()), continues).answer()
 
 
 class _Call:
     """One call of the tool."""
 
     def __init__(
-        self, service: Service, research: Research, context: Context, request: ResearchRequest, trace_id: str
+        self,
+        service: Service,
+        research: Research,
+        context: Context,
+        request: ResearchRequest,
+        trace_id: str,
+        continues: str | None,
     ) -> None:
         self._service = service
         self._research = research
@@ -152,6 +160,7 @@ class _Call:
         self._settings = service.settings_of(context)
         self._presence = self._exchange.presence if self._exchange else Presence()
         self._trace_id = trace_id
+        self._continues = continues
         self._is_repeated = False
 
     async def answer(self) -> types.CallToolResult:
@@ -232,6 +241,7 @@ class _Call:
                     trace_id=self._trace_id,
                     on_progress=tell,
                     ending=Ending(self._presence, self._service.stop),
+                    continues=self._continues,
                 )
         except BaseException:
             await self._settle(None)
