@@ -23,7 +23,6 @@ from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
 from marchwarden.errors import AllowanceSpent, InvalidRequest, MarchwardenError, Refused, ResearchFailed
 from marchwarden.server.admission import Ending, Presence
 from marchwarden.server.call_ids import CONTINUES_META, REPEATED_META, call_id_of
-from marchwarden.server.capabilities.content_resources import TEMPLATE, is_content, read_content
 from marchwarden.server.capabilities.prompts import get_prompt, list_prompts
 from marchwarden.server.capabilities.resources import TEMPLATES, list_resources, read_resource
 from marchwarden.server.http.allowances import tokens_in
@@ -251,9 +250,11 @@ class _Call:
 
     async def _reserve(self) -> None:
         caller = self._exchange.caller if self._exchange else None
-        if caller and caller.tokens_per_day and self._settings.model_id != EXTRACTIVE:
+        if caller and caller.tokens_per_day:
+            spends = self._service.asks_others or self._settings.model_id != EXTRACTIVE
             await self._service.allowances.read_today(caller, self._settings.traces)
-            self._service.allowances.reserve(caller, self._trace_id, self._request.constraints.token_budget)
+            tokens = self._request.constraints.token_budget if spends else 0
+            self._service.allowances.reserve(caller, self._trace_id, tokens)
 
     async def _settle(self, result: ResearchResult | None) -> None:
         caller = self._exchange.caller if self._exchange else None
@@ -303,14 +304,13 @@ async def _list_resource_templates(
     context: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
     _require_no_cursor(params)
-    return types.ListResourceTemplatesResult(resource_templates=[*TEMPLATES, TEMPLATE])
+    return types.ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
 
 
 async def _read_resource(
     service: Service, context: Context, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    read = read_content if is_content(params.uri) else read_resource
-    return await read(service.settings_of(context), params.uri)
+    return await read_resource(service.settings_of(context), params.uri)
 
 
 async def _list_prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
