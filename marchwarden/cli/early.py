@@ -1,5 +1,5 @@
 """The two settings that every command needs at once, without pydantic: importing settings.py would double the time in
-which `--help`, `replay`, `traces` and completion start. A test holds both to the same answers."""
+which `--help`, `replay`, `history` and completion start. A test holds both to the same answers."""
 
 from __future__ import annotations
 

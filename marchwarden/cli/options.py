@@ -20,7 +20,14 @@ Json: TypeAlias = Annotated[
 ]
 Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Also write it to a file: JSON for .json, else Markdown."),
+    typer.Option(
+        "--output",
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Also write it to a file, as its ending says: .md, .html (each quote in its page), .json, "
+        "or what is cited as .bib, .ris or .csl.json.",
+    ),
 ]
 Force: TypeAlias = Annotated[
     bool, typer.Option("--force", metavar="", help="Replace the --output file where it is there.")

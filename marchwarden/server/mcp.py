@@ -22,7 +22,7 @@ from marchwarden import __version__
 from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
 from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed
 from marchwarden.server.admission import Admission
-from marchwarden.server.call_ids import REPEATED_META, Calls, call_id_of
+from marchwarden.server.call_ids import CONTINUES_META, REPEATED_META, Calls, call_id_of
 from marchwarden.server.content_resources import TEMPLATE, is_content, read_content
 from marchwarden.server.markdown import as_markdown
 from marchwarden.server.worker import Tell, research_in_worker
@@ -57,7 +57,13 @@ Context = ServerRequestContext[Any, Any]
 
 class Research(Protocol):
     def __call__(
-        self, request: ResearchRequest, *, settings: Settings, trace_id: str, on_progress: Tell
+        self,
+        request: ResearchRequest,
+        *,
+        settings: Settings,
+        trace_id: str,
+        on_progress: Tell,
+        continues: str | None = None,
     ) -> Awaitable[ResearchResult]: ...
 
 
@@ -111,6 +117,7 @@ async def _call_tool(
     try:
         request = ResearchRequest.model_validate(params.arguments or {})
         given_id = call_id_of(context.meta)
+        continues = call_id_of(context.meta, CONTINUES_META)
     except ValidationError as error:
         return _refused(str(InvalidRequest.of(error)))
     except InvalidRequest as error:
@@ -128,7 +135,13 @@ async def _call_tool(
 
     async def run() -> ResearchResult:
         async with admission.place(send.send_nowait):
-            return await research(request, settings=settings, trace_id=trace_id, on_progress=send.send_nowait)
+            return await research(
+                request,
+                settings=settings,
+                trace_id=trace_id,
+                on_progress=send.send_nowait,
+                continues=continues,
+            )
 
     async with anyio.create_task_group() as group:
         group.start_soon(relay)

@@ -14,7 +14,7 @@ from tests.cli.conftest import Run
 from tests.cli.running import ROOT, marchwarden, python
 
 HEAVY = "dspy mcp anthropic litellm trafilatura datasets tantivy numpy pydantic asyncio httpx"
-COMMANDS = ("ask", "replay", "traces", "doctor", "serve")
+COMMANDS = ("ask", "replay", "history", "doctor", "serve")
 
 
 def test_help_names_commands_and_exit_codes(run: Run) -> None:
@@ -74,7 +74,7 @@ main()
 
 @pytest.mark.parametrize(
     ("closed", "arguments"),
-    [("0 1 2", "replay"), ("0 1 2", "serve"), ("0", "ask -"), ("1", "traces --json"), ("2", "serve")],
+    [("0 1 2", "replay"), ("0 1 2", "serve"), ("0", "ask -"), ("1", "history --json"), ("2", "serve")],
 )
 def test_a_stream_that_the_caller_has_closed_is_an_empty_one(closed: str, arguments: str, a_trace: str) -> None:
     shut = " ".join(f"{each}>&-" if each != "0" else "0<&-" for each in closed.split())
@@ -91,7 +91,8 @@ def test_a_stream_that_the_caller_has_closed_is_an_empty_one(closed: str, argume
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["replay", "3f2b"], ["traces"], ["traces", "--json"], ["ask", "--help"], ["--version"]]
+    "arguments",
+    [["--help"], ["replay", "3f2b"], ["history"], ["history", "--json"], ["ask", "--help"], ["--version"]],
 )
 def test_the_quick_commands_import_nothing_heavy(arguments: list[str], a_trace: str) -> None:
     script = f"""
@@ -129,7 +130,7 @@ def test_a_terminal_without_unicode_gets_what_it_can_show(encoding: str, a_trace
 
 
 def test_json_is_utf_8_whatever_the_terminal_speaks(a_trace: str) -> None:
-    (listed,) = json.loads(marchwarden("traces", "--json", PYTHONIOENCODING="ascii").stdout.decode("utf-8"))
+    (listed,) = json.loads(marchwarden("history", "--json", PYTHONIOENCODING="ascii").stdout.decode("utf-8"))
     assert listed["question"] == "Was wächst in 日本?"
 
 
