@@ -199,7 +199,9 @@ def settings_of(data: Path, folder: Path) -> dict[str, Settings]:
     }
 
 
-async def investigated(question: str, team: Sequence[TeamMember], settings: Settings, *, steps: bool) -> ResearchResult:
+async def investigated(
+    question: str, team: Sequence[TeamMember], settings: Settings, *, steps: bool
+) -> ResearchResult:
     most, investigator._FOLLOW_UPS_A_ROUND = investigator._FOLLOW_UPS_A_ROUND, 4 if steps else 0
     try:
         return await run_investigation(
