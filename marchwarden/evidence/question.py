@@ -65,7 +65,7 @@ _FOCUS = re.compile(
     re.IGNORECASE,
 )
 # Words of the asker's own affairs, which are nobody else's business.
-_OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our|because|since|as i)\b", re.IGNORECASE)
+_OWN = re.compile(r"\b(?!(?-i:US)\b)(?:i|me|my|mine|we|us|our|because|since|as i)\b", re.IGNORECASE)
 # A follow-up that only exchanges one thing ("And in Germany?", "What about decaf?"), or asks for something else of
 # the same ("And the price?").
 _SHORT = re.compile(
@@ -114,6 +114,7 @@ _RELATION = re.compile(
 _LINK = re.compile(r"(?:of|the|de|la|del|van|von|der|du|&|and)\Z")
 _MOST_LENT_NAMES = 8
 _MOST_LENT_WORDS = 4
+_MOST_TOPIC_WORDS = 12
 
 
 # Terms of a question that say little about the pages that answer it.
@@ -147,10 +148,22 @@ def split_question(question: str, context: str | None = None) -> list[str]:
     framed = unframe(question)
     clauses: list[str] = []
     lent: list[str] = []
-    for ask in framed.asks:
-        if not clauses and not _INTRODUCTION.match(ask):
-            lent = topic or _lent_names(_divided(ask)[0], framed.setting, told, context or "")
-        _add_clauses(_CONJUNCTION.sub("", _in_small_letters(ask)), clauses, lent)
+    asks = list(framed.asks)
+    if len(asks) == len(framed.setting) == 1 and _is_title(framed.setting[0], question):
+        asks = [f"{framed.setting[0].rstrip(' .')}: {asks[0]}"]
+    for ask, setting in zip(asks, framed.before, strict=True):
+        if clauses and not setting:
+            named: list[str] = lent
+        elif _INTRODUCTION.match(ask):
+            named = []
+        elif clauses:
+            named = _lent_names(_divided(ask)[0], setting, [], "")
+        else:
+            named = lent = topic or _lent_names(_divided(ask)[0], setting, told, context or "")
+        begun = len(clauses)
+        _add_clauses(_CONJUNCTION.sub("", _in_small_letters(ask)), clauses, named)
+        if len(clauses) > begun and named is not lent:
+            clauses[begun] = _with(clauses[begun], named)
     clauses = clauses[:MOST_ASPECTS] or [question]
     clauses[0] = _with(clauses[0], lent)
     return clauses[:1] + with_names(clauses[1:], subject_of(clauses[0]))
@@ -209,9 +222,14 @@ def _add_clauses(ask: str, clauses: list[str], lent: list[str]) -> None:
     """Add the clauses of one sentence; `lent` are the names that the first of all clauses needs."""
     introduction = _INTRODUCTION.match(ask)
     asked = ask[introduction.end() :] if introduction else ask
-    common = subject_of(introduction["frame"] or introduction["preface"]) if introduction else []
+    frame, preface = (introduction["frame"], introduction["preface"]) if introduction else (None, None)
+    divided = _divided(asked)
+    # What stands before the only question is what it is about, whatever it names itself.
+    is_about = len(divided) == 1 and preface is not None and _is_topic(preface)
+    named = [] if is_about else subject_of(frame or preface or "")
+    common = named or _topic_words([preface or ""])
     begun = len(clauses)
-    for clause in _divided(asked):
+    for clause in divided:
         # "And why?", or "and what does it report?" after a clause without a name, can't be searched for alone.
         own = set(terms(clause)) - VAGUE_TERMS
         first = clauses[0] if clauses else ""
@@ -220,10 +238,12 @@ def _add_clauses(ask: str, clauses: list[str], lent: list[str]) -> None:
             clauses[-1] = f"{clauses[-1]}, {clause}"
         elif clause:
             clauses.append(clause)
-    if introduction and introduction["frame"] and len(clauses) > begun:
-        clauses[begun] = f"{introduction['frame']}, {clauses[begun]}"
+    if frame and len(clauses) > begun:
+        clauses[begun] = f"{frame}, {clauses[begun]}"
     if common:
-        clauses[begun:] = [_with(clause, [] if _has_name(clause) else common) for clause in clauses[begun:]]
+        clauses[begun:] = [
+            _with(clause, common if is_about or not _has_name(clause) else []) for clause in clauses[begun:]
+        ]
 
 
 def _divided(asked: str) -> list[str]:
@@ -305,12 +325,30 @@ def _named_in(texts: Iterable[str], clause: str, *, also_places: bool = True) ->
 
 
 def _told_in(setting: Sequence[str], clause: str) -> list[str]:
-    """Return the telling words of what a setting without names is about, for a clause that says "it"."""
-    if not _is_backward(clause):
-        return []
-    told = " ".join(match[1] for text in setting for match in _SUBJECT.finditer(text))
-    left_out = VAGUE_TERMS | _ERRAND
-    return [word for word in _words(told) if set(terms(word)) - left_out][:_MOST_LENT_WORDS]
+    """Return the telling words of what a setting without names is about, for a clause without a name."""
+    if _is_backward(clause):
+        named = [match[1] for text in setting for match in _SUBJECT.finditer(text)]
+        if words := _topic_words(named)[:_MOST_LENT_WORDS]:
+            return words
+    return _topic_words(text for text in setting if _is_topic(text))
+
+
+def _topic_words(texts: Iterable[str]) -> list[str]:
+    """Return the words of texts that tell what they are about."""
+    words = [word for word in _words(" ".join(texts)) if word.casefold() not in _JOINS]
+    return [word for word in words if set(terms(word)) - VAGUE_TERMS - _ERRAND][:_MOST_TOPIC_WORDS]
+
+
+def _is_title(text: str, question: str) -> bool:
+    """Return whether a question begins with this text, and it is a title: a topic without a verb."""
+    is_sentence = re.search(rf"\b(?:{INVERTED}|be|been|it|they|he|she|this|that)\b", text, re.IGNORECASE)
+    return question.lstrip().startswith(text) and not is_sentence and _is_topic(text)
+
+
+def _is_topic(text: str) -> bool:
+    """Return whether a text before a question tells its topic, and hardly anything of the asker or an errand."""
+    said = set(terms(text)) - VAGUE_TERMS
+    return not _OWN.search(text) and 3 * len(said & _ERRAND) < len(said)
 
 
 def _told_last(context: str) -> list[str]:
