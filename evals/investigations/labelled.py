@@ -2,19 +2,19 @@
 
     python -m evals.investigations.labelled DATA [--split train|dev|test] [--most N] [--show]
 
-DATA is a folder with real-web, extract-wcxb, qa-pubmedqa, gaps-v0 and sql-spider. Each question is made of two labelled
-questions of two of these sources, one after the other; pages, labels and wordings are their authors'. The four
-researchers are
+DATA is a folder with real-web, extract-wcxb, qa-pubmedqa, gaps-v0 and sql-spider. Each question is made of two
+labelled questions of two of these sources, one after the other; pages, labels and wordings are their authors'. The
+four researchers are
 
     web       the pages of real-web (its train questions in train and dev, its dev questions in test)
     notes     a corpus of paragraphs of SQuAD 2, as gaps-v0 holds them
     papers    a corpus of the 1,000 abstracts of PubMedQA
     records   the databases of Spider's development set (in test, those that no rule of the planner was made with)
 
-A part is found where a citation stands on the labelled page and holds the labelled evidence (of an abstract: any of it;
-of a database: the gold value), and said where the answer has an accepted string (PubMedQA has none). Compared are each
-researcher alone, the best of them for each question (known afterwards), one server with all four sources, the team
-without next steps, and the team; each has the same budget of tokens in all.
+A part is found where a citation stands on the labelled page and holds the labelled evidence (of an abstract: any of
+it; of a database: the gold value), and said where the answer has an accepted string (PubMedQA has none). Compared are
+each researcher alone, the best of them for each question (known afterwards), one server with all four sources, the
+team without next steps, and the team; each has the same budget of tokens in all.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ class Framed:
     setting: tuple[str, ...]
     """Sentences that tell why or in which setting it is asked."""
     before: tuple[tuple[str, ...], ...] = ()
-    """Of each that asks, the sentences of the setting between it and the one before; the last ones are the first's."""
+    """Of each that asks, what of the setting stands between it and the one before; the last ones are the first's."""
 
 
 @lru_cache(maxsize=256)
