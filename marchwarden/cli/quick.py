@@ -22,10 +22,13 @@ WRONG_USAGE = 2
 
 
 def _quicken(params: Iterable[Any]) -> None:
-    """Go round `process_value`, click's public step from what was given to what the command gets."""
+    """Go round `process_value`, click's public step from what was given to what the command gets.
+
+    A second time changes nothing: commands are kept from run to run.
+    """
     for each in params:
         if hasattr(each, "type_descriptor"):
-            each.process_value = partial(_process_value, each, each.process_value)
+            each.process_value = partial(_process_value, each, partial(type(each).process_value, each))
 
 
 def _process_value(param: Any, convert: Callable[[Any, Any], object], ctx: Any, value: Any) -> object:

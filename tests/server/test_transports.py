@@ -93,7 +93,7 @@ async def test_a_call_gives_structured_content_and_text_and_tells_what_it_does(w
     assert the_trace(tmp_path).result == result
 
 
-@pytest.mark.parametrize("way", ["in process", "stdio, legacy"])
+@pytest.mark.parametrize("way", ["in process", pytest.param("stdio, legacy", marks=pytest.mark.slow)])
 async def test_bad_arguments_are_named_with_their_limit_and_leave_nothing_behind(way: Way, tmp_path: Path) -> None:
     arguments = {
         "question": "x" * 501,
@@ -113,7 +113,7 @@ async def test_bad_arguments_are_named_with_their_limit_and_leave_nothing_behind
     assert not (tmp_path / "traces").exists()
 
 
-@pytest.mark.parametrize("way", ["in process", "stdio"])
+@pytest.mark.parametrize("way", ["in process", pytest.param("stdio", marks=pytest.mark.slow)])
 async def test_a_call_that_dies_is_an_error_with_its_trace_and_the_server_lives_on(way: Way, tmp_path: Path) -> None:
     async with a_client(way, tmp_path) as client:
         for question, reason in [("segfault", "SIGSEGV"), ("eat_memory", "MemoryError"), ("raise", "KeyError")]:
