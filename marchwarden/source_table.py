@@ -43,7 +43,7 @@ _ENTRIES = (
         "marchwarden.sources.web.web_source:open_web",
         "one request a search; the limits of your account",
         "pages belong to their publishers",
-        needs=("tavily_api_key", "brave_api_key", "exa_api_key", "serper_api_key"),
+        needs=("tavily_api_key", "brave_api_key", "exa_api_key", "serper_api_key", "searxng_url"),
     ),
     SourceEntry(
         "wikipedia",

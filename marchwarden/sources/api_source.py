@@ -45,8 +45,13 @@ class ApiSearch(ABC):
         self.client = client or ApiClient(opening, self.api)
 
     @abstractmethod
-    async def find(self, query: str, max_results: int) -> Sequence[SearchHit | None] | Failure:
-        """Return the hits for a query, best first; None for a result that has no usable address."""
+    async def find(
+        self, query: str, max_results: int, source_filter: SourceFilter
+    ) -> Sequence[SearchHit | None] | Failure:
+        """Return the hits for a query, best first; None for a result that has no usable address.
+
+        `source_filter` is for services that can be told of it. Hits that it excludes are left out in any case.
+        """
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """Return the hits for `query`. A source none of whose pages the filter lets through gets no request."""
@@ -56,7 +61,7 @@ class ApiSearch(ABC):
             return SearchOutcome(asked, self.name, failure=Failure(FailureKind.BAD_REQUEST, "the query is empty"))
         if self.hosts and not _may_pass(self.hosts, source_filter):
             return SearchOutcome(asked, self.name)
-        found = await self.find(asked, max_results)
+        found = await self.find(asked, max_results, source_filter)
         seconds = time.monotonic() - began
         if isinstance(found, Failure):
             return SearchOutcome(asked, self.name, failure=found, seconds=seconds)

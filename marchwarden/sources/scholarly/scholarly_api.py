@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from marchwarden.contract import SourceFilter
 from marchwarden.http.download import Answer
 from marchwarden.observations import Failure, FailureKind, SearchHit
 from marchwarden.reading.services.scholarly.work_records import WorkRecord
@@ -59,7 +60,9 @@ class ScholarlyApi(ApiSearch):
     def request_for(self, url: str) -> str | None:
         """Return the address of the answer that tells of the work at `url`; None for a work that it can't know."""
 
-    async def find(self, query: str, max_results: int) -> Sequence[SearchHit | None] | Failure:
+    async def find(
+        self, query: str, max_results: int, source_filter: SourceFilter
+    ) -> Sequence[SearchHit | None] | Failure:
         """Return hits with their abstracts, and keep what was found."""
         forms = [query]
         if self.finds_all_words:
