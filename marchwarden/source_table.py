@@ -55,6 +55,35 @@ _ENTRIES = (
         hosts=("wikipedia.org",),
     ),
     SourceEntry(
+        "wikidata",
+        "encyclopedia",
+        "facts about people, places and things, by Wikidata",
+        "marchwarden.sources.encyclopedia.wikidata:open_wikidata",
+        "one request after another, with a User-Agent that names a contact (MARCHWARDEN_CONTACT)",
+        "CC0",
+        hosts=("wikidata.org",),
+        topics=("general",),
+    ),
+    SourceEntry(
+        "stackexchange",
+        "community",
+        "questions and answers of Stack Overflow and other sites of Stack Exchange",
+        "marchwarden.sources.community.stackexchange:open_stackexchange",
+        "300 requests a day without a key; pauses that it asks for are kept",
+        "CC BY-SA 2.5 to 4.0, as each answer says",
+        hosts=("stackexchange.com", "stackoverflow.com", "superuser.com", "serverfault.com", "askubuntu.com"),
+        topics=("programming",),
+    ),
+    SourceEntry(
+        "hackernews",
+        "community",
+        "discussions of Hacker News, and the pages that they are about",
+        "marchwarden.sources.community.hackernews:open_hackernews",
+        "10,000 requests an hour",
+        "comments belong to their authors, pages to their publishers",
+        topics=("technology",),
+    ),
+    SourceEntry(
         "arxiv",
         "scholarly",
         "preprints of arXiv: physics, mathematics, computer science and more",
@@ -145,7 +174,7 @@ SOURCES: dict[str, SourceEntry] = {entry.name: entry for entry in _ENTRIES}
 """Entries by name, in the order in which they are listed."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "open": ("wikipedia", "arxiv", "crossref", "europepmc", "pubmed"),
+    "open": ("wikipedia", "wikidata", "stackexchange", "hackernews", "arxiv", "crossref", "europepmc", "pubmed"),
     "scholarly": ("arxiv", "crossref", "europepmc", "pubmed", "openalex"),
 }
 """Names that stand for several sources; those whose key is missing are left out."""

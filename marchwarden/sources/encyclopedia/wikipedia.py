@@ -68,7 +68,9 @@ class WikipediaSearch(ApiSearch):
         try:
             results = found["query"]["search"]
             lists = _lists_of_meanings(found["query"].get("pages"))
-            return [_hit(host, each) for each in results if not (isinstance(each, dict) and each.get("title") in lists)]
+            return [
+                _hit(host, each) for each in results if not (isinstance(each, dict) and each.get("title") in lists)
+            ]
         except (KeyError, TypeError):
             return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results{_error(found)}")
 
@@ -87,7 +89,9 @@ def _lists_of_meanings(pages: object) -> set[str]:
     return {
         page["title"]
         for page in each
-        if isinstance(page, dict) and isinstance(page.get("title"), str) and "disambiguation" in (page.get("pageprops") or {})
+        if isinstance(page, dict)
+        and isinstance(page.get("title"), str)
+        and "disambiguation" in (page.get("pageprops") or {})
     }
 
 

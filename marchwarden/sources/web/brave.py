@@ -35,7 +35,8 @@ class BraveSearch(ApiSearch):
         self, query: str, max_results: int, source_filter: SourceFilter
     ) -> Sequence[SearchHit | None] | Failure:
         answer = await self.client.get(
-            "https://api.search.brave.com/res/v1/web/search", {"q": within_sites(query, source_filter), "count": min(max_results, _MAX_RESULTS)},
+            "https://api.search.brave.com/res/v1/web/search",
+            {"q": within_sites(query, source_filter), "count": min(max_results, _MAX_RESULTS)},
         )
         found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
         if isinstance(found, Failure):
