@@ -65,6 +65,8 @@ async def investigate(
     from marchwarden.orchestrator.team import own_team, read_team
 
     chosen = settings or load_settings()
+    if team is None:
+        chosen = await asyncio.to_thread(with_reachable_sources, chosen)
     request = request_of(question, context, depth, constraints or {"token_budget": TOKENS})
     return await run_investigation(
         request,

@@ -47,7 +47,6 @@ _KEYS = (
     "serper_api_key",
     "openalex_api_key",
     "semantic_scholar_api_key",
-    "ncbi_api_key",
 )
 """Settings whose variables are those of the services, without a prefix."""
 
@@ -91,8 +90,6 @@ class Settings(BaseModel):
     """Key of OpenAlex (free), which its source needs."""
     semantic_scholar_api_key: SecretStr | None = None
     """Key of Semantic Scholar (free); without it many requests are refused."""
-    ncbi_api_key: SecretStr | None = None
-    """Key of NCBI (free), for PubMed: ten requests a second instead of three."""
     offline: bool = False
     """Search the frozen web where no source is named, without a look at the network."""
     model_calls: int = Field(4, ge=1)

@@ -31,8 +31,6 @@ class SourceEntry:
     """True where a name follows a colon: `corpus:notes`."""
     topics: tuple[str, ...] = ()
     """Topics of sources/source_choice.py for which a group searches it; empty for every question."""
-    hosts: tuple[str, ...] = ()
-    """Domains of the pages that it finds; empty where they may be anywhere."""
 
 
 _ENTRIES = (
@@ -52,7 +50,6 @@ _ENTRIES = (
         "marchwarden.sources.encyclopedia.wikipedia:open_wikipedia",
         "one request after another, with a User-Agent that names a contact (MARCHWARDEN_CONTACT)",
         "CC BY-SA 4.0",
-        hosts=("wikipedia.org",),
     ),
     SourceEntry(
         "wikidata",
@@ -61,7 +58,6 @@ _ENTRIES = (
         "marchwarden.sources.encyclopedia.wikidata:open_wikidata",
         "one request after another, with a User-Agent that names a contact (MARCHWARDEN_CONTACT)",
         "CC0",
-        hosts=("wikidata.org",),
         topics=("general",),
     ),
     SourceEntry(
@@ -71,7 +67,6 @@ _ENTRIES = (
         "marchwarden.sources.community.stackexchange:open_stackexchange",
         "300 requests a day without a key; pauses that it asks for are kept",
         "CC BY-SA 2.5 to 4.0, as each answer says",
-        hosts=("stackexchange.com", "stackoverflow.com", "superuser.com", "serverfault.com", "askubuntu.com"),
         topics=("programming",),
     ),
     SourceEntry(
@@ -90,7 +85,6 @@ _ENTRIES = (
         "marchwarden.sources.scholarly.registries:open_arxiv",
         "one request in 3 seconds and one connection, for all your machines together",
         "metadata CC0; papers by their authors, to quote and not to hand on",
-        hosts=("arxiv.org",),
         topics=("science",),
     ),
     SourceEntry(
@@ -109,7 +103,6 @@ _ENTRIES = (
         "marchwarden.sources.scholarly.registries:open_europepmc",
         "no limit; one request after another",
         "each article has its own",
-        hosts=("europepmc.org", "pmc.ncbi.nlm.nih.gov"),
         topics=("medicine",),
     ),
     SourceEntry(
@@ -119,7 +112,6 @@ _ENTRIES = (
         "marchwarden.sources.scholarly.registries:open_pubmed",
         "3 requests a second",
         "metadata in the public domain; abstracts belong to their publishers",
-        hosts=("pubmed.ncbi.nlm.nih.gov",),
         topics=("medicine",),
     ),
     SourceEntry(
@@ -139,7 +131,6 @@ _ENTRIES = (
         "marchwarden.sources.scholarly.registries:open_semanticscholar",
         "one request a second with a key; without one often refused",
         "terms of the Semantic Scholar API, with attribution",
-        hosts=("semanticscholar.org",),
         topics=("science", "medicine"),
     ),
     SourceEntry(

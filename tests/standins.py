@@ -14,11 +14,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tqdm import tqdm  # type: ignore[import-untyped]
+
 from marchwarden.agent.conclusion import Checkpoint
 from marchwarden.contract import ConfidenceFactors, CostMetadata, ResearchRequest, ResearchResult, SourceAuthority
 from marchwarden.errors import ConfigurationError
 from marchwarden.ledger import Ledger
 from marchwarden.settings import Settings
+from marchwarden.text.ranking import rank
 from marchwarden.trace.events import Finished, ModelCalled, Recorder, Started
 
 Keep = Callable[[Checkpoint], None] | None
@@ -100,6 +103,19 @@ def _a_checkpoint(request: ResearchRequest) -> Checkpoint:
 
 async def _answer(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
     return a_result(trace_id, f"process {os.getpid()} says: {request.question}")
+
+
+async def _rank(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    return a_result(trace_id, f"Scores: {rank('beans', ['Beans grow.', 'Rain fell.'])}")
+
+
+async def _die_while_ranking(
+    request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep
+) -> ResearchResult:
+    """Ranking shows its progress with tqdm, which takes its lock for that."""
+    with tqdm.get_lock():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return a_result(trace_id)
 
 
 async def _sleep(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:

@@ -1,6 +1,6 @@
 """Execution accuracy of the planner on Defog's sql-eval, per category, on a PostgreSQL server that runs already.
 
-    python evals/database/defog.py ../shared/data/sql-defog postgresql://admin@127.0.0.1:5432/postgres
+    python -m evals.database.defog ../shared/data/sql-defog postgresql://admin@127.0.0.1:5432/postgres
 
 The URL is that of a superuser: it makes one database for each of the 11, and a role `mw_reader` that can only read.
 The URL is that of a superuser: it makes one database for each of the 11, and a role `mw_reader` that only reads.

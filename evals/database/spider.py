@@ -1,6 +1,6 @@
 """Execution accuracy of the planner on Spider's development set.
 
-    python evals/database/spider.py ../shared/data/sql-spider --half odd --show wrong
+    python -m evals.database.spider ../shared/data/sql-spider --half odd --show wrong
 
 The rules were written with the databases at odd places (of their names in order) in sight.
 """

@@ -1,6 +1,6 @@
 """Denotation accuracy of the planner on WikiTableQuestions (Pasupat and Liang 2015), a table at a time.
 
-python evals/database/table_questions.py ../shared/data/tables-wtq
+python -m evals.database.table_questions ../shared/data/tables-wtq
 """
 
 from __future__ import annotations

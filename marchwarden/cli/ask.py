@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from marchwarden.cli import options
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -76,14 +78,7 @@ def command(
     source_filter: Annotated[
         str | None, typer.Option(metavar="DOMAINS", help="Domains separated by commas; a leading - excludes.")
     ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCES",
-            help="web, snapshot (the frozen web), corpus or corpus:NAME (files that `marchwarden index` knows), or "
-            "several: web,corpus:notes. Default: web where TAVILY_API_KEY is set, else snapshot.",
-        ),
-    ] = None,
+    source: options.Source = None,
     web: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
     ] = None,
@@ -96,18 +91,9 @@ def command(
             help="Ask the question of an earlier call again, with its settings, and show what changed since.",
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", metavar="", help="The result as JSON on stdout, and nothing else there.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Also write it to a file: JSON for .json, else Markdown."
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", metavar="", help="Replace the --output file where it is there.")
-    ] = False,
+    json: options.Json = False,
+    output: options.Output = None,
+    force: options.Force = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", metavar="", help="Also show the call's timeline.")
     ] = False,

@@ -317,5 +317,6 @@ async def _ask_search(settings: Settings) -> str:
     finally:
         await tools.aclose()
     if outcome.failure is not None:
-        raise MarchwardenError(outcome.failure.detail, hint="Check TAVILY_API_KEY and the network.")
+        hint = "Check the network, and the keys that `marchwarden sources` names."
+        raise MarchwardenError(outcome.failure.detail, hint=hint)
     return f"{outcome.provider} answers in {outcome.seconds:.1f} s"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.ask import INTERRUPTED, NOTHING_FOUND, deliver, request_from
 
 if TYPE_CHECKING:
@@ -75,10 +76,7 @@ def command(
     model: Annotated[
         str | None, typer.Option(metavar="ID", help="Model id for plan and answer; extractive for none.")
     ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(metavar="SOURCES", help="Sources for a team without a file: web,corpus:notes."),
-    ] = None,
+    source: options.Source = None,
     resume: Annotated[
         str | None,
         typer.Option(
@@ -87,18 +85,9 @@ def command(
             help="Go on with an investigation that was killed, with the same team file.",
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", metavar="", help="The result as JSON on stdout, and nothing else there.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Also write it to a file: JSON for .json, else Markdown."
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", metavar="", help="Replace the --output file where it is there.")
-    ] = False,
+    json: options.Json = False,
+    output: options.Output = None,
+    force: options.Force = False,
 ) -> None:
     """Ask several researchers, follow what they point at, and answer from what they quote."""
     if output is not None and output.is_file() and not force:
@@ -107,8 +96,11 @@ def command(
         raise typer.BadParameter("--source can't go with --team: its servers have sources of their own")
     from marchwarden.orchestrator.team import own_team, read_team
     from marchwarden.settings import load_settings
+    from marchwarden.sources.reachability import with_reachable_sources
 
     settings = load_settings(model=model, source=source)
+    if team is None:
+        settings = with_reachable_sources(settings)
     settings.require_claude_key()
     chosen = read_team(team) if team else own_team(settings)
     trace_id = None

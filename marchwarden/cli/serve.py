@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from marchwarden.cli import options
+
 EPILOGUE = """Examples:
 
 marchwarden serve
@@ -30,10 +32,7 @@ def command(
         ),
     ] = False,
     model: Annotated[str | None, typer.Option(help="Model id; `extractive` for none.")] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(metavar="SOURCES", help="Where to look: web, snapshot, corpus:NAME, or several with commas."),
-    ] = None,
+    source: options.Source = None,
     web: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web.")] = None,
     team: Annotated[
         Path | None,

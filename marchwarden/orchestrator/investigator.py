@@ -20,8 +20,9 @@ from marchwarden.agent.conclusion import Checkpoint, conclude, today
 from marchwarden.agent.loop import SOURCES_WANTED, SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS
 from marchwarden.agent.recording import Narrator
 from marchwarden.budget import Budget, Reservation
-from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult
+from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult, SourceFilter
 from marchwarden.errors import BudgetExhausted
+from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.ledger import Ledger
 from marchwarden.orchestrator.agenda import LEAST_TOKENS, LEAST_UTILITY, Valued, progress_of, ranked, shares
 from marchwarden.orchestrator.journal import Journal
@@ -29,7 +30,7 @@ from marchwarden.orchestrator.members import Call, Member, Reply
 from marchwarden.orchestrator.merge import Merger, lineage_of
 from marchwarden.orchestrator.rihla import Rihla, Step, Unserved, first_steps, follow_ups, tie_breaks
 from marchwarden.orchestrator.team import Team
-from marchwarden.orchestrator.verified_evidence import take
+from marchwarden.orchestrator.verified_evidence import Read, take
 from marchwarden.programs import Program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import Settings
@@ -54,8 +55,12 @@ _FOLLOW_UP_SHARE = 0.5
 _FOLLOW_UPS_A_ROUND = 4
 # Seconds that are kept for the answer, at most a tenth of the whole. A guess: without a model it takes milliseconds.
 _FINISH_S = 5.0
-# Tokens that a question is doubled to, at most: the contract's maximum.
-_MOST_TOKENS = 1_000_000
+
+# Gain of a follow-up that brought evidence, besides that of the sub-questions. A guess.
+_CLOSED_GAIN = 0.1
+
+# Limits that each researcher gets as the caller gave them.
+_FOR_EACH = ("max_iterations", "max_sources", "source_filter")
 
 # Callback for what a rihla, by its number, is doing now; 0 is the investigation itself.
 TellOf = Callable[[int, str], None]
@@ -107,6 +112,10 @@ class Investigation:
         self._stages: StageRunner | None = None
         self._scope = anyio.CancelScope()
         self._interrupted = False
+        # What the caller limits holds for each researcher; the filter of domains holds whatever a researcher knows.
+        given = request.constraints.model_dump(exclude_unset=True, exclude_none=True)
+        self._limits = {name: value for name, value in given.items() if name in _FOR_EACH}
+        self._filter = SourceFilter(request.constraints.source_filter)
         self.today = self._journal.started.today if self._journal.started else None
 
     def interrupt(self) -> None:
@@ -132,7 +141,7 @@ class Investigation:
                     finally:
                         connections.cancel_scope.cancel()
             if self._scope.cancelled_caught:
-                self._cut_short()
+                await self._cut_short()
             return await self._finish()
         finally:
             if model is not None:
@@ -264,26 +273,28 @@ class Investigation:
         async with anyio.create_task_group() as group:
             for rihla, held, worth in sent:
                 group.start_soon(self._journey, rihla, held, worth)
+        now = progress_of(self._ledger())
         for rihla, _, _ in sent:
-            now = progress_of(self._ledger([each for each in self.rihlas if each.number <= rihla.number]))
             closed = rihla.step.origin not in ("sub_question", "retry") and bool(rihla.evidence)
-            self._gains.append(max(0.0, now - self._progress) + 0.1 * closed)
-            self._progress = max(now, self._progress)
+            self._gains.append(max(0.0, now - self._progress) / len(sent) + _CLOSED_GAIN * closed)
+        self._progress = max(now, self._progress)
 
     async def _journey(self, rihla: Rihla, held: Reservation, worth: float) -> None:
         """Send one rihla, settle what it cost, and verify what it brought."""
         past = self._journal.rihlas.get(rihla.number)
         if past is not None and past.is_over:
-            rihla.result, rihla.lost, rihla.is_over = past.result, past.lost, True
+            rihla.result, rihla.lost = past.result, past.lost
             rihla.charged = self._budget.commit(held, past.charged)
         else:
             await self._ask(rihla, held, worth, past.attempts if past else 0)
-        if rihla.result is None:
-            return
-        member = self._members[rihla.step.researcher]
-        self._tell(rihla.number, "verifying what it quotes")
-        taken = await take(rihla.result, rihla.step.researcher, rihla.step.question, member.read, self._store)
-        rihla.evidence = taken.pages
+        if rihla.result is not None:
+            self._tell(rihla.number, "verifying what it quotes")
+            await self._take(rihla, rihla.result, self._members[rihla.step.researcher].read)
+
+    async def _take(self, rihla: Rihla, result: ResearchResult, read: Read) -> None:
+        step = rihla.step
+        taken = await take(result, step.researcher, step.question, read, self._store, self._filter.allows)
+        rihla.evidence, rihla.is_taken = taken.pages, True
         for event in taken.events:
             if not self._is_recorded(event):
                 self._recorder.record(event)
@@ -297,7 +308,8 @@ class Investigation:
         reply = Reply(reason="it was not asked before the end", sent=False)
         was_sent = False
         try:
-            async with self._turns, self._own_turns[step.researcher]:
+            # Its own turn first: a rihla that waits for its researcher keeps no other one from going.
+            async with self._own_turns[step.researcher], self._turns:
                 self._recorder.record(
                     events.Dispatched(
                         rihla=rihla.number,
@@ -314,13 +326,15 @@ class Investigation:
                         decision=step.reason,
                     )
                 )
-                call = Call(
-                    rihla.call_id, step.question, step.context, step.depth, held.tokens, dict(step.constraints)
-                )
+                limits = {**step.constraints, **self._limits}
+                call = Call(rihla.call_id, step.question, step.context, step.depth, held.tokens, limits)
                 was_sent = True
-                reply = await self._members[step.researcher].ask(
-                    call, lambda message: self._tell(rihla.number, message)
-                )
+                try:
+                    reply = await self._members[step.researcher].ask(
+                        call, lambda message: self._tell(rihla.number, message)
+                    )
+                except Exception as error:  # a client's own fault costs its rihla, too
+                    reply = Reply(reason=f"the call failed: {type(error).__name__}")
         except anyio.get_cancelled_exc_class():
             why = "the investigation was interrupted" if self._interrupted else "the time is up"
             reply = Reply(reason=why, sent=was_sent)
@@ -332,7 +346,7 @@ class Investigation:
 
     def _settle(self, rihla: Rihla, held: Reservation, reply: Reply, *, recorded: bool) -> None:
         """Charge a rihla for what it says that it used, never more than was reserved; a lost one for all of that."""
-        rihla.is_over, result = True, reply.result
+        result = reply.result
         charge = min(result.cost_metadata.tokens_used, held.tokens) if result else held.tokens * reply.sent
         rihla.charged = self._budget.commit(held, charge)
         told = {
@@ -381,18 +395,17 @@ class Investigation:
     def _next(self) -> list[tuple[Valued, int]]:
         """Return the steps that are worth their cost, with their tokens; record why each other one is not taken."""
         ledger = self._ledger()
+        ledger.conflicts = find_conflicts(ledger, self._merger.parameters)
         steps: list[Step] = list(tie_breaks(self._team, ledger))
         for rihla in self.rihlas:
-            for found in follow_ups(
-                rihla, self._team, ledger, most_tokens=_MOST_TOKENS, context=self.request.context
-            ):
+            for found in follow_ups(rihla, self.rihlas, self._team, ledger, context=self.request.context):
                 if isinstance(found, Step):
                     steps.append(found)
                 else:
                     self._serve_nobody(found)
         open_ = {aspect.number for aspect in ledger.open_aspects(SOURCES_WANTED[self.request.depth])}
         worthy: list[Valued] = []
-        for valued in ranked(steps, self.request.question, self._gains):
+        for valued in ranked(steps, self.request.question, self._gains, ledger):
             step = valued.step
             if step.key in self._asked:
                 self._skip(step, "it was asked already", valued.utility)
@@ -445,15 +458,17 @@ class Investigation:
         )
         return True
 
-    def _ledger(self, rihlas: Sequence[Rihla] | None = None) -> Ledger:
-        return self._merger.ledger(self.rihlas if rihlas is None else rihlas, self._unserved)
+    def _ledger(self) -> Ledger:
+        return self._merger.ledger(self.rihlas, self._unserved)
 
     # The end
 
-    def _cut_short(self) -> None:
+    async def _cut_short(self) -> None:
         for rihla in self.rihlas:
             if rihla.result is None and rihla.lost is None:
                 rihla.lost = "the investigation ended before"
+            elif rihla.result is not None and not rihla.is_taken:
+                await self._take(rihla, rihla.result, _read_nothing)  # what lies here already
         self._budget.ran_out("seconds")
         if self._interrupted:
             self._stopped("interrupted", "It was interrupted, and answers with what there is.")
@@ -501,3 +516,7 @@ class Investigation:
         result = conclusion.result(state, seconds=seconds, trace_id=self.trace_id, today=self.today)
         tell.finished(result, conclusion.record(state, today=self.today, model_free=model_free))
         return result
+
+
+async def _read_nothing(uri: str) -> None:
+    """Read from no server."""

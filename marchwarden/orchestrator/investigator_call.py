@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from marchwarden.agent.recording import recorded_end
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.errors import MarchwardenError
 from marchwarden.orchestrator.investigator import AT_ONCE, Investigation, Plan, TellOf
 from marchwarden.orchestrator.journal import Journal, fold
 from marchwarden.orchestrator.team import Team
 from marchwarden.settings import Settings
 from marchwarden.store.content_store import Store
 from marchwarden.text.redaction import secrets_of
-from marchwarden.trace.events import Event, Recorder
+from marchwarden.trace.events import Dispatched, Event, Lost, Recorder, Returned
 from marchwarden.trace.reader import find_trace, read_trace
 from marchwarden.trace.writer import TraceWriter
 
@@ -75,18 +76,41 @@ async def run_investigation(
                 request, plan, budget, _Watched(writer, watch), trace_id, journal=journal, tell=tell
             )
             started(investigation)
-            return await investigation.result()
+            try:
+                return await investigation.result()
+            except Exception as error:
+                # A task group puts errors into a group; a full disk is one of ours.
+                raise next((each for each in _leaves(error) if isinstance(each, MarchwardenError)), error) from None
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors in a task group's group of errors."""
+    inner = getattr(error, "exceptions", None)
+    if inner is None:
+        yield error
+    else:
+        for each in inner:
+            yield from _leaves(each)
 
 
 async def investigate_call(
     request: ResearchRequest, *, settings: Settings, trace_id: str, on_progress: Callable[[str], None], team: Team
 ) -> ResearchResult:
     """Run an investigation as a call of the tool `research`, within the time of its depth."""
+    sent: dict[int, str] = {}
+    over: set[int] = set()
+
+    def watch(event: Event) -> None:
+        if isinstance(event, Dispatched):
+            sent[event.rihla] = event.researcher
+        elif isinstance(event, (Returned, Lost)):
+            over.add(event.rihla)
+
+    def tell(number: int, message: str) -> None:
+        done = f"{len(over) / len(sent):.0%} · " if sent else ""
+        on_progress(f"{done}{sent[number]}: {message}" if number in sent else f"{done}{message}")
+
+    seconds = settings.seconds_for(request.depth)
     return await run_investigation(
-        request,
-        team,
-        settings,
-        trace_id=trace_id,
-        seconds=settings.seconds_for(request.depth),
-        tell=lambda number, message: on_progress(f"rihla {number}: {message}" if number else message),
+        request, team, settings, trace_id=trace_id, seconds=seconds, tell=tell, watch=watch
     )

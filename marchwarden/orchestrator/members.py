@@ -92,6 +92,8 @@ class McpMember:
         """Names of the constraints that the server knows."""
         self._reason = "it was not started"
         self._starts_left = 1 + RESTARTS
+        self._is_starting = False
+        """True while a connection is being made."""
         self._wanted = anyio.Event()
         self._changed = anyio.Event()
         """Set, and made anew, whenever the connection is there or gone."""
@@ -102,13 +104,14 @@ class McpMember:
             await self._wanted.wait()
             self._wanted = anyio.Event()
             self._starts_left -= 1
+            self._is_starting = True
             try:
                 await self._connected()
             except Exception as error:
                 leaf = _first_leaf(error)
                 self._reason = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
                 logger.debug("the researcher %s is gone", self.name, exc_info=True)
-            self._client = None
+            self._client, self._is_starting = None, False
             self._tell_change()
         self._reason += ", and it was started again before"
 
@@ -124,11 +127,17 @@ class McpMember:
                     raise LookupError("the server has no tool `research`")
                 self._known = _constraints_of(tool.input_schema)
                 connecting.deadline = float("inf")
-                self._client = client
+                self._client, self._is_starting = client, False
                 self._tell_change()
                 await self._broken.wait()
         if connecting.cancelled_caught:
             self._reason = f"it was not there within {CONNECT_S:.0f} s"
+
+    def _give_up(self, client: Any) -> None:
+        """Let go of a connection that is of no more use; whoever asks next waits for another."""
+        if self._client is client:
+            self._client = None
+            self._broken.set()
 
     def _tell_change(self) -> None:
         changed, self._changed = self._changed, anyio.Event()
@@ -136,10 +145,11 @@ class McpMember:
 
     async def _open(self) -> Any:
         """Return the client; None where the server can't be started."""
-        if self._client is None and self._starts_left:
-            changed = self._changed
-            self._wanted.set()
-            with anyio.move_on_after(2 * CONNECT_S):
+        with anyio.move_on_after(2 * CONNECT_S):
+            # A change may be the end of the connection before.
+            while self._client is None and (self._starts_left or self._is_starting):
+                changed = self._changed
+                self._wanted.set()
                 await changed.wait()
         return self._client
 
@@ -180,11 +190,11 @@ class McpMember:
                     text = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
                     reply = Reply(reason=f"the call failed: {text}")
                     if _is_closed(leaf):
-                        self._broken.set()
+                        self._give_up(client)
                 group.cancel_scope.cancel()
         if patience.cancelled_caught:
             reply = Reply(reason=f"it was silent for {self._silence_s:.0f} s")
-            self._broken.set()
+            self._give_up(client)
         return Reply(
             result=reply.result,
             reason=reply.reason,

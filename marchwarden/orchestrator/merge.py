@@ -9,18 +9,16 @@ from dataclasses import dataclass, field
 
 from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, Lineage, SourceAuthority
 from marchwarden.evidence.confidence import authority_of
-from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness
 from marchwarden.evidence.windows import Window
 from marchwarden.http.addresses import publisher_of
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger, ReportedGap
 from marchwarden.observations import Page, Passage, is_file
-from marchwarden.orchestrator.rihla import Rihla, Unserved, aspect_of
+from marchwarden.orchestrator.rihla import Rihla, Unserved, aspect_of, is_settled_by
 from marchwarden.orchestrator.verified_evidence import Quote, QuotedPage
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.stages.discoveries import find_pointers
 from marchwarden.text.embedding import Embedder
-from marchwarden.text.ranking import terms
 
 # Discoveries of researchers that a result hands on, at most. A guess.
 MOST_HANDED_ON = 5
@@ -44,7 +42,6 @@ class Merger:
         quoted = [(rihla, page) for rihla in in_order for page in rihla.evidence]
         merged = self._add_pages(ledger, quoted)
         self._add_excerpts(ledger, merged)
-        ledger.conflicts = find_conflicts(ledger, self.parameters)
         _add_reports(ledger, in_order, unserved)
         return ledger
 
@@ -155,7 +152,7 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
                 continue  # the merged evidence tells which of them stand
             aspect = aspect_of(gap, ledger, step.aspect)
             told = next((each.gap for each in unserved if each.gap and each.gap.topic == gap.topic), gap)
-            settled = any(_settles(other, rihla, gap) for other in rihlas)
+            settled = any(is_settled_by(other, rihla, gap) for other in rihlas)
             report = ReportedGap(aspect=aspect, researcher=step.researcher, gap=told, is_settled=settled)
             if all((each.gap.topic, each.gap.category) != (gap.topic, gap.category) for each in ledger.reported):
                 ledger.reported.append(report)
@@ -169,17 +166,6 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
 
 def _is_new(event: DiscoveryEvent, others: list[DiscoveryEvent]) -> bool:
     return all((event.identifier or event.query) != (each.identifier or each.query) for each in others)
-
-
-def _settles(later: Rihla, rihla: Rihla, gap: Gap) -> bool:
-    """Return whether a later rihla, sent for a gap of this one, brought evidence."""
-    step = later.step
-    return (
-        step.parent == rihla.number
-        and step.origin == gap.category.value
-        and bool(later.evidence)
-        and bool(set(terms(step.question)) & set(terms(gap.topic)) or step.aspect)
-    )
 
 
 def lineage_of(rihlas: Sequence[Rihla]) -> list[Lineage]:

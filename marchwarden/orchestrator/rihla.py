@@ -6,7 +6,7 @@ A rihla is one journey of one researcher: a question, its share of the tokens, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,8 +26,12 @@ from marchwarden.orchestrator.team import OPEN_COPIES, Team, TeamMember
 from marchwarden.stages.discoveries import RESEARCHERS, asks_for
 from marchwarden.text.ranking import coverage, terms
 
+# Tokens that a question is doubled to, at most: the contract's maximum.
+MOST_TOKENS = 1_000_000
 # Characters of a question and of a context, by the contract.
 _QUESTION_CHARS, _CONTEXT_CHARS = 500, 2000
+# Researchers that are asked about one disagreement, at most. A guess.
+_JUDGES = 2
 # Share of a sub-question's terms that a gap's topic holds to be about it. A guess.
 _SAME_TOPIC = 0.5
 
@@ -35,6 +39,8 @@ _SAME_TOPIC = 0.5
 # the first guesses of a prototype (evals/reports/investigations.md tells what other values change).
 PRIOR_SCOPE, PRIOR_DISCOVERY, PRIOR_CLOSED, PRIOR_NOT_FOUND = 0.7, 0.6, 0.6, 0.5
 PRIOR_BUDGET, PRIOR_TIE_BREAK, PRIOR_RETRY = 0.5, 0.5, 0.8
+# The same of a part of a question, for a researcher that had the whole of it.
+PRIOR_REWORDED = 0.2
 PRIOR_OPEN_QUESTION = {Priority.HIGH: 0.4, Priority.MEDIUM: 0.2, Priority.LOW: 0.05}
 
 # Limits of a researcher that ran out of budget, when it is asked again.
@@ -93,7 +99,8 @@ class Rihla:
     lost: str | None = None
     """Reason for which no result came; None where one came, or is still awaited."""
     charged: int = 0
-    is_over: bool = False
+    is_taken: bool = False
+    """True once what it quotes was verified."""
     evidence: list[Any] = field(default_factory=list)
     """Pages with verified excerpts (verified_evidence.py)."""
 
@@ -140,9 +147,9 @@ def _fits(member: TeamMember, aspect: Aspect) -> bool:
 
 
 def follow_ups(
-    rihla: Rihla, team: Team, ledger: Ledger, *, most_tokens: int, context: str | None
+    rihla: Rihla, rihlas: Sequence[Rihla], team: Team, ledger: Ledger, *, context: str | None
 ) -> Iterator[Step | Unserved]:
-    """Yield the next steps that a rihla's result suggests, and what nobody can be asked."""
+    """Yield the next steps that a rihla's result suggests, after all `rihlas`, and what nobody can be asked."""
     result, step = rihla.result, rihla.step
     after: dict[str, Any] = {"parent": rihla.number, "generation": step.generation + 1, "context": context}
     if result is None:
@@ -152,22 +159,30 @@ def follow_ups(
                 depth=step.depth, constraints=step.constraints, **after,
             )  # fmt: skip
         return
+    asked = {each.step.key for each in rihlas}
     for gap in result.gaps:
-        yield from _after_gap(rihla, gap, team, ledger, after, most_tokens)
+        if not any(is_settled_by(each, rihla, gap) for each in rihlas):
+            yield from _after_gap(rihla, gap, team, ledger, after, asked)
     for event in result.discovery_events:
         if event.type is DiscoveryType.RELATED_RESEARCH and event.suggested_researcher:
             yield from _after_discovery(rihla, event, team, after)
-    for asked in result.open_questions:
-        named = team.answering(asked.suggested_researcher) if asked.suggested_researcher else []
+    for raised in result.open_questions:
+        named = team.answering(raised.suggested_researcher) if raised.suggested_researcher else []
         for name in [member.name for member in named] or [step.researcher]:
             yield Step(
-                name, asked.question[:_QUESTION_CHARS], "open_question", step.aspect,
-                f"An open question of {asked.priority.value} priority.", PRIOR_OPEN_QUESTION[asked.priority], **after,
+                name, raised.question[:_QUESTION_CHARS], "open_question", step.aspect,
+                f"An open question of {raised.priority.value} priority.",
+                PRIOR_OPEN_QUESTION[raised.priority], **after,
             )  # fmt: skip
 
 
 def _after_gap(
-    rihla: Rihla, gap: Gap, team: Team, ledger: Ledger, after: dict[str, Any], most_tokens: int
+    rihla: Rihla,
+    gap: Gap,
+    team: Team,
+    ledger: Ledger,
+    after: dict[str, Any],
+    asked: Container[object],
 ) -> Iterator[Step | Unserved]:
     step, category = rihla.step, gap.category
     aspect = aspect_of(gap, ledger, step.aspect)
@@ -178,6 +193,12 @@ def _after_gap(
         return Step(
             member.name, question[:_QUESTION_CHARS], category.value, aspect, reason, prior, **{**after, **more}
         )
+
+    def to_another(member: TeamMember, prior: float, reason: str) -> Step:
+        # Whoever never heard the question gets all of it: a part of it alone may not say what it is about, and one
+        # question costs less than one for each part.
+        whole = to(member, ledger.question, prior, reason)
+        return to(member, _question(gap.topic, sought), PRIOR_REWORDED, reason) if whole.key in asked else whole
 
     match category:
         case GapCategory.SCOPE_EXCEEDED:
@@ -196,16 +217,18 @@ def _after_gap(
                 )
         case GapCategory.SOURCE_NOT_FOUND:
             for member in others:
-                yield to(member, _question(gap.topic, sought), PRIOR_NOT_FOUND, f"{step.researcher} found nothing.")
+                yield to_another(member, PRIOR_NOT_FOUND, f"{step.researcher} found nothing on: {gap.topic}")
         case GapCategory.ACCESS_DENIED:
             openers = [each for each in others if OPEN_COPIES in each.answers]
-            for member in openers or others:
+            # A page of many on what is answered already is worth no question to those who were asked that before.
+            is_open = any(each.number == aspect for each in ledger.unanswered())
+            for member in openers or (others if is_open else []):
                 reason = f"{step.researcher} met a closed page: {gap.topic}"
-                yield to(member, _question(gap.topic, sought), PRIOR_CLOSED, reason)
+                yield to_another(member, PRIOR_CLOSED, reason)
             if not openers:
                 yield Unserved(gap.topic, category.value, aspect, rihla.number, "no member answers for 'open_copies'")
         case GapCategory.BUDGET_EXHAUSTED:
-            if not step.doubles and rihla.tokens < most_tokens:
+            if not step.doubles and rihla.tokens < MOST_TOKENS:
                 quoted = " ".join(each.raw_excerpt for each in rihla.result.citations) if rihla.result else ""
                 known = " ".join(filter(None, [after["context"], quoted]))[:_CONTEXT_CHARS] or None
                 yield to(
@@ -250,6 +273,12 @@ def question_of(event: DiscoveryEvent) -> str:
     return asked[: _QUESTION_CHARS - len(named)] + named
 
 
+def is_settled_by(later: Rihla, rihla: Rihla, gap: Gap) -> bool:
+    """Return whether a later rihla, sent for a gap of this one, brought evidence."""
+    step = later.step
+    return step.parent == rihla.number and step.origin == gap.category.value and bool(later.evidence)
+
+
 def tie_breaks(team: Team, ledger: Ledger) -> Iterator[Step]:
     """Yield questions to independent researchers about disagreements that nothing settled."""
     for conflict in ledger.conflicts:
@@ -260,12 +289,12 @@ def tie_breaks(team: Team, ledger: Ledger) -> Iterator[Step]:
         aspect = sides[0].aspect
         about = conflict.about.replace(" against ", " or ")
         question = f"{ledger.aspect(aspect).text.rstrip(' ?.')}: {about}?"[:_QUESTION_CHARS]
-        for member in team.members:
-            if member.name not in heard and member.is_general:
-                yield Step(
-                    member.name, question, "tie_break", aspect, f"Sources disagree: {conflict.about}.",
-                    PRIOR_TIE_BREAK, depth=Depth.SHALLOW, generation=1,
-                )  # fmt: skip
+        independent = [each for each in team.members if each.name not in heard and each.is_general]
+        for member in independent[:_JUDGES]:
+            yield Step(
+                member.name, question, "tie_break", aspect, f"Sources disagree: {conflict.about}.",
+                PRIOR_TIE_BREAK, depth=Depth.SHALLOW, generation=1,
+            )  # fmt: skip
 
 
 def aspect_of(gap: Gap, ledger: Ledger, default: int) -> int:

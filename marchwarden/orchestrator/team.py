@@ -19,6 +19,8 @@ from marchwarden.environment import without_credentials
 from marchwarden.errors import ConfigurationError, InvalidRequest
 from marchwarden.orchestrator.members import McpMember, Member
 from marchwarden.settings import Settings
+from marchwarden.source_table import GROUPS, SOURCES
+from marchwarden.sources.source_registry import ready_members
 
 # What only a specialist has: such a researcher is asked first where a sub-question asks for it.
 SPECIALITIES = frozenset({"academic", "arxiv", "database", "legal"})
@@ -173,14 +175,22 @@ def own_team(settings: Settings) -> Team:
 
 
 def ready_sources(settings: Settings) -> Sequence[str]:
-    """Return the sources that can be searched with these settings."""
-    return settings.sources
-
-
-# Kinds of questions that a source is meant for, by the part before its colon; a source that is not here is general.
-_ANSWERS = {"arxiv": ("arxiv", "academic"), "scholar": ("academic",), "db": ("database",)}
+    """Return the sources that can be searched with these settings, those of a group one by one."""
+    found = [
+        member
+        for source in settings.sources
+        for member in (ready_members(settings, source) if source in GROUPS else (source,))
+    ]
+    return list(dict.fromkeys(found))
 
 
 def answers_of(source: str) -> tuple[str, ...]:
     """Return the kinds of questions that a source is meant for; none for a general one."""
-    return _ANSWERS.get(source.partition(":")[0], ())
+    name = source.partition(":")[0]
+    match SOURCES[name].kind:
+        case "scholarly":
+            return ("academic", "arxiv") if name == "arxiv" else ("academic",)
+        case "database":
+            return ("database",)
+        case _:
+            return ()

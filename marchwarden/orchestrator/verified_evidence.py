@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
+from urllib.parse import urlsplit
 
 import anyio.to_thread
 from pydantic import ValidationError
@@ -63,15 +64,24 @@ class Taken:
 
 
 async def take(
-    result: ResearchResult, researcher: str, question: str, read: Read, store: Store, *, kept: bool = True
+    result: ResearchResult,
+    researcher: str,
+    question: str,
+    read: Read,
+    store: Store,
+    allows: Callable[[str], bool] = lambda host: True,
 ) -> Taken:
-    """Return a result's verified excerpts. With `kept`, the researcher's trace is kept beside the own one."""
-    lines = await _trace_of(result.trace_id, read, store, kept)
+    """Return a result's verified excerpts; its trace is kept beside the own one. `allows` says whose pages count."""
+    lines = await _trace_of(result.trace_id, read, store)
     fetches = [line for line in lines if line.get("action") == "fetch_url"]
     pages: dict[str, QuotedPage] = {}
     refused: list[Dropped] = []
     for citation in result.citations:
-        fault = await _take_citation(citation, researcher, result.trace_id, lines, fetches, pages, read, store)
+        host = urlsplit(citation.locator).hostname
+        if host and not allows(host):
+            fault: str | None = "the caller does not allow this domain"
+        else:
+            fault = await _take_citation(citation, researcher, result.trace_id, lines, fetches, pages, read, store)
         if fault:
             decision = f"{researcher} quotes {citation.locator}: {fault}"
             refused.append(Dropped(what="excerpt", text=citation.raw_excerpt, decision=decision))
@@ -82,14 +92,14 @@ async def take(
     return Taken(taken, [*events, *refused], len(refused))
 
 
-async def _trace_of(trace_id: str, read: Read, store: Store, kept: bool) -> list[dict[str, Any]]:
+async def _trace_of(trace_id: str, read: Read, store: Store) -> list[dict[str, Any]]:
     """Return the lines of a researcher's trace; none where it can't be had."""
     path = store.folder.parent / f"{trace_id}.jsonl"
     try:
         body: bytes | None = await anyio.to_thread.run_sync(path.read_bytes)
     except OSError:
         body = await read(f"trace://{trace_id}")
-        if body is not None and kept:
+        if body is not None:
             make_private_folder(path.parent)
             await anyio.to_thread.run_sync(lambda: write_whole(path, body or b"", synced=False, private=True))
     return [line for each in (body or b"").split(b"\n") if (line := whole_line(each))]

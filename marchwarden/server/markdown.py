@@ -12,6 +12,7 @@ from marchwarden.contract import (
     Citation,
     DiscoveryEvent,
     Gap,
+    Lineage,
     OpenQuestion,
     ResearchResult,
     confidence_band,
@@ -76,6 +77,7 @@ def blocks(result: ResearchResult, *, hashes: bool = False) -> Iterator[str]:
     yield from _section("Citations", citations)
     yield from _section("Discoveries", [_discovery(event) for event in result.discovery_events])
     yield from _section("Open questions", [_question(question) for question in result.open_questions])
+    yield from _section("Researchers", [_rihla(each) for each in result.lineage or ()])
     cost = result.cost_metadata
     used = f"{counted(cost.tokens_used, 'token')}, {counted(cost.iterations_run, 'iteration')}"
     yield f"Cost: {used}, {cost.wall_time_sec:.1f} s, {markdown_line(cost.model_id)}. Trace: trace://{result.trace_id}"
@@ -89,7 +91,8 @@ def _section(title: str, parts: list[str]) -> Iterator[str]:
 
 def _citation(number: int, citation: Citation, hashes: bool) -> str:
     dated = f", published {citation.published.isoformat()}" if citation.published else ""
-    facts = f"{markdown_line(citation.source)}, confidence {citation.confidence:.2f}{dated}"
+    by = f", by {markdown_line(citation.researcher)}" if citation.researcher else ""
+    facts = f"{markdown_line(citation.source)}{by}, confidence {citation.confidence:.2f}{dated}"
     lines = [
         f"[{number}] {markdown_line(citation.title or citation.locator)}",
         f"{markdown_address(citation.locator)} ({facts})",
@@ -99,6 +102,12 @@ def _citation(number: int, citation: Citation, hashes: bool) -> str:
     if hashes and citation.content_hash:
         lines += ["", f"`{citation.content_hash}`"]
     return "\n".join(lines)
+
+
+def _rihla(rihla: Lineage) -> str:
+    asked = f"- **{markdown_line(rihla.researcher)}** ({markdown_line(in_words(rihla.origin))}): "
+    spent = f"{in_words(rihla.outcome)}, {counted(rihla.tokens_used, 'token')}, trace {markdown_line(rihla.trace_id)}"
+    return f"{asked}{markdown_line(rihla.question)} ({spent})"
 
 
 def _gap(gap: Gap) -> str:

@@ -6,6 +6,7 @@ Importing this module does it; only that process should.
 from __future__ import annotations
 
 import gc
+import threading
 from importlib import import_module
 
 from chardet import detect
@@ -43,8 +44,9 @@ for name in _NEEDED_SOON:
 organisation_of("example.org")
 # Reads the tables of languages.
 detect(b"caf\xe9")
-# Makes a semaphore of the system: one for all, instead of one left behind by each process that is killed.
-tqdm.get_lock()
+# tqdm, which ranking goes through, would share a semaphore among the processes of all calls: one that is killed while
+# it holds that keeps every later call waiting for ever. Each process gets a lock of its own.
+tqdm.set_lock(threading.RLock())
 # These objects stay, and a collector that visits them would copy their memory into each process.
 gc.freeze()
 gc.enable()

@@ -29,6 +29,8 @@ from marchwarden.sources.opening import Opening
 MAX_ANSWER_BYTES = 10_000_000
 # Seconds for one request from its turn to the last byte of its answer. A guess.
 TIMEOUT_S = 12.0
+# Share of the call's time left that one request may take, so that a hang is told and the rest goes on. A guess.
+MAX_TIME_SHARE = 0.5
 # Seconds to wait before the second try, at most. A guess.
 _MAX_WAIT_S = 5.0
 # Seconds that must be left for the answer after a wait that a service asked for. A guess.
@@ -81,7 +83,7 @@ class ApiClient:
         await self._opening.transport.aclose()
 
     async def _within(self, request: httpx.Request, timeout: float | None) -> Answer | Failure:
-        limit = min(timeout or self._timeout, self._timeout)
+        limit = min(timeout or self._timeout, self._timeout, MAX_TIME_SHARE * seconds_left())
         try:
             with anyio.fail_after(limit):
                 answer = await self._send(request)

@@ -6,6 +6,7 @@ Fetcher like any others.
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -29,8 +30,7 @@ from marchwarden.observations import (
 from marchwarden.sources.api_client import Api, ApiClient
 from marchwarden.sources.opening import Opening
 
-# Share of the call's time left that one search may take, so that a hang is told and the rest goes on. A guess.
-MAX_TIME_SHARE = 0.5
+_log = logging.getLogger(__name__)
 
 
 class ApiSearch(ABC):
@@ -61,7 +61,12 @@ class ApiSearch(ABC):
             return SearchOutcome(asked, self.name, failure=Failure(FailureKind.BAD_REQUEST, "the query is empty"))
         if self.hosts and not _may_pass(self.hosts, source_filter):
             return SearchOutcome(asked, self.name)
-        found = await self.find(asked, max_results, source_filter)
+        # What a service sends may break its format in any way; the other sources are still to be searched.
+        try:
+            found = await self.find(asked, max_results, source_filter)
+        except Exception:
+            _log.exception("the answer of %s could not be read", self.name)
+            found = Failure(FailureKind.SERVICE_DOWN, f"the answer of {self.name} could not be read")
         seconds = time.monotonic() - began
         if isinstance(found, Failure):
             return SearchOutcome(asked, self.name, failure=found, seconds=seconds)

@@ -143,6 +143,13 @@ async def test_a_call_that_dies_is_its_own_failure_and_the_next_one_works(
     assert (await Caller(caller.settings).ask("answer me")).answer
 
 
+async def test_a_call_that_dies_while_it_ranks_keeps_no_other_from_ranking(caller: Caller) -> None:
+    """The processes of all calls shared a lock, so that every later call waited to the end of its time."""
+    with pytest.raises(ResearchFailed, match="SIGKILL"):
+        await caller.ask("die_while_ranking")
+    assert (await Caller(caller.settings).ask("rank")).answer.startswith("Scores")
+
+
 async def test_where_processes_cannot_be_forked_they_are_spawned(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:

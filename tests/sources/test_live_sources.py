@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 
@@ -125,6 +126,30 @@ async def test_what_fails_is_a_failure_that_tells_no_key(
     assert outcome.failure is not None
     assert outcome.failure.kind is kind
     assert KEY not in outcome.failure.detail
+
+
+STRANGE: list[Any] = [None, 7, "text", {}, {"title": 3, "url": 4, "link": []}, {"title": "a\0b", "snippet": "a\0b"}]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_strange_results_raise_nothing(service: str, tmp_path: Path) -> None:
+    shapes = {"wikipedia": {"query": {"search": STRANGE}}, "brave": {"web": {"results": STRANGE}}}
+    shape = shapes.get(service, {"results": STRANGE, "organic": STRANGE})
+    outcome, _ = await search(service, tmp_path, httpx.Response(200, json=shape))
+    assert outcome.failure is None or outcome.failure.kind is FailureKind.SERVICE_DOWN
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_hang_leaves_half_of_the_time(service: str, tmp_path: Path) -> None:
+    async def hang(request: httpx.Request) -> httpx.Response:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    tools = open_tools(settings_for(service, tmp_path), transport=httpx.MockTransport(hang))
+    with anyio.fail_after(0.4):
+        found = await tools.search.search("beans", max_results=1, source_filter=SourceFilter(None))
+    assert found.failure is not None
+    assert found.failure.kind is FailureKind.TIMEOUT
 
 
 @pytest.mark.parametrize("service", SERVICES)

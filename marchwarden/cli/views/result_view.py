@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Citation,
         DiscoveryEvent,
         Gap,
+        Lineage,
         OpenQuestion,
         ResearchResult,
     )
@@ -56,6 +57,7 @@ def result_view(result: ResearchResult | TolerantJsonView, width: int) -> View:
     yield from _section("Gaps", *map(_gap, result.gaps))
     yield from _section("Discoveries", *map(_discovery, result.discovery_events))
     yield from _section("Open questions", *map(_open_question, result.open_questions))
+    yield from _section("Researchers", *map(_rihla, result.lineage or ()))
     factors = (f"{result.confidence:.2f} ({words})", *map(one_line, confidence_parts(result.confidence_factors)))
     yield from _section("Confidence", _prose(Text(" · ".join(factors))))
     cost = (
@@ -151,6 +153,14 @@ def _discovery(event: DiscoveryEvent) -> RenderableType:
 def _open_question(question: OpenQuestion) -> RenderableType:
     head = Text.assemble(one_line(question.question), (f" ({word(question.priority)} priority)", "cyan"))
     return _item(head, _and_where(question.context, question.source_locator))
+
+
+def _rihla(rihla: Lineage | TolerantJsonView) -> RenderableType:
+    head = Text.assemble(
+        (one_line(rihla.researcher), "bold"), (f" ({word(rihla.origin)})", "cyan"), f" {one_line(rihla.question)}"
+    )
+    spent = count(rihla.tokens_used or 0, "token")
+    return _item(head, f"{word(rihla.outcome)} · {spent} · marchwarden replay {one_line(rihla.trace_id)[:8]}")
 
 
 def _and_where(detail: str, locator: str | None) -> str:

@@ -6,17 +6,20 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from anyio import to_thread
 
 from marchwarden.agent.rerun_call import Exchange, rerun
 from marchwarden.audit.citation_check import open_checker, plan_check
+from marchwarden.audit.verdict import verdict
 from marchwarden.contract import GapCategory
 from marchwarden.errors import ConfigurationError
 from marchwarden.http.addresses import publisher_of
-from marchwarden.observations import Page, is_database
+from marchwarden.observations import FailureKind, Page, is_database
 from marchwarden.reading.page import read_page
 from marchwarden.settings import Settings, load_settings, sources_of
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.trace.timeline import timeline
+from tests.audit.calls import VIEWS
 from tests.runs import run
 from tests.sources.database.databases import make_shop, name_databases
 
@@ -72,6 +75,7 @@ async def test_a_question_beyond_the_tables_is_a_gap_that_names_them(settings: S
     (gap,) = done.result.gaps
     assert gap.category is GapCategory.SCOPE_EXCEEDED
     assert "customer, orders, users" in gap.detail
+    assert (await to_thread.run_sync(verdict, done.trace.path, VIEWS)).state == "verified"
 
 
 async def test_a_row_that_gives_orders_to_a_model_is_left_out(settings: Settings, tmp_path: Path) -> None:
@@ -111,3 +115,12 @@ def test_a_database_is_one_publisher_whichever_rows_are_cited() -> None:
     assert sources_of("web, db:shop") == ("web", "db:shop")
     with pytest.raises(ValueError, match="not a valid name"):
         sources_of("db:../shop")
+
+
+async def test_a_statement_without_end_is_ended_by_the_clock(settings: Settings) -> None:
+    tools = open_tools(settings)
+    many = ", ".join(f"orders AS o{number}" for number in range(16))
+    locator = await tools.fetcher.add(f"SELECT COUNT(*) FROM {many}")  # type: ignore[attr-defined]
+    outcome = await tools.fetcher.fetch(locator, timeout=0.3, allows=lambda host: True)
+    assert outcome.failure is not None
+    assert outcome.failure.kind is FailureKind.TIMEOUT

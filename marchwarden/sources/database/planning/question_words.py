@@ -118,7 +118,7 @@ FILLERS = frozenset(
     {
         "the", "a", "an", "all", "any", "is", "are", "was", "were", "be", "been", "being", "do", "does", "did",
         "we", "you", "i", "there", "their", "its", "his", "her", "them", "they", "it", "this", "these", "those",
-        "to", "as", "me", "us", "please", "of", "for", "in", "on", "at", "by", "can", "could", "would", "will",
+        "to", "as", "me", "please", "of", "for", "in", "on", "at", "by", "can", "could", "would", "will",
         "shall", "if", "so", "such", "some", "then", "now", "just", "only", "our", "your", "my", "one's", "s",
         "many", "much", "exist", "exists", "existing", "available", "recorded", "listed", "belong", "belongs",
         "belonging", "corresponding", "respective", "respectively", "associated", "together", "currently",

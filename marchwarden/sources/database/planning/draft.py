@@ -1,0 +1,55 @@
+"""A statement as far as a question was read: what is asked for, and under which conditions. Plain data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from marchwarden.sources.database.schema import Column, Table, words_of_name
+
+
+class Unclear(Exception):
+    """The question can't be planned; the message says why."""
+
+
+@dataclass
+class Condition:
+    column: Column
+    operator: str
+    value: str
+    """As it stands in the statement: a literal, or a sub-select."""
+    joint: str = "AND"
+    """Word that joins it to the one before."""
+
+
+@dataclass
+class Draft:
+    """The statement as far as the question was read."""
+
+    select: list[tuple[Column | None, str]] = field(default_factory=list)
+    """Columns with their aggregate, in order; no column for COUNT(*)."""
+    distinct: bool = False
+    counted: Table | None = None
+    entities: list[Table] = field(default_factory=list)
+    """Tables that the question names, in order."""
+    conditions: list[Condition] = field(default_factory=list)
+    without: list[tuple[Table, int]] = field(default_factory=list)
+    """Tables of which there must be no row, with the number of the first condition that is about those rows."""
+    group: Column | Table | None = None
+    order: tuple[Column | None, str] | None = None
+    """Column to order by, None for the number of rows; and the direction."""
+    limit: int | None = None
+    having: tuple[str, str] | None = None
+
+    def order_is_count(self) -> bool:
+        return self.order is not None and self.order[0] is None
+
+
+def is_name(column: Column) -> bool:
+    words = words_of_name(column.name)
+    own = set(words_of_name(column.table)) | {each.removesuffix("s") for each in words_of_name(column.table)}
+    return words[-1] in ("name", "title") and (len(words) == 1 or set(words[:-1]) <= own)
+
+
+def is_number(text: str) -> bool:
+    return re.fullmatch(r"\d+(?:\.\d+)?", text) is not None

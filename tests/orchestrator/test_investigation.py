@@ -1,0 +1,276 @@
+"""An investigation with researchers of this process: who is asked what, what counts, and what the caller gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from marchwarden.audit.verdict import Verdict, evidence_of_trace, quick_verdict
+from marchwarden.contract import (
+    DiscoveryEvent,
+    DiscoveryType,
+    Gap,
+    GapCategory,
+    OpenQuestion,
+    Priority,
+    ResearchRequest,
+)
+from marchwarden.orchestrator.investigator import Investigation
+from marchwarden.orchestrator.investigator_call import investigate_call, run_investigation
+from marchwarden.orchestrator.members import Call
+from marchwarden.orchestrator.team import Team
+from marchwarden.trace.events import Dispatched, Dropped, Lost, Returned, Skipped, Stopped
+from marchwarden.trace.standalone_verifier import check
+from tests.orchestrator.fakes import (
+    ABSENT,
+    BUILT,
+    DIES,
+    GREEDY,
+    HANGS,
+    INVENTS,
+    MISQUOTES,
+    NO_TRACE,
+    PAID,
+    QUESTION,
+    TRACE_ID,
+    Script,
+    events_of,
+    investigate,
+    member,
+    page,
+    settings_of,
+)
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_answer_is_made_of_what_each_researcher_quotes(tmp_path: Path) -> None:
+    one, first = member("one", tmp_path, Script(pages=BUILT))
+    two, second = member("two", tmp_path, Script(pages=PAID))
+    result, trace = await investigate([first, second], tmp_path)
+    assert "1931" in result.answer
+    assert "salt company" in result.answer
+    assert "Prose" not in result.answer
+    assert {citation.researcher for citation in result.citations} == {"one", "two"}
+    assert {citation.trace_id for citation in result.citations} == {one.asked[0].call_id, two.asked[0].call_id}
+    assert result.lineage
+    assert [(each.researcher, each.origin, each.outcome) for each in result.lineage] == [
+        ("one", "sub_question", "answered"),
+        ("two", "sub_question", "answered"),
+    ]
+    assert result.sub_questions
+    assert all(each.answered for each in result.sub_questions)
+    assert result.cost_metadata.tokens_used == 200
+    assert [event.action for _, _, event in trace.events][-1] == "result"
+
+
+async def test_its_trace_passes_every_check_of_a_researchers_trace(tmp_path: Path) -> None:
+    _, first = member("one", tmp_path, Script(pages=BUILT))
+    await investigate([first], tmp_path)
+    path = tmp_path / f"{TRACE_ID}.jsonl"
+    assert Verdict.of(check(evidence_of_trace(path))).state == "verified"
+    assert quick_verdict(path).state in ("verified", "unchecked")
+
+
+@pytest.mark.parametrize("mode", [INVENTS, MISQUOTES, NO_TRACE])
+async def test_what_is_not_in_the_page_does_not_count(mode: str, tmp_path: Path) -> None:
+    _, liar = member("liar", tmp_path, Script(mode, pages=BUILT))
+    result, trace = await investigate([liar], tmp_path)
+    assert result.citations == []
+    (dropped,) = events_of(trace, Dropped)
+    assert "liar quotes https://bridges.halden.gov/built" in dropped.decision
+
+
+async def test_a_researcher_that_dies_is_asked_once_more_and_then_told_of(tmp_path: Path) -> None:
+    dying, first = member("dying", tmp_path, Script(DIES))
+    _, second = member("other", tmp_path, Script(pages=BUILT))
+    result, trace = await investigate([first, second], tmp_path)
+    assert len(dying.asked) == 2
+    assert "1931" in result.answer
+    assert any("dying" in gap.topic and "it died" in gap.detail for gap in result.gaps)
+    lost = events_of(trace, Lost)
+    assert [event.charged_tokens > 0 for event in lost] == [True, True]
+
+
+async def test_one_that_comes_back_the_second_time_leaves_no_gap(tmp_path: Path) -> None:
+    _, shaky = member("shaky", tmp_path, lambda call, number: Script(pages=BUILT) if number else Script(DIES))
+    result, _ = await investigate([shaky], tmp_path)
+    assert "1931" in result.answer
+    assert not any("shaky" in gap.topic for gap in result.gaps)
+
+
+async def test_a_researcher_that_was_never_reached_costs_nothing(tmp_path: Path) -> None:
+    _, absent = member("absent", tmp_path, Script(ABSENT))
+    result, trace = await investigate([absent], tmp_path)
+    assert result.cost_metadata.tokens_used == 0
+    assert {event.sent for event in events_of(trace, Lost)} == {False}
+    assert any("absent" in gap.topic for gap in result.gaps)
+
+
+async def test_one_that_reports_more_than_it_had_is_charged_what_it_had(tmp_path: Path) -> None:
+    greedy, first = member("greedy", tmp_path, Script(GREEDY, pages=BUILT))
+    result, _ = await investigate([first], tmp_path, budget=10_000)
+    assert result.cost_metadata.tokens_used == greedy.asked[0].tokens == 5_000
+
+
+async def test_one_that_hangs_costs_its_own_rihla(tmp_path: Path) -> None:
+    _, hanging = member("hanging", tmp_path, Script(HANGS))
+    _, other = member("other", tmp_path, Script(pages=BUILT))
+    result, trace = await investigate([hanging, other], tmp_path, seconds=0.6)
+    assert "1931" in result.answer
+    assert result.cost_metadata.budget_exhausted
+    assert [event.reason for event in events_of(trace, Stopped)] == ["seconds"]
+
+
+async def test_an_interrupted_investigation_answers_with_what_there_is(tmp_path: Path) -> None:
+    running: list[Investigation] = []
+
+    def stop_when_back(event: object) -> None:
+        if isinstance(event, Returned):
+            running[0].interrupt()
+
+    _, hanging = member("hanging", tmp_path, Script(HANGS))
+    _, other = member("other", tmp_path, Script(pages=BUILT))
+    result, trace = await investigate([hanging, other], tmp_path, started=running.append, watch=stop_when_back)
+    assert "1931" in result.answer
+    assert [event.reason for event in events_of(trace, Stopped)] == ["interrupted"]
+
+
+def discovery(researcher: str) -> DiscoveryEvent:
+    return DiscoveryEvent(
+        type=DiscoveryType.RELATED_RESEARCH,
+        suggested_researcher=researcher,
+        query="10.5555/hb.2024 Who paid for the Halden Bridge",
+        reason="The page names a paper.",
+    )
+
+
+async def test_a_discovery_is_followed_by_the_researcher_that_answers_for_it(tmp_path: Path) -> None:
+    _, web = member("web", tmp_path, Script(pages=BUILT, discoveries=[discovery("academic")]))
+    papers, specialist = member("papers", tmp_path, Script(pages=PAID), answers=("academic",))
+    result, _ = await investigate([web, specialist], tmp_path)
+    (call,) = papers.asked
+    # Servers of earlier versions put the identifier before the question.
+    assert call.question == "Who paid for the Halden Bridge, according to 10.5555/hb.2024?"
+    assert "salt company" in result.answer
+    assert result.lineage
+    assert result.lineage[1].origin == "discovery"
+    assert result.lineage[1].parent == result.lineage[0].trace_id
+
+
+async def test_a_discovery_that_nobody_answers_for_is_handed_on_with_the_reason(tmp_path: Path) -> None:
+    _, web = member("web", tmp_path, Script(pages=BUILT, discoveries=[discovery("legal")]))
+    result, trace = await investigate([web], tmp_path)
+    assert any("legal" in event.decision for event in events_of(trace, Skipped))
+    assert [event.suggested_researcher for event in result.discovery_events] == ["legal"]
+
+
+@pytest.mark.parametrize(
+    ("gap", "answers"),
+    [
+        (GapCategory.ACCESS_DENIED, ("open_copies",)),
+        (GapCategory.SOURCE_NOT_FOUND, ("database",)),
+        (GapCategory.SCOPE_EXCEEDED, ("database",)),
+    ],
+)
+async def test_a_gap_is_closed_by_the_researcher_that_can(
+    gap: GapCategory, answers: tuple[str, ...], tmp_path: Path
+) -> None:
+    topic = "Who paid for the Halden Bridge, in the raw data of the database"
+    told = Gap(topic=topic, category=gap, detail="The ledger could not be read.")
+    _, web = member("web", tmp_path, Script(pages=BUILT, gaps=[told]))
+    library, second = member("library", tmp_path, Script(pages=PAID), answers=answers)
+    result, _ = await investigate([web, second], tmp_path)
+    assert len(library.asked) == 1
+    assert "salt company" in result.answer
+    assert not any("ledger could not be read" in each.detail for each in result.gaps)
+
+
+async def test_without_that_researcher_the_gap_is_told(tmp_path: Path) -> None:
+    told = Gap(
+        topic="Who paid for the Halden Bridge",
+        category=GapCategory.ACCESS_DENIED,
+        detail="https://ledger.halden-archive.org/paid could not be read: it is closed.",
+    )
+    _, web = member("web", tmp_path, Script(pages=BUILT, gaps=[told]))
+    result, trace = await investigate([web], tmp_path)
+    assert any("web: https://ledger.halden-archive.org/paid" in gap.detail for gap in result.gaps)
+    assert any("open_copies" in event.decision for event in events_of(trace, Skipped))
+
+
+async def test_one_that_ran_out_of_budget_gets_twice_as_much_once(tmp_path: Path) -> None:
+    gap = Gap(topic=QUESTION, category=GapCategory.BUDGET_EXHAUSTED, detail="The token limit was reached.")
+
+    def say(call: Call, number: int) -> Script:
+        return Script(pages=PAID if number else BUILT, gaps=[gap])
+
+    short, only = member("short", tmp_path, say)
+    result, _ = await investigate([only], tmp_path)
+    assert len(short.asked) == 2
+    assert "built in 1931" in (short.asked[1].context or "")
+    assert "salt company" in result.answer
+
+
+async def test_researchers_that_disagree_are_told_and_an_independent_one_is_asked(tmp_path: Path) -> None:
+    other_year = page("https://encyclopedia.example/halden", "The Halden Bridge was built in 1947 over the Tista.")
+    _, one = member("one", tmp_path, Script(pages=BUILT))
+    _, two = member("two", tmp_path, Script(pages=other_year))
+
+    def say(call: Call, number: int) -> Script:
+        third = page("https://museum.example.edu/halden", "The Halden Bridge was built in 1931, says the museum.")
+        return Script(pages=third) if number else Script()
+
+    third, judge = member("third", tmp_path, say)
+    result, _ = await investigate([one, two, judge], tmp_path, question="When was the Halden Bridge built?")
+    assert any("1931" in call.question and "1947" in call.question for call in third.asked)
+    assert result.confidence_factors.contradiction_detected
+    assert any(gap.category is GapCategory.CONTRADICTORY_SOURCES for gap in result.gaps)
+
+
+async def test_the_same_question_is_never_asked_twice(tmp_path: Path) -> None:
+    asked = OpenQuestion(question="Who painted the Halden Bridge?", context="It is red.", priority=Priority.HIGH)
+    one, first = member("one", tmp_path, Script(pages=BUILT, questions=[asked, asked]))
+    result, trace = await investigate([first], tmp_path)
+    assert [call.question for call in one.asked] == [QUESTION, "Who painted the Halden Bridge?"]
+    assert any("asked already" in event.decision for event in events_of(trace, Skipped))
+    assert len(events_of(trace, Dispatched)) == 2
+    assert result.lineage
+    assert result.lineage[1].origin == "open_question"
+
+
+async def test_what_is_worth_little_is_not_asked(tmp_path: Path) -> None:
+    asked = OpenQuestion(question="Is it still so?", context="It was.", priority=Priority.LOW)
+    one, first = member("one", tmp_path, Script(pages=BUILT, questions=[asked]))
+    _, trace = await investigate([first], tmp_path)
+    assert len(one.asked) == 1
+    assert any("less than 0.08" in event.decision for event in events_of(trace, Skipped))
+
+
+async def test_a_call_of_a_server_with_a_team_tells_its_progress_in_percent(tmp_path: Path) -> None:
+    _, first = member("one", tmp_path, Script(pages=BUILT))
+    told: list[str] = []
+    result = await investigate_call(
+        ResearchRequest(question=QUESTION),
+        settings=settings_of(tmp_path),
+        trace_id=TRACE_ID,
+        on_progress=told.append,
+        team=Team((first,)),
+    )
+    assert result.trace_id == TRACE_ID
+    assert told == [
+        "planning",
+        "0% · one: thinking",
+        "100% · one: verifying what it quotes",
+        "100% · writing the answer",
+    ]
+
+
+async def test_a_filter_of_domains_holds_whatever_a_researcher_quotes(tmp_path: Path) -> None:
+    deaf, first = member("deaf", tmp_path, Script(pages={**BUILT, **PAID}))
+    request = ResearchRequest.model_validate(
+        {"question": QUESTION, "constraints": {"source_filter": "-halden-archive.org", "token_budget": 5_000}}
+    )
+    result = await run_investigation(request, Team((first,)), settings_of(tmp_path), trace_id=TRACE_ID, seconds=30)
+    assert [citation.locator for citation in result.citations] == ["https://bridges.halden.gov/built"]
+    assert deaf.asked[0].constraints == {"source_filter": "-halden-archive.org"}
