@@ -18,6 +18,7 @@ from anyio import to_thread
 from marchwarden.contract import SourceFilter
 from marchwarden.evidence.question import as_query
 from marchwarden.http.addresses import host_of, web_address
+from marchwarden.http.download import Answer
 from marchwarden.observations import (
     Failure,
     FailureKind,
@@ -29,6 +30,10 @@ from marchwarden.observations import (
 )
 from marchwarden.sources.api_client import Api, ApiClient
 from marchwarden.sources.opening import Opening
+from marchwarden.text.ranking import guess_language, is_stop_word, query_words
+
+# Words of a query that a service must find, at most: more find nothing. A guess.
+_MOST_WORDS = 8
 
 _log = logging.getLogger(__name__)
 
@@ -90,7 +95,10 @@ def _may_pass(hosts: tuple[str, ...], source_filter: SourceFilter) -> bool:
 
 
 class ApiReader(ABC):
-    """Pages whose text an API gives. Their bytes are the API's answer, and their address is one for people."""
+    """Pages whose text an API gives. Their bytes are the API's answer, and their address is one for people.
+
+    A page that takes several requests is made by a subclass's own `answer_for`.
+    """
 
     api: ClassVar[Api]
     profile: ClassVar[str]
@@ -102,6 +110,10 @@ class ApiReader(ABC):
     @abstractmethod
     def request_for(self, url: str) -> str | None:
         """Return the address of the API's answer for the page at `url` (normalised); None for another's page."""
+
+    async def answer_for(self, url: str, timeout: float | None) -> Answer | Failure:
+        """Return the answer that the page at `url` (normalised) is read from, or the failure."""
+        return await self.client.get(self.request_for(url) or "", timeout=timeout)
 
     def address(self, url: str) -> str | None:
         """Return the normalised address where the page is this source's; None for any other."""
@@ -117,7 +129,7 @@ class ApiReader(ABC):
         if not allows(host_of(asked)):
             failure = Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(asked)}")
             return FetchOutcome(asked, asked, failure=failure)
-        answer = await self.client.get(self.request_for(asked) or "", timeout=timeout)
+        answer = await self.answer_for(asked, timeout)
         if isinstance(answer, Failure):
             return FetchOutcome(asked, asked, failure=answer, seconds=time.monotonic() - began)
         content_type = with_profile(answer.content_type, self.profile)
@@ -157,3 +169,10 @@ def read_answer(body: bytes, url: str, content_type: str) -> Page | Failure:
         return read_page(body, url=url, content_type=content_type)
     except Exception:
         return Failure(FailureKind.NO_TEXT, "the answer could not be parsed")
+
+
+def content_words(query: str) -> list[str]:
+    """Return the words of a query that tell what it is about, each once."""
+    language = guess_language(query)
+    words = [word for word in query_words(query) if len(word) > 1 and not is_stop_word(word, language)]
+    return list(dict.fromkeys(words))[:_MOST_WORDS]

@@ -35,9 +35,11 @@ def read_hackernews(page: Page, body: bytes) -> Page | Failure:
             break
         author = comment.get("author")
         said = _text(comment.get("text"))
+        # The site's own anchor for a comment is its number.
+        place = str(comment["id"]) if isinstance(comment.get("id"), int) else None
         if said:
             blocks.append(Block("heading", f"{'Comment' if level == 1 else 'Reply'} by {author or 'a deleted user'}"))
-            blocks += said
+            blocks += [replace(block, places=((0, place),)) if place else block for block in said]
     page = with_text(page, tuple(blocks))
     if not any(block.kind != "heading" for block in blocks):
         return Failure(FailureKind.NO_TEXT, "the discussion holds no text")

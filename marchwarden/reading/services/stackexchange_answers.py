@@ -16,8 +16,10 @@ from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.passages import Block, with_text
 
-# Votes below which an answer is no evidence, unless the asker has accepted it.
+# Votes below which an answer is no evidence, unless the asker has accepted it. A guess.
 _MIN_SCORE = 0
+# Answers that are read, in the order of their votes. A guess: later ones repeat or have few votes.
+MOST_ANSWERS = 10
 _SITES = {
     "stackoverflow.com": "Stack Overflow",
     "superuser.com": "Super User",
@@ -28,26 +30,27 @@ _SITES = {
 
 
 def read_stackexchange(page: Page, body: bytes) -> Page | Failure:
-    """Return the page of a question's answers. Each stands under a heading with its author, score and licence."""
+    """Return the page of a question's answers: author, score and licence above each, its id as place."""
     try:
         items = json.loads(body)["items"]
     except (ValueError, RecursionError, KeyError, TypeError):
         return Failure(FailureKind.SERVICE_DOWN, "Stack Exchange did not answer with answers")
-    answers = (
-        [each for each in items if isinstance(each, dict) and _is_evidence(each)] if isinstance(items, list) else []
-    )
+    if not isinstance(items, list):
+        return Failure(FailureKind.SERVICE_DOWN, "Stack Exchange did not answer with answers")
+    answers = [each for each in items if isinstance(each, dict) and _is_evidence(each)][:MOST_ANSWERS]
     if not answers:
         return Failure(FailureKind.NO_TEXT, "the question has no answer that was voted for")
     title = _title_of(page.url)
     blocks = [
         *([Block("heading", title)] if title else []),
-        *(block for each in answers for block in _blocks(each, page.url)),
+        *(block for each in answers for block in _blocks(each)),
     ]
     page = with_text(page, tuple(blocks))
     if not page.passages:
         return Failure(FailureKind.NO_TEXT, "the answers hold no text")
     made = [day for each in answers if (day := _day(each.get("creation_date")))]
     changed = [day for each in answers if (day := _day(each.get("last_edit_date")))]
+    licences = sorted({licence for each in answers if isinstance(licence := each.get("content_license"), str)})
     return replace(
         page,
         title=title,
@@ -55,7 +58,11 @@ def read_stackexchange(page: Page, body: bytes) -> Page | Failure:
         published=min(made, default=None),
         modified=max((*made, *changed), default=None),
         source="stackexchange",
-        work=Work(venue=_site_of(page.url), year=min(made).year if made else None),
+        work=Work(
+            authors=tuple(dict.fromkeys(name for each in answers if (name := _author(each)))),
+            venue=", ".join((_site_of(page.url), *licences)),
+            year=min(made).year if made else None,
+        ),
     )
 
 
@@ -64,21 +71,26 @@ def _is_evidence(answer: Mapping[str, Any]) -> bool:
     return answer.get("is_accepted") is True or (isinstance(score, int) and score >= _MIN_SCORE)
 
 
-def _blocks(answer: Mapping[str, Any], url: str) -> Iterator[Block]:
-    owner = answer.get("owner")
-    name = owner.get("display_name") if isinstance(owner, dict) else None
-    said = [f"Answer by {html.unescape(name)}" if isinstance(name, str) else "Answer", f"score {answer.get('score')}"]
+def _blocks(answer: Mapping[str, Any]) -> Iterator[Block]:
+    said = [f"Answer by {_author(answer) or 'a deleted user'}", f"score {answer.get('score')}"]
     if answer.get("is_accepted") is True:
         said.append("accepted")
     if isinstance(licence := answer.get("content_license"), str):
         said.append(licence)
-    said.append(f"https://{urlsplit(url).hostname}/a/{answer.get('answer_id')}")
-    markup = answer.get("body")
+    markup, number = answer.get("body"), answer.get("answer_id")
     tree = parse(f"<html><body><main>{markup}</main></body></html>") if isinstance(markup, str) else None
     if tree is not None:
         prepare(tree)
         yield Block("heading", " · ".join(said))
-        yield from region_blocks(tree)
+        # The site's own anchor for an answer is its number.
+        for block in region_blocks(tree):
+            yield replace(block, places=((0, str(number)),)) if isinstance(number, int) else block
+
+
+def _author(answer: Mapping[str, Any]) -> str | None:
+    owner = answer.get("owner")
+    name = owner.get("display_name") if isinstance(owner, dict) else None
+    return html.unescape(name) if isinstance(name, str) else None
 
 
 def _title_of(url: str) -> str | None:

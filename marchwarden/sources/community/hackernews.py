@@ -11,20 +11,22 @@ from dataclasses import replace
 from typing import Any
 
 from marchwarden.contract import SourceFilter
+from marchwarden.evidence.question import names_in
 from marchwarden.http.addresses import web_address
 from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchHit
 from marchwarden.reading.html.dates import as_date
 from marchwarden.sources.api_client import Api, json_of
-from marchwarden.sources.api_source import ApiReader, ApiSearch
+from marchwarden.sources.api_source import ApiReader, ApiSearch, content_words
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
-from marchwarden.text.ranking import is_stop_word, query_words
 
 # Seconds between two requests: 10,000 an hour are allowed for an address.
 _EVERY_S = 0.4
 # Results of one request, at most. A guess: the service's own limit is 1,000.
 _MAX_RESULTS = 30
+# Words of the second search, where the first found nothing. A guess.
+_FEWER_WORDS = 3
 # Comments from which on a discussion is worth reading. A guess.
 _MIN_COMMENTS = 3
 _API = "https://hn.algolia.com/api/v1"
@@ -51,20 +53,30 @@ class HackerNewsSearch(ApiSearch):
     async def find(
         self, query: str, max_results: int, source_filter: SourceFilter
     ) -> Sequence[SearchHit | None] | Failure:
-        # The service finds what has all of the words, so that those which say nothing would exclude everything.
-        words = " ".join(word for word in query_words(query) if not is_stop_word(word, "en"))
-        asked = {"query": words or query, "tags": "story", "hitsPerPage": min(max_results, _MAX_RESULTS)}
+        words = content_words(query)
+        stories = await self._stories(words or [query], max_results)
+        # The service finds what has all of the words; names and long words tell most.
+        fewer = names_in(query) or sorted(words, key=len, reverse=True)
+        if not stories and len(words) > _FEWER_WORDS:
+            stories = await self._stories(fewer[:_FEWER_WORDS], max_results)
+        if isinstance(stories, Failure):
+            return stories
+        hits = [hit for story in stories for hit in _hits(story)]
+        self.pages.update(
+            page for hit in hits if hit and (page := web_address(hit.url)) and not _ITEM.fullmatch(page)
+        )
+        return hits
+
+    async def _stories(self, words: Sequence[str], max_results: int) -> list[Any] | Failure:
+        most = min(max_results, _MAX_RESULTS)
+        asked: dict[str, str | int] = {"query": " ".join(words), "tags": "story", "hitsPerPage": most}
         answer = await self.client.get(f"{_API}/search", asked)
         found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
         if isinstance(found, Failure):
             return found
         if not isinstance(found, dict) or not isinstance(stories := found.get("hits"), list):
             return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
-        hits = [hit for story in stories for hit in _hits(story)]
-        self.pages.update(
-            page for hit in hits if hit and (page := web_address(hit.url)) and not _ITEM.fullmatch(page)
-        )
-        return hits
+        return stories
 
 
 def _hits(story: Any) -> list[SearchHit | None]:

@@ -20,11 +20,12 @@ from marchwarden.contract import SourceFilter
 from marchwarden.http.download import Answer
 from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, FailureKind, SearchHit
+from marchwarden.reading.services.stackexchange_answers import MOST_ANSWERS
 from marchwarden.sources.api_client import Api, json_of
 from marchwarden.sources.api_source import ApiReader, ApiSearch
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
-from marchwarden.text.ranking import query_words, terms
+from marchwarden.text.ranking import is_stop_word, query_words, terms
 
 # Seconds between two requests. The service bans more than 30 a second; a guess with room.
 _EVERY_S = 0.2
@@ -32,8 +33,6 @@ _EVERY_S = 0.2
 _MOST_SITES = 2
 # Results of one request, at most: the service's own limit is 100.
 _MAX_RESULTS = 30
-# Answers of one page. A guess: the first ones by votes; a page of the API may hold 100.
-_MOST_ANSWERS = 30
 # The service's number for "too many requests", which comes with status 400.
 _THROTTLED = 502
 _API = "https://api.stackexchange.com/2.3"
@@ -119,7 +118,16 @@ class StackExchangeSearch(ApiSearch):
 
     async def _questions(self, query: str, site: str, most: int) -> list[SearchHit | None] | Failure:
         """Return the questions of one site that have an answer, the nearest to the query first."""
-        asked = {"q": query, "site": site, "answers": 1, "order": "desc", "sort": "relevance", "pagesize": most}
+        # Stop words would count like others. Signs are left: C++, C#, .NET.
+        words = (word.strip("?!.,;:\"'()") or word for word in query.split())
+        asked: dict[str, str | int] = {
+            "q": " ".join(word for word in words if not is_stop_word(word, "en")) or query,
+            "site": site,
+            "answers": 1,
+            "order": "desc",
+            "sort": "relevance",
+            "pagesize": most,
+        }
         answer = await self.client.get(f"{_API}/search/advanced", asked)
         found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
         if isinstance(found, Failure):
@@ -142,7 +150,7 @@ def _hit(item: Any) -> SearchHit | None:
     if not isinstance(item, dict) or not isinstance(link := item.get("link"), str):
         return None
     title, tags = item.get("title"), item.get("tags")
-    day = item.get("last_activity_date")
+    day = item.get("creation_date")
     return SearchHit(
         link.replace("http://", "https://", 1),
         html.unescape(title) if isinstance(title, str) else "",
@@ -166,5 +174,5 @@ class StackExchangeReader(ApiReader):
         question = _QUESTION.match(parts.path)
         if site is None or question is None:
             return None
-        asked = {"site": site, "order": "desc", "sort": "votes", "pagesize": _MOST_ANSWERS, "filter": "withbody"}
+        asked = {"site": site, "order": "desc", "sort": "votes", "pagesize": MOST_ANSWERS, "filter": "withbody"}
         return str(httpx.URL(f"{_API}/questions/{question[1]}/answers", params=asked))

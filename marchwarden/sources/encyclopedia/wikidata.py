@@ -1,9 +1,15 @@
-"""Wikidata: finds the entities that a question names, and reads the statements about one, with labels, by SPARQL."""
+"""Wikidata: finds the entities that a question names, and reads the statements about one with their labels.
+
+https://www.wikidata.org/w/api.php: `wbsearchentities` finds, `wbgetentities` gives statements, and then the labels of
+the properties and entities in them. The query service would need one request, but often takes seconds or is down.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -11,44 +17,34 @@ import httpx
 
 from marchwarden.contract import SourceFilter
 from marchwarden.evidence.question import names_in
+from marchwarden.http.download import Answer
 from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, FailureKind, SearchHit
+from marchwarden.reading.services.wikidata_statements import PROFILE, ids_to_label, label_of, statements_of
 from marchwarden.sources.api_client import Api, json_of
-from marchwarden.sources.api_source import ApiReader, ApiSearch
+from marchwarden.sources.api_source import ApiReader, ApiSearch, content_words
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
-from marchwarden.text.ranking import is_stop_word, query_words
 
 # Names of a question that are looked up, one request each. A guess.
-_MOST_NAMES = 3
-# Results of one request, at most: the API's own limit without rights.
-_MAX_RESULTS = 50
-# Seconds between two requests, as for Wikipedia; the query service allows 60 seconds of its time in each minute.
+_MOST_NAMES = 2
+# Entities of one name. A guess: the service puts the best-known one first, and others are rarely meant.
+_MOST_ENTITIES = 2
+# Seconds between two requests, as for Wikipedia.
 _EVERY_S = 0.2
-# Statements of one entity. A guess: a well-known person has 150, a country 600.
-_MOST_STATEMENTS = 400
-# Seconds for the statements of a country. The service gives up after 60.
-_QUERY_TIMEOUT_S = 20.0
+# Labels of one request, at most: the API's own limit without rights.
+_LABELS_A_REQUEST = 50
+# Requests for labels of one entity, at most. A guess: a country has 400 entities in its statements, a person 100.
+_MOST_LABEL_REQUESTS = 4
 
 # Words inside a name.
 _LINKS = ("of", "the", "de", "la", "del", "van", "von", "der", "du")
 
 _API = "https://www.wikidata.org/w/api.php"
-_QUERY_SERVICE = "https://query.wikidata.org/sparql"
 _ENTITY = re.compile(r"https://www\.wikidata\.org/(?:wiki|entity)/(?:Special:EntityPage/)?(Q\d{1,12})")
-# Statements of best rank whose values say something to a reader: no identifiers in other databases, no pictures.
-_STATEMENTS = """SELECT ?subject ?subjectLabel ?subjectDescription ?revision ?modified ?property ?propertyLabel
-?value ?valueLabel ?precision ?unitLabel ?at ?from ?until WHERE {
-  BIND(wd:%s AS ?subject)
-  ?subject schema:version ?revision ; schema:dateModified ?modified ; ?claim ?statement .
-  ?property wikibase:claim ?claim ; wikibase:statementProperty ?main ; wikibase:propertyType ?type .
-  ?statement a wikibase:BestRank ; ?main ?value .
-  FILTER(?type NOT IN (wikibase:ExternalId, wikibase:CommonsMedia, wikibase:GlobeCoordinate, wikibase:Url))
-  OPTIONAL { ?property wikibase:statementValue ?whole . ?statement ?whole ?node .
-    OPTIONAL { ?node wikibase:timePrecision ?precision } OPTIONAL { ?node wikibase:quantityUnit ?unit } }
-  OPTIONAL { ?statement pq:P585 ?at } OPTIONAL { ?statement pq:P580 ?from } OPTIONAL { ?statement pq:P582 ?until }
-  SERVICE wikibase:label { bd:serviceParam wikibase:language "en,mul,de,fr,es" }
-} ORDER BY ?property ?statement LIMIT %d"""
+_LANGUAGE: dict[str, str | int] = {"languages": "en", "languagefallback": 1, "format": "json", "formatversion": 2}
+
+_SERVICE = Api("Wikidata", RateRule("wikidata", _EVERY_S))
 
 
 def open_wikidata(opening: Opening, name: str = "") -> Tools:
@@ -58,7 +54,7 @@ def open_wikidata(opening: Opening, name: str = "") -> Tools:
 
 
 class WikidataSearch(ApiSearch):
-    api = Api("Wikidata", RateRule("wikidata", _EVERY_S))
+    api = _SERVICE
     hosts = ("wikidata.org",)
 
     async def find(
@@ -66,7 +62,7 @@ class WikidataSearch(ApiSearch):
     ) -> Sequence[SearchHit | None] | Failure:
         lists: list[list[SearchHit | None]] = []
         for name in names_to_look_up(query):
-            found = await self._entities(name, min(max_results, _MAX_RESULTS))
+            found = await self._entities(name, min(max_results, _MOST_ENTITIES))
             if isinstance(found, Failure):
                 return found
             lists.append(found)
@@ -74,11 +70,12 @@ class WikidataSearch(ApiSearch):
 
     async def _entities(self, name: str, most: int) -> list[SearchHit | None] | Failure:
         """Return the entities whose label or alias begins with a name."""
-        asked = {"action": "wbsearchentities", "search": name, "language": "en", "uselang": "en", "limit": most}
-        answer = await self.client.get(_API, {**asked, "type": "item", "format": "json"})
+        asked: dict[str, str | int] = {"action": "wbsearchentities", "search": name, "limit": most, "format": "json"}
+        answer = await self.client.get(_API, {**asked, "language": "en", "uselang": "en", "type": "item"})
         found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
         if isinstance(found, Failure):
             return found
+        # Errors of MediaWiki come with status 200.
         if not isinstance(found, dict) or not isinstance(results := found.get("search"), list):
             return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
         return [_hit(each) for each in results]
@@ -102,9 +99,9 @@ def names_to_look_up(query: str) -> list[str]:
         if word[-1:] in ",;:?!":
             names.append(" ".join(run))
             run = []
-    names = [re.sub(rf"(?: (?:{'|'.join(_LINKS)}))+$", "", name) for name in names if name]
+    names = [re.sub(rf"(?: (?:{'|'.join(_LINKS)}))+$", "", name) for name in names if re.search(r"[^\W\d]", name)]
     longest = sorted(dict.fromkeys(names), key=len, reverse=True)[:_MOST_NAMES]
-    return longest or [" ".join(word for word in query_words(query) if not is_stop_word(word, "en")) or query]
+    return longest or [" ".join(content_words(query)) or query]
 
 
 def _hit(result: Any) -> SearchHit | None:
@@ -117,16 +114,40 @@ def _hit(result: Any) -> SearchHit | None:
 
 
 class WikidataReader(ApiReader):
-    api = Api(
-        "Wikidata's query service",
-        RateRule("wikidata-query", _EVERY_S),
-        {"Accept": "application/sparql-results+json"},
-    )
-    profile = "wikidata"
+    api = _SERVICE
+    profile = PROFILE
 
     def request_for(self, url: str) -> str | None:
-        entity = _ENTITY.fullmatch(url.partition("#")[0])
-        if entity is None:
-            return None
-        query = _STATEMENTS % (entity[1], _MOST_STATEMENTS)
-        return str(httpx.URL(_QUERY_SERVICE, params={"query": " ".join(query.split()), "format": "json"}))
+        entity = _ENTITY.fullmatch(url)
+        asked = {"action": "wbgetentities", "props": "info|labels|descriptions|claims", **_LANGUAGE}
+        return str(httpx.URL(_API, params={**asked, "ids": entity[1]})) if entity else None
+
+    async def answer_for(self, url: str, timeout: float | None) -> Answer | Failure:
+        """Return the statements about an entity, and the labels that they need, as one answer."""
+        answer = await super().answer_for(url, timeout)
+        if isinstance(answer, Failure):
+            return answer
+        found = statements_of(answer.body)
+        if found is None:
+            return Failure(FailureKind.SERVICE_DOWN, f"{self.api.name} did not answer with statements")
+        if isinstance(found, Failure):
+            return found
+        wanted = ids_to_label(found)[: _LABELS_A_REQUEST * _MOST_LABEL_REQUESTS]
+        labels: dict[str, str] = {}
+        for first in range(0, len(wanted), _LABELS_A_REQUEST):
+            more = await self._labels(wanted[first : first + _LABELS_A_REQUEST], timeout)
+            if isinstance(more, Failure):
+                return more
+            labels |= more
+        return replace(answer, body=json.dumps({**found, "shown": labels}, sort_keys=True).encode())
+
+    async def _labels(self, ids: Sequence[str], timeout: float | None) -> dict[str, str] | Failure:
+        asked = {"action": "wbgetentities", "props": "labels", "ids": "|".join(ids), **_LANGUAGE}
+        answer = await self.client.get(_API, asked, timeout=timeout)
+        found = answer if isinstance(answer, Failure) else json_of(answer, self.api.name)
+        if isinstance(found, Failure):
+            return found
+        entities = found.get("entities") if isinstance(found, dict) else None
+        if not isinstance(entities, dict):
+            return Failure(FailureKind.SERVICE_DOWN, f"{self.api.name} did not return labels")
+        return {each: label for each in ids if (label := label_of(entities.get(each)))}

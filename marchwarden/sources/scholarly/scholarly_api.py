@@ -15,12 +15,8 @@ from marchwarden.http.download import Answer
 from marchwarden.observations import Failure, FailureKind, SearchHit
 from marchwarden.reading.services.scholarly.work_records import WorkRecord
 from marchwarden.sources.api_client import ApiClient
-from marchwarden.sources.api_source import ApiSearch
+from marchwarden.sources.api_source import ApiSearch, content_words
 from marchwarden.sources.opening import Opening
-from marchwarden.text.ranking import guess_language, is_stop_word, query_words
-
-# Words of a query that a service must find, at most: more find nothing. A guess.
-_MOST_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -97,13 +93,6 @@ class ScholarlyApi(ApiSearch):
             return Failure(FailureKind.NOT_FOUND, f"{self.name} has no such work")
         self.found[url] = FoundWork(records[0], answer)
         return self.found[url]
-
-
-def content_words(query: str) -> list[str]:
-    """Return the words of a query that tell what it is about, each once."""
-    language = guess_language(query)
-    words = [word for word in query_words(query) if len(word) > 1 and not is_stop_word(word, language)]
-    return list(dict.fromkeys(words))[:_MOST_WORDS]
 
 
 def email_of(contact: str | None) -> str | None:

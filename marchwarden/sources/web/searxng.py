@@ -35,7 +35,10 @@ class SearxngSearch(ApiSearch):
     api = Api("SearXNG", RateRule("searxng", _EVERY_S))
 
     def __init__(self, opening: Opening, address: str) -> None:
-        super().__init__(opening, ApiClient(opening, self.api))
+        # The server may be on this machine or in its network. Pages that it finds must not, so they have the fetcher's
+        # own connections and rules.
+        inside = opening.settings.model_copy(update={"allow_private_addresses": True})
+        super().__init__(opening, ApiClient(Opening(inside, opening.given), self.api))
         self._address = address.rstrip("/") + "/search"
 
     async def find(
