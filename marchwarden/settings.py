@@ -81,8 +81,8 @@ class Settings(BaseModel):
     serper_api_key: SecretStr | None = None
     """Key for web search with Serper (https://serper.dev)."""
     searxng_url: str | None = None
-    """Address of a SearXNG server of your own, with JSON among its formats: `http://127.0.0.1:8888`. It may be on your
-    machine or in your network; pages there are still not read."""
+    """Address of a SearXNG server of your own, with JSON among its formats: `http://127.0.0.1:8888`. It may be on
+    your machine or in your network; pages there are still not read."""
     web_search: WebSearch | None = None
     """Search service of the source `web`: tavily, brave, exa, serper or searxng. Default: the first of
     these with a key or an address."""

@@ -38,6 +38,16 @@ _NO_NOUN = re.compile(
     r"^(?:has|is|named|said|made|located|contains|shares|member|participant)\b"
     r"|\b(?:of|at|in|by|with|to|on|from|as|for|\w+ed)$"
 )
+# Properties that people ask for with a verb, and in which words.
+_VERBS = {
+    "P19": "was born in",
+    "P20": "died in",
+    "P69": "was educated at",
+    "P112": "was founded by",
+    "P127": "is owned by",
+    "P131": "is located in",
+}
+_VERBS_OF_TIME = {"P569": "was born", "P570": "died", "P571": "was founded or created"}
 # Properties about pages of Wikimedia, and values that are such pages.
 _ABOUT_WIKIMEDIA = frozenset({"P373", "P935"})
 _WIKIMEDIA_PAGE = re.compile(r"(?:Category|Portal|Template|Wikipedia|Commons):")
@@ -114,7 +124,7 @@ def read_wikidata(page: Page, body: bytes) -> Page | Failure:
     for each, found in values.items():
         shown = list(dict.fromkeys(text for value in found if (text := _shown(value, labels))))
         if shown and each in labels:
-            blocks.append(Block("paragraph", _sentence(subject, labels[each], shown)))
+            blocks.append(Block("paragraph", _sentence(subject, each, labels[each], shown)))
     changed = re.match(r"(\d{4})-(\d\d)-(\d\d)T", str(entity.get("modified")))
     return replace(
         with_text(replace(page, language="en"), tuple(blocks)),
@@ -220,11 +230,15 @@ def _shown(value: _Value, labels: Mapping[str, str]) -> str | None:
     return f"{said} ({value.times})" if value.times else said
 
 
-def _sentence(subject: str, label: str, values: list[str]) -> str:
+def _sentence(subject: str, name: str, label: str, values: list[str]) -> str:
     shown = values[:_MOST_VALUES]
     said = f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
     if len(values) > len(shown):
         said += f" (and {len(values) - len(shown)} more)"
+    if name in _VERBS_OF_TIME:
+        return f"{subject} {_VERBS_OF_TIME[name]} {'on' if re.match('[0-9]{1,2} ', said) else 'in'} {said}."
+    if name in _VERBS:
+        return f"{subject} {_VERBS[name]} {said}."
     if _NO_NOUN.search(label):
         return f"{subject}: {label} {said}."
     return f"The {label} of {subject} is {said}."

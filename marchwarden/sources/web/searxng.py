@@ -35,8 +35,7 @@ class SearxngSearch(ApiSearch):
     api = Api("SearXNG", RateRule("searxng", _EVERY_S))
 
     def __init__(self, opening: Opening, address: str) -> None:
-        # The server may be on this machine or in its network. Pages that it finds must not, so they have the fetcher's
-        # own connections and rules.
+        # The server may be on this machine or in its network. Pages must not: the fetcher keeps its own rules.
         inside = opening.settings.model_copy(update={"allow_private_addresses": True})
         super().__init__(opening, ApiClient(Opening(inside, opening.given), self.api))
         self._address = address.rstrip("/") + "/search"
