@@ -176,3 +176,9 @@ def content_words(query: str) -> list[str]:
     language = guess_language(query)
     words = [word for word in query_words(query) if len(word) > 1 and not is_stop_word(word, language)]
     return list(dict.fromkeys(words))[:_MOST_WORDS]
+
+
+def by_rank(lists: Sequence[Sequence[SearchHit | None]]) -> list[SearchHit | None]:
+    """Return the best hit of each list, then the second of each, and so on."""
+    ranked = [(rank, hit) for hits in lists for rank, hit in enumerate(hits)]
+    return [hit for _, hit in sorted(ranked, key=lambda each: each[0])]

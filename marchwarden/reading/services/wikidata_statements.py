@@ -82,6 +82,7 @@ def statements_of(body: bytes) -> dict[str, Any] | Failure | None:
             each: [{name: part for name, part in claim.items() if name != "references"} for claim in claims]
             for each, claims in kept["claims"].items()
         }
+        _values(kept)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return None
     return kept

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
-from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,7 +21,7 @@ from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, FailureKind, SearchHit
 from marchwarden.reading.services.stackexchange_answers import MOST_ANSWERS
 from marchwarden.sources.api_client import Api, json_of
-from marchwarden.sources.api_source import ApiReader, ApiSearch
+from marchwarden.sources.api_source import ApiReader, ApiSearch, by_rank
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
 from marchwarden.text.ranking import is_stop_word, query_words, terms
@@ -114,7 +113,7 @@ class StackExchangeSearch(ApiSearch):
             if isinstance(found, Failure):
                 return found
             lists.append(found)
-        return [hit for rank in zip_longest(*lists) for hit in rank if hit is not None]
+        return by_rank(lists)
 
     async def _questions(self, query: str, site: str, most: int) -> list[SearchHit | None] | Failure:
         """Return the questions of one site that have an answer, the nearest to the query first."""

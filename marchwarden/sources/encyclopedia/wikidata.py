@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any
 
 import httpx
@@ -22,7 +21,7 @@ from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, FailureKind, SearchHit
 from marchwarden.reading.services.wikidata_statements import PROFILE, ids_to_label, label_of, statements_of
 from marchwarden.sources.api_client import Api, json_of
-from marchwarden.sources.api_source import ApiReader, ApiSearch, content_words
+from marchwarden.sources.api_source import ApiReader, ApiSearch, by_rank, content_words
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
 
@@ -66,7 +65,7 @@ class WikidataSearch(ApiSearch):
             if isinstance(found, Failure):
                 return found
             lists.append(found)
-        return [hit for rank in zip_longest(*lists) for hit in rank if hit is not None]
+        return by_rank(lists)
 
     async def _entities(self, name: str, most: int) -> list[SearchHit | None] | Failure:
         """Return the entities whose label or alias begins with a name."""
