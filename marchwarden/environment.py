@@ -20,8 +20,8 @@ DOTENV = ".env"
 OWN_FILE = "~/.marchwarden/settings.env"
 
 # Variables that `.env` can't set: folders that are written to, or whose cached pages are believed; prompts of a
-# program; the protection of the user's own network, and an address inside it; and the key that signs in the user's
-# name.
+# program; the protection of the user's own network, and an address inside it; the key that signs in the user's name;
+# and who may call a server.
 OWN_ONLY = frozenset(
     {
         "MARCHWARDEN_TRACE_DIR",
@@ -31,6 +31,10 @@ OWN_ONLY = frozenset(
         "MARCHWARDEN_SIGNING_KEY",
         "MARCHWARDEN_SEARXNG_URL",
         "MARCHWARDEN_DATABASES",
+        "MARCHWARDEN_SERVER_TOKENS",
+        "MARCHWARDEN_SERVER_URL",
+        "MARCHWARDEN_SERVER_ISSUER",
+        "MARCHWARDEN_SERVER_ORIGINS",
     }
 )
 # A password may hold an unescaped @: browsers, too, take the host after the last one.

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marchwarden.cli.early import trace_folder
+from marchwarden.cli.early import server_token, trace_folder
 from marchwarden.environment import without_credentials
 from marchwarden.errors import MarchwardenError
 
@@ -153,7 +153,7 @@ class Conversation:
         import anyio
 
         with anyio.CancelScope(deadline=anyio.current_time() + silence) as connecting:
-            async with self._client(settings) as client:
+            async with self._client(settings, silence) as client:
                 connecting.deadline = math.inf
                 with anyio.CancelScope(deadline=anyio.current_time() + silence) as self._scope:
                     return await self._answer(client, self._scope, tell, silence)
@@ -213,10 +213,21 @@ class Conversation:
         return MarchwardenError(text or "the research failed")
 
     @asynccontextmanager
-    async def _client(self, settings: Settings | None) -> AsyncIterator[Client]:
+    async def _client(self, settings: Settings | None, silence: float) -> AsyncIterator[Client]:
         from mcp import Client
 
-        async with Client(self._make_server(settings) if settings else self._url or "") as client:
+        token = None if settings else server_token()
+        if token is None:
+            async with Client(self._make_server(settings) if settings else self._url or "") as client:
+                yield client
+            return
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with (
+            httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=httpx2.Timeout(silence)) as http,
+            Client(streamable_http_client(self._url or "", http_client=http)) as client,
+        ):
             yield client
 
     def _own_trace(self) -> tuple[str, str] | None:
@@ -243,13 +254,18 @@ class Conversation:
 
     def _explained(self, error: Exception) -> MarchwardenError:
         """A failure between client and server in one line, with what to do about it."""
+        from marchwarden.server.messages import ALLOWANCE_SPENT, SERVER_BUSY
+
         causes = list(_leaves(error))
         if ours := next((cause for cause in causes if isinstance(cause, MarchwardenError)), None):
             return ours
         cause = causes[0]
+        if getattr(cause, "code", None) in (SERVER_BUSY, ALLOWANCE_SPENT):
+            return MarchwardenError(getattr(cause, "message", str(cause)))
         if self._url is None:
             return MarchwardenError(f"the research server failed: {_sentence(cause)}", hint=_DOCTOR)
-        hint = "Is it running, and does the address end in /mcp? Start one: marchwarden serve --transport http"
+        hint = "Is it running, does the address end in /mcp, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "
+        hint += "Start one: marchwarden serve --transport http"
         return MarchwardenError(
             f"no answer from {without_credentials(self._url)}: {without_credentials(_sentence(cause))}", hint=hint
         )
