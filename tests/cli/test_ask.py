@@ -176,7 +176,7 @@ def test_behind_a_proxy_that_refuses_the_frozen_web_stands_in_and_is_mentioned_w
         for name, value in network.variables(tmp_path).items():
             monkeypatch.setenv(name, value)
         ran = run("ask", QUESTION, "--json", "--depth", "shallow", "--max-sources", "1")
-    assert [each["source"] for each in json.loads(ran.out)["citations"]] == ["snapshot"]
+    assert {each["source"] for each in json.loads(ran.out)["citations"]} == {"snapshot"}
     assert network.asked == []
     assert "Without a network, the frozen web" in ran.said
     assert "marchwarden sources" in ran.said
