@@ -27,7 +27,8 @@ from marchwarden.sources.tools import Tools
 
 # Names of a question that are looked up, one request each. A guess.
 _MOST_NAMES = 2
-# Entities of one name. A guess: the service puts the best-known one first, and others are rarely meant.
+# Entities that are found, of all names together. A guess: the service puts the best-known one first, and each takes
+# the place of another source's hit.
 _MOST_ENTITIES = 2
 # Seconds between two requests, as for Wikipedia.
 _EVERY_S = 0.2
@@ -60,8 +61,9 @@ class WikidataSearch(ApiSearch):
         self, query: str, max_results: int, source_filter: SourceFilter
     ) -> Sequence[SearchHit | None] | Failure:
         lists: list[list[SearchHit | None]] = []
-        for name in names_to_look_up(query):
-            found = await self._entities(name, min(max_results, _MOST_ENTITIES))
+        names = names_to_look_up(query)
+        for name in names:
+            found = await self._entities(name, max(1, _MOST_ENTITIES // len(names)))
             if isinstance(found, Failure):
                 return found
             lists.append(found)
