@@ -105,7 +105,7 @@ class HackerNewsReader(ApiReader):
         self._pages = opening.fetcher
 
     def request_for(self, url: str) -> str | None:
-        item = _ITEM.fullmatch(url.partition("#")[0])
+        item = _ITEM.fullmatch(url)
         return f"{_API}/items/{item[1]}" if item else None
 
     def address(self, url: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from lxml import html
@@ -17,6 +18,9 @@ from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
 from marchwarden.text.ranking import guess_language
 
+if TYPE_CHECKING:
+    from marchwarden.stages.stage import Stages
+
 # Results of one request, at most: MediaWiki's own limit is 500.
 _MAX_RESULTS = 20
 # Seconds between two requests. Wikimedia sets no limit for reading; its etiquette asks for one after another.
@@ -25,7 +29,8 @@ _EVERY_S = 0.2
 
 def open_wikipedia(opening: Opening, name: str = "") -> Tools:
     """Return tools that search Wikipedia and read its articles."""
-    return Tools(kind="wikipedia", search=WikipediaSearch(opening), fetcher=opening.fetcher, address=_address)
+    search = WikipediaSearch(opening)
+    return Tools(kind="wikipedia", search=search, fetcher=opening.fetcher, address=_address, begin=search.begin)
 
 
 def _address(url: str) -> str | None:
@@ -37,10 +42,18 @@ class WikipediaSearch(ApiSearch):
     api = Api("Wikipedia", RateRule("wikipedia", _EVERY_S))
     hosts = ("wikipedia.org",)
 
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self._language: str | None = None
+
+    def begin(self, question: str, stages: Stages) -> None:
+        """Search in the language of the question: a query is often too short to tell."""
+        self._language = guess_language(question)
+
     async def find(
         self, query: str, max_results: int, source_filter: SourceFilter
     ) -> Sequence[SearchHit | None] | Failure:
-        host = f"{guess_language(query)}.wikipedia.org"
+        host = f"{self._language or guess_language(query)}.wikipedia.org"
         answer = await self.client.get(
             f"https://{host}/w/api.php",
             {
