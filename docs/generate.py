@@ -30,7 +30,7 @@ order: the environment wins. An empty variable counts as not set. `.env.example`
 shows what is in force and which files were read.
 
 A `.env` comes with its folder, which may be somebody else's. So it can't set `MARCHWARDEN_TRACE_DIR`, `MARCHWARDEN_CACHE_DIR`,
-`MARCHWARDEN_PROGRAM` and `MARCHWARDEN_ALLOW_PRIVATE_ADDRESSES`. An address that it names (`MARCHWARDEN_API_BASE`,
+`MARCHWARDEN_PROGRAM`, `MARCHWARDEN_ALLOW_PRIVATE_ADDRESSES` and `MARCHWARDEN_SEARXNG_URL`. An address that it names (`MARCHWARDEN_API_BASE`,
 `MARCHWARDEN_TAVILY_BASE_URL`) is used with keys of the same `.env` only. Your own keys are never sent there: a call that would need them
 is refused. Set such an address in the environment or in `~/.marchwarden/settings.env`.
 

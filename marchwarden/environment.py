@@ -20,7 +20,8 @@ DOTENV = ".env"
 OWN_FILE = "~/.marchwarden/settings.env"
 
 # Variables that `.env` can't set: folders that are written to, or whose cached pages are believed; prompts of a
-# program; the protection of the user's own network; the key that signs in the user's name; and who may call a server.
+# program; the protection of the user's own network, and an address inside it; the key that signs in the user's name;
+# and who may call a server.
 OWN_ONLY = frozenset(
     {
         "MARCHWARDEN_TRACE_DIR",
@@ -28,6 +29,7 @@ OWN_ONLY = frozenset(
         "MARCHWARDEN_PROGRAM",
         "MARCHWARDEN_ALLOW_PRIVATE_ADDRESSES",
         "MARCHWARDEN_SIGNING_KEY",
+        "MARCHWARDEN_SEARXNG_URL",
         "MARCHWARDEN_DATABASES",
         "MARCHWARDEN_SERVER_TOKENS",
         "MARCHWARDEN_SERVER_URL",

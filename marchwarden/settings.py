@@ -21,7 +21,7 @@ from marchwarden.errors import ConfigurationError, InvalidRequest
 from marchwarden.source_table import GROUPS, SOURCES
 
 # Services that search the whole web, in the order in which they are used where several have a key.
-WebSearch: TypeAlias = Literal["tavily", "brave", "exa", "serper"]
+WebSearch: TypeAlias = Literal["tavily", "brave", "exa", "serper", "searxng"]
 
 # The model id of the model-free researcher.
 EXTRACTIVE = "extractive"
@@ -80,8 +80,12 @@ class Settings(BaseModel):
     """Key for web search with Exa (https://exa.ai)."""
     serper_api_key: SecretStr | None = None
     """Key for web search with Serper (https://serper.dev)."""
+    searxng_url: str | None = None
+    """Address of a SearXNG server of your own, with JSON among its formats: `http://127.0.0.1:8888`. It may be on
+    your machine or in your network; pages there are still not read."""
     web_search: WebSearch | None = None
-    """Search service of the source `web`: tavily, brave, exa or serper. Default: the first of these with a key."""
+    """Search service of the source `web`: tavily, brave, exa, serper or searxng. Default: the first of
+    these with a key or an address."""
     openalex_api_key: SecretStr | None = None
     """Key of OpenAlex (free), which its source needs."""
     semantic_scholar_api_key: SecretStr | None = None
@@ -207,12 +211,13 @@ class Settings(BaseModel):
 
     @property
     def web_searches(self) -> tuple[WebSearch, ...]:
-        """Search services that have a key, the one that is used first."""
+        """Search services that have a key or an address, the one that is used first."""
         given = {
             "tavily": self.tavily_api_key,
             "brave": self.brave_api_key,
             "exa": self.exa_api_key,
             "serper": self.serper_api_key,
+            "searxng": self.searxng_url,
         }
         ready: list[WebSearch] = [name for name in get_args(WebSearch) if given[name]]
         return tuple(sorted(ready, key=lambda name: name != self.web_search))
@@ -255,7 +260,7 @@ class Settings(BaseModel):
         if "web" not in self.sources:
             return
         if self.web_search and self.web_search not in self.web_searches:
-            needed = f"{self.web_search.upper()}_API_KEY"
+            needed = variable_of("searxng_url" if self.web_search == "searxng" else f"{self.web_search}_api_key")
             raise ConfigurationError(
                 f"MARCHWARDEN_WEB_SEARCH is {self.web_search}, but {needed} is not set.",
                 hint=f"Set {needed}, or unset MARCHWARDEN_WEB_SEARCH.",

@@ -41,7 +41,7 @@ _ENTRIES = (
         "marchwarden.sources.web.web_source:open_web",
         "one request a search; the limits of your account",
         "pages belong to their publishers",
-        needs=("tavily_api_key", "brave_api_key", "exa_api_key", "serper_api_key"),
+        needs=("tavily_api_key", "brave_api_key", "exa_api_key", "serper_api_key", "searxng_url"),
     ),
     SourceEntry(
         "wikipedia",
@@ -50,6 +50,33 @@ _ENTRIES = (
         "marchwarden.sources.encyclopedia.wikipedia:open_wikipedia",
         "one request after another, with a User-Agent that names a contact (MARCHWARDEN_CONTACT)",
         "CC BY-SA 4.0",
+    ),
+    SourceEntry(
+        "wikidata",
+        "encyclopedia",
+        "facts about people, places and things, by Wikidata",
+        "marchwarden.sources.encyclopedia.wikidata:open_wikidata",
+        "one request after another, with a User-Agent that names a contact (MARCHWARDEN_CONTACT)",
+        "CC0",
+        topics=("general",),
+    ),
+    SourceEntry(
+        "stackexchange",
+        "community",
+        "questions and answers of Stack Overflow and other sites of Stack Exchange",
+        "marchwarden.sources.community.stackexchange:open_stackexchange",
+        "300 requests a day without a key; pauses that it asks for are kept",
+        "CC BY-SA 2.5 to 4.0, as each answer says",
+        topics=("programming",),
+    ),
+    SourceEntry(
+        "hackernews",
+        "community",
+        "discussions of Hacker News, and the pages that they are about",
+        "marchwarden.sources.community.hackernews:open_hackernews",
+        "10,000 requests an hour",
+        "comments belong to their authors, pages to their publishers",
+        topics=("technology",),
     ),
     SourceEntry(
         "arxiv",
@@ -138,7 +165,7 @@ SOURCES: dict[str, SourceEntry] = {entry.name: entry for entry in _ENTRIES}
 """Entries by name, in the order in which they are listed."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "open": ("wikipedia", "arxiv", "crossref", "europepmc", "pubmed"),
+    "open": ("wikipedia", "wikidata", "stackexchange", "hackernews", "arxiv", "crossref", "europepmc", "pubmed"),
     "scholarly": ("arxiv", "crossref", "europepmc", "pubmed", "openalex"),
 }
 """Names that stand for several sources; those whose key is missing are left out."""

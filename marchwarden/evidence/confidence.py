@@ -45,7 +45,7 @@ _OFFICIAL = re.compile(
 _SCHOLARLY = re.compile(r"(^|\.)(nature|science|pubmed|nejm|thelancet)\.|(^|[.-])(journals?|proceedings)([.-]|$)")
 _PERSONAL = re.compile(
     r"(^|[.-])(blog|blogs|forum|forums|community|notes|diary|wordpress|blogspot|tumblr|medium|substack|reddit|quora|"
-    r"stackexchange|boards?|talk)([.-]|$)|^\w*(blog|forum)\w*\."
+    r"stackexchange|stackoverflow|superuser|serverfault|askubuntu|mathoverflow|ycombinator|boards?|talk)([.-]|$)|^\w*(blog|forum)\w*\."
 )
 
 

@@ -107,6 +107,10 @@ def organisation_of(host: str) -> str:
     return str(_suffix_list()(host).top_domain_under_public_suffix) or host
 
 
+# Sites whose statements are taken from another site, or go into it.
+_COPIES = {"wikidata.org": "wikipedia.org"}
+
+
 def publisher_of(locator: str) -> str:
     """Return the publisher of a page or a file, for telling independent sources apart.
 
@@ -116,7 +120,10 @@ def publisher_of(locator: str) -> str:
     """
     if is_database(locator):
         return locator.partition("/")[0]
-    return locator if is_file(locator) else name_in_address(locator) or organisation_of(host_of(locator))
+    if is_file(locator):
+        return locator
+    organisation = name_in_address(locator) or organisation_of(host_of(locator))
+    return _COPIES.get(organisation, organisation)
 
 
 def web_address(url: str) -> str | None:

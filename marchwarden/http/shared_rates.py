@@ -78,7 +78,7 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
         if response.status_code in _PAUSES:
             asked = retry_after_of(response.headers)
             with suppress(NotInTime):
-                await self._pause(rule, asked.seconds if asked else _PAUSE_S)
+                await self.pause(rule, asked.seconds if asked else _PAUSE_S)
         return response
 
     async def _wait(self, rule: RateRule) -> None:
@@ -97,7 +97,9 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
         if start > now:
             await anyio.sleep(start - now)
 
-    async def _pause(self, rule: RateRule, seconds: float) -> None:
+    async def pause(self, rule: RateRule, seconds: float) -> None:
+        """Send no request to a service for some seconds, in no process. Raises NotInTime where another process
+        holds the service's file past the deadline in force."""
         lock = await self._locked(rule, "turn")
         try:
             self._write(rule, max(self._next(rule), self._clock() + min(seconds, _MAX_AHEAD_S)))

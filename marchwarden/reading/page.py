@@ -43,6 +43,7 @@ from marchwarden.reading.media_types import media_type
 from marchwarden.reading.passages import with_text
 from marchwarden.reading.services.profiles import service_reader
 from marchwarden.reading.text_lengths import latin_length
+from marchwarden.reading.works.mediawiki_pages import lists_meanings, read_mediawiki
 from marchwarden.reading.works.sections import sections_of, with_places
 from marchwarden.text.works import carries_works, record_of_address, source_of_address
 
@@ -120,6 +121,9 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     title_tag = _title_tag(tree)
     password_fields = password_fields_of(tree)
     sections = sections_of(tree) if metadata.work else []
+    if lists_meanings(tree):
+        return _no_text("the page only lists the meanings of a word")
+    wiki = read_mediawiki(tree)
     prepare(tree)
     base, links = base_of(tree, page.url), links_of(tree)
     shown, heading, gates = shown_text(tree), _heading(tree), gates_of(tree)
@@ -168,7 +172,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         links=addresses_of((link for link, words in words_of.items() if len(words) > 1 and words in flat), base),
         standing=metadata.standing or standing_of(metadata.title, shown) or standing_of(None, page.text),
         source=source_of_address(page.url),
-        work=metadata.work,
+        work=metadata.work or wiki,
     )
 
 

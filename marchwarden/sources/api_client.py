@@ -7,7 +7,8 @@ checked, the answer is bounded, and it comes from the cache where the service al
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +19,8 @@ from marchwarden.environment import without_credentials
 from marchwarden.http.addresses import host_of, join_url, normalise_url, organisation_of, refusal
 from marchwarden.http.decompression import ENCODINGS
 from marchwarden.http.download import Answer, download, failure_of
-from marchwarden.http.rate_limits import seconds_left
-from marchwarden.http.shared_rates import RATE_RULE, RateRule
+from marchwarden.http.rate_limits import NotInTime, seconds_left
+from marchwarden.http.shared_rates import RATE_RULE, RateRule, SharedRateTransport
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.sources.fetch import NETWORK_ERRORS, user_agent
 from marchwarden.sources.opening import Opening
@@ -47,6 +48,9 @@ class Api:
     rule: RateRule
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Headers of each request; keys belong here, never into a URL that is shown."""
+    asked_pause: Callable[[Answer], float | None] = lambda answer: None
+    """Return the seconds for which an answer's body asks for no further request; None where it asks for none.
+    Status 429 and Retry-After are obeyed without it."""
 
 
 class ApiClient:
@@ -89,7 +93,14 @@ class ApiClient:
             return failure_of(error, str(request.url))
         except ValueError as error:
             return Failure(FailureKind.BAD_REQUEST, without_credentials(str(error)))
-        return answer if isinstance(answer, Failure) else self._checked(answer)
+        if isinstance(answer, Failure):
+            return answer
+        pause = self._api.asked_pause(answer)
+        if pause is not None and answer.kept_for is None:
+            rates = SharedRateTransport(self._opening.transport, self._opening.settings.caches / "rates")
+            with suppress(NotInTime):
+                await rates.pause(self._api.rule, pause)
+        return self._checked(answer, pause)
 
     async def _send(self, request: httpx.Request) -> Answer | Failure:
         """Send a request, once more after a short wait, and follow the service where it has moved."""
@@ -124,7 +135,7 @@ class ApiClient:
         )
         return await download(self._opening.transport, again, MAX_ANSWER_BYTES)
 
-    def _checked(self, answer: Answer) -> Answer | Failure:
+    def _checked(self, answer: Answer, pause: float | None) -> Answer | Failure:
         name, status = self._api.name, answer.status
         if 200 <= status < 300:
             return answer
@@ -132,6 +143,8 @@ class ApiClient:
             again = answer.retry_after
             words = f"; it can be asked again {again.words}" if again else ""
             return Failure(FailureKind.RATE_LIMITED, f"{name} got too many requests{words}")
+        if pause is not None:
+            return Failure(FailureKind.RATE_LIMITED, f"{name} takes its next request in {pause:.0f} seconds")
         if status in (401, 403):
             return Failure(FailureKind.BAD_KEY, f"{name} refused the request (status {status}): is the key right?")
         if status in (404, 410):

@@ -18,6 +18,7 @@ from anyio import to_thread
 from marchwarden.contract import SourceFilter
 from marchwarden.evidence.question import as_query
 from marchwarden.http.addresses import host_of, web_address
+from marchwarden.http.download import Answer
 from marchwarden.observations import (
     Failure,
     FailureKind,
@@ -29,6 +30,10 @@ from marchwarden.observations import (
 )
 from marchwarden.sources.api_client import Api, ApiClient
 from marchwarden.sources.opening import Opening
+from marchwarden.text.ranking import guess_language, is_stop_word, query_words
+
+# Words of a query that a service must find, at most: more find nothing. A guess.
+_MOST_WORDS = 8
 
 _log = logging.getLogger(__name__)
 
@@ -45,8 +50,13 @@ class ApiSearch(ABC):
         self.client = client or ApiClient(opening, self.api)
 
     @abstractmethod
-    async def find(self, query: str, max_results: int) -> Sequence[SearchHit | None] | Failure:
-        """Return the hits for a query, best first; None for a result that has no usable address."""
+    async def find(
+        self, query: str, max_results: int, source_filter: SourceFilter
+    ) -> Sequence[SearchHit | None] | Failure:
+        """Return the hits for a query, best first; None for a result that has no usable address.
+
+        `source_filter` is for services that can be told of it. Hits that it excludes are left out in any case.
+        """
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """Return the hits for `query`. A source none of whose pages the filter lets through gets no request."""
@@ -58,7 +68,7 @@ class ApiSearch(ABC):
             return SearchOutcome(asked, self.name)
         # What a service sends may break its format in any way; the other sources are still to be searched.
         try:
-            found = await self.find(asked, max_results)
+            found = await self.find(asked, max_results, source_filter)
         except Exception:
             _log.exception("the answer of %s could not be read", self.name)
             found = Failure(FailureKind.SERVICE_DOWN, f"the answer of {self.name} could not be read")
@@ -85,7 +95,10 @@ def _may_pass(hosts: tuple[str, ...], source_filter: SourceFilter) -> bool:
 
 
 class ApiReader(ABC):
-    """Pages whose text an API gives. Their bytes are the API's answer, and their address is one for people."""
+    """Pages whose text an API gives. Their bytes are the API's answer, and their address is one for people.
+
+    A page that takes several requests is made by a subclass's own `answer_for`.
+    """
 
     api: ClassVar[Api]
     profile: ClassVar[str]
@@ -97,6 +110,10 @@ class ApiReader(ABC):
     @abstractmethod
     def request_for(self, url: str) -> str | None:
         """Return the address of the API's answer for the page at `url` (normalised); None for another's page."""
+
+    async def answer_for(self, url: str, timeout: float | None) -> Answer | Failure:
+        """Return the answer that the page at `url` (normalised) is read from, or the failure."""
+        return await self.client.get(self.request_for(url) or "", timeout=timeout)
 
     def address(self, url: str) -> str | None:
         """Return the normalised address where the page is this source's; None for any other."""
@@ -112,7 +129,7 @@ class ApiReader(ABC):
         if not allows(host_of(asked)):
             failure = Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(asked)}")
             return FetchOutcome(asked, asked, failure=failure)
-        answer = await self.client.get(self.request_for(asked) or "", timeout=timeout)
+        answer = await self.answer_for(asked, timeout)
         if isinstance(answer, Failure):
             return FetchOutcome(asked, asked, failure=answer, seconds=time.monotonic() - began)
         content_type = with_profile(answer.content_type, self.profile)
@@ -152,3 +169,16 @@ def read_answer(body: bytes, url: str, content_type: str) -> Page | Failure:
         return read_page(body, url=url, content_type=content_type)
     except Exception:
         return Failure(FailureKind.NO_TEXT, "the answer could not be parsed")
+
+
+def content_words(query: str) -> list[str]:
+    """Return the words of a query that tell what it is about, each once."""
+    language = guess_language(query)
+    words = [word for word in query_words(query) if len(word) > 1 and not is_stop_word(word, language)]
+    return list(dict.fromkeys(words))[:_MOST_WORDS]
+
+
+def by_rank(lists: Sequence[Sequence[SearchHit | None]]) -> list[SearchHit | None]:
+    """Return the best hit of each list, then the second of each, and so on."""
+    ranked = [(rank, hit) for hits in lists for rank, hit in enumerate(hits)]
+    return [hit for _, hit in sorted(ranked, key=lambda each: each[0])]

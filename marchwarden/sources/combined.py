@@ -23,22 +23,23 @@ if TYPE_CHECKING:
 def combine_tools(each: Sequence[Tools], choose: Callable[[str], Collection[int]] | None = None) -> Tools:
     """Return one set of tools for all of `each`. Its kind names every kind once, "file" last.
 
-    `choose` returns the places in `each` of those that are searched for a query; it may block. None: all are.
+    `choose` returns the places in `each` of those that are searched for a question; it may block. None: all are.
     """
     kinds = sorted({tools.kind for tools in each}, key=lambda kind: (kind == "file", kind))
-    reader = _ReaderOfEach(each)
+    search, reader = _SearchOfEach(each, choose), _ReaderOfEach(each)
 
     def prepare(tell: Callable[[str], None]) -> None:
         for tools in each:
             tools.prepare(tell)
 
     def begin(question: str, stages: Stages) -> None:
+        search.question = question
         for tools in each:
             tools.begin(question, stages)
 
     return Tools(
         kind=",".join(kinds),
-        search=_SearchOfEach(each, choose),
+        search=search,
         fetcher=reader,
         address=reader.address,
         prepare=prepare,
@@ -53,6 +54,8 @@ class _SearchOfEach:
         self._each = [tools.search for tools in each]
         self._choose = choose
         self.name = "+".join(search.name for search in self._each)
+        self.question: str | None = None
+        """Question of the call, whose queries are shorter and tell less; None where there is no call."""
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """Return the hits of all searches. Where one fails, the outcome has its failure and the others' hits."""
@@ -60,7 +63,7 @@ class _SearchOfEach:
         outcomes: dict[int, SearchOutcome] = {}
         places: Collection[int] = range(len(self._each))
         if self._choose is not None:
-            places = await anyio.to_thread.run_sync(self._choose, query, abandon_on_cancel=True)
+            places = await anyio.to_thread.run_sync(self._choose, self.question or query, abandon_on_cancel=True)
 
         async def ask(place: int) -> None:
             outcomes[place] = await self._each[place].search(

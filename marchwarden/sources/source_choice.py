@@ -103,9 +103,12 @@ def chosen_topics(question: str, embedder: Embedder) -> set[str]:
 
 
 def choose_sources(question: str, names: Sequence[str], embedder: Embedder | None) -> Collection[int]:
-    """Return the places in `names` of the sources that fit; all of them where meanings can't be compared."""
+    """Return the places in `names` of the sources that fit.
+
+    Where meanings can't be compared, all do but forums, which have something on every word.
+    """
     if embedder is None:
-        return range(len(names))
+        return [place for place, name in enumerate(names) if SOURCES[name].kind != "community"]
     topics = chosen_topics(question, embedder)
     return [
         place for place, name in enumerate(names) if not (own := SOURCES[name].topics) or topics.intersection(own)

@@ -20,6 +20,7 @@ from marchwarden.contract import ResearchResult
 from marchwarden.programs.parameters import Parameters
 from tests.cli.conftest import Run
 from tests.cli.running import ROOT, marchwarden
+from tests.loopback_network import loopback_network
 from tests.programs import made
 
 QUESTION = "Which crops grow well in Utah?"
@@ -173,9 +174,16 @@ def test_a_server_that_is_not_there_is_a_line_and_a_hint(run: Run, monkeypatch: 
     assert "does the address end in /mcp, and does it want a token" in hint
 
 
-def test_the_frozen_web_that_stands_in_is_mentioned_with_how_to_get_the_real_one(run: Run) -> None:
-    ran = run("ask", QUESTION, "--json", "--depth", "shallow", "--max-sources", "1")
-    assert json.loads(ran.out)["trace_id"]
+def test_behind_a_proxy_that_refuses_the_frozen_web_stands_in_and_is_mentioned_with_how_to_get_the_real_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("MARCHWARDEN_OFFLINE")
+    with loopback_network({}) as network:
+        for name, value in network.variables(tmp_path).items():
+            monkeypatch.setenv(name, value)
+        ran = run("ask", QUESTION, "--json", "--depth", "shallow", "--max-sources", "1")
+    assert {each["source"] for each in json.loads(ran.out)["citations"]} == {"snapshot"}
+    assert network.asked == []
     assert "Without a network, the frozen web" in ran.said
     assert "marchwarden sources" in ran.said
 

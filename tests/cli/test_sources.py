@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import socket
+import threading
 
 import pytest
 
@@ -60,8 +62,27 @@ def test_without_a_network_the_frozen_web_stands_in_and_with_one_the_open_source
     assert with_reachable_sources(Settings(source="wikipedia")).source_name == "wikipedia"
 
 
-def test_a_proxy_is_what_is_looked_for_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("answer", "has"),
+    [(b"HTTP/1.1 200 OK\r\n\r\n", True), (b"HTTP/1.1 502 Bad Gateway\r\n\r\n", False), (b"", False)],
+    ids=["granted", "refused", "silent"],
+)
+def test_a_proxy_must_grant_a_tunnel(answer: bytes, has: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{server.getsockname()[1]}")
-        assert has_network()
+        monkeypatch.setenv("HTTPS_PROXY", f"http://user:p%40ss@127.0.0.1:{server.getsockname()[1]}")
+        monkeypatch.setattr(reachability, "HOSTS", (("en.wikipedia.org", 443),))
+        asked: list[bytes] = []
+
+        def reply() -> None:
+            connection, _ = server.accept()
+            with connection:
+                asked.append(connection.recv(1000))
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=reply)
+        thread.start()
+        assert has_network() is has
+        thread.join()
+    assert asked[0].startswith(b"CONNECT en.wikipedia.org:443 HTTP/1.1\r\n")
+    assert b"Basic " + base64.b64encode(b"user:p@ss") in asked[0]
     assert not has_network()

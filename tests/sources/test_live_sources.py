@@ -180,3 +180,18 @@ async def test_a_service_without_its_key_is_refused_with_what_to_set() -> None:
 async def test_a_body_is_sent_as_json(tmp_path: Path) -> None:
     _, (request,) = await search("serper", tmp_path, httpx.Response(200, json={}))
     assert json.loads(request.content) == {"q": "How do beans grow?", "num": 5}
+
+
+async def test_articles_that_only_list_meanings_are_left_out(tmp_path: Path) -> None:
+    results = [{"title": "Bean (disambiguation)"}, {"title": "Common bean"}]
+    pages = [{"title": "Bean (disambiguation)", "pageprops": {"disambiguation": ""}}, {"title": "Common bean"}]
+    answer = httpx.Response(200, json={"query": {"search": results, "pages": pages}})
+    outcome, _ = await search("wikipedia", tmp_path, answer)
+    assert [hit.title for hit in outcome.hits] == ["Common bean"]
+
+
+@pytest.mark.parametrize("service", ["brave", "serper"])
+async def test_a_filter_is_told_in_the_query(service: str, tmp_path: Path) -> None:
+    _, (request,) = await search(service, tmp_path, httpx.Response(200, json={}), source_filter="gov, edu, -x.gov")
+    asked = request.url.params["q"] if service == "brave" else json.loads(request.content)["q"]
+    assert asked == "How do beans grow? (site:gov OR site:edu) -site:x.gov"

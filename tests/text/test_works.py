@@ -26,6 +26,8 @@ from marchwarden.text.works import carries_works, has_same_authors, identified
         ("https://www.biorxiv.org/content/10.1101/2020.01.01.123456v2.full", "doi:10.1101/2020.01.01.123456"),
         ("https://garden.example/10.1000/abc", "garden.example"),
         ("https://www.nih.gov/about", "nih.gov"),
+        # Its statements are taken from Wikipedia, or go into it.
+        ("https://www.wikidata.org/wiki/Q42", "wikipedia.org"),
     ],
 )  # fmt: skip
 def test_the_publisher_of_a_paper_is_the_work(url: str, publisher: str) -> None:

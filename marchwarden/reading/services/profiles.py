@@ -21,10 +21,13 @@ _READERS: dict[str, str] = {
     "crossref": f"{_SCHOLARLY}.crossref_works:read_crossref",
     "database": "marchwarden.reading.services.database_rows:read_rows",
     "europepmc": f"{_SCHOLARLY}.europepmc_results:read_europepmc",
+    "hackernews": "marchwarden.reading.services.hackernews_items:read_hackernews",
     "jats": f"{_SCHOLARLY}.jats:read_jats",
     "openalex": f"{_SCHOLARLY}.openalex_works:read_openalex",
     "pubmed": f"{_SCHOLARLY}.pubmed_articles:read_pubmed",
     "semanticscholar": f"{_SCHOLARLY}.semanticscholar_papers:read_semanticscholar",
+    "stackexchange": "marchwarden.reading.services.stackexchange_answers:read_stackexchange",
+    "wikidata": "marchwarden.reading.services.wikidata_statements:read_wikidata",
 }
 """Functions as `module:function`, by profile: each gets a page with its address and hashes alone, and the bytes."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from lxml import html
 
+from marchwarden.contract import SourceFilter
 from marchwarden.http.addresses import host_of, web_address
 from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, FailureKind, SearchHit
@@ -16,6 +18,9 @@ from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
 from marchwarden.text.ranking import guess_language
 
+if TYPE_CHECKING:
+    from marchwarden.stages.stage import Stages
+
 # Results of one request, at most: MediaWiki's own limit is 500.
 _MAX_RESULTS = 20
 # Seconds between two requests. Wikimedia sets no limit for reading; its etiquette asks for one after another.
@@ -24,7 +29,8 @@ _EVERY_S = 0.2
 
 def open_wikipedia(opening: Opening, name: str = "") -> Tools:
     """Return tools that search Wikipedia and read its articles."""
-    return Tools(kind="wikipedia", search=WikipediaSearch(opening), fetcher=opening.fetcher, address=_address)
+    search = WikipediaSearch(opening)
+    return Tools(kind="wikipedia", search=search, fetcher=opening.fetcher, address=_address, begin=search.begin)
 
 
 def _address(url: str) -> str | None:
@@ -36,8 +42,18 @@ class WikipediaSearch(ApiSearch):
     api = Api("Wikipedia", RateRule("wikipedia", _EVERY_S))
     hosts = ("wikipedia.org",)
 
-    async def find(self, query: str, max_results: int) -> Sequence[SearchHit | None] | Failure:
-        host = f"{guess_language(query)}.wikipedia.org"
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self._language: str | None = None
+
+    def begin(self, question: str, stages: Stages) -> None:
+        """Search in the language of the question: a query is often too short to tell."""
+        self._language = guess_language(question)
+
+    async def find(
+        self, query: str, max_results: int, source_filter: SourceFilter
+    ) -> Sequence[SearchHit | None] | Failure:
+        host = f"{self._language or guess_language(query)}.wikipedia.org"
         answer = await self.client.get(
             f"https://{host}/w/api.php",
             {
@@ -46,6 +62,12 @@ class WikipediaSearch(ApiSearch):
                 "srsearch": query,
                 "srlimit": min(max_results, _MAX_RESULTS),
                 "srprop": "snippet",
+                # The same search once more tells which pages only list meanings: list=search has no properties.
+                "generator": "search",
+                "gsrsearch": query,
+                "gsrlimit": min(max_results, _MAX_RESULTS),
+                "prop": "pageprops",
+                "ppprop": "disambiguation",
                 "format": "json",
                 "formatversion": 2,
             },
@@ -58,7 +80,10 @@ class WikipediaSearch(ApiSearch):
         # Errors of MediaWiki come with status 200.
         try:
             results = found["query"]["search"]
-            return [_hit(host, each) for each in results]
+            lists = _lists_of_meanings(found["query"].get("pages"))
+            return [
+                _hit(host, each) for each in results if not (isinstance(each, dict) and each.get("title") in lists)
+            ]
         except (KeyError, TypeError):
             return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results{_error(found)}")
 
@@ -69,6 +94,18 @@ def _hit(host: str, result: object) -> SearchHit | None:
     snippet = result.get("snippet")
     text = html.fromstring(f"<p>{snippet}</p>").text_content() if isinstance(snippet, str) else ""
     return SearchHit(f"https://{host}/wiki/{quote(title.replace(' ', '_'), safe='()/:,')}", title, text)
+
+
+def _lists_of_meanings(pages: object) -> set[str]:
+    """Return the titles of disambiguation pages."""
+    each = pages if isinstance(pages, list) else []
+    return {
+        page["title"]
+        for page in each
+        if isinstance(page, dict)
+        and isinstance(page.get("title"), str)
+        and "disambiguation" in (page.get("pageprops") or {})
+    }
 
 
 def _error(found: object) -> str:

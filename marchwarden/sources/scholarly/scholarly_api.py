@@ -10,16 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from marchwarden.contract import SourceFilter
 from marchwarden.http.download import Answer
 from marchwarden.observations import Failure, FailureKind, SearchHit
 from marchwarden.reading.services.scholarly.work_records import WorkRecord
 from marchwarden.sources.api_client import ApiClient
-from marchwarden.sources.api_source import ApiSearch
+from marchwarden.sources.api_source import ApiSearch, content_words
 from marchwarden.sources.opening import Opening
-from marchwarden.text.ranking import guess_language, is_stop_word, query_words
-
-# Words of a query that a service must find, at most: more find nothing. A guess.
-_MOST_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,9 @@ class ScholarlyApi(ApiSearch):
     def request_for(self, url: str) -> str | None:
         """Return the address of the answer that tells of the work at `url`; None for a work that it can't know."""
 
-    async def find(self, query: str, max_results: int) -> Sequence[SearchHit | None] | Failure:
+    async def find(
+        self, query: str, max_results: int, source_filter: SourceFilter
+    ) -> Sequence[SearchHit | None] | Failure:
         """Return hits with their abstracts, and keep what was found."""
         forms = [query]
         if self.finds_all_words:
@@ -94,13 +93,6 @@ class ScholarlyApi(ApiSearch):
             return Failure(FailureKind.NOT_FOUND, f"{self.name} has no such work")
         self.found[url] = FoundWork(records[0], answer)
         return self.found[url]
-
-
-def content_words(query: str) -> list[str]:
-    """Return the words of a query that tell what it is about, each once."""
-    language = guess_language(query)
-    words = [word for word in query_words(query) if len(word) > 1 and not is_stop_word(word, language)]
-    return list(dict.fromkeys(words))[:_MOST_WORDS]
 
 
 def email_of(contact: str | None) -> str | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from marchwarden.contract import SourceFilter
 from marchwarden.errors import ConfigurationError
 from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, SearchHit
@@ -32,12 +34,19 @@ def open_exa(opening: Opening) -> ExaSearch:
 class ExaSearch(ApiSearch):
     api = Api("Exa", RateRule("exa", _EVERY_S))
 
-    async def find(self, query: str, max_results: int) -> Sequence[SearchHit | None] | Failure:
-        asked = {
+    async def find(
+        self, query: str, max_results: int, source_filter: SourceFilter
+    ) -> Sequence[SearchHit | None] | Failure:
+        asked: dict[str, Any] = {
             "query": query,
             "numResults": min(max_results, _MAX_RESULTS),
             "contents": {"text": {"maxCharacters": _SNIPPET_CHARS}},
         }
+        # The service refuses both in one request.
+        if source_filter.include:
+            asked["includeDomains"] = list(source_filter.include)
+        elif source_filter.exclude:
+            asked["excludeDomains"] = list(source_filter.exclude)
         answer = await self.client.post("https://api.exa.ai/search", asked)
         found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
         if isinstance(found, Failure):

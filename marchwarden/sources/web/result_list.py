@@ -6,11 +6,23 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
+from marchwarden.contract import SourceFilter
 from marchwarden.observations import Failure, FailureKind, SearchHit, plain_line
 from marchwarden.reading.html.dates import as_date
 
 # Characters of a date, at most. A guess: ISO 8601 with a time needs 29.
 _MAX_DATE_CHARS = 40
+
+
+# Domains that a query names. A guess: services cut long queries, Brave at 50 words.
+_MOST_SITES = 8
+
+
+def within_sites(query: str, source_filter: SourceFilter) -> str:
+    """Return a query that names the domains of a filter: `beans (site:gov OR site:edu) -site:example.com`."""
+    inside = " OR ".join(f"site:{name}" for name in source_filter.include[:_MOST_SITES])
+    outside = [f"-site:{name}" for name in source_filter.exclude[: _MOST_SITES - len(source_filter.include)]]
+    return " ".join(filter(None, [query, f"({inside})" if " OR " in inside else inside, *outside]))
 
 
 def hits_of(

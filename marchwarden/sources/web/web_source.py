@@ -16,6 +16,7 @@ WEB_SEARCHES: dict[WebSearch, str] = {
     "brave": "marchwarden.sources.web.brave:open_brave",
     "exa": "marchwarden.sources.web.exa:open_exa",
     "serper": "marchwarden.sources.web.serper:open_serper",
+    "searxng": "marchwarden.sources.web.searxng:open_searxng",
 }
 """Functions as `module:function`, each of which makes a SearchProvider from an Opening."""
 

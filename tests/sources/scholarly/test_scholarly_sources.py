@@ -21,7 +21,8 @@ from marchwarden.observations import FailureKind, FetchOutcome, SearchOutcome
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import Settings, load_settings
 from marchwarden.source_table import SOURCES
-from marchwarden.sources.scholarly.scholarly_api import content_words, email_of
+from marchwarden.sources.api_source import content_words
+from marchwarden.sources.scholarly.scholarly_api import email_of
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import read_trace

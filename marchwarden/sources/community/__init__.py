@@ -1,0 +1,1 @@
+"""Forums whose questions, answers and discussions are sources."""

@@ -1,0 +1,52 @@
+"""Search of the live web with a SearXNG server of the user's own (https://docs.searxng.org/dev/search_api.html)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from marchwarden.contract import SourceFilter
+from marchwarden.environment import without_credentials
+from marchwarden.errors import ConfigurationError
+from marchwarden.http.addresses import web_address
+from marchwarden.http.shared_rates import RateRule
+from marchwarden.observations import Failure, SearchHit
+from marchwarden.sources.api_client import Api, ApiClient, json_of
+from marchwarden.sources.api_source import ApiSearch
+from marchwarden.sources.opening import Opening
+from marchwarden.sources.web.result_list import hits_of, within_sites
+
+# Seconds between two requests. A guess: the engines behind the server limit it, and it is the user's own.
+_EVERY_S = 0.2
+
+
+def open_searxng(opening: Opening) -> SearxngSearch:
+    """Return the search. Raises ConfigurationError where there is no address, or it is none of a web server."""
+    address = web_address(opening.settings.searxng_url or "")
+    if address is None:
+        given = without_credentials(opening.settings.searxng_url or "")
+        raise ConfigurationError(
+            f"MARCHWARDEN_SEARXNG_URL: {given!r} is not a web address",
+            hint="Set the address of your server, for example https://search.example.org",
+        )
+    return SearxngSearch(opening, address)
+
+
+class SearxngSearch(ApiSearch):
+    api = Api("SearXNG", RateRule("searxng", _EVERY_S))
+
+    def __init__(self, opening: Opening, address: str) -> None:
+        # The server may be on this machine or in its network. Pages must not: the fetcher keeps its own rules.
+        inside = opening.settings.model_copy(update={"allow_private_addresses": True})
+        super().__init__(opening, ApiClient(Opening(inside, opening.given), self.api))
+        self._address = address.rstrip("/") + "/search"
+
+    async def find(
+        self, query: str, max_results: int, source_filter: SourceFilter
+    ) -> Sequence[SearchHit | None] | Failure:
+        answer = await self.client.get(self._address, {"q": within_sites(query, source_filter), "format": "json"})
+        found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
+        if isinstance(found, Failure):
+            return found
+        hits = hits_of(found, ("results",), self.name, text="content", day="publishedDate")
+        # The server's engines give as many results as they like.
+        return hits if isinstance(hits, Failure) else hits[:max_results]
