@@ -19,6 +19,7 @@ from marchwarden.cli.evaluation import (
     eval_compare,
     eval_dataset,
     eval_freeze,
+    eval_init,
     eval_list,
     eval_report,
     eval_run,
@@ -70,6 +71,7 @@ app = typer.Typer(
 app.command("compare", epilog=COMPARE_EPILOGUE)(eval_compare.command)
 app.command("report", epilog=eval_report.EPILOGUE)(eval_report.command)
 app.command("list", epilog=eval_list.EPILOGUE)(eval_list.command)
+app.command("init", epilog=eval_init.EPILOGUE)(eval_init.command)
 app.command("freeze", epilog=eval_freeze.EPILOGUE)(eval_freeze.command)
 
 
