@@ -20,7 +20,7 @@ DOTENV = ".env"
 OWN_FILE = "~/.marchwarden/settings.env"
 
 # Variables that `.env` can't set: folders that are written to, or whose cached pages are believed; prompts of a
-# program; the protection of the user's own network; and the key that signs in the user's name.
+# program; the protection of the user's own network; the key that signs in the user's name; and who may call a server.
 OWN_ONLY = frozenset(
     {
         "MARCHWARDEN_TRACE_DIR",
@@ -29,6 +29,10 @@ OWN_ONLY = frozenset(
         "MARCHWARDEN_ALLOW_PRIVATE_ADDRESSES",
         "MARCHWARDEN_SIGNING_KEY",
         "MARCHWARDEN_DATABASES",
+        "MARCHWARDEN_SERVER_TOKENS",
+        "MARCHWARDEN_SERVER_URL",
+        "MARCHWARDEN_SERVER_ISSUER",
+        "MARCHWARDEN_SERVER_ORIGINS",
     }
 )
 # A password may hold an unescaped @: browsers, too, take the host after the last one.

@@ -10,7 +10,11 @@ MarchwardenError
 ├── StorageError              the disk is full or the folder can't be written
 ├── EvaluationError           labels, a run or a data set that can't be scored
 │   └── LabelsInvalid         a file of labelled questions that breaks the format
-├── ServerBusy                the server runs as many calls as it may; says when to ask again
+├── Refused                   a server that did not begin a call; says when to ask again
+│   ├── ServerBusy            it runs as many calls as it may
+│   ├── ServerStopping        its operator is stopping it
+│   └── AllowanceSpent        this caller has used its calls or tokens
+├── CallerGone                nobody is connected any more that waits for the call
 └── ResearchFailed            a call ended in an internal failure; carries the trace id
 """
 
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-Limit: TypeAlias = Literal["tokens", "iterations", "sources", "seconds"]
+Limit: TypeAlias = Literal["tokens", "iterations", "sources", "seconds", "stopped"]
 ModelErrorKind: TypeAlias = Literal[
     "bad_key",
     "rate_limited",
@@ -139,15 +143,43 @@ class LabelsInvalid(EvaluationError):
     """A file of labelled questions that breaks their format; the message names file and line."""
 
 
-class ServerBusy(MarchwardenError):
-    """Too many calls at once; nothing was run. `retry_after`: seconds after which a place is likely."""
+class Refused(MarchwardenError):
+    """A call that a server did not begin; nothing was run. `retry_after`: seconds after which asking again helps."""
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message, hint="Nothing was researched, so this says nothing about the question.")
+        self.retry_after = retry_after
+
+
+class ServerBusy(Refused):
+    """Too many calls at once."""
 
     def __init__(self, running: int, waiting: int, *, retry_after: int) -> None:
         super().__init__(
             f"the server is busy (calls that run: {running}, that wait: {waiting}); try again in {retry_after} s",
-            hint="Nothing was researched, so this says nothing about the question.",
+            retry_after=retry_after,
         )
-        self.retry_after = retry_after
+
+
+class ServerStopping(Refused):
+    """The server finishes what runs, and begins nothing any more."""
+
+    def __init__(self, *, retry_after: int) -> None:
+        super().__init__(f"the server is being stopped; try again in {retry_after} s", retry_after=retry_after)
+
+
+class AllowanceSpent(Refused):
+    """The caller's calls of this minute, or tokens of this day, are used; `allowance` says which."""
+
+    def __init__(self, allowance: str, *, retry_after: int) -> None:
+        super().__init__(f"you have used your {allowance}; try again in {retry_after} s", retry_after=retry_after)
+
+
+class CallerGone(MarchwardenError):
+    """The connection of a call's caller was closed before the call began."""
+
+    def __init__(self) -> None:
+        super().__init__("the caller went away before the call began, and gave up its place")
 
 
 class ResearchFailed(MarchwardenError):

@@ -19,6 +19,9 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 # Files that are synced side by side: the file system then writes them in one go. 20 files of 20 kB and their folders
 # take 18 to 31 ms, where 24 files alone took 52 to 94 ms one after the other (ext4 on a virtual disk).
 _SYNCED_AT_ONCE = 8
+# Files for which threads are not worth their start: they were a tenth of the server's CPU time of a call
+# (evals/benchmarks/server_load.py).
+_SYNCED_ALONE = 2
 
 
 def write_whole(path: Path, body: bytes, *, synced: bool = True, private: bool = False) -> None:
@@ -64,8 +67,13 @@ def make_private_file(path: Path) -> None:
 def sync(paths: Iterable[Path]) -> None:
     """Bring files and the names in their folders to the disk; those that can't be opened are passed over."""
     files = list(paths)
+    wanted = [*files, *{path.parent for path in files}]
+    if len(wanted) <= _SYNCED_ALONE:
+        for path in wanted:
+            _sync(path)
+        return
     with ThreadPoolExecutor(_SYNCED_AT_ONCE) as threads:
-        list(threads.map(_sync, [*files, *{path.parent for path in files}]))
+        list(threads.map(_sync, wanted))
 
 
 def _sync(path: Path) -> None:

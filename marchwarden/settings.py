@@ -92,9 +92,36 @@ class Settings(BaseModel):
     """Number of model calls of one research that run side by side. Set 1 for a local server that handles one call
     at a time."""
     server_calls: int | None = Field(None, ge=1)
-    """Calls that a server runs at once, each in a process of its own. Default: two for each core, at least four."""
+    """Calls that a server runs at once, each in a process of its own. Default: two for each core, at least four, and
+    no more than fit into the memory."""
     server_queue: int = Field(40, ge=0)
     """Calls that wait for a place on the server. Beyond them it answers at once that it is busy."""
+    server_token: SecretStr | None = None
+    """Bearer token that `ask --server` sends."""
+    server_connections: int = Field(1000, ge=1)
+    """Connections over HTTP that are open at once. Beyond them, one that has sent no request yet is closed."""
+    server_drain: float = Field(20.0, ge=0, allow_inf_nan=False)
+    """Seconds that running calls over HTTP may go on after SIGTERM. Then they answer with what they know."""
+    server_stateless: bool = False
+    """Keep no sessions over HTTP, so that any of several servers behind one address can answer any request."""
+    server_tokens: Path | None = None
+    """File of the bearer tokens of callers over HTTP, as JSON: `{"alice": {"token": "…"}}`. Only its owner may be
+    able to read it."""
+    server_url: str | None = None
+    """Address that callers over HTTP use, such as `https://research.example.org/mcp`, where it is another one than
+    the server listens on. Tokens of an authorization server must be issued for it."""
+    server_issuer: str | None = None
+    """Address of the OAuth 2.1 authorization server whose tokens are accepted over HTTP."""
+    server_scopes: str | None = None
+    """Scopes that such a token must have, separated by spaces."""
+    server_origins: str | None = None
+    """Origins of web pages that may call the server, separated by commas: `https://app.example.org`."""
+    server_calls_per_minute: int | None = Field(None, ge=1)
+    """Calls that one caller may make in a minute. Default: no limit."""
+    server_tokens_per_day: int | None = Field(None, ge=500)
+    """Model tokens that the calls of one caller may use in a day (UTC). Default: no limit."""
+    server_log: Literal["off", "json"] = "off"
+    """Log of requests and calls on stderr: `json` writes one JSON object a line, without questions and secrets."""
     source: str | None = None
     """Sources to search, with commas between several: `marchwarden sources` lists them. Default: `web` where a search
     service has a key, else `open`, and `snapshot` (the frozen web) where there is no network."""
@@ -155,7 +182,7 @@ class Settings(BaseModel):
     def _normalise_source(cls, source: str | None) -> str | None:
         return None if source is None else ",".join(sources_of(source))
 
-    @field_validator("web", "trace_dir", "cache_dir", "signing_key", "databases")
+    @field_validator("web", "trace_dir", "cache_dir", "signing_key", "databases", "server_tokens")
     @classmethod
     def _expand_home(cls, folder: Path | None) -> Path | None:
         # pathlib raises RuntimeError for the home folder of an unknown user.

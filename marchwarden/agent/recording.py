@@ -74,9 +74,18 @@ class CallContext:
     replacements: Replacements | None = None
 
 
+def _by_the_caller(question: str) -> events.WasCancelled:
+    return events.WasCancelled(decision="the caller cancelled the call", question=question)
+
+
 @contextmanager
-def recorded_end(writer: TraceWriter, trace_id: str, question: str) -> Iterator[None]:
-    """Write into the trace that the call inside was cancelled or failed.
+def recorded_end(
+    writer: TraceWriter,
+    trace_id: str,
+    question: str,
+    cancellation: Callable[[str], events.WasCancelled] = _by_the_caller,
+) -> Iterator[None]:
+    """Write into the trace that the call inside was cancelled or failed; `cancellation` says by whom.
 
     Errors of this package and cancellation pass through. Raises ResearchFailed, with the trace id, for any other
     error.
@@ -85,7 +94,7 @@ def recorded_end(writer: TraceWriter, trace_id: str, question: str) -> Iterator[
         yield
     except asyncio.CancelledError:
         with suppress(StorageError):
-            writer.record(events.WasCancelled(decision="the caller cancelled the call", question=question))
+            writer.record(cancellation(question))
         raise
     except MarchwardenError as error:
         if writer.steps:

@@ -1,5 +1,5 @@
-"""The two settings that every command needs at once, without pydantic: importing settings.py would double the time in
-which `--help`, `replay`, `history` and completion start. A test holds both to the same answers."""
+"""The settings that commands need at once, without pydantic: importing settings.py would double the time in
+which `--help`, `replay`, `history` and completion start. A test holds them to the same answers."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def trace_folder() -> Path:
             f"MARCHWARDEN_TRACE_DIR: {folder}: {error}",
             hint="Correct it in the environment or in ~/.marchwarden/settings.env.",
         ) from None
+
+
+def server_token() -> str | None:
+    """Return the bearer token for `--server`: MARCHWARDEN_SERVER_TOKEN; None where it is not set."""
+    return _setting("MARCHWARDEN_SERVER_TOKEN") or None
 
 
 def debugging() -> bool:

@@ -44,10 +44,13 @@ def command(
     """Serve the research tool over MCP."""
     if team is not None and (source is not None or web is not None):
         raise typer.BadParameter("--team can't go with --source or --web: its servers have sources of their own")
-    from marchwarden.settings import load_settings
+    from marchwarden.settings import Settings, load_settings
     from marchwarden.sources.reachability import with_reachable_sources
 
-    settings = with_reachable_sources(load_settings(model=model, source=source, web=web))
+    def read_settings() -> Settings:
+        return with_reachable_sources(load_settings(model=model, source=source, web=web))
+
+    settings = read_settings()
 
     from marchwarden.cli.optimization.program_notes import Once
     from marchwarden.cli.views import console
@@ -73,4 +76,5 @@ def command(
         announce=lambda url: console.done(f"Serving {url}"),
         warn=Once(),
         investigate=investigator,
+        reload=read_settings,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 import anyio
@@ -111,16 +111,16 @@ class Investigation:
         self._progress = 0.0
         self._stages: StageRunner | None = None
         self._scope = anyio.CancelScope()
-        self._interrupted = False
+        self._interrupted: Literal["seconds", "stopped"] | None = None
         # What the caller limits holds for each researcher; the filter of domains holds whatever a researcher knows.
         given = request.constraints.model_dump(exclude_unset=True, exclude_none=True)
         self._limits = {name: value for name, value in given.items() if name in _FOR_EACH}
         self._filter = SourceFilter(request.constraints.source_filter)
         self.today = self._journal.started.today if self._journal.started else None
 
-    def interrupt(self) -> None:
-        """End the asking now, and answer with what there is."""
-        self._interrupted = True
+    def interrupt(self, limit: Literal["seconds", "stopped"] = "seconds") -> None:
+        """End the asking now, and answer with what there is; `limit` is what the result names as the cause."""
+        self._interrupted = limit
         self._scope.cancel()
 
     async def result(self) -> ResearchResult:
@@ -469,9 +469,10 @@ class Investigation:
                 rihla.lost = "the investigation ended before"
             elif rihla.result is not None and not rihla.is_taken:
                 await self._take(rihla, rihla.result, _read_nothing)  # what lies here already
-        self._budget.ran_out("seconds")
+        self._budget.ran_out(self._interrupted or "seconds")
         if self._interrupted:
-            self._stopped("interrupted", "It was interrupted, and answers with what there is.")
+            who = " by the operator of its server" if self._interrupted == "stopped" else ""
+            self._stopped("interrupted", f"It was interrupted{who}, and answers with what there is.")
         else:
             self._stopped("seconds", "The time for asking ran out.")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 
 from marchwarden.agent.recording import recorded_end
@@ -12,6 +14,7 @@ from marchwarden.errors import MarchwardenError
 from marchwarden.orchestrator.investigator import AT_ONCE, Investigation, Plan, TellOf
 from marchwarden.orchestrator.journal import Journal, fold
 from marchwarden.orchestrator.team import Team
+from marchwarden.server.admission import Ending
 from marchwarden.settings import Settings
 from marchwarden.store.content_store import Store
 from marchwarden.text.redaction import secrets_of
@@ -46,11 +49,14 @@ async def run_investigation(
     tell: TellOf = lambda number, message: None,
     watch: Callable[[Event], None] = lambda event: None,
     started: Callable[[Investigation], None] = lambda investigation: None,
+    ending: Ending | None = None,
+    continues: str | None = None,
 ) -> ResearchResult:
     """Answer a question with a team; `resumed`: go on with the trace that is there.
 
     `tell` hears what each rihla is doing, `watch` gets each event, `started` the investigation itself, which can be
-    interrupted. Raises ConfigurationError, TraceError and StorageError, and ResearchFailed for an internal failure.
+    interrupted; `ending` says by whom a call was cancelled, `continues` is the id of the trace that it follows up.
+    Raises ConfigurationError, TraceError and StorageError, and ResearchFailed for an internal failure.
     """
     journal = Journal()
     writer = TraceWriter(
@@ -59,6 +65,7 @@ async def run_investigation(
         secrets=secrets_of(settings),
         on_progress=partial(tell, 0),
         signing_key=settings.signing_key,
+        continues=continues,
     )
     if resumed:
         trace = read_trace(find_trace(settings.traces, trace_id))
@@ -69,7 +76,7 @@ async def run_investigation(
     with writer:
         if resumed:
             writer.reopen()
-        with recorded_end(writer, trace_id, request.question):
+        with recorded_end(writer, trace_id, request.question, (ending or Ending()).cancellation):
             budget = Budget(request.constraints, seconds)
             plan = Plan(team, settings, at_once)
             investigation = Investigation(
@@ -94,9 +101,20 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 async def investigate_call(
-    request: ResearchRequest, *, settings: Settings, trace_id: str, on_progress: Callable[[str], None], team: Team
+    request: ResearchRequest,
+    *,
+    settings: Settings,
+    trace_id: str,
+    on_progress: Callable[[str], None],
+    team: Team,
+    ending: Ending | None = None,
+    continues: str | None = None,
 ) -> ResearchResult:
-    """Run an investigation as a call of the tool `research`, within the time of its depth."""
+    """Run an investigation as a call of the tool `research`, within the time of its depth.
+
+    When the time of `ending.stop` is over, it answers with what it knows.
+    """
+    ending = ending or Ending()
     sent: dict[int, str] = {}
     over: set[int] = set()
 
@@ -110,7 +128,23 @@ async def investigate_call(
         done = f"{len(over) / len(sent):.0%} · " if sent else ""
         on_progress(f"{done}{sent[number]}: {message}" if number in sent else f"{done}{message}")
 
-    seconds = settings.seconds_for(request.depth)
-    return await run_investigation(
-        request, team, settings, trace_id=trace_id, seconds=seconds, tell=tell, watch=watch
-    )
+    def heed_stop(investigation: Investigation) -> None:
+        def hurry() -> None:
+            loop.call_later(ending.stop.seconds, investigation.interrupt, "stopped")
+
+        stack.enter_context(ending.stop.heard_by(hurry))
+
+    loop = asyncio.get_running_loop()
+    with ExitStack() as stack:
+        return await run_investigation(
+            request,
+            team,
+            settings,
+            trace_id=trace_id,
+            seconds=settings.seconds_for(request.depth),
+            tell=tell,
+            watch=watch,
+            started=heed_stop,
+            ending=ending,
+            continues=continues,
+        )

@@ -20,6 +20,7 @@ import anyio
 from marchwarden.contract import Depth, ResearchResult
 from marchwarden.observations import plain_line
 from marchwarden.server.call_ids import CALL_META, REPEATED_META
+from marchwarden.server.messages import ALLOWANCE_SPENT, SERVER_BUSY
 
 # Seconds in which a server must be there. Starting one without compiled files took 4 s. A guess.
 CONNECT_S = 60.0
@@ -60,7 +61,7 @@ class Reply:
     result: ResearchResult | None = None
     reason: str = ""
     sent: bool = True
-    """False where the question never left: nothing can have been spent."""
+    """False where the question never left, or was not taken: nothing can have been spent."""
     repeated: bool = False
     """True where the server had run the call before, and returned what came of it."""
     seconds: float = 0.0
@@ -188,7 +189,8 @@ class McpMember:
                 except Exception as error:  # whatever a server sends is its own loss
                     leaf = _first_leaf(error)
                     text = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
-                    reply = Reply(reason=f"the call failed: {text}")
+                    taken = getattr(leaf, "code", None) not in (SERVER_BUSY, ALLOWANCE_SPENT)
+                    reply = Reply(reason=f"the call failed: {text}" if taken else f"it refused: {text}", sent=taken)
                     if _is_closed(leaf):
                         self._give_up(client)
                 group.cancel_scope.cancel()
@@ -198,6 +200,7 @@ class McpMember:
         return Reply(
             result=reply.result,
             reason=reply.reason,
+            sent=reply.sent,
             repeated=reply.repeated,
             seconds=time.monotonic() - began,
         )

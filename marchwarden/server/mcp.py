@@ -1,41 +1,44 @@
-"""The MCP server: the tool `research`, and the traces of its calls as resources. transports.py serves it."""
+"""The MCP server: the tool `research`, resources and prompts. transports.py serves it."""
 
 from __future__ import annotations
 
+import logging
 import math
-import os
 import re
+import time
 from collections.abc import Awaitable
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from opentelemetry import trace as telemetry
 from pydantic import ValidationError
 
 from marchwarden import __version__
 from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
-from marchwarden.errors import InvalidRequest, MarchwardenError, ResearchFailed
-from marchwarden.server.admission import Admission
-from marchwarden.server.call_ids import CONTINUES_META, REPEATED_META, Calls, call_id_of
-from marchwarden.server.content_resources import TEMPLATE, is_content, read_content
+from marchwarden.errors import AllowanceSpent, InvalidRequest, MarchwardenError, Refused, ResearchFailed
+from marchwarden.server.admission import Ending, Presence
+from marchwarden.server.call_ids import CONTINUES_META, REPEATED_META, call_id_of
+from marchwarden.server.capabilities.content_resources import TEMPLATE, is_content, read_content
+from marchwarden.server.capabilities.prompts import get_prompt, list_prompts
+from marchwarden.server.capabilities.resources import TEMPLATES, list_resources, read_resource
+from marchwarden.server.http.allowances import tokens_in
 from marchwarden.server.markdown import as_markdown
+from marchwarden.server.messages import ALLOWANCE_SPENT, SERVER_BUSY
+from marchwarden.server.service import CallOutcome, CallRecord, Context, Exchange, Service
 from marchwarden.server.worker import Tell, research_in_worker
-from marchwarden.settings import Settings
+from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.source_registry import describe_sources
 from marchwarden.text.escaping import markdown_text, one_line
-from marchwarden.trace.reader import list_traces
 
 TOOL = "research"
-# Traces that are listed as resources, the newest first. A guess.
-TRACES_LISTED = 50
-TRACE_MEDIA_TYPE = "application/jsonl"
-_TRACE_URI = re.compile(r"^trace://([0-9a-fA-F-]{36})$")
+
+# An absolute path, as system errors name it; not the path of a URL.
+_SERVER_PATH = re.compile(r"(?<![\w/:.])/(?:[\w.@+~-]+/)*[\w.@+~-]+")
 
 INSTRUCTIONS = """\
 `research` investigates one question and answers with evidence: each [n] in the answer names a citation, and each
@@ -43,7 +46,9 @@ citation's raw_excerpt is an exact copy from the page that was read. Look at `ga
 on an answer. A gap's category says what to do about it: source_not_found: ask another researcher; access_denied: a
 person or another fetcher; budget_exhausted: ask again with more; contradictory_sources: compare the excerpts;
 scope_exceeded: another kind of researcher. Say in `context` what you know already. A call takes up to a minute, a
-deep one up to three. Every call leaves a trace, readable as the resource trace://{trace_id}."""
+deep one up to three. Every call leaves a trace, readable as the resource trace://{trace_id}: its first progress
+message names it. page://{content_hash} is the text of a cited page. A call that is refused because the server is busy
+says nothing about its question: ask again when it says."""
 FROZEN_WEB = """
 This server answers from a frozen web that ships with Marchwarden. Its pages were written for Marchwarden, on invented
 hosts, to try it out. Do not pass its answers on as research."""
@@ -52,7 +57,7 @@ _DESCRIPTION = """\
 Research a question: search, read pages, and answer with citations whose excerpts are exact copies of what was read.
 Says what it could not find (gaps), what else it met (discoveries, open questions), and how sure it is."""
 
-Context = ServerRequestContext[Any, Any]
+logger = logging.getLogger(__name__)
 
 
 class Research(Protocol):
@@ -63,162 +68,254 @@ class Research(Protocol):
         settings: Settings,
         trace_id: str,
         on_progress: Tell,
+        ending: Ending,
         continues: str | None = None,
     ) -> Awaitable[ResearchResult]: ...
 
 
-def build(settings: Settings, *, research: Research = research_in_worker) -> Server[Any]:
-    """Build the server, ready to be put on a transport; `research` runs a call."""
+def build(
+    settings: Settings, *, research: Research = research_in_worker, service: Service | None = None
+) -> Server[Any]:
+    """Build the server, ready to be put on a transport; `research` runs a call.
+
+    `service` is shared with what stands around the server; without one, the server has its own.
+    """
+    service = service or Service(settings)
     is_shipped_web = "snapshot" in settings.sources and settings.web is None
-    searched = f"\nThis server searches {describe_sources(settings)}."
-    calls = settings.server_calls or max(4, 2 * (os.cpu_count() or 1))
     return Server(
         "marchwarden",
         version=__version__,
         title="Marchwarden",
-        instructions=INSTRUCTIONS + searched + (FROZEN_WEB if is_shipped_web else ""),
-        on_list_tools=partial(_list_tools, _DESCRIPTION + searched),
-        on_call_tool=partial(
-            _call_tool, settings, research, Admission(calls, settings.server_queue), Calls(settings.traces)
-        ),
-        on_list_resources=partial(_list_resources, settings),
+        instructions=f"{INSTRUCTIONS}\n{_searched(settings)}" + (FROZEN_WEB if is_shipped_web else ""),
+        get_tool_input_schema=lambda name: _schema("request") if name == TOOL else None,
+        on_list_tools=partial(_list_tools, service),
+        on_call_tool=partial(_call_tool, service, research),
+        on_list_resources=partial(_list_resources, service),
         on_list_resource_templates=_list_resource_templates,
-        on_read_resource=partial(_read_resource, settings),
+        on_read_resource=partial(_read_resource, service),
+        on_list_prompts=_list_prompts,
+        on_get_prompt=_get_prompt,
     )
 
 
 # The tool
 
+# Made once: making it took a third of the server's own time of a call (evals/benchmarks/server_load.py).
+_schema = cache(json_schema)
+
 
 async def _list_tools(
-    description: str, context: Context, params: types.PaginatedRequestParams | None
+    service: Service, context: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListToolsResult:
+    _require_no_cursor(params)
     tool = types.Tool(
         name=TOOL,
         title="Research a question",
-        description=description,
-        input_schema=json_schema("request"),
-        output_schema=json_schema("result"),
+        description=f"{_DESCRIPTION}\n{_searched(service.settings)}",
+        input_schema=_schema("request"),
+        output_schema=_schema("result"),
         annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=True, idempotent_hint=False),
     )
     return types.ListToolsResult(tools=[tool])
 
 
+def _searched(settings: Settings) -> str:
+    """Return the sources that are searched, in a sentence for the model that chooses a tool."""
+    return f"This server searches {describe_sources(settings)}."
+
+
 async def _call_tool(
-    settings: Settings,
-    research: Research,
-    admission: Admission,
-    calls: Calls,
-    context: Context,
-    params: types.CallToolRequestParams,
+    service: Service, research: Research, context: Context, params: types.CallToolRequestParams
 ) -> types.CallToolResult:
     if params.name != TOOL:
         raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; there is {TOOL!r}")
     try:
         request = ResearchRequest.model_validate(params.arguments or {})
-        given_id = call_id_of(context.meta)
-        continues = call_id_of(context.meta, CONTINUES_META)
+        call = _Call(service, research, context, request, call_id_of(context.meta) or str(uuid4()))
     except ValidationError as error:
         return _refused(str(InvalidRequest.of(error)))
     except InvalidRequest as error:
         return _refused(str(error))
-    trace_id = given_id or str(uuid4())
-    # Progress goes to the client in order, by a task of its own, while the call runs.
-    send, receive = anyio.create_memory_object_stream[str](math.inf)
+    return await call.answer()
 
-    async def relay() -> None:
-        number = 0
-        with receive:
-            async for message in receive:
-                number += 1
-                await context.session.report_progress(number, message=one_line(message))
 
-    async def run() -> ResearchResult:
-        async with admission.place(send.send_nowait):
-            return await research(
-                request,
-                settings=settings,
-                trace_id=trace_id,
-                on_progress=send.send_nowait,
-                continues=continues,
+class _Call:
+    """One call of the tool."""
+
+    def __init__(
+        self, service: Service, research: Research, context: Context, request: ResearchRequest, trace_id: str
+    ) -> None:
+        self._service = service
+        self._research = research
+        self._context = context
+        self._request = request
+        self._exchange: Exchange | None = service.exchange_of(context)
+        self._settings = service.settings_of(context)
+        self._presence = self._exchange.presence if self._exchange else Presence()
+        self._trace_id = trace_id
+        self._continues = call_id_of(context.meta, CONTINUES_META)
+        self._is_repeated = False
+
+    async def answer(self) -> types.CallToolResult:
+        """Return the result, or the error of a call that failed. Raises MCPError for a call that is refused."""
+        telemetry.get_current_span().set_attribute("marchwarden.trace_id", self._trace_id)
+        began = time.monotonic()
+        outcome: CallOutcome = "failed"
+        result: ResearchResult | None = None
+        failure: MarchwardenError | None = None
+        try:
+            result = await self._run()
+            outcome = "answered"
+        except MarchwardenError as error:
+            outcome, failure = "refused" if isinstance(error, Refused) else "failed", error
+        except anyio.get_cancelled_exc_class():
+            outcome = "cancelled"
+            raise
+        finally:
+            record = CallRecord(
+                self._trace_id,
+                self._exchange.caller.name if self._exchange and self._exchange.caller else None,
+                outcome,
+                time.monotonic() - began,
+                result.cost_metadata.tokens_used if result else None,
+                type(failure).__name__ if failure else None,
             )
+            for hear in self._service.on_call_end:
+                hear(record)
+        if result is None:
+            assert failure is not None
+            if isinstance(failure, Refused):
+                raise refusal(failure)
+            return _refused(
+                _explained(failure, self._trace_id, self._settings, hides_paths=self._exchange is not None)
+            )
+        return types.CallToolResult(
+            content=[types.TextContent(text=as_markdown(result))],
+            structured_content=result.model_dump(mode="json"),
+            _meta={REPEATED_META: True} if self._is_repeated else None,
+        )
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(relay)
-        with send:
-            try:
-                result, is_repeated = await calls.once(trace_id, request, run)
-            except MarchwardenError as error:
-                return _refused(_explained(error, trace_id, settings))
-    return types.CallToolResult(
-        content=[types.TextContent(text=as_markdown(result))],
-        structured_content=result.model_dump(mode="json"),
-        _meta={REPEATED_META: True} if is_repeated else None,
-    )
+    async def _run(self) -> ResearchResult:
+        # Progress goes to the client in order, by a task of its own, while the call runs.
+        send, receive = anyio.create_memory_object_stream[str](math.inf)
+
+        async def relay() -> None:
+            number = 0
+            with receive:
+                async for message in receive:
+                    number += 1
+                    shown = _without_paths(message) if self._exchange else message
+                    await self._context.session.report_progress(number, message=one_line(shown))
+
+        failure: MarchwardenError | None = None
+        async with anyio.create_task_group() as group:
+            group.start_soon(relay)
+            with send:
+                try:
+                    calls = self._service.calls_of(self._settings)
+                    run = partial(self._admitted, send.send_nowait)
+                    result, self._is_repeated = await calls.once(self._trace_id, self._request, run)
+                    return result
+                except MarchwardenError as error:
+                    # Out of the group, which would wrap it.
+                    failure = error
+        assert failure is not None
+        raise failure
+
+    async def _admitted(self, tell: Tell) -> ResearchResult:
+        await self._reserve()
+        try:
+            async with self._service.admission.place(tell, self._presence):
+                # Whoever loses the connection can read it there.
+                tell(f"the trace of this call is trace://{self._trace_id}")
+                result = await self._research(
+                    self._request,
+                    settings=self._settings,
+                    trace_id=self._trace_id,
+                    on_progress=tell,
+                    ending=Ending(self._presence, self._service.stop),
+                    continues=self._continues,
+                )
+        except BaseException:
+            await self._settle(None)
+            raise
+        await self._settle(result)
+        return result
+
+    async def _reserve(self) -> None:
+        caller = self._exchange.caller if self._exchange else None
+        if caller and caller.tokens_per_day and self._settings.model_id != EXTRACTIVE:
+            await self._service.allowances.read_today(caller, self._settings.traces)
+            self._service.allowances.reserve(caller, self._trace_id, self._request.constraints.token_budget)
+
+    async def _settle(self, result: ResearchResult | None) -> None:
+        caller = self._exchange.caller if self._exchange else None
+        if caller and caller.tokens_per_day:
+            # Of a call that ended otherwise, the trace tells.
+            path = self._settings.traces / f"{self._trace_id}.jsonl"
+            tokens = result.cost_metadata.tokens_used if result else tokens_in(path)
+            self._service.allowances.settle(caller, self._trace_id, tokens)
+
+
+def refusal(error: Refused) -> MCPError:
+    """Return the JSON-RPC error of a call that was not begun, with the seconds after which to ask again."""
+    code = ALLOWANCE_SPENT if isinstance(error, AllowanceSpent) else SERVER_BUSY
+    return MCPError(code, f"{error}. {error.hint}", {"retryAfter": error.retry_after})
 
 
 def _refused(message: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
 
 
-def _explained(error: MarchwardenError, trace_id: str, settings: Settings) -> str:
+def _explained(error: MarchwardenError, trace_id: str, settings: Settings, *, hides_paths: bool) -> str:
     traced = f"Trace: trace://{trace_id}" if (settings.traces / f"{trace_id}.jsonl").is_file() else None
     # The hint of ResearchFailed names the trace too, for a terminal.
     hint = None if isinstance(error, ResearchFailed) else error.hint
     # A client renders it as Markdown, and a service's own message may be in it.
-    return "\n".join(line for line in (markdown_text(str(error)), hint, traced) if line)
+    lines = [markdown_text(str(error)), hint]
+    if hides_paths:
+        lines = [_without_paths(line) if line else None for line in lines]
+    return "\n".join(line for line in (*lines, traced) if line)
 
 
-# The traces
+def _without_paths(text: str) -> str:
+    """Return a message without the server's paths, which are no business of who calls from elsewhere."""
+    return _SERVER_PATH.sub("[path]", text)
+
+
+# What stands beside it
 
 
 async def _list_resources(
-    settings: Settings, context: Context, params: types.PaginatedRequestParams | None
+    service: Service, context: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
-    summaries = await anyio.to_thread.run_sync(list_traces, settings.traces)
-    resources = [
-        types.Resource(
-            uri=f"trace://{summary.trace_id}",
-            name=summary.trace_id,
-            title=one_line(summary.question or summary.trace_id),
-            description=f"Trace of a call ({summary.outcome}), one JSON object a line.",
-            mime_type=TRACE_MEDIA_TYPE,
-            size=summary.size,
-        )
-        for summary in summaries[:TRACES_LISTED]
-    ]
-    return types.ListResourcesResult(resources=resources)
+    return await list_resources(service.settings_of(context), params.cursor if params else None)
 
 
 async def _list_resource_templates(
     context: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
-    template = types.ResourceTemplate(
-        uri_template="trace://{trace_id}",
-        name="trace",
-        title="Trace of a call",
-        description="Everything that one research call did, one JSON object a line; the last line is its result.",
-        mime_type=TRACE_MEDIA_TYPE,
-    )
-    return types.ListResourceTemplatesResult(resource_templates=[template, TEMPLATE])
+    _require_no_cursor(params)
+    return types.ListResourceTemplatesResult(resource_templates=[*TEMPLATES, TEMPLATE])
 
 
 async def _read_resource(
-    settings: Settings, context: Context, params: types.ReadResourceRequestParams
+    service: Service, context: Context, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    if is_content(params.uri):
-        return await read_content(settings, params.uri)
-    found = _TRACE_URI.match(params.uri)
-    try:
-        # A UUID, written anew: nothing else of a URI ever reaches a path.
-        trace_id = str(UUID(found[1] if found else ""))
-    except ValueError:
-        expected = "resources are trace://{trace_id}, with a UUID"
-        raise MCPError(types.INVALID_PARAMS, expected, {"uri": params.uri}) from None
-    try:
-        body = await anyio.Path(settings.traces / f"{trace_id}.jsonl").read_bytes()
-    except OSError:
-        raise MCPError(types.INVALID_PARAMS, f"there is no trace {trace_id}", {"uri": params.uri}) from None
-    text = body.decode("utf-8", "replace")
-    contents = types.TextResourceContents(uri=params.uri, mime_type=TRACE_MEDIA_TYPE, text=text)
-    return types.ReadResourceResult(contents=[contents])
+    read = read_content if is_content(params.uri) else read_resource
+    return await read(service.settings_of(context), params.uri)
+
+
+async def _list_prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    _require_no_cursor(params)
+    return types.ListPromptsResult(prompts=list_prompts())
+
+
+async def _get_prompt(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    return get_prompt(params.name, params.arguments or {})
+
+
+def _require_no_cursor(params: types.PaginatedRequestParams | None) -> None:
+    """Raise MCPError for a cursor in a list that has one page: this server gave none out."""
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "this cursor is not valid", {"cursor": params.cursor})

@@ -13,6 +13,8 @@ from typing import Any
 from marchwarden.trace.standalone_verifier import is_too_deep
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+# Codes for calls that were not begun, from those that MCP leaves to servers.
+SERVER_BUSY, ALLOWANCE_SPENT = -32010, -32011
 
 
 def screened(line: str) -> Iterator[tuple[str, bool]]:

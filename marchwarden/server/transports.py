@@ -1,4 +1,4 @@
-"""Serves the research tool over MCP: on stdin and stdout, or as streamable HTTP on loopback.
+"""Serves the research tool over MCP: on stdin and stdout, or as streamable HTTP (http/app.py). Heeds signals.
 
 Over stdio nothing but the protocol reaches stdout: its descriptor is taken away from the process before anything
 heavy is imported, so whatever a library prints, now or at its exit, goes to stderr.
@@ -6,20 +6,24 @@ heavy is imported, so whatever a library prints, now or at its exit, goes to std
 
 from __future__ import annotations
 
+import faulthandler
 import ipaddress
+import json
 import os
 import re
 import select
 import signal
 import socket
+import stat
+import sys
 from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from marchwarden.errors import ConfigurationError
+from marchwarden.errors import ConfigurationError, MarchwardenError
 from marchwarden.server.messages import screened
 from marchwarden.settings import Settings
 
@@ -28,8 +32,9 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from marchwarden.server.mcp import Research
+    from marchwarden.server.service import Service
 
-HOST, PORT, PATH = "127.0.0.1", 8111, "/mcp"
+HOST, PORT = "127.0.0.1", 8111
 RESEARCH = "marchwarden.agent.research:research"
 # An escape in a JSON string; `half` where it is one surrogate without the other.
 _ESCAPE = re.compile(
@@ -37,6 +42,14 @@ _ESCAPE = re.compile(
 )
 # Bytes that a pipe which is ready takes without blocking. POSIX warrants 512.
 _PIPE_BUF = getattr(select, "PIPE_BUF", 512)
+
+# The id of a response, as the SDK writes it; a notification has none.
+_RESPONSE_ID = re.compile(r'\{"jsonrpc":"2\.0","id":(-?\d+|"(?:[^"\\]|\\.)*")[,}]')
+
+# Seconds for calls that were stopped to answer with what they know. A guess.
+FINISH_S = 5.0
+# Seconds for those answers to be read. A guess.
+FLUSH_S = 1.0
 
 # Bytes of one message from a client. A guess: the longest request that the contract allows has 20,000.
 MAX_LINE_BYTES = 4_000_000
@@ -55,34 +68,43 @@ def serve(
     warn: Callable[[str], None] = lambda note: None,
     research: str = RESEARCH,
     investigate: Research | None = None,
+    reload: Callable[[], Settings] | None = None,
 ) -> None:
-    """Serve until stdin ends (stdio), or SIGTERM or SIGINT comes; then running calls end, and their traces say so.
+    """Serve until stdin ends and what came is answered (stdio), or SIGTERM or SIGINT comes.
 
-    Raises ConfigurationError where the address can't be listened on, or where it is not loopback and `allow_remote`
-    is not set: whoever reaches it can spend the keys. `announce` is called with the URL once it is listened on.
-    `warn` is called, at the start and with each call, with each part of the model's program that is not used.
-    `research` names the function that workers run, as `module:name`; `investigate` runs calls in this process.
+    After SIGTERM no call is begun. Those that run over HTTP may go on for `server_drain` seconds, then they answer
+    with what they know, as they do at once over stdio and after SIGINT. A second signal ends the server at once.
+    SIGHUP calls `reload` for the settings of later calls. SIGQUIT writes what all threads and tasks do to stderr.
+
+    Raises ConfigurationError where the address can't be listened on, or where it is not loopback, callers need no
+    token, and `allow_remote` is not set: whoever reaches it can spend the keys. `announce` is called with the URL
+    once it is listened on. `warn` is called, at the start and with each call, with each part of the model's program
+    that is not used. `research` names the function that workers run, as `module:name`; `investigate` runs calls in
+    this process.
     """
     if transport == "stdio":
         with _wire() as wire:
-            _run(settings, research, warn, lambda server, leave: _serve_stdio(server, wire, leave), investigate)
+            _run(settings, research, investigate, warn, reload, partial(_serve_stdio, wire), over_http=False)
     else:
-        with _listening(host, port, allow_remote) as listener:
-            _run(
-                settings,
-                research,
-                warn,
-                lambda server, leave: _serve_http(server, listener, host, announce, leave),
-                investigate,
-            )
+        with _listening(settings, host, port, allow_remote) as listener:
+
+            async def serve_on(server: Server[Any], service: Service, leave: anyio.Event) -> None:
+                from marchwarden.server.http.app import serve_http
+
+                await serve_http(server, service, listener, host, announce, leave)
+
+            _run(settings, research, investigate, warn, reload, serve_on, over_http=True)
 
 
 def _run(
     settings: Settings,
     research: str,
-    warn: Callable[[str], None],
-    serve_on: Callable[[Server[Any], anyio.Event], Any],
     investigate: Research | None,
+    warn: Callable[[str], None],
+    reload: Callable[[], Settings] | None,
+    serve_on: Callable[[Server[Any], Service, anyio.Event], Awaitable[None]],
+    *,
+    over_http: bool,
 ) -> None:
     from marchwarden.server.worker import prepare_sources, research_in_worker, warm_up
 
@@ -99,36 +121,94 @@ def _run(
     import anyio
 
     from marchwarden.server.mcp import build
+    from marchwarden.server.service import Service, descriptors_wanted, raise_descriptor_limit
 
-    stopped: list[int] = []
-    """Signal that the operator sent; empty while the server runs, or where its client has gone."""
+    descriptors, wanted = raise_descriptor_limit(), descriptors_wanted(settings)
+    if over_http and descriptors is not None and descriptors < wanted:
+        warn(
+            f"The server may have {descriptors} files and connections open, and wants {wanted}: raise the limit "
+            "(ulimit -Hn, LimitNOFILE), or lower MARCHWARDEN_SERVER_CONNECTIONS."
+        )
+    service = Service(settings)
     server = build(
         settings,
-        research=investigate
-        or partial(research_in_worker, research=research, on_program_note=warn, is_stopping=lambda: bool(stopped)),
+        research=investigate or partial(research_in_worker, research=research, on_program_note=warn),
+        service=service,
     )
 
     async def main() -> None:
         leave = anyio.Event()
         async with anyio.create_task_group() as group:
-            group.start_soon(_watch_signals, leave, stopped)
-            await serve_on(server, leave)
+            group.start_soon(_watch_signals, service, reload, warn, leave, over_http)
+            await serve_on(server, service, leave)
             group.cancel_scope.cancel()
 
     anyio.run(main)
 
 
-async def _watch_signals(leave: anyio.Event, stopped: list[int]) -> None:
+async def _watch_signals(
+    service: Service,
+    reload: Callable[[], Settings] | None,
+    warn: Callable[[str], None],
+    leave: anyio.Event,
+    drains: bool,
+) -> None:
     import anyio
 
+    names = [name for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT") if hasattr(signal, name)]
     try:
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-            async for number in signals:
-                stopped.append(number)
-                leave.set()
+        with anyio.open_signal_receiver(*(signal.Signals[name] for name in names)) as signals:
+            if "SIGQUIT" in names:
+                # At once, in whatever code a thread hangs; the receiver adds the tasks, if it still can.
+                with suppress(OSError, ValueError):
+                    faulthandler.register(signal.SIGQUIT, file=2, all_threads=True, chain=True)
+            async with anyio.create_task_group() as group:
+                async for number in signals:
+                    if number.name == "SIGQUIT":
+                        _dump_tasks()
+                    elif number.name == "SIGHUP":
+                        _reload(service, reload, warn)
+                    elif service.stop.is_asked:
+                        leave.set()
+                    else:
+                        seconds = service.settings.server_drain if drains and number == signal.SIGTERM else 0.0
+                        group.start_soon(_drain, service, seconds, leave)
     except NotImplementedError:
         # Windows has no such signals.
         return
+
+
+async def _drain(service: Service, seconds: float, leave: anyio.Event) -> None:
+    """Begin nothing any more, let what runs end, and leave."""
+    import anyio
+
+    service.admission.close()
+    service.stop.ask(seconds)
+    if service.admission.running:
+        with anyio.move_on_after(seconds + FINISH_S):
+            while service.admission.running:  # noqa: ASYNC110  it is a number, and nobody is in a hurry
+                await anyio.sleep(0.02)
+        # A client may ask for the tool's schema to check the answer.
+        with anyio.move_on_after(FLUSH_S):
+            await service.answered()
+    leave.set()
+
+
+def _reload(service: Service, reload: Callable[[], Settings] | None, warn: Callable[[str], None]) -> None:
+    if reload is None:
+        return
+    try:
+        service.reload(reload())
+    except MarchwardenError as error:
+        warn(f"The settings stay as they were: {error}")
+
+
+def _dump_tasks() -> None:
+    import asyncio
+
+    for task in asyncio.all_tasks():
+        with suppress(OSError, ValueError):
+            task.print_stack(limit=20, file=sys.__stderr__)
 
 
 # stdio
@@ -159,7 +239,7 @@ def _wire() -> Iterator[Wire]:
             os.close(wire.outgoing)
 
 
-async def _serve_stdio(server: Server[Any], wire: Wire, leave: anyio.Event) -> None:
+async def _serve_stdio(wire: Wire, server: Server[Any], service: Service, leave: anyio.Event) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
@@ -168,6 +248,7 @@ async def _serve_stdio(server: Server[Any], wire: Wire, leave: anyio.Event) -> N
         scope.cancel()
 
     out = _Outgoing(wire.outgoing, leave)
+    service.answered = out.answered
     incoming = cast("anyio.AsyncFile[str]", _readable(_incoming(wire.incoming), out))
     outgoing = cast("anyio.AsyncFile[str]", out)
     async with anyio.create_task_group() as group:
@@ -178,13 +259,16 @@ async def _serve_stdio(server: Server[Any], wire: Wire, leave: anyio.Event) -> N
 
 
 async def _readable(lines: AsyncIterator[str], out: _Outgoing) -> AsyncIterator[str]:
-    """Yield the messages that the SDK can read; answer the others."""
+    """Yield the messages that the SDK can read; answer the others. End once all is answered."""
     async for line in lines:
         for message, is_readable in screened(line):
             if is_readable:
+                out.expect(message)
                 yield message
             else:
                 await out.write(f"{message}\n")
+    # The SDK drops what it is working on when this ends.
+    await out.answered_or_unread()
 
 
 async def _incoming(descriptor: int) -> AsyncIterator[str]:
@@ -218,7 +302,10 @@ def _decode_line(line: bytes) -> str:
 
 
 class _Outgoing:
-    """Writes UTF-8 without ever blocking. Sets `leave` where nobody is there to read any more."""
+    """Writes UTF-8 without ever blocking. Sets `leave` where nobody is there to read any more.
+
+    Knows which requests have no answer yet.
+    """
 
     def __init__(self, descriptor: int, leave: anyio.Event) -> None:
         from anyio import Lock
@@ -227,6 +314,41 @@ class _Outgoing:
         self._leave = leave
         # A message is written in parts: another must not come between.
         self._turn = Lock()
+        # Ids as JSON: 1 and "1" are two.
+        self._open: set[str] = set()
+
+    def expect(self, message: str) -> None:
+        """Note a request, which is to be answered, or that one was taken back, and gets no answer."""
+        read = json.loads(message)
+        if read.get("method") == "notifications/cancelled":
+            params = read.get("params")
+            self._open.discard(json.dumps(params.get("requestId") if isinstance(params, dict) else None))
+        elif "method" in read and "id" in read:
+            self._open.add(json.dumps(read["id"], ensure_ascii=False))
+
+    async def answered(self) -> None:
+        """Return once every request is answered."""
+        from anyio import sleep
+
+        while self._open:  # noqa: ASYNC110  it happens once, at the end
+            await sleep(0.02)
+
+    async def answered_or_unread(self) -> None:
+        """Return once every request is answered, or nobody is there to read."""
+        from anyio import create_task_group, wait_readable
+
+        async def watch_reader() -> None:
+            # What is only written to becomes readable, with an error or an end, when its reader is gone.
+            with suppress(OSError):
+                await wait_readable(self._descriptor)
+                group.cancel_scope.cancel()
+
+        async with create_task_group() as group:
+            mode = os.fstat(self._descriptor).st_mode
+            if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+                group.start_soon(watch_reader)
+            await self.answered()
+            group.cancel_scope.cancel()
 
     async def write(self, text: str) -> None:
         from anyio import wait_writable
@@ -239,6 +361,8 @@ class _Outgoing:
                     rest = rest[await _when_ready(wait_writable, self._descriptor, write_part) :]
             except OSError:
                 self._leave.set()
+        if found := _RESPONSE_ID.match(text):
+            self._open.discard(found[1])
 
     async def flush(self) -> None:
         pass
@@ -255,16 +379,18 @@ async def _when_ready(wait: Callable[[int], Awaitable[None]], descriptor: int, a
 
 
 @contextmanager
-def _listening(host: str, port: int, allow_remote: bool) -> Iterator[socket.socket]:
-    if not allow_remote and not _is_loopback(host):
+def _listening(settings: Settings, host: str, port: int, allow_remote: bool) -> Iterator[socket.socket]:
+    has_tokens = settings.server_tokens is not None or settings.server_issuer is not None
+    if not (allow_remote or has_tokens or _is_loopback(host)):
         raise ConfigurationError(
             f"{host} can be reached from other machines, and whoever reaches the server can spend its keys",
-            hint=f"Listen on {HOST}, or allow remote callers (--allow-remote).",
+            hint=f"Listen on {HOST}, give callers tokens (MARCHWARDEN_SERVER_TOKENS), or allow everybody "
+            "(--allow-remote).",
         )
-    if host in ("", "0.0.0.0", "::"):
+    if host in ("", "0.0.0.0", "::") and settings.server_url is None:
         raise ConfigurationError(
             f"{host} is no name that callers use, and requests are checked for naming this server",
-            hint="Listen on the one address or host name that callers use.",
+            hint="Set MARCHWARDEN_SERVER_URL to the address that callers use, or listen on that alone.",
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -284,46 +410,3 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-async def _serve_http(
-    server: Server[Any],
-    listener: socket.socket,
-    host: str,
-    announce: Callable[[str], None] | None,
-    leave: anyio.Event,
-) -> None:
-    import anyio
-    import uvicorn
-
-    app = server.streamable_http_app(streamable_http_path=PATH, transport_security=_who_may_call(host))
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
-    runner = uvicorn.Server(config)
-    runner.capture_signals = nullcontext  # type: ignore[assignment, method-assign]  # they are watched here
-
-    async def until_told() -> None:
-        await leave.wait()
-        runner.should_exit = True
-
-    if announce:
-        name = f"[{host}]" if ":" in host else host
-        announce(f"http://{name}:{listener.getsockname()[1]}{PATH}")
-    async with anyio.create_task_group() as group:
-        group.start_soon(until_told)
-        await runner.serve(sockets=[listener])
-        group.cancel_scope.cancel()
-
-
-def _who_may_call(host: str) -> Any:
-    """Return the checks of requests: they name this server in `Host`, and come from no page of another site."""
-    # Against DNS rebinding, by which a page in a browser could call a server on this machine.
-    from mcp.server.transport_security import TransportSecuritySettings
-
-    names = ["127.0.0.1", "localhost", "[::1]"]
-    if not _is_loopback(host):
-        names.append(f"[{host}]" if ":" in host else host)
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[f"{name}:*" for name in names],
-        allowed_origins=[f"http://{name}:*" for name in names],
-    )

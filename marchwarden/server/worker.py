@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import multiprocessing
 import os
 import signal
@@ -25,8 +26,9 @@ import anyio
 import anyio.to_thread
 
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.errors import ConfigurationError, MarchwardenError, ResearchFailed, StorageError
+from marchwarden.errors import ConfigurationError, MarchwardenError, ResearchFailed, ServerStopping, StorageError
 from marchwarden.server import worker_process
+from marchwarden.server.admission import STOPPED, Ending
 from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job, run
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.text import embedding
@@ -39,7 +41,6 @@ from marchwarden.trace.events import (
     Finished,
     ModelCalled,
     Started,
-    WasCancelled,
     WasKilled,
     parse_event,
 )
@@ -61,9 +62,13 @@ HEARTBEAT_SECONDS = 8.0
 # Seconds in which a process that was killed is still read from. A guess.
 DRAIN_SECONDS = 1.0
 
+# Seconds in which a server that was stopped is likely to be there again. A guess.
+RESTART_SECONDS = 10
+
 _KILLS = {
     "seconds": "it went on for longer than its time and the grace after it",
     "tokens": "it used more tokens than it was given",
+    "stopped": STOPPED,
 }
 _starting = threading.Lock()
 _CHECKOUT = Path(__file__).parents[2]
@@ -82,15 +87,16 @@ async def research_in_worker(
     on_progress: Tell,
     research: str = RESEARCH,
     on_program_note: Tell = lambda note: None,
-    is_stopping: Callable[[], bool] = lambda: False,
+    ending: Ending | None = None,
     continues: str | None = None,
 ) -> ResearchResult:
     """Run one call in a process of its own, and write its trace.
 
     `research` names the function to run, as `module:name`. `on_program_note` is called with each part of the model's
-    program that is not used. Cancelling kills the process; `is_stopping` is true where the operator does so, and not
-    the caller. Raises ResearchFailed where the process dies, fails inside, or does not get ready; ConfigurationError
-    and StorageError as they are. A ConfigurationError before the first step leaves no trace.
+    program that is not used; `continues` is the id of the trace that the call follows up. Cancelling kills the
+    process. When the time of `ending.stop` is over, the call answers with what it knows, and one that has not begun
+    raises ServerStopping. Raises ResearchFailed where the process dies, fails inside, or does not get ready;
+    ConfigurationError and StorageError as they are. A ConfigurationError before the first step leaves no trace.
     """
     job = Job(research=research, request=request, settings=settings, trace_id=trace_id)
     writer = TraceWriter(
@@ -99,9 +105,10 @@ async def research_in_worker(
         secrets=secrets_of(settings),
         on_progress=on_progress,
         signing_key=settings.signing_key,
+        continues=continues,
     )
     with writer:
-        return await _Call(job, writer, on_program_note, is_stopping, continues).run()
+        return await _Call(job, writer, on_program_note, ending or Ending()).run()
 
 
 def warm_up(settings: Settings, *, quiet: bool = False) -> None:
@@ -241,19 +248,11 @@ class _Worker:
 class _Call:
     """One call from its start to its result. Times are of time.monotonic, in seconds."""
 
-    def __init__(
-        self,
-        job: Job,
-        writer: TraceWriter,
-        on_program_note: Tell,
-        is_stopping: Callable[[], bool],
-        continues: str | None,
-    ) -> None:
+    def __init__(self, job: Job, writer: TraceWriter, on_program_note: Tell, ending: Ending) -> None:
         self._job = job
         self._writer = writer
         self._on_program_note = on_program_note
-        self._is_stopping = is_stopping
-        self._continues = continues
+        self._ending = ending
         self._channel, theirs = socket.socketpair()
         self._channel.setblocking(False)
         self._worker = _Worker(job, theirs)
@@ -264,7 +263,10 @@ class _Call:
         self._message = "starting"
         self._deadline = self._started + START_SECONDS
         self._drained = False
-        self._killed: Literal["seconds", "tokens"] | None = None
+        self._stop_at = math.inf
+        """Time at which the operator's patience ends."""
+        self._waiting: anyio.CancelScope | None = None
+        self._killed: Literal["seconds", "tokens", "stopped"] | None = None
         self._checkpoint: Frame | None = None
         self._tokens_used = 0
         self._result: ResearchResult | None = None
@@ -274,20 +276,15 @@ class _Call:
         try:
             # Not awaited: it waits for the process that calls are forked from, and the clock is running.
             threading.Thread(target=self._worker.start, daemon=True).start()
-            while received := await self._receive():
-                for frame in self._reader.feed(received):
-                    self._take(frame)
+            with self._ending.stop.heard_by(self._hurry):
+                while received := await self._receive():
+                    for frame in self._reader.feed(received):
+                        self._take(frame)
             return await self._outcome()
         except anyio.get_cancelled_exc_class():
             self._worker.kill()
             with suppress(StorageError):
-                question = self._job.request.question
-                if self._is_stopping():
-                    why = "the server was stopped by its operator"
-                    self._writer.record(WasCancelled(decision=why, by="operator", question=question))
-                else:
-                    why = "the caller cancelled the call"
-                    self._writer.record(WasCancelled(decision=why, question=question))
+                self._writer.record(self._ending.cancellation(self._job.request.question))
             raise
         except MarchwardenError:
             raise
@@ -306,11 +303,14 @@ class _Call:
             if now >= self._deadline:
                 self._drained = self._killed is not None
                 self._stop("seconds")
+            if now >= self._stop_at:
+                self._stop_at = math.inf
+                self._stop("stopped")
             if now >= self._told + HEARTBEAT_SECONDS:
                 self._tell(f"{self._message} ({now - self._started:.0f} s)")
             # The event loop's clock is another one than ours.
-            wait = min(self._deadline, self._told + HEARTBEAT_SECONDS) - time.monotonic()
-            with anyio.move_on_at(anyio.current_time() + max(0.0, wait)):
+            wait = min(self._deadline, self._stop_at, self._told + HEARTBEAT_SECONDS) - time.monotonic()
+            with anyio.move_on_at(anyio.current_time() + max(0.0, wait)) as self._waiting:
                 await anyio.wait_readable(self._channel)
                 try:
                     return self._channel.recv(262_144)
@@ -320,7 +320,12 @@ class _Call:
                     return b""
         return b""
 
-    def _stop(self, reason: Literal["seconds", "tokens"]) -> None:
+    def _hurry(self) -> None:
+        self._stop_at = time.monotonic() + self._ending.stop.seconds
+        if self._waiting:
+            self._waiting.cancel()  # it waits until another time
+
+    def _stop(self, reason: Literal["seconds", "tokens", "stopped"]) -> None:
         self._worker.kill()
         self._killed = self._killed or reason
         self._deadline = time.monotonic() + DRAIN_SECONDS
@@ -348,8 +353,6 @@ class _Call:
         # The result of a call that was killed is not the one that its caller gets.
         if isinstance(event, Finished) and self._killed:
             return
-        if isinstance(event, Started) and self._continues:
-            event = event.model_copy(update={"continues": self._continues})
         try:
             self._writer.record(event)
         except StorageError as error:
@@ -373,6 +376,10 @@ class _Call:
     # Once it has ended
 
     async def _outcome(self) -> ResearchResult:
+        if self._killed == "stopped" and self._began is None:
+            with suppress(StorageError):
+                self._writer.record(self._ending.cancellation(self._job.request.question))
+            raise ServerStopping(retry_after=RESTART_SECONDS)
         if self._killed == "seconds" and self._began is None:
             late = f"its process was not ready within {START_SECONDS:g} s: the server is overloaded, ask again later"
             raise self._failed("NotReady", late)
@@ -391,7 +398,7 @@ class _Call:
         reason = await anyio.to_thread.run_sync(self._worker.exit_reason)
         raise self._failed(reason)
 
-    async def _finish(self, limit: Literal["seconds", "tokens"]) -> ResearchResult:
+    async def _finish(self, limit: Literal["seconds", "tokens", "stopped"]) -> ResearchResult:
         self._writer.record(WasKilled(decision=_KILLS[limit], reason=limit))
         result, record = await anyio.to_thread.run_sync(self._finished_from_outside, limit)
         self._killed = None
@@ -399,7 +406,9 @@ class _Call:
         self._record(Finished(decision="finished with what had been found", result=result))
         return result
 
-    def _finished_from_outside(self, limit: Literal["seconds", "tokens"]) -> tuple[ResearchResult, Concluded]:
+    def _finished_from_outside(
+        self, limit: Literal["seconds", "tokens", "stopped"]
+    ) -> tuple[ResearchResult, Concluded]:
         # Run in a thread, since this import takes a moment the first time.
         from marchwarden.agent.conclusion import Checkpoint, finish
         from marchwarden.ledger import Ledger

@@ -43,6 +43,7 @@ LIMITS_REACHED: dict[Limit, str] = {
     "iterations": "the iteration limit was reached",
     "sources": "the page limit was reached",
     "seconds": "the time limit was reached",
+    "stopped": "the server was stopped by its operator",
 }
 
 

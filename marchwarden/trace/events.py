@@ -366,7 +366,8 @@ class WasKilled(_Event):
     """The call's process did not stop in time, or died, and the result was finished outside of it."""
 
     action: Literal["killed"] = "killed"
-    reason: Literal["seconds", "tokens"]
+    reason: Literal["seconds", "tokens", "stopped"]
+    """Limit that was passed; `stopped` where the operator stopped the server."""
 
 
 class Failed(_Event):

@@ -75,6 +75,7 @@ _STOPS = {
 _KILLS = {
     "seconds": "it did not stop in time",
     "tokens": "it used more tokens than it was given",
+    "stopped": "the server was stopped by its operator",
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.early import debugging, trace_folder
+from marchwarden.cli.early import debugging, server_token, trace_folder
 from marchwarden.errors import ConfigurationError
 from marchwarden.settings import load_settings
 
@@ -19,6 +19,7 @@ from marchwarden.settings import load_settings
         ({"MARCHWARDEN_TRACE_DIR": "from-environment"}, "MARCHWARDEN_TRACE_DIR=from-dotenv\n"),
         ({"MARCHWARDEN_TRACE_DIR": ""}, "MARCHWARDEN_TRACE_DIR=from-dotenv\n"),
         ({"marchwarden_trace_dir": "~/lower", "MARCHWARDEN_DEBUG": "TRUE"}, None),
+        ({}, "MARCHWARDEN_SERVER_TOKEN=a-token-of-a-server\n"),
         ({"MARCHWARDEN_DEBUG": "1"}, "MARCHWARDEN_DEBUG=0\nmarchwarden_trace_dir='quoted folder'\n"),
         ({"MARCHWARDEN_DEBUG": "off"}, "# nothing\n"),
         ({}, "\ufeffMARCHWARDEN_TRACE_DIR=after-a-byte-order-mark\n"),
@@ -34,6 +35,7 @@ def test_it_agrees_with_the_settings(
         Path(".env").write_text(dotenv, encoding="utf-8")
     settings = load_settings()
     assert (trace_folder(), debugging()) == (settings.traces, settings.debug)
+    assert server_token() == (settings.server_token.get_secret_value() if settings.server_token else None)
 
 
 def test_a_debug_switch_that_is_no_boolean_is_off_until_the_settings_report_it(

@@ -20,7 +20,9 @@ from marchwarden.orchestrator.investigator import Investigation
 from marchwarden.orchestrator.investigator_call import investigate_call, run_investigation
 from marchwarden.orchestrator.members import Call
 from marchwarden.orchestrator.team import Team
+from marchwarden.server.admission import Ending, Stop
 from marchwarden.trace.events import Dispatched, Dropped, Lost, Returned, Skipped, Stopped
+from marchwarden.trace.reader import read_trace
 from marchwarden.trace.standalone_verifier import check
 from tests.orchestrator.fakes import (
     ABSENT,
@@ -264,6 +266,29 @@ async def test_a_call_of_a_server_with_a_team_tells_its_progress_in_percent(tmp_
         "100% · one: verifying what it quotes",
         "100% · writing the answer",
     ]
+
+
+async def test_a_server_that_is_stopped_answers_an_investigation_with_what_it_knows(tmp_path: Path) -> None:
+    _, first = member("one", tmp_path, Script(pages=BUILT))
+    _, hanging = member("two", tmp_path, Script(mode=HANGS))
+    stop = Stop()
+
+    def hear(message: str) -> None:
+        if message.startswith("50%"):  # one of the two has answered
+            stop.ask(0.0)
+
+    result = await investigate_call(
+        ResearchRequest(question=QUESTION),
+        settings=settings_of(tmp_path),
+        trace_id=TRACE_ID,
+        on_progress=hear,
+        team=Team((first, hanging)),
+        ending=Ending(stop=stop),
+    )
+    assert result.citations
+    assert any(gap.detail.startswith("The server was stopped by its operator") for gap in result.gaps)
+    (stopped,) = events_of(read_trace(tmp_path / f"{TRACE_ID}.jsonl"), Stopped)
+    assert stopped.decision == "It was interrupted by the operator of its server, and answers with what there is."
 
 
 async def test_a_filter_of_domains_holds_whatever_a_researcher_quotes(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from marchwarden.observations import content_hash
 from marchwarden.orchestrator.members import Call, McpMember, Reply
 from marchwarden.server.call_ids import CALL_META
 from marchwarden.server.mcp import build
+from marchwarden.server.service import Service
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Finished
 from marchwarden.trace.writer import TraceWriter
@@ -114,7 +115,17 @@ async def test_one_that_can_t_be_started_or_is_no_researcher_was_never_asked() -
         assert "could not be reached" in replies[0].reason
 
 
-async def answered(request: ResearchRequest, *, settings: Any, trace_id: str, on_progress: Any) -> ResearchResult:
+async def test_a_server_that_is_busy_costs_nothing(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path).model_copy(update={"server_calls": 1, "server_queue": 0})
+    service = Service(settings)
+    async with connected(lambda: build(settings, research=answered, service=service)) as one:
+        async with service.admission.place(lambda message: None):
+            reply = await ask(one)
+        assert (reply.sent, (await ask(one)).sent) == (False, True)
+    assert "it refused: the server is busy" in reply.reason
+
+
+async def answered(request: ResearchRequest, *, settings: Any, trace_id: str, **rest: Any) -> ResearchResult:
     result = a_result(trace_id=trace_id)
     with TraceWriter(settings.traces, trace_id) as writer:
         writer.record(started(request.question))

@@ -81,13 +81,15 @@ async def test_a_call_gives_structured_content_and_text_and_tells_what_it_does(w
 
     async with a_client(way, tmp_path) as client:
         answer = await client.call_tool("research", {"question": "answer me"}, progress_callback=hear)
-        await _until(lambda: bool(heard))
+        await _until(lambda: len(heard) > 1)
     assert not answer.is_error
     result = ResearchResult.model_validate(answer.structured_content)
     assert "says: answer me" in result.answer
     assert result.answer in text_of(answer)
     assert f"trace://{result.trace_id}" in text_of(answer)
-    assert [message for _, message in heard] == ["doing: answer me"]
+    # A client that is cut off can read the answer there.
+    assert heard[0][1] == f"the trace of this call is trace://{result.trace_id}"
+    assert [message for _, message in heard[1:]] == ["doing: answer me"]
     assert the_trace(tmp_path).result == result
 
 
@@ -128,7 +130,7 @@ async def test_a_call_that_dies_is_an_error_with_its_trace_and_the_server_lives_
 async def test_what_can_be_called_and_read_is_declared(way: Way, tmp_path: Path) -> None:
     async with a_client(way, tmp_path) as client:
         (tool,) = (await client.list_tools()).tools
-        template, stored = (await client.list_resource_templates()).resource_templates
+        templates = (await client.list_resource_templates()).resource_templates
         assert (await client.list_resources()).resources == []
         await client.call_tool("research", {"question": "answer me"})
         (resource,) = (await client.list_resources()).resources
@@ -141,8 +143,11 @@ async def test_what_can_be_called_and_read_is_declared(way: Way, tmp_path: Path)
     assert tool.input_schema["properties"]["question"]["maxLength"] == 500
     assert tool.output_schema
     assert "raw_excerpt" in tool.output_schema["$defs"]["Citation"]["required"]
-    assert template.uri_template == "trace://{trace_id}"
-    assert stored.uri_template == "content://{content_hash}"
+    assert [template.uri_template for template in templates] == [
+        "trace://{trace_id}",
+        "page://{hash}",
+        "content://{content_hash}",
+    ]
     assert resource.uri == f"trace://{the_trace(tmp_path).trace_id}"
     assert resource.title == "answer me"
     assert instructions
@@ -223,19 +228,23 @@ async def test_a_trace_that_cannot_be_written_is_an_error_without_a_trace(tmp_pa
 async def test_a_server_that_is_busy_says_so_at_once_and_when_to_ask_again(tmp_path: Path) -> None:
     settings = Settings(trace_dir=tmp_path / "traces", server_calls=1, server_queue=0)
     server = build(settings, research=partial(research_in_worker, research=STANDIN))
-    answers = []
+    answers, refusals = [], []
     async with Client(server) as client:
 
         async def ask() -> None:
-            answers.append(await client.call_tool("research", {"question": "answer me"}))
+            try:
+                answers.append(await client.call_tool("research", {"question": "answer me"}))
+            except MCPError as error:
+                refusals.append(error)
 
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
             group.start_soon(ask)
-    refused, answered = answers
-    assert refused.is_error
-    assert "the server is busy (calls that run: 1, that wait: 0); try again in" in text_of(refused)
-    assert "says nothing about the question" in text_of(refused)
+    (refused,), (answered,) = refusals, answers
+    assert refused.code == -32010
+    assert "the server is busy (calls that run: 1, that wait: 0); try again in" in refused.message
+    assert "says nothing about the question" in refused.message
+    assert refused.data["retryAfter"] >= 1
     assert not answered.is_error
     assert len(list((tmp_path / "traces").glob("*.jsonl"))) == 1
 
@@ -416,7 +425,7 @@ def test_an_endless_line_is_cut_and_the_next_message_is_read() -> None:
         json.loads(long)
 
 
-@pytest.mark.parametrize("ending", ["SIGINT", "end of stdin", "SIGKILL"])  # SIGTERM ends a server over HTTP, below
+@pytest.mark.parametrize("ending", ["SIGINT", "client gone", "SIGKILL"])  # SIGTERM ends a server over HTTP, below
 def test_a_server_that_ends_leaves_no_process_and_says_in_its_traces_why(tmp_path: Path, ending: str) -> None:
     note = tmp_path / "pid"
     with a_raw_server(tmp_path) as server:
@@ -427,18 +436,90 @@ def test_a_server_that_ends_leaves_no_process_and_says_in_its_traces_why(tmp_pat
         family = descendants(server.process.pid)
         assert int(note.read_text()) in family
         begun = time.monotonic()
-        if ending == "end of stdin":
+        if ending == "client gone":
             assert server.process.stdin
+            assert server.process.stdout
             server.process.stdin.close()
+            server.process.stdout.close()
         else:
             os.kill(server.process.pid, signal.Signals[ending])
+        answer = server.receive() if ending == "SIGINT" else None
         status = server.process.wait(timeout=30)
         assert time.monotonic() - begun < within(3)
         assert all(dies(pid) for pid in family)
     assert status == (-signal.SIGKILL if ending == "SIGKILL" else 0)
-    assert the_trace(tmp_path).outcome == ("unfinished" if ending == "SIGKILL" else "cancelled")
-    if ending != "SIGKILL":
-        assert the_trace(tmp_path).raw[-1]["by"] == ("operator" if ending == "SIGINT" else "caller")
+    trace = the_trace(tmp_path)
+    assert trace.outcome == {"SIGKILL": "unfinished", "client gone": "cancelled", "SIGINT": "finished"}[ending]
+    if answer is not None:
+        # What is known is answered.
+        assert answer["result"]["structuredContent"]["trace_id"] == trace.trace_id
+        assert "server was stopped by its operator" in answer["result"]["structuredContent"]["answer"]
+        assert ["server was stopped" in line["decision"] for line in trace.raw if line["action"] == "killed"] == [
+            True
+        ]
+    elif ending == "client gone":
+        assert trace.raw[-1]["by"] == "caller"
+
+
+def test_what_is_running_when_stdin_ends_is_answered(tmp_path: Path) -> None:
+    messages: list[dict[str, Any]] = [
+        {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+                                                     "clientInfo": {"name": "t", "version": "0"}}},
+        {"method": "notifications/initialized"},
+        {"id": "one", "method": "tools/call", "params": {"name": "research", "arguments": {"question": "answer me"}}},
+        {"id": 2, "method": "tools/call", "params": {"name": "research", "arguments": {"question": "sleep"}}},
+        {"method": "notifications/cancelled", "params": {"requestId": 2}},
+    ]  # fmt: skip
+    given = "\n".join(json.dumps({"jsonrpc": "2.0", **each}) for each in messages)
+    arguments = [sys.executable, "-c", SERVE, "stdio", STANDIN]
+    ended = subprocess.run(
+        arguments,
+        input=given.encode(),
+        stdout=subprocess.PIPE,
+        env=environment(tmp_path),
+        cwd=ROOT,
+        check=True,
+        timeout=60,
+    )
+    answers = {answer.get("id"): answer for answer in map(json.loads, ended.stdout.splitlines())}
+    assert "says: answer me" in answers["one"]["result"]["structuredContent"]["answer"]
+    assert 2 not in answers  # it was taken back
+
+
+def test_an_operator_reloads_the_settings_and_looks_at_the_stacks(tmp_path: Path) -> None:
+    code = SERVE.replace(
+        "research=sys.argv[2],",
+        "research=sys.argv[2], warn=lambda note: print(note, file=sys.stderr, flush=True), reload=reload,",
+    )
+    # The first time the settings are broken.
+    reload = (
+        "calls = []\n"
+        "def reload():\n"
+        "    calls.append(1)\n"
+        "    from marchwarden.errors import ConfigurationError\n"
+        "    if len(calls) == 1: raise ConfigurationError('no such corpus')\n"
+        "    return Settings(max_seconds=120, server_calls=1, server_queue=0)\n"
+    )
+    with a_raw_server(tmp_path, reload + code) as server:
+        assert server.process.stderr
+        server.initialize()
+        server.process.send_signal(signal.SIGQUIT)
+        stacks = b""
+        while b"_serve_stdio" not in stacks:
+            stacks += server.process.stderr.readline()
+        assert b"most recent call" in stacks
+        server.process.send_signal(signal.SIGHUP)
+        line = b""
+        while b"no such corpus" not in line:
+            line = server.process.stderr.readline()
+        assert line.startswith(b"The settings stay as they were")
+        server.process.send_signal(signal.SIGHUP)
+        time.sleep(0.1)
+        for number in (1, 2):
+            server.call("answer me", number)
+        answers = {answer["id"]: answer for answer in (server.receive(), server.receive())}
+        assert answers[2]["error"]["code"] == -32010
+        assert "answer me" in answers[1]["result"]["structuredContent"]["answer"]
 
 
 def test_a_client_that_reads_no_more_does_not_hold_up_the_end(tmp_path: Path) -> None:
@@ -528,25 +609,32 @@ async def test_pages_of_other_sites_and_other_names_are_refused(url: str) -> Non
 async def test_sigterm_ends_an_http_server_in_the_middle_of_a_call(tmp_path: Path) -> None:
     note = tmp_path / "pid"
 
-    async def call(url: str) -> None:
-        with suppress(Exception):  # which one a lost connection is, is the client library's affair
-            async with Client(url) as client:
-                await client.call_tool("research", {"question": f"tell_pid {note}"})
+    answers: list[Any] = []
 
+    async def call(url: str) -> None:
+        with suppress(Exception):  # the server is gone when the client says that it goes
+            async with Client(url) as client:
+                answers.append(await client.call_tool("research", {"question": f"tell_pid {note}"}))
+
+    variables = environment(tmp_path, MARCHWARDEN_SERVER_DRAIN="0.1")
     with subprocess.Popen(  # noqa: ASYNC220
-        [sys.executable, "-c", SERVE, "http", STANDIN], stderr=subprocess.PIPE, env=environment(tmp_path), cwd=ROOT
+        [sys.executable, "-c", SERVE, "http", STANDIN], stderr=subprocess.PIPE, env=variables, cwd=ROOT
     ) as process:
         assert process.stderr
         async with anyio.create_task_group() as group:
             group.start_soon(call, process.stderr.readline().decode().strip())
             await _until(lambda: note.exists() and bool(note.read_text()))
             process.terminate()
+            await _until(lambda: bool(answers))
             await _until(lambda: process.poll() is not None, 30)
             group.cancel_scope.cancel()
         assert process.returncode == 0
     assert dies(int(note.read_text()))
-    assert the_trace(tmp_path).outcome == "cancelled"
-    assert the_trace(tmp_path).raw[-1]["decision"] == "the server was stopped by its operator"
+    (result,) = answers
+    assert result.structured_content["trace_id"] == the_trace(tmp_path).trace_id
+    assert the_trace(tmp_path).outcome == "finished"
+    killed = next(line for line in the_trace(tmp_path).raw if line["action"] == "killed")
+    assert (killed["reason"], killed["decision"]) == ("stopped", "the server was stopped by its operator")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marchwarden.cli.early import trace_folder
+from marchwarden.cli.early import server_token, trace_folder
 from marchwarden.environment import without_credentials
 from marchwarden.errors import MarchwardenError
 
@@ -91,7 +91,19 @@ class Connection:
         """Connect, for any number of calls."""
         from mcp import Client
 
-        async with Client(self._make_server(self._settings) if self._settings else self._url) as client:
+        token = None if self.is_own else server_token()
+        if token is None:
+            async with Client(self._make_server(self._settings) if self._settings else self._url) as client:
+                yield client
+            return
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        headers, timeout = {"authorization": f"Bearer {token}"}, httpx2.Timeout(SILENCE_SECONDS)
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=timeout) as http,
+            Client(streamable_http_client(self._url, http_client=http)) as client,
+        ):
             yield client
 
     async def research(
@@ -153,11 +165,15 @@ class Connection:
 
     def explained(self, error: Exception) -> MarchwardenError:
         """Return a failure between client and server in one line, with what to do about it."""
+        from marchwarden.server.messages import ALLOWANCE_SPENT, SERVER_BUSY
+
         logger.debug("the call failed", exc_info=error)
         causes = list(leaves(error))
         if ours := next((cause for cause in causes if isinstance(cause, MarchwardenError)), None):
             return ours
         cause = causes[0]
+        if getattr(cause, "code", None) in (SERVER_BUSY, ALLOWANCE_SPENT):
+            return MarchwardenError(getattr(cause, "message", str(cause)))
         said = str(cause).strip() or type(cause).__name__
         if self.is_own:
             return MarchwardenError(
@@ -166,7 +182,8 @@ class Connection:
             )
         return MarchwardenError(
             f"no answer from {self.address}: {without_credentials(said)}",
-            hint="Is it running, and does the address end in /mcp? Start one: marchwarden serve --transport http",
+            hint="Is it running, does the address end in /mcp, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "
+            "Start one: marchwarden serve --transport http",
         )
 
 

@@ -1,0 +1,1 @@
+"""What the server offers beside its tool: resources and prompts."""

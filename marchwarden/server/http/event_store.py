@@ -1,0 +1,68 @@
+"""Events of sessions over HTTP, kept for clients that were cut off: they fetch the rest of an answer by
+`Last-Event-ID`.
+
+The SDK gives a store no session, only the number of a request, which other sessions have too. So the session is in a
+context variable, and no session is shown the events of another.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from secrets import token_hex
+
+from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
+
+# Bytes of all events, at most; the oldest streams are dropped. A guess: a thousand results of 60 kB.
+MAX_BYTES = 64_000_000
+
+# Session of the request that is being served: it is set anew for each request, and inherited by a session's tasks.
+session: ContextVar[str] = ContextVar("session")
+
+
+@dataclass
+class _Stream:
+    session: str
+    stream_id: StreamId
+    name: str = field(default_factory=lambda: token_hex(8))
+    events: list[JSONRPCMessage | None] = field(default_factory=list)
+    size: int = 0
+
+
+class SessionEvents(EventStore):
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._size = 0
+        self._streams: OrderedDict[tuple[str, StreamId], _Stream] = OrderedDict()
+        self._by_name: dict[str, _Stream] = {}
+
+    async def store_event(self, stream_id: StreamId, message: JSONRPCMessage | None) -> EventId:
+        key = (session.get(""), stream_id)
+        stream = self._streams.get(key)
+        if stream is None:
+            stream = self._streams[key] = _Stream(*key)
+            self._by_name[stream.name] = stream
+        self._streams.move_to_end(key)
+        size = len(message.model_dump_json(by_alias=True, exclude_unset=True)) if message else 0
+        stream.events.append(message)
+        stream.size += size
+        self._size += size
+        while self._size > self._max_bytes and len(self._streams) > 1:
+            _, oldest = self._streams.popitem(last=False)
+            del self._by_name[oldest.name]
+            self._size -= oldest.size
+        return f"{stream.name}-{len(stream.events)}"
+
+    async def replay_events_after(self, last_event_id: EventId, send_callback: EventCallback) -> StreamId | None:
+        name, _, number = last_event_id.partition("-")
+        stream = self._by_name.get(name)
+        if stream is None or stream.session != session.get("") or not number.isdecimal():
+            return None
+        for place, message in enumerate(list(stream.events), start=1):
+            if place > int(number) and message is not None:
+                await send_callback(EventMessage(message, f"{name}-{place}"))
+        # With the response, a stream is at its end: the SDK would wait for more of one that it gets to know.
+        is_over = isinstance(stream.events[-1], JSONRPCResponse | JSONRPCError)
+        return None if is_over else stream.stream_id
