@@ -55,8 +55,8 @@ async def run_investigation(
     """Answer a question with a team; `resumed`: go on with the trace that is there.
 
     `tell` hears what each rihla is doing, `watch` gets each event, `started` the investigation itself, which can be
-    interrupted; `ending` says by whom a call was cancelled, `continues` is the id of the trace that it follows up.
-    Raises ConfigurationError, TraceError and StorageError, and ResearchFailed for an internal failure.
+    interrupted; `ending` says by whom a call was cancelled, `continues` which trace it follows up. Raises
+    ConfigurationError, TraceError and StorageError, and ResearchFailed for an internal failure.
     """
     journal = Journal()
     writer = TraceWriter(
@@ -65,7 +65,6 @@ async def run_investigation(
         secrets=secrets_of(settings),
         on_progress=partial(tell, 0),
         signing_key=settings.signing_key,
-        continues=continues,
     )
     if resumed:
         trace = read_trace(find_trace(settings.traces, trace_id))
@@ -78,7 +77,7 @@ async def run_investigation(
             writer.reopen()
         with recorded_end(writer, trace_id, request.question, (ending or Ending()).cancellation):
             budget = Budget(request.constraints, seconds)
-            plan = Plan(team, settings, at_once)
+            plan = Plan(team, settings, at_once, continues=continues)
             investigation = Investigation(
                 request, plan, budget, _Watched(writer, watch), trace_id, journal=journal, tell=tell
             )

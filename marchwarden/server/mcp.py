@@ -131,19 +131,26 @@ async def _call_tool(
         raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; there is {TOOL!r}")
     try:
         request = ResearchRequest.model_validate(params.arguments or {})
-        call = _Call(service, research, context, request, call_id_of(context.meta) or str(uuid4()))
+        given_id = call_id_of(context.meta)
+        continues = call_id_of(context.meta, CONTINUES_META)
     except ValidationError as error:
         return _refused(str(InvalidRequest.of(error)))
     except InvalidRequest as error:
         return _refused(str(error))
-    return await call.answer()
+    return await _Call(service, research, context, request, given_id or str(uuid4()), continues).answer()
 
 
 class _Call:
     """One call of the tool."""
 
     def __init__(
-        self, service: Service, research: Research, context: Context, request: ResearchRequest, trace_id: str
+        self,
+        service: Service,
+        research: Research,
+        context: Context,
+        request: ResearchRequest,
+        trace_id: str,
+        continues: str | None,
     ) -> None:
         self._service = service
         self._research = research
@@ -153,7 +160,7 @@ class _Call:
         self._settings = service.settings_of(context)
         self._presence = self._exchange.presence if self._exchange else Presence()
         self._trace_id = trace_id
-        self._continues = call_id_of(context.meta, CONTINUES_META)
+        self._continues = continues
         self._is_repeated = False
 
     async def answer(self) -> types.CallToolResult:

@@ -93,10 +93,10 @@ async def research_in_worker(
     """Run one call in a process of its own, and write its trace.
 
     `research` names the function to run, as `module:name`. `on_program_note` is called with each part of the model's
-    program that is not used; `continues` is the id of the trace that the call follows up. Cancelling kills the
-    process. When the time of `ending.stop` is over, the call answers with what it knows, and one that has not begun
-    raises ServerStopping. Raises ResearchFailed where the process dies, fails inside, or does not get ready;
-    ConfigurationError and StorageError as they are. A ConfigurationError before the first step leaves no trace.
+    program that is not used. Cancelling kills the process. When the time of `ending.stop` is over, the call answers
+    with what it knows, and one that has not begun raises ServerStopping. Raises ResearchFailed where the process
+    dies, fails inside, or does not get ready; ConfigurationError and StorageError as they are. A ConfigurationError
+    before the first step leaves no trace.
     """
     job = Job(research=research, request=request, settings=settings, trace_id=trace_id)
     writer = TraceWriter(
@@ -105,10 +105,9 @@ async def research_in_worker(
         secrets=secrets_of(settings),
         on_progress=on_progress,
         signing_key=settings.signing_key,
-        continues=continues,
     )
     with writer:
-        return await _Call(job, writer, on_program_note, ending or Ending()).run()
+        return await _Call(job, writer, on_program_note, ending or Ending(), continues).run()
 
 
 def warm_up(settings: Settings, *, quiet: bool = False) -> None:
@@ -248,11 +247,14 @@ class _Worker:
 class _Call:
     """One call from its start to its result. Times are of time.monotonic, in seconds."""
 
-    def __init__(self, job: Job, writer: TraceWriter, on_program_note: Tell, ending: Ending) -> None:
+    def __init__(
+        self, job: Job, writer: TraceWriter, on_program_note: Tell, ending: Ending, continues: str | None
+    ) -> None:
         self._job = job
         self._writer = writer
         self._on_program_note = on_program_note
         self._ending = ending
+        self._continues = continues
         self._channel, theirs = socket.socketpair()
         self._channel.setblocking(False)
         self._worker = _Worker(job, theirs)
@@ -353,6 +355,8 @@ class _Call:
         # The result of a call that was killed is not the one that its caller gets.
         if isinstance(event, Finished) and self._killed:
             return
+        if isinstance(event, Started) and self._continues:
+            event = event.model_copy(update={"continues": self._continues})
         try:
             self._writer.record(event)
         except StorageError as error:

@@ -42,8 +42,7 @@ class TraceWriter:
     """Writer of `{folder}/{trace_id}.jsonl`. It is a trace.events.Recorder, and safe under threads.
 
     `secrets` are values that must never be written (`redaction.secrets_of`). `on_progress` receives what happens now.
-    A finished trace is signed with `signing_key`, the file of a private key, where there is one. `continues` is the
-    id of the trace that this one follows up; its start event names it.
+    A finished trace is signed with `signing_key`, the file of a private key, where there is one.
     """
 
     def __init__(
@@ -54,7 +53,6 @@ class TraceWriter:
         secrets: Iterable[str] = (),
         on_progress: Callable[[str], None] | None = None,
         signing_key: Path | None = None,
-        continues: str | None = None,
     ) -> None:
         self.path = folder / f"{trace_id}.jsonl"
         self.steps = 0
@@ -63,7 +61,6 @@ class TraceWriter:
         self._on_progress = on_progress
         self._signing_key = signing_key
         self._trace_id = trace_id
-        self._continues = continues
         self._store = Store(folder / "store")
         # Digest of every byte that is in the file, also of a line that a full disk cut.
         self._written = hashlib.sha256()
@@ -87,8 +84,6 @@ class TraceWriter:
             }
             if not self.steps:
                 fields |= {"format": FORMAT, "trace_id": self._trace_id}
-            if self._continues and "continues" in fields:
-                fields["continues"] = self._continues
             written = self._redactor.redact(json.dumps(head | fields, ensure_ascii=False))
             line = json_text(written).encode("utf-8")
             self._named.update(name.decode() for name in _HASH.findall(line))

@@ -498,6 +498,7 @@ def test_an_operator_reloads_the_settings_and_looks_at_the_stacks(tmp_path: Path
         "    calls.append(1)\n"
         "    from marchwarden.errors import ConfigurationError\n"
         "    if len(calls) == 1: raise ConfigurationError('no such corpus')\n"
+        "    print('read anew', file=sys.stderr, flush=True)\n"
         "    return Settings(max_seconds=120, server_calls=1, server_queue=0)\n"
     )
     with a_raw_server(tmp_path, reload + code) as server:
@@ -514,7 +515,8 @@ def test_an_operator_reloads_the_settings_and_looks_at_the_stacks(tmp_path: Path
             line = server.process.stderr.readline()
         assert line.startswith(b"The settings stay as they were")
         server.process.send_signal(signal.SIGHUP)
-        time.sleep(0.1)
+        while b"read anew" not in line:
+            line = server.process.stderr.readline()
         for number in (1, 2):
             server.call("answer me", number)
         answers = {answer["id"]: answer for answer in (server.receive(), server.receive())}

@@ -91,7 +91,7 @@ class Connection:
         """Connect, for any number of calls."""
         from mcp import Client
 
-        token = None if self.is_own else server_token()
+        token = None if self._settings else server_token()
         if token is None:
             async with Client(self._make_server(self._settings) if self._settings else self._url) as client:
                 yield client
