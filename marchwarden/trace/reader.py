@@ -138,6 +138,14 @@ def find_trace(folder: Path, prefix: str | None = None) -> Path:
     return found[0]
 
 
+def latest_answer(folder: Path) -> Path | None:
+    """Return the trace whose answer came last; None where there is none. Re-runs are no answers of their own."""
+    answers = [each for each in list_traces(folder) if each.outcome == "finished" and not each.rerun_of]
+    # By their end: the researchers of an investigation begin after it, and end before it.
+    ends = {each.path: each.started.timestamp() + (each.seconds or 0.0) for each in answers if each.started}
+    return max(ends, key=lambda path: ends[path], default=None)
+
+
 def read_trace(path: Path) -> Trace:
     """Return the trace in a file. Raises TraceError where the file can't be read or holds no trace."""
     try:

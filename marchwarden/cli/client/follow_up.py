@@ -35,15 +35,11 @@ def follow_up(trace: str, given: str | None) -> FollowUp:
     """
     from marchwarden.errors import TraceError
     from marchwarden.text.turns import as_context
-    from marchwarden.trace.reader import find_trace, list_traces, read_trace
+    from marchwarden.trace.reader import find_trace, latest_answer, read_trace
 
     folder = trace_folder()
-    path: Path | None = None
-    if trace == LATEST:
-        path = next(
-            (each.path for each in list_traces(folder) if each.outcome == "finished" and not each.rerun_of), None
-        )
-    found = read_trace(path or find_trace(folder, None if trace == LATEST else trace))
+    latest = latest_answer(folder) if trace == LATEST else None
+    found = read_trace(latest or find_trace(folder, None if trace == LATEST else trace))
     if found.result is None:
         raise TraceError(f"{found.trace_id} is {found.outcome}: there is no answer to go on from")
     return FollowUp(found.trace_id, as_context(_conversation(found), _CONTEXT_LIMIT, given))

@@ -50,7 +50,7 @@ def read_questions(path: Path, given: Mapping[str, Any]) -> list[Asked]:
     constraints = {name: value for name, value in given["constraints"].items() if value is not None}
     found: list[Asked] = []
     problems: list[str] = []
-    for line, fields in _rows(path):
+    for line, fields in rows_of(path):
         own = {name: value for name in _OF_THE_REQUEST if (value := fields.get(name)) not in (None, "")}
         try:
             request = ResearchRequest.model_validate({**given, **own, "constraints": constraints})
@@ -68,19 +68,19 @@ def read_questions(path: Path, given: Mapping[str, Any]) -> list[Asked]:
     return found
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def rows_of(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield (number of the line, its fields). Raises a usage error."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise typer.BadParameter(f"--file {path} is not UTF-8 text") from None
+        raise typer.BadParameter(f"{path} is not UTF-8 text") from None
     except OSError as error:
-        raise typer.BadParameter(f"--file {path} can't be read: {error.strerror or error}") from None
+        raise typer.BadParameter(f"{path} can't be read: {error.strerror or error}") from None
     ending = path.suffix.lower()
     if ending == ".csv":
         rows = csv.DictReader(io.StringIO(text, newline=""))
         if "question" not in (rows.fieldnames or ()):
-            raise typer.BadParameter(f"--file {path}: its first line must name the columns, one of them `question`")
+            raise typer.BadParameter(f"{path}: its first line must name the columns, one of them `question`")
         for row in rows:
             if any(row.values()):
                 yield rows.line_num, row
@@ -99,5 +99,5 @@ def _fields(path: Path, number: int, line: str) -> Mapping[str, Any]:
     if isinstance(fields, str):
         return {"question": fields}
     if not isinstance(fields, dict):
-        raise typer.BadParameter(f"--file {path}: line {number} is not a JSON object with a question")
+        raise typer.BadParameter(f"{path}: line {number} is not a JSON object with a question")
     return fields

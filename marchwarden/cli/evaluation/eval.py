@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from marchwarden.cli.evaluation import eval_compare, eval_dataset, eval_freeze, eval_report, eval_run, eval_stage
+from marchwarden.cli.evaluation import (
+    eval_compare,
+    eval_dataset,
+    eval_freeze,
+    eval_init,
+    eval_list,
+    eval_report,
+    eval_run,
+    eval_stage,
+)
 from marchwarden.cli.optimization.program_notes import mention_program
 
 if TYPE_CHECKING:
@@ -32,6 +41,9 @@ marchwarden eval --split test --model extractive --out runs/extractive-test
 marchwarden eval --kind contradictory --limit 5 --jobs 1
     five of that kind, on as many topics as there are
 marchwarden eval --questions mine.jsonl --web my-web
+marchwarden eval --fail-under nugget_recall=0.8 --fail-under seconds=5
+    for CI: exits with 1 where a figure is worse, which is more where less is better
+marchwarden eval list
 marchwarden eval --check
     whether every label holds
 marchwarden eval --stage extract --split train --model openai/NAME
@@ -43,7 +55,8 @@ marchwarden eval --dataset gaps --path ~/data/gaps-v0 --limit 50
 marchwarden eval compare runs/a runs/b
 marchwarden eval report runs/a --out report
 
-Exit codes: 0 scored · 1 a failure, or labels that don't hold · 2 wrong usage · 130 interrupted (--resume goes on)."""
+Exit codes: 0 scored · 1 a failure, labels that don't hold, or worse than --fail-under · 2 wrong usage
+· 130 interrupted (--resume goes on)."""
 
 COMPARE_EPILOGUE = """Examples:
 
@@ -57,6 +70,8 @@ app = typer.Typer(
 )
 app.command("compare", epilog=COMPARE_EPILOGUE)(eval_compare.command)
 app.command("report", epilog=eval_report.EPILOGUE)(eval_report.command)
+app.command("list", epilog=eval_list.EPILOGUE)(eval_list.command)
+app.command("init", epilog=eval_init.EPILOGUE)(eval_init.command)
 app.command("freeze", epilog=eval_freeze.EPILOGUE)(eval_freeze.command)
 
 
@@ -97,6 +112,12 @@ def command(
     ] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the run goes. Default: ~/.marchwarden/evals/….")
+    ] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-under", metavar="METRIC=VALUE", help="Exit with 1 where it is worse; can be given again."
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", metavar="", help="The scores as JSON on stdout.")] = False,
     check: Annotated[
@@ -139,6 +160,7 @@ def command(
         public = _Public(found, place)
     if stage is not None:
         eval_stage.check_name(stage)
+    floors = eval_run.floors_of(fail_under or ())
     from marchwarden.settings import load_settings
 
     settings = load_settings(
@@ -159,23 +181,45 @@ def command(
         if check:
             _check(chosen, asked.settings, whole=questions is None and public is None and split in (None, "all"))
             return
+        _refuse_unlabelled(chosen)
         eval_run.check_web(chosen, asked.settings)
         mention_program(asked.settings)
         if stage is not None:
             eval_stage.score(stage, chosen, asked.settings, jobs, json=json)
         else:
-            _run(chosen, asked, jobs, out, judge, resume=resume, json=json)
+            _run(chosen, asked, jobs, out, judge, floors, resume=resume, json=json)
 
 
 # Options that can't be given together with the one that is named first.
 _APART: dict[str, tuple[str, ...]] = {
     "--program": ("--no-program",),
     "--dataset": ("--questions", "--web", "--split"),
-    "--check": ("--stage", "--model", "--kind", "--limit", "--resume", "--out", "--judge", "--jobs", "--json"),
-    "--stage": ("--resume", "--out", "--judge"),
+    "--check": (
+        "--stage",
+        "--model",
+        "--kind",
+        "--limit",
+        "--resume",
+        "--out",
+        "--judge",
+        "--jobs",
+        "--json",
+        "--fail-under",
+    ),
+    "--stage": ("--resume", "--out", "--judge", "--fail-under"),
 }
 # Options of the researcher, which say nothing where a data set scores one part alone.
-_OF_A_RUN = ("--model", "--program", "--no-program", "--kind", "--jobs", "--resume", "--out", "--judge")
+_OF_A_RUN = (
+    "--model",
+    "--program",
+    "--no-program",
+    "--kind",
+    "--jobs",
+    "--resume",
+    "--out",
+    "--judge",
+    "--fail-under",
+)
 
 
 def _refuse_together(given: Mapping[str, object]) -> None:
@@ -211,6 +255,7 @@ def _run(
     jobs: int | None,
     out: Path | None,
     judge: str | None,
+    floors: Mapping[str, float],
     *,
     resume: bool,
     json: bool,
@@ -226,6 +271,7 @@ def _run(
     if asked.web:
         settings = settings.model_copy(update={"web": eval_dataset.keep_web(asked.web, run.folder)})
     eval_run.score(run, questions, settings, side_by_side, judge=marked_by, json=json)
+    eval_run.check_floors(run, floors)
 
 
 def _questions(file: Path | None, split: str | None) -> tuple[list[Question], str]:
@@ -252,6 +298,24 @@ def _questions(file: Path | None, split: str | None) -> tuple[list[Question], st
     wanted = SPLITS if split == "all" else (split or "dev",)
     folder = shipped("questions")
     return [each for name in wanted for each in load_questions(folder / f"{name}.jsonl")], "shipped"
+
+
+def _refuse_unlabelled(questions: Sequence[Question]) -> None:
+    """Raise EvaluationError where no question has a label; say it of those that have none."""
+    from marchwarden.cli.views import console
+    from marchwarden.cli.views.safe_text import count
+    from marchwarden.errors import EvaluationError
+
+    without = [each.id for each in questions if not each.is_labelled]
+    if not without:
+        return
+    hint = "evals/README.md says how to label; `marchwarden eval --check` with the same file says what is missing."
+    if len(without) == len(questions):
+        raise EvaluationError(
+            f"none of the questions has a label ({count(len(questions), 'question')}): there is nothing to score by",
+            hint=hint,
+        )
+    console.notice(f"{len(without)} of {len(questions)} questions have no label: {', '.join(without[:5])}", hint)
 
 
 def _narrowed(questions: list[Question], kinds: list[str], limit: int | None) -> list[Question]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 # Exit codes: a failure, and 128 + SIGINT as shells have it.
 FAILURE, INTERRUPTED = 1, 130
 
+_NUMBER = re.compile(r"\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}")
+
+
+def usual_folder() -> Path:
+    """Return the folder of the runs that were told no other place."""
+    return Path("~/.marchwarden/evals").expanduser()
+
 
 def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
     """Return a new run in `out` or the usual folder, or the one to go on with.
@@ -29,7 +37,7 @@ def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
     from marchwarden.errors import EvaluationError
     from marchwarden.evaluation.runs.run import folder_name, latest_run, open_run, start_run
 
-    usual = Path("~/.marchwarden/evals").expanduser()
+    usual = usual_folder()
     if not resume:
         return start_run(out or usual / folder_name(info), info)
     run = open_run(out) if out else latest_run(usual, info)
@@ -42,6 +50,43 @@ def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
         )
     run.mend()
     return run
+
+
+def floors_of(given: Sequence[str]) -> dict[str, float]:
+    """Return the values of `--fail-under METRIC=VALUE` by metric. Raises a usage error."""
+    from marchwarden.evaluation.scoring.metrics import METRICS
+
+    judged = [metric.name for metric in METRICS if metric.better != "neither"]
+    floors: dict[str, float] = {}
+    for each in given:
+        name, _, value = each.partition("=")
+        name = name.strip().lower().replace("-", "_").replace(" ", "_")
+        if name not in judged:
+            raise typer.BadParameter(f"--fail-under {each}: there is no such metric; there are {', '.join(judged)}")
+        if not _NUMBER.fullmatch(value.strip()):
+            raise typer.BadParameter(f"--fail-under takes METRIC=VALUE, such as {name}=0.8; not {each!r}")
+        floors[name] = float(value)
+    return floors
+
+
+def check_floors(run: Run, floors: Mapping[str, float]) -> None:
+    """Exit with 1 where a figure of the run is worse than its floor, or is none."""
+    from marchwarden.cli.views import console
+    from marchwarden.evaluation.scoring.metrics import BY_NAME
+
+    figures, failed = run.figures(), False
+    for name, floor in floors.items():
+        value = figures[name]
+        lower = BY_NAME[name].better == "lower"
+        if value is None:
+            console.error(f"{name}: no question has anything to score")
+        elif value > floor if lower else value < floor:
+            console.error(f"{name} is {value:.3f}, {'more' if lower else 'less'} than {floor:g}")
+        else:
+            continue
+        failed = True
+    if failed:
+        raise typer.Exit(FAILURE)
 
 
 def check_web(questions: Sequence[Question], settings: Settings) -> None:

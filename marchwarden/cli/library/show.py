@@ -40,16 +40,13 @@ def command(
     from marchwarden.cli.views import console
     from marchwarden.cli.views.result_file import ENDINGS, write_report
     from marchwarden.errors import TraceError
-    from marchwarden.trace.reader import find_trace, list_traces, read_trace
+    from marchwarden.trace.reader import find_trace, latest_answer, read_trace
 
     if output is not None:
         check_output(output, "--output", ENDINGS, force=force)
     folder = trace_folder()
-    found = find_trace(folder, trace_id)
-    if trace_id is None:
-        answers = (each.path for each in list_traces(folder) if each.outcome == "finished" and not each.rerun_of)
-        found = next(answers, found)
-    trace = read_trace(found)
+    latest = latest_answer(folder) if trace_id is None else None
+    trace = read_trace(latest or find_trace(folder, trace_id))
     result = trace.result
     if result is None:
         raise TraceError(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.labels.label_check import Problem as LabelProblem
     from marchwarden.evaluation.runs.calibration_fit import CalibrationReport
     from marchwarden.evaluation.runs.compare import Comparison
+    from marchwarden.evaluation.runs.run import Run
     from marchwarden.evaluation.runs.scores import Scores
     from marchwarden.evaluation.scoring.judge import Agreement
     from marchwarden.optimization.estimate import Estimate, Order
@@ -133,6 +134,13 @@ def scores(found: Scores) -> None:
     from marchwarden.cli.views.eval_view import scores_view
 
     show(scores_view(found))
+
+
+def runs(found: Sequence[Run]) -> None:
+    """Print runs as a table."""
+    from marchwarden.cli.views.eval_view import runs_view
+
+    show(runs_view(found))
 
 
 def labels(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from marchwarden.evaluation.labels.label_check import Problem
     from marchwarden.evaluation.runs.calibration_fit import BeforeAfter, CalibrationReport, Quality
     from marchwarden.evaluation.runs.compare import Comparison
-    from marchwarden.evaluation.runs.run import Grade
+    from marchwarden.evaluation.runs.run import Grade, Run
     from marchwarden.evaluation.runs.scores import Scores
     from marchwarden.evaluation.scoring.bootstrap import Difference
     from marchwarden.evaluation.scoring.judge import Agreement
@@ -51,6 +51,23 @@ def scores_view(scores: Scores) -> View:
         for kind, figures in scores.by_kind.items()
     ]
     yield Figures(("kind", *map(words, MAIN)), by_kind)
+
+
+def runs_view(runs: Sequence[Run]) -> View:
+    """Show a row for each run: when it began, its questions, and its main figures."""
+    rows = []
+    for run in runs:
+        done, asked = len(run.records), run.info.asked or 0
+        figures = run.figures()
+        rows.append(
+            (
+                one_line(run.name),
+                f"{run.info.started.astimezone():%Y-%m-%d %H:%M}",
+                f"{done} of {asked}" if done < asked else str(done),
+                *("–" if (value := figures[each]) is None else f"{value:.2f}" for each in MAIN),
+            )
+        )
+    yield Figures(("run", "began", "questions", *map(words, MAIN)), rows, spare=("began", *map(words, MAIN[:1:-1])))
 
 
 def running(figures: Mapping[str, float | None]) -> str:

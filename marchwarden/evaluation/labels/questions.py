@@ -118,6 +118,11 @@ class Question(_Label):
         return [nugget for nugget in self.nuggets if nugget.vital]
 
     @property
+    def is_labelled(self) -> bool:
+        """True where there is anything to score a result against."""
+        return bool(self.nuggets or self.gaps or self.contradictions or self.discoveries or self.forbidden)
+
+    @property
     def answerable(self) -> bool:
         """True where anything can be claimed: an unanswerable question has no nugget and no side to quote."""
         return bool(self.nuggets or self.contradictions)

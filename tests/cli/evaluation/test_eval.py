@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -83,8 +84,9 @@ def asked(folder: Path) -> list[str]:
 
 
 def test_json_is_the_scores_and_nothing_else_and_the_same_is_kept_beside_the_run(
-    evaluate: Eval, tmp_path: Path
+    evaluate: Eval, run: Run, tmp_path: Path
 ) -> None:
+    """The run is listed then, and has to reach the figures that are asked of it."""
     folder = tmp_path / "out"
     ran = evaluate("--json", "--out", str(folder))
     assert (ran.code, ran.err) == (0, "")
@@ -105,6 +107,18 @@ def test_json_is_the_scores_and_nothing_else_and_the_same_is_kept_beside_the_run
     assert json.loads((folder / "scores.json").read_text()) == body
     assert sorted(asked(folder)) == ["chess", "tomatoes"]
     assert len(list((folder / "traces").glob("*.jsonl"))) == 2
+    (listed,) = json.loads(run("eval", "list", str(tmp_path), "--json").out)
+    assert (listed["folder"], listed["run"], listed["questions"]) == (str(folder), body["run"], 2)
+    assert listed["figures"]["nugget_recall"] == 1.0
+    assert run("eval", "list", str(tmp_path)).out.splitlines()[-2].split()[3:6] == ["2", "1.00", "1.00"]
+    floors = ("--fail-under", "nugget-recall=1", "--fail-under", "seconds=0.001", "--fail-under", "by_model=0.5")
+    again = evaluate("--out", str(folder), "--resume", *floors)
+    assert again.code == 1
+    assert re.findall("Error: (.*)", again.err) == [
+        f"seconds is {body['scores']['seconds']['value']:.3f}, more than 0.001",
+        "by_model: no question has anything to score",
+    ]
+    assert evaluate("--out", str(folder), "--resume", *floors[:2]).code == 0
 
 
 def test_people_get_tables_and_the_place_of_the_run_which_is_their_home(evaluate: Eval) -> None:
@@ -160,6 +174,8 @@ def test_the_program_in_force_is_named_unless_none_is_wanted(evaluate: Eval, tmp
         (("--check", "--kind", "numeric"), "--check and --kind can't be given together"),
         (("--check", "--model", "m"), "--check and --model can't be given together"),
         (("--check", "--json"), "--check and --json can't be given together"),
+        (("--fail-under", "recall=1"), "there is no such metric; there are verbatim_fidelity,"),
+        (("--fail-under", "brier=nan"), "takes METRIC=VALUE, such as brier=0.8; not 'brier=nan'"),
         (("--judge", "extractive"), "--judge extractive: that is not a model"),
         (("--path", "p"), "--path says where a --dataset lies; name one"),
         (("--dataset", "gaps", "--path", "p"), "--dataset and --questions can't be given together"),
@@ -249,6 +265,13 @@ def test_a_pipe_hears_now_and_then_how_far_a_run_has_come(capsys: pytest.Capture
 
 
 # Labels
+
+
+def test_questions_without_labels_are_nothing_to_score_by(run: Run, small_web: Path, tmp_path: Path) -> None:
+    bare = labelled(tmp_path / "bare.jsonl", {"id": "q", "question": "What?", "split": "dev"})
+    ran = run("eval", "--questions", str(bare), "--web", str(small_web))
+    assert (ran.code, ran.out) == (1, "")
+    assert "none of the questions has a label (1 question): there is nothing to score by" in ran.said
 
 
 def test_check_says_that_every_label_holds_or_which_does_not(

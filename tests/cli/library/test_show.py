@@ -56,3 +56,12 @@ def test_the_latest_answer_is_no_call_that_found_no_end(run: Run, tmp_path: Path
     assert run("show").out.startswith("Was wächst")
     record(tmp_path / "traces", "22228c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", a_call("and then?"))
     assert run("show").out.startswith("and then?")
+
+
+def test_the_latest_answer_is_that_of_an_investigation_and_not_of_its_researchers(run: Run, tmp_path: Path) -> None:
+    *steps, end = a_call("the investigation")
+    took = end.result.cost_metadata.model_copy(update={"wall_time_sec": 900.0})
+    longer = end.model_copy(update={"result": end.result.model_copy(update={"cost_metadata": took})})
+    record(tmp_path / "traces", OTHER, [*steps, longer])
+    record(tmp_path / "traces", "22228c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", a_call("its researcher"))
+    assert run("show").out.startswith("the investigation")

@@ -1,0 +1,97 @@
+"""`marchwarden eval init`: questions and answers of one's own as labelled questions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from marchwarden.cli.client.question_file import rows_of
+from marchwarden.cli.options import check_output
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from marchwarden.evaluation.labels.questions import Question
+
+EPILOGUE = """Examples:
+
+marchwarden eval init answers.csv --out mine.jsonl
+    columns: question, answer, and where you like id, context, depth, url and quote
+marchwarden ask --file answers.csv --output asked.jsonl
+marchwarden eval freeze 3f2a 77c0 --out frozen
+marchwarden eval --questions mine.jsonl --web frozen/web
+    asked once, frozen with their pages, and scored by the answers of the file"""
+
+
+def command(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Questions and answers, .csv or .jsonl; | stands between spellings of an answer that are all right.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.jsonl", help="The labelled questions to write.")],
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace a file that is there.")] = False,
+) -> None:
+    """Make labelled questions of a table of questions and answers.
+
+    An answer becomes a nugget, the fact that a right answer holds, and `url` with `quote` its evidence. A question
+    without an answer gets no label. evals/README.md tells what else can be labelled.
+    """
+    # Imported here: `--help` must import none of the heavy modules.
+    from pydantic import ValidationError
+
+    from marchwarden.cli.views import console
+    from marchwarden.cli.views.safe_text import count
+    from marchwarden.errors import InvalidRequest, StorageError
+    from marchwarden.files import write_output
+
+    check_output(out, "--out", (".jsonl",), force=force)
+    questions: dict[str, Question] = {}
+    for line, fields in rows_of(file):
+        try:
+            question = _question(fields, len(questions) + 1)
+        except ValidationError as error:
+            raise typer.BadParameter(f"{file}, line {line}: {InvalidRequest.of(error)}") from None
+        if question.id in questions:
+            raise typer.BadParameter(f"{file}, line {line}: the id {question.id} is there twice")
+        questions[question.id] = question
+    if not questions:
+        raise typer.BadParameter(f"{file} holds no question")
+    lines = (f"{each.model_dump_json(exclude_defaults=True)}\n" for each in questions.values())
+    try:
+        write_output(out, "".join(lines).encode("utf-8"))
+    except OSError as error:
+        raise StorageError(f"{out} can't be written: {error.strerror or error}") from error
+    bare = sum(not each.is_labelled for each in questions.values())
+    console.line(f"{count(len(questions), 'question')} in {out}, {bare or 'none'} of them without a label")
+
+
+def _question(fields: Mapping[str, Any], number: int) -> Question:
+    """Return a row as a labelled question. Raises pydantic.ValidationError."""
+    from marchwarden.evaluation.labels.questions import Question
+
+    given = fields.get("answers") or fields.get("answer") or []
+    spellings = given if isinstance(given, list) else str(given).split("|")
+    answers = [spelling for each in spellings if (spelling := str(each).strip())]
+    evidence = [{"url": fields["url"], "quote": fields["quote"]}] if fields.get("url") and fields.get("quote") else []
+    named = re.sub(r"[^A-Za-z0-9._-]+", "-", str(fields.get("id") or "")).strip("-._")
+    question = Question.model_validate(
+        {
+            "id": named or f"q{number}",
+            "question": fields.get("question"),
+            "context": fields.get("context") or None,
+            "depth": fields.get("depth") or "balanced",
+            "split": fields.get("split") or "dev",
+            "tags": ["one-fact"] if answers else [],
+            "nuggets": [{"id": "n1", "text": answers[0], "answers": answers, "evidence": evidence}]
+            if answers
+            else [],
+        }
+    )
+    question.request  # noqa: B018  building it checks the limits of a call
+    return question

@@ -1,0 +1,42 @@
+"""Tables of questions and answers become labelled questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from marchwarden.evaluation.labels.questions import load_questions
+from tests.cli.conftest import Run
+
+
+def test_an_answer_becomes_a_nugget_with_its_evidence(run: Run) -> None:
+    Path("qa.csv").write_text(
+        "id,question,answer,url,quote\n"
+        "a 1,How many flights?,72 flights| seventy-two,,\n"
+        ",How long?,155 km,https://x.example/,155 km long\n"
+        ",Who is she?,,,\n"
+    )
+    ran = run("eval", "init", "qa.csv", "--out", "mine.jsonl")
+    assert (ran.code, ran.out) == (0, "3 questions in mine.jsonl, 1 of them without a label\n")
+    first, second, third = load_questions(Path("mine.jsonl"))
+    assert (first.id, first.nuggets[0].answers, first.quotes) == ("a-1", ["72 flights", "seventy-two"], [])
+    assert (second.id, second.quotes[0].url) == ("q2", "https://x.example/")
+    assert not third.is_labelled
+    assert "is there already" in run("eval", "init", "qa.csv", "--out", "mine.jsonl").said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"question": "x", "answer": ["1"], "depth": "huge"}', "qa.jsonl, line 1: depth: must be 'shallow'"),
+        ('{"answer": "1"}', "qa.jsonl, line 1: question: must be text"),
+        ('{"question": "x", "id": 1}\n{"question": "y", "id": 1}', "qa.jsonl, line 2: the id 1 is there twice"),
+        ("", "qa.jsonl holds no question"),
+    ],
+)
+def test_what_is_no_question_is_named_with_its_line(run: Run, text: str, said: str) -> None:
+    Path("qa.jsonl").write_text(text)
+    ran = run("eval", "init", "qa.jsonl", "--out", "mine.jsonl")
+    assert (ran.code, Path("mine.jsonl").exists()) == (2, False)
+    assert said in ran.said
