@@ -25,8 +25,7 @@ define install
 	then :; else $(BIN)/python -m pip install -qq --disable-pip-version-check $(1)$(2); fi
 endef
 
-# Installed again whenever the pins or the package's own metadata change. The question that nobody asks indexes the frozen
-# web, so that the first real one need not wait.
+# Installed again whenever the pins or the package's own metadata change.
 $(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Marchwarden needs Python 3.10 or newer; set PYTHON=…")'
 	@echo "Setting up in $(VENV) (once; about a minute)…" >&2
@@ -36,6 +35,11 @@ $(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
 		|| echo "There is no embedding model for this system: pages will be read by their words alone." >&2)
 	$(call install,--no-deps -e .)
 	@$(BIN)/python -m compileall -q marchwarden
+	@touch $@
+
+# The question that nobody asks indexes the frozen web, so that the first real one need not wait. Tests have an index of
+# their own.
+$(VENV)/warm.stamp: $(VENV)/run.stamp
 	@MARCHWARDEN_TRACE_DIR="$$(mktemp -d)" $(BIN)/marchwarden ask --source snapshot --model extractive \
 		"What are ideal crops for a garden in Utah?" >/dev/null 2>&1 || true
 	@touch $@
@@ -44,7 +48,7 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-docs.txt requirements-dev.txt
 	$(call install,-r requirements-docs.txt -r requirements-dev.txt)
 	@touch $@
 
-ask: $(VENV)/run.stamp
+ask: $(VENV)/warm.stamp
 	@$(BIN)/marchwarden ask "$$Q" || [ $$? -eq 3 ] # 3: nothing was found, which is an answer too
 
 lint: $(VENV)/dev.stamp

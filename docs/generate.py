@@ -48,7 +48,7 @@ take `--json` or `--output` to copy a quote exactly.
 | 0 | an answer; the command did what it was asked |
 | 1 | a failure: no such trace, a missing key, an unreachable server, a broken `doctor` check, a trace that was changed, a re-run with another result, a label that does not hold |
 | 2 | wrong usage: an unknown option, an argument beyond its limit |
-| 3 | `ask` found nothing that it could cite; `verify` has nothing to check by |
+| 3 | `ask` found nothing that it could cite, for one question of `--file` at least; `verify` has nothing to check by |
 | 4 | `verify`: something that is needed is missing |
 | 5 | `verify`: a newer version made it |
 | 130 | interrupted: `ask` keeps the trace, and `eval` keeps the questions that were scored (`--resume`) |

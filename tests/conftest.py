@@ -20,6 +20,12 @@ hypothesis.settings.load_profile(PROFILE)
 gc.disable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not IS_NIGHTLY and item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason="slow: `make nightly` runs it"))
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()

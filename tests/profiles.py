@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 PROFILE = os.environ.get("MARCHWARDEN_TEST_PROFILE", "check")
 IS_NIGHTLY = PROFILE == "nightly"
@@ -18,3 +22,8 @@ def within(promised_s: float) -> float:
     """Return the seconds that something may take: those promised at night, on a machine of its own; in a check, which
     shares it with whatever else runs, only so many that it surely hangs."""
     return promised_s if IS_NIGHTLY else promised_s + 30.0
+
+
+def some(cases: Sequence[T], step: int) -> list[T]:
+    """Return all cases at night, and every so many-th, from the first on, in a check: for cases that are many of a kind."""
+    return list(cases[:: 1 if IS_NIGHTLY else step])

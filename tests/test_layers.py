@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ MODULES_PER_FOLDER = 12
 HEAVY = {"dspy", "mcp", "anthropic", "litellm", "trafilatura", "datasets", "tavily", "tantivy", "numpy", "bm25s"}
 
 
+@cache
 def modules() -> list[Path]:
     return sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
 
@@ -60,6 +62,7 @@ def dotted(path: Path) -> str:
 NAMES = {dotted(path) for path in modules()}
 
 
+@cache
 def imports_of(path: Path) -> set[str]:
     """The modules of ours that a file imports, at its top or inside functions, type checking aside."""
     found = set()

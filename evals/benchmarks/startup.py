@@ -58,7 +58,7 @@ def commands() -> dict[str, list[str]]:
         "import typer, rich": [sys.executable, "-c", "import typer, rich"],
         "marchwarden --help": [*run, "--help"],
         f"marchwarden replay ({STEPS} steps)": [*run, "replay", TRACE_ID[:4]],
-        "marchwarden traces": [*run, "traces"],
+        "marchwarden history": [*run, "history"],
     }
 
 

@@ -193,7 +193,17 @@ class ResearchCall:
         """Fetch the pages side by side, keep them, and pick what bears on open aspects."""
         if leads:
             self.tell.now(f"reading {len(leads)} {'page' if len(leads) == 1 else 'pages'}")
-        outcomes = await side_by_side([self._fetch(lead) for lead in leads])
+        done = 0
+
+        async def fetch(lead: Lead) -> FetchOutcome:
+            nonlocal done
+            outcome = await self._fetch(lead)
+            done += 1
+            title = (outcome.page.title if outcome.page else None) or lead.title or lead.url
+            self.tell.now(f"{'read' if outcome.page else 'could not read'} {done} of {len(leads)}: {title}")
+            return outcome
+
+        outcomes = await side_by_side([fetch(lead) for lead in leads])
         for lead, outcome in zip(leads, outcomes, strict=True):
             self._keep(lead, outcome)
         self._save()

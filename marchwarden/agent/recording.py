@@ -122,8 +122,9 @@ class Narrator:
         self._budget = budget
 
     def now(self, message: str) -> None:
-        """Show a message to a person who waits. It is not kept."""
-        self._recorder.progress(message)
+        """Show a message to a person who waits, with the tokens that were used so far. It is not kept."""
+        used = self._budget.tokens_used
+        self._recorder.progress(f"{message} · {used:,} tokens" if used else message)
 
     def started(self, call: ResearchCall) -> None:
         request, settings, program, model = call.request, call.settings, call.program, call.stages.model

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from marchwarden.cli import options
+from marchwarden.cli.client.follow_up import LATEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +30,12 @@ marchwarden ask "Which herbs grow in shade?" --source-filter "*.edu, -pinterest.
 marchwarden ask "When was the queen replaced?" --source web,corpus:notes
 echo "What is a persimmon?" | marchwarden ask - --json | jq .confidence
 marchwarden ask "What is a persimmon?" --server http://127.0.0.1:8111/mcp
+marchwarden ask --continue "And who founded it?"
+    a follow-up on the latest answer; --continue 3f2a on another one
 marchwarden ask --again 3f2a
     the question of that call, with its settings: what changed since?
+marchwarden ask --file questions.txt --output answers.jsonl --jobs 4 --resume
+    many questions; what is answered already is left out
 
 Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found (no citation) · 130 interrupted."""
 
@@ -43,11 +50,36 @@ _OPTIONS = {
 }
 _STDIN_LIMIT = 100_000
 
+FROZEN_WEB = (
+    "Without a network, the frozen web that comes with Marchwarden was searched: its pages were written for "
+    "Marchwarden, on invented hosts."
+)
+FROZEN_WEB_HINT = "Live sources need no key, only a network: `marchwarden sources` lists them."
+
+_ID = re.compile(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]{1,27}", re.IGNORECASE)
+
+
+class AskCommand(TyperCommand):
+    """A command whose `--continue` has a value that may be left out, and that tells of a question without quotes."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.allow_extra_args = True
+        given = [
+            f"--continue={LATEST}" if each in ("--continue", "-c") and not _ID.fullmatch(following) else each
+            for each, following in zip(args, [*args, ""][1:], strict=True)
+        ]
+        left = super().parse_args(ctx, given)
+        if left and not ctx.resilient_parsing:
+            question = " ".join([ctx.params.get("question") or "", *left])
+            raise typer.BadParameter(f'put the question in quotes: marchwarden ask "{question}"')
+        return left
+
 
 def _needed(context: typer.Context, question: str | None) -> str | None:
-    """Raise a usage error where there is neither a question nor an earlier call."""
-    if question is None and not context.params.get("again") and not context.resilient_parsing:
-        raise typer.BadParameter("it is missing: give a question, or --again TRACE")
+    """Raise a usage error where there is neither a question nor an earlier call nor a file of questions."""
+    others = ("again", "file")
+    if question is None and not any(map(context.params.get, others)) and not context.resilient_parsing:
+        raise typer.BadParameter('it is missing; ask like this: marchwarden ask "When did the Berlin Wall fall?"')
     return question
 
 
@@ -91,11 +123,41 @@ def command(
             help="Ask the question of an earlier call again, with its settings, and show what changed since.",
         ),
     ] = None,
+    follows: Annotated[
+        str | None,
+        typer.Option(
+            "--continue",
+            "-c",
+            metavar="[ID]",
+            help="Go on from an earlier answer, the latest without ID: what was said so far is known.",
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="FILE",
+            is_eager=True,
+            help="Ask many questions: one a line in .txt, a column or field `question` in .csv or .jsonl, where "
+            "`id`, `context` and `depth` may stand too. Answers are lines of JSON.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="With --file: questions side by side. Default: one a core, at most 4."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", metavar="", help="With --file: leave out what --output has answers for.")
+    ] = False,
     json: options.Json = False,
     output: options.Output = None,
     force: options.Force = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", metavar="", help="Also show the call's timeline.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", metavar="", help="No progress and no notes on stderr; errors stay.")
     ] = False,
     server: Annotated[
         str | None,
@@ -109,66 +171,91 @@ def command(
         "max_sources": max_sources,
         "source_filter": source_filter,
     }
-    earlier = None
-    overrides: Mapping[str, object]
+    overrides: Mapping[str, object] = {
+        "model": model,
+        "web": web and web.absolute(),
+        "source": sources_in_force(source, web),
+    }
     if again is not None:
         fixed: dict[str, object] = {"QUESTION": question, "--context": context, "--source": source, "--model": model}
-        fixed |= {"--server": server, "--depth": None if depth == "balanced" else depth}
+        fixed |= {"--server": server, "--continue": follows, "--depth": None if depth == "balanced" else depth}
         fixed |= {_OPTIONS[f"constraints.{name}"]: value for name, value in constraints.items()}
-        if given := [option for option, value in fixed.items() if value is not None]:
-            raise typer.BadParameter(f"{' and '.join(given)} can't go with --again: the earlier call's are taken")
+        _refuse(fixed, "--again: the earlier call's are taken")
+    if server is not None:
+        if not server.startswith(("http://", "https://")):
+            raise typer.BadParameter("--server takes the URL of a server, such as http://127.0.0.1:8111/mcp")
+        _refuse(
+            {"--model": model, "--source": source, "--web": web},
+            "--server: a running server has settings of its own; give it to `marchwarden serve`",
+        )
+    from marchwarden.cli.client.server_connection import Connection
+
+    if file is not None:
+        _refuse({"QUESTION": question, "--again": again, "--continue": follows}, "--file: it holds the questions")
+        from marchwarden.cli.client.batch import Batch, ask_many
+
+        given = {"context": context, "depth": depth, "constraints": constraints}
+        ask_many(
+            Batch(file, given, output, jobs, resume=resume, force=force, quiet=quiet), Connection(server, overrides)
+        )
+        return
+    if resume or jobs is not None:
+        raise typer.BadParameter("--resume and --jobs go with --file")
+    if output is not None:
+        from marchwarden.cli.views.result_file import ENDINGS, ending_of
+
+        options.check_output(output, "--output", ENDINGS, force=force)
+        if server is not None and ending_of(output) == ".html":
+            raise typer.BadParameter("--output FILE.html shows the pages that were read, which --server keeps")
+    earlier = following = None
+    if again is not None:
         from marchwarden.cli.audit.again import changes_view, earlier_call
 
         earlier = earlier_call(again, web)
         request, overrides = earlier.request, earlier.settings
     else:
+        if follows is not None:
+            from marchwarden.cli.client.follow_up import follow_up
+
+            following = follow_up(follows, context)
+            context = following.context
         request = request_from(_question(question or ""), context, depth, constraints)
-        overrides = {"model": model, "source": _sources(source, web), "web": web and web.absolute()}
-    if server is not None:
-        if not server.startswith(("http://", "https://")):
-            raise typer.BadParameter("--server takes the URL of a server, such as http://127.0.0.1:8111/mcp")
-        own = {"--model": model, "--source": source, "--web": web}
-        if given := [option for option, value in own.items() if value is not None]:
-            raise typer.BadParameter(
-                f"{' and '.join(given)} can't go with --server: a running server has settings of its own; "
-                "give it to `marchwarden serve`"
-            )
-    if output is not None and output.is_dir():
-        raise typer.BadParameter(f"--output {output} is a folder; name a file")
-    if output is not None and not output.absolute().parent.is_dir():
-        raise typer.BadParameter(f"--output {output}: there is no folder {output.parent}")
-    # Asked before the call, which costs. A pipe or a device is written into.
-    if output is not None and output.is_file() and not force:
-        raise typer.BadParameter(f"--output {output} is there already; choose another name, or add --force")
 
     from marchwarden.cli.client.conversation import Conversation, Interrupted
     from marchwarden.cli.views import console
 
-    conversation = Conversation(request, server, overrides)
+    connection = Connection(server, overrides)
+    conversation = Conversation(request, connection, continues=following.continues if following else None)
     try:
-        with console.progress() as tell:
+        with console.progress(quiet=quiet) as tell:
             result = conversation.hold(tell)
     except Interrupted as interruption:
         console.notice(str(interruption), interruption.hint)
         raise typer.Exit(INTERRUPTED) from None
-    deliver(result, request, json=json, output=output, force=force, earlier=earlier)
+    trace = connection.traces / f"{result.trace_id}.jsonl"
+    deliver(result, request, json=json, output=output, force=force, trace=trace, earlier=earlier)
+    if output is not None and not quiet:
+        console.done(f"Written to {output}")
     if earlier is not None and not json:
         console.show(changes_view(earlier, result))
-    _show_trace(conversation.traces / f"{result.trace_id}.jsonl", timed=verbose, stderr=json)
-    if server is None:
+    _show_trace(trace, timed=verbose, stderr=json, quiet=quiet)
+    if server is None and not quiet:
         _show_settings_files(verbose=verbose)
-    if conversation.fell_back_to_frozen_web:
-        console.notice(
-            "Without a network, the frozen web that comes with Marchwarden was searched: its pages were written for "
-            "Marchwarden, on invented hosts.",
-            "Live sources need no key, only a network: `marchwarden sources` lists them.",
-        )
+    if connection.fell_back_to_frozen_web and not quiet:
+        console.notice(FROZEN_WEB, FROZEN_WEB_HINT)
     if not result.citations:
         raise typer.Exit(NOTHING_FOUND)
 
 
-def _sources(source: str | None, web: Path | None) -> str | None:
-    """In the settings' spelling. Raises a usage error for what is no source, or has none for `--web`."""
+def _refuse(given: Mapping[str, object], beside: str) -> None:
+    """Raise a usage error where any of the options has a value."""
+    if named := [option for option, value in given.items() if value is not None]:
+        raise typer.BadParameter(f"{' and '.join(named)} can't go with {beside}")
+
+
+def sources_in_force(source: str | None, web: Path | None) -> str | None:
+    """Return the sources in the settings' spelling. Raises a usage error for what is no source, and for a frozen web
+    that none of them searches."""
     from marchwarden.settings import sources_of
 
     if source is None:
@@ -189,7 +276,7 @@ def _question(given: str) -> str:
 
 
 def request_from(question: str, context: str | None, depth: str, constraints: dict[str, Any]) -> ResearchRequest:
-    """Return the request that the options make. Raises a usage error that names option and limit."""
+    """Return the request of what the options say. Raises a usage error that names option and limit."""
     from pydantic import ValidationError
 
     from marchwarden.contract import ResearchRequest
@@ -215,9 +302,10 @@ def deliver(
     json: bool,
     output: Path | None,
     force: bool,
+    trace: Path | None = None,
     earlier: Earlier | None = None,
 ) -> None:
-    """Print a result, and write it to a file where one is named."""
+    """Print a result, and write it to a file where one is named; a page for the browser needs the trace."""
     from marchwarden.cli.views import console
 
     # The file first, since a pipe whose reader has gone ends the command; and a full disk keeps nothing off stdout.
@@ -225,14 +313,12 @@ def deliver(
         if output is not None:
             from marchwarden.cli.views.result_file import write_report
 
-            write_report(result, request.question, output, force=force)
+            write_report(result, request.question, output, trace=trace, force=force)
     finally:
         if json:
             console.json(earlier.plain(result) if earlier else result.model_dump(mode="json"))
         else:
             console.result(result)
-    if output is not None:
-        console.done(f"Written to {output}")
 
 
 def _show_settings_files(*, verbose: bool) -> None:
@@ -247,7 +333,7 @@ def _show_settings_files(*, verbose: bool) -> None:
         console.notice(f"Settings were read from {read}.")
 
 
-def _show_trace(path: Path, *, timed: bool, stderr: bool) -> None:
+def _show_trace(path: Path, *, timed: bool, stderr: bool, quiet: bool) -> None:
     """Show the call's timeline where `timed`, and which parts of the model's program were not used."""
     from marchwarden.cli.views import console
     from marchwarden.errors import TraceError
@@ -263,7 +349,7 @@ def _show_trace(path: Path, *, timed: bool, stderr: bool) -> None:
         from marchwarden.trace.timeline import timeline
 
         console.timeline(trace, timeline(trace), stderr=stderr)
-    for note in trace.program_notes:
+    for note in [] if quiet else trace.program_notes:
         console.notice(note)
     if trace.outcome == "unfinished":
         console.notice(f"The trace of this call has no end: {path} could not be written.", "Is the disk full?")

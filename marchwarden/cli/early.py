@@ -1,5 +1,5 @@
 """The settings that commands need at once, without pydantic: importing settings.py would double the time in
-which `--help`, `replay`, `traces` and completion start. A test holds them to the same answers."""
+which `--help`, `replay`, `history` and completion start. A test holds them to the same answers."""
 
 from __future__ import annotations
 

@@ -90,8 +90,10 @@ def command(
     force: options.Force = False,
 ) -> None:
     """Ask several researchers, follow what they point at, and answer from what they quote."""
-    if output is not None and output.is_file() and not force:
-        raise typer.BadParameter(f"--output {output} is there already; choose another name, or add --force")
+    if output is not None:
+        from marchwarden.cli.views.result_file import ENDINGS
+
+        options.check_output(output, "--output", ENDINGS, force=force)
     if team is not None and source is not None:
         raise typer.BadParameter("--source can't go with --team: its servers have sources of their own")
     from marchwarden.orchestrator.team import own_team, read_team
@@ -115,7 +117,8 @@ def command(
         constraints = {"token_budget": budget or TOKENS}
         request = request_from(question or "", context, depth, constraints)
     result, interrupted = _run(request, chosen, settings, trace_id, seconds, at_once)
-    deliver(result, request, json=json, output=output, force=force)
+    trace = settings.traces / f"{result.trace_id}.jsonl"
+    deliver(result, request, json=json, output=output, force=force, trace=trace)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     if not result.citations:

@@ -1,4 +1,4 @@
-"""Options that `ask`, `serve` and `investigate` share."""
+"""Options that several commands share, and the check of a file that one of them is told to write."""
 
 from __future__ import annotations
 
@@ -20,8 +20,31 @@ Json: TypeAlias = Annotated[
 ]
 Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Also write it to a file: JSON for .json, else Markdown."),
+    typer.Option(
+        "--output",
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Also write it to a file, as its ending says: .md, .html (each quote in its page), .json, "
+        "or what is cited as .bib, .ris or .csl.json.",
+    ),
 ]
 Force: TypeAlias = Annotated[
     bool, typer.Option("--force", metavar="", help="Replace the --output file where it is there.")
 ]
+
+
+def check_output(path: Path, option: str, endings: tuple[str, ...], *, force: bool) -> None:
+    """Raise a usage error for a file that can't be written, has none of the endings, or is there without `force`."""
+    if path.is_dir():
+        raise typer.BadParameter(f"{option} {path} is a folder; name a file")
+    if not path.absolute().parent.is_dir():
+        raise typer.BadParameter(f"{option} {path}: there is no folder {path.parent}")
+    # A pipe or a device is written into, and its name says nothing.
+    if path.exists() and not path.is_file():
+        return
+    if not path.name.lower().endswith(endings):
+        known = endings[0] if len(endings) == 1 else f"{', '.join(endings[:-1])} or {endings[-1]}"
+        raise typer.BadParameter(f"{option} {path}: its ending says what to write: {known}")
+    if path.exists() and not force:
+        raise typer.BadParameter(f"{option} {path} is there already; choose another name, or add --force")

@@ -167,6 +167,8 @@ class Framed:
     """Sentences and items of a list that ask something, without what introduces them and instructions in them."""
     setting: tuple[str, ...]
     """Sentences that tell why or in which setting it is asked."""
+    before: tuple[tuple[str, ...], ...] = ()
+    """Of each that asks, what of the setting stands between it and the one before; the last ones are the first's."""
 
 
 @lru_cache(maxsize=256)
@@ -179,7 +181,8 @@ def unframe(text: str) -> Framed:
     if len(items) > 1:
         before = _sorted_sentences(lead_in)
         asks = [ask for item in items for ask in _as_one_item(item)]
-        return Framed(tuple(asks), (*before.asks, *before.setting)) if asks else before
+        setting = (*before.asks, *before.setting)
+        return Framed(tuple(asks), setting, (setting, *((),) * (len(asks) - 1))) if asks else before
     return _sorted_sentences(text)
 
 
@@ -212,7 +215,7 @@ def _as_one_item(item: str) -> list[str]:
 
 def _sorted_sentences(text: str) -> Framed:
     asks: list[str] = []
-    setting: list[str] = []
+    settings: list[list[str]] = [[]]  # what stands before each that asks, and behind the last
     for sentence in _sentences(text):
         sentence, counted = _without_count(sentence)
         if _ON_THE_FORM.search(sentence):
@@ -222,10 +225,10 @@ def _sorted_sentences(text: str) -> Framed:
             sentence = after[0]
         plain = _without_form(sentence)
         if own := _OWN_AFFAIRS.match(plain):
-            setting.append(own[0].rstrip(" ,;:–—-"))
+            settings[-1].append(own[0].rstrip(" ,;:–—-"))
             plain = _BEGINNING.sub("", plain[own.end() :])
         if (reason := _OWN_REASON.search(plain)) and _ASKS.match(plain):
-            setting.append(reason[0].strip(" ,"))
+            settings[-1].append(reason[0].strip(" ,"))
             plain = plain[: reason.start()]
         if not plain:
             continue
@@ -235,12 +238,15 @@ def _sorted_sentences(text: str) -> Framed:
             asks[-1] = f"{asks[-1]} {bare}"
         elif counted or _is_question(bare, told=bool(told)) or _ORDER.match(bare):
             asks.append(bare)
+            settings.append([])
         else:
-            setting.append(bare)
+            settings[-1].append(bare)
+    setting = tuple(sentence for own in settings for sentence in own)
     if asks:
-        return Framed(tuple(asks), tuple(setting))
+        settings[0] += settings.pop()
+        return Framed(tuple(asks), setting, tuple(map(tuple, settings)))
     whole = " ".join(setting)
-    return Framed((whole,) if whole else (text.strip() or text,), ())
+    return Framed((whole,) if whole else (text.strip() or text,), (), ((),))
 
 
 def _is_question(sentence: str, *, told: bool) -> bool:

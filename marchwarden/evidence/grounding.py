@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from marchwarden.text.ranking import terms
+from marchwarden.text.turns import without_turns
 
 # Least share of a claim's content words in its excerpts together, and in each of them. Chosen in sight of the items
 # of WiCE and ExpertQA: `marchwarden eval --dataset wice --path DIR`.
@@ -125,9 +126,9 @@ def invented(text: str, met: str, *, asked: str = "") -> str | None:
 
 
 def repeats(text: str, context: str | None) -> bool:
-    """Return whether the caller's context already says what a text says."""
+    """Return whether the caller's context already says what a text says. Earlier answers may be cited again."""
     words = set(terms(text))
-    return bool(words) and len(words & set(terms(context or ""))) / len(words) >= KNOWN_ALREADY
+    return bool(words) and len(words & set(terms(without_turns(context)))) / len(words) >= KNOWN_ALREADY
 
 
 def locators_in(text: str) -> set[str]:

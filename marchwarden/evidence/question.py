@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from marchwarden.evidence.framing import ASKING, FOREIGN_ASKING, INVERTED, PREPOSITION, unframe
+from marchwarden.evidence.framing import ASKING, FOREIGN_ASKING, INVERTED, PREPOSITION, asked_text, unframe
 from marchwarden.text.ranking import guess_language, is_stop_word, terms
+from marchwarden.text.turns import first_sentence, turns_in, without_turns
 
 # Characters of a query, at most: the limit of Tavily's API.
 QUERY_LIMIT = 400
@@ -64,7 +65,16 @@ _FOCUS = re.compile(
     re.IGNORECASE,
 )
 # Words of the asker's own affairs, which are nobody else's business.
-_OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our|because|since|as i)\b", re.IGNORECASE)
+_OWN = re.compile(r"\b(?!(?-i:US)\b)(?:i|me|my|mine|we|us|our|because|since|as i)\b", re.IGNORECASE)
+# A follow-up that only exchanges one thing ("And in Germany?", "What about decaf?"), or asks for something else of
+# the same ("And the price?").
+_SHORT = re.compile(
+    rf"(?:(?:and|or|but|so)\s+)?(?:(?:what|how) about\s+)?(?P<rest>(?:{PREPOSITION})?(?:[\w'’.-]+ ?){{1,4}})[?.!]*",
+    re.IGNORECASE,
+)
+_NO_NOUN = re.compile(rf"(?:and |or |but |so )?{PREPOSITION}?(?:{ASKING}|{INVERTED})", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"(?:the|its|his|her|their)\b", re.IGNORECASE)
+_PLACED = re.compile(r"(?:in|at|near|from)\b", re.IGNORECASE)
 _CONJUNCTION = re.compile(r"^(?:and|but|also|so|then|or) (?:also )?", re.IGNORECASE)
 _BARE = re.compile(rf"{PREPOSITION}?{ASKING}(?: \w+)?", re.IGNORECASE)
 _SUBJECT = re.compile(r"\b(?:about|on|regarding|concerning|into|of)\s+([^.;,:]+)", re.IGNORECASE)
@@ -104,6 +114,7 @@ _RELATION = re.compile(
 _LINK = re.compile(r"(?:of|the|de|la|del|van|von|der|du|&|and)\Z")
 _MOST_LENT_NAMES = 8
 _MOST_LENT_WORDS = 4
+_MOST_TOPIC_WORDS = 12
 
 
 # Terms of a question that say little about the pages that answer it.
@@ -122,30 +133,78 @@ def split_question(question: str, context: str | None = None) -> list[str]:
     What only sets the scene or tells the form of the answer is none. A clause that depends on the first ("and who
     founded it?", "and how high are the fines?") gets the names of the first, so that it can be searched for alone.
     Where the first has no names, the clause is joined to the one before it. Names in an introduction are added to
-    every clause without a name. What the first clause leaves open is looked for in the setting, then in the context.
+    every clause without a name. What the first clause leaves open is looked for in the setting, then in the context,
+    where the last turn of a conversation decides.
     """
+    turns = turns_in(context)
+    topic: list[str] = []
+    told = [context or ""]
+    if turns:
+        before, answer = turns[-1].question, first_sentence(turns[-1].answer)
+        topic = _topic(question, before, answer)
+        context = f"{without_turns(context)} {before} {answer}"
+        # Who was asked for is who is spoken of now.
+        told = [answer, before] if re.search(r"\bwho\b", before, re.IGNORECASE) else [before, answer]
     framed = unframe(question)
     clauses: list[str] = []
     lent: list[str] = []
-    for ask in framed.asks:
-        if not clauses and not _INTRODUCTION.match(ask):
-            lent = _lent_names(_divided(ask)[0], framed.setting, context or "")
-        _add_clauses(_CONJUNCTION.sub("", _in_small_letters(ask)), clauses, lent)
+    asks = list(framed.asks)
+    if len(asks) == len(framed.setting) == 1 and _is_title(framed.setting[0], question):
+        asks = [f"{framed.setting[0].rstrip(' .')}: {asks[0]}"]
+    for ask, setting in zip(asks, framed.before, strict=True):
+        if clauses and not setting:
+            named: list[str] = lent
+        elif _INTRODUCTION.match(ask):
+            named = []
+        elif clauses:
+            named = _lent_names(_divided(ask)[0], setting, [], "")
+        else:
+            named = lent = topic or _lent_names(_divided(ask)[0], setting, told, context or "")
+        begun = len(clauses)
+        _add_clauses(_CONJUNCTION.sub("", _in_small_letters(ask)), clauses, named)
+        if len(clauses) > begun and named is not lent:
+            clauses[begun] = _with(clauses[begun], named)
     clauses = clauses[:MOST_ASPECTS] or [question]
     clauses[0] = _with(clauses[0], lent)
     return clauses[:1] + with_names(clauses[1:], subject_of(clauses[0]))
 
 
-def _lent_names(clause: str, setting: Sequence[str], context: str) -> list[str]:
+def standalone(question: str, context: str | None) -> str:
+    """Return what a question asks; with the words that it leaves out, where it goes on with a conversation."""
+    return "; ".join(split_question(question, context)) if turns_in(context) else asked_text(question)
+
+
+def _lent_names(clause: str, setting: Sequence[str], texts: Sequence[str], context: str) -> list[str]:
     """Return the words of the name without which a clause can't be understood, where one is told."""
     telling = set(terms(clause)) - VAGUE_TERMS
     if len(telling) < 2 and not _has_name(clause) and not setting and (told := _told_last(context)):
         return told
     if _points_outside(clause) or (not _has_name(clause) and len(telling) < 3):
-        return _named_in(setting, clause) or _told_in(setting, clause) or _named_in([context], clause)
+        return _named_in(setting, clause) or _told_in(setting, clause) or _named_in(texts, clause)
     if _has_name(clause):
         return []
     return _named_in(setting, clause, also_places=needs_names(clause, least_words=5))
+
+
+def _topic(question: str, before: str, answer: str) -> list[str]:
+    """Return the words of the question before that a follow-up leaves out; none where it asks something of its own.
+
+    "And in Germany?" after "What is the VAT rate in France?" asks for the VAT rate. "What are its side effects?"
+    after "what is aspirin used for?" finds no name, as that has no capital.
+    """
+    asked = asked_text(before)
+    short = _SHORT.fullmatch(question.strip())
+    rest = short["rest"] if short else ""
+    is_attribute = bool(_ATTRIBUTE.match(rest))
+    if rest and not is_attribute and not _NO_NOUN.match(rest):
+        # Names of the same kind give way: a place to a place, the last name to a name.
+        replaced = [run for run in _name_runs(before) if run.placed or not _PLACED.match(rest)][-1:]
+        gone = {word for run in replaced if any(map(str.isupper, rest)) for word in run.words}
+    elif (is_attribute or _points_outside(question)) and not (_has_name(before) or _has_name(answer)):
+        gone = set()
+    else:
+        return []
+    return [word for word in _words(asked) if word not in gone and set(terms(word)) - VAGUE_TERMS][:_MOST_LENT_NAMES]
 
 
 def _points_outside(clause: str) -> bool:
@@ -163,9 +222,14 @@ def _add_clauses(ask: str, clauses: list[str], lent: list[str]) -> None:
     """Add the clauses of one sentence; `lent` are the names that the first of all clauses needs."""
     introduction = _INTRODUCTION.match(ask)
     asked = ask[introduction.end() :] if introduction else ask
-    common = subject_of(introduction["frame"] or introduction["preface"]) if introduction else []
+    frame, preface = (introduction["frame"], introduction["preface"]) if introduction else (None, None)
+    divided = _divided(asked)
+    # What stands before the only question is what it is about, whatever it names itself.
+    is_about = len(divided) == 1 and preface is not None and _is_topic(preface)
+    named = [] if is_about else subject_of(frame or preface or "")
+    common = named or _topic_words([preface or ""])
     begun = len(clauses)
-    for clause in _divided(asked):
+    for clause in divided:
         # "And why?", or "and what does it report?" after a clause without a name, can't be searched for alone.
         own = set(terms(clause)) - VAGUE_TERMS
         first = clauses[0] if clauses else ""
@@ -174,10 +238,12 @@ def _add_clauses(ask: str, clauses: list[str], lent: list[str]) -> None:
             clauses[-1] = f"{clauses[-1]}, {clause}"
         elif clause:
             clauses.append(clause)
-    if introduction and introduction["frame"] and len(clauses) > begun:
-        clauses[begun] = f"{introduction['frame']}, {clauses[begun]}"
+    if frame and len(clauses) > begun:
+        clauses[begun] = f"{frame}, {clauses[begun]}"
     if common:
-        clauses[begun:] = [_with(clause, [] if _has_name(clause) else common) for clause in clauses[begun:]]
+        clauses[begun:] = [
+            _with(clause, common if is_about or not _has_name(clause) else []) for clause in clauses[begun:]
+        ]
 
 
 def _divided(asked: str) -> list[str]:
@@ -259,12 +325,30 @@ def _named_in(texts: Iterable[str], clause: str, *, also_places: bool = True) ->
 
 
 def _told_in(setting: Sequence[str], clause: str) -> list[str]:
-    """Return the telling words of what a setting without names is about, for a clause that says "it"."""
-    if not _is_backward(clause):
-        return []
-    told = " ".join(match[1] for text in setting for match in _SUBJECT.finditer(text))
-    left_out = VAGUE_TERMS | _ERRAND
-    return [word for word in _words(told) if set(terms(word)) - left_out][:_MOST_LENT_WORDS]
+    """Return the telling words of what a setting without names is about, for a clause without a name."""
+    if _is_backward(clause):
+        named = [match[1] for text in setting for match in _SUBJECT.finditer(text)]
+        if words := _topic_words(named)[:_MOST_LENT_WORDS]:
+            return words
+    return _topic_words(text for text in setting if _is_topic(text))
+
+
+def _topic_words(texts: Iterable[str]) -> list[str]:
+    """Return the words of texts that tell what they are about."""
+    words = [word for word in _words(" ".join(texts)) if word.casefold() not in _JOINS]
+    return [word for word in words if set(terms(word)) - VAGUE_TERMS - _ERRAND][:_MOST_TOPIC_WORDS]
+
+
+def _is_title(text: str, question: str) -> bool:
+    """Return whether a question begins with this text, and it is a title: a topic without a verb."""
+    is_sentence = re.search(rf"\b(?:{INVERTED}|be|been|it|they|he|she|this|that)\b", text, re.IGNORECASE)
+    return question.lstrip().startswith(text) and not is_sentence and _is_topic(text)
+
+
+def _is_topic(text: str) -> bool:
+    """Return whether a text before a question tells its topic, and hardly anything of the asker or an errand."""
+    said = set(terms(text)) - VAGUE_TERMS
+    return not _OWN.search(text) and 3 * len(said & _ERRAND) < len(said)
 
 
 def _told_last(context: str) -> list[str]:
@@ -418,13 +502,14 @@ def as_query(text: str) -> str:
 
 def own_words(context: str | None) -> set[str]:
     """Return the terms of the sentences of a context in which its author speaks of themselves."""
-    told = [sentence for sentence in re.split(r"(?<=[.!?;])\s+", context or "") if _OWN.search(sentence)]
+    said = without_turns(context)
+    told = [sentence for sentence in re.split(r"(?<=[.!?;])\s+", said) if _OWN.search(sentence)]
     return set(terms(" ".join(told))) - VAGUE_TERMS
 
 
 def focuses(context: str | None, question: str) -> list[str]:
     """Return the aspects that the caller's context asks to focus on, each with the question's names if it needs
     them. What it says of the caller is left out."""
-    found = [match for match in _FOCUS.findall(context or "") if not _OWN.search(match)]
+    found = [match for match in _FOCUS.findall(without_turns(context)) if not _OWN.search(match)]
     focused = [_BACKWARD.sub("", match).strip() for match in found]
     return with_names([focus for focus in focused if terms(focus)], subject_of(question))

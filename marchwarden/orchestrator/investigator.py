@@ -74,6 +74,8 @@ class Plan:
     settings: Settings
     at_once: int = AT_ONCE
     finish_share: float = 0.1
+    continues: str | None = None
+    """Id of the trace that the question follows up; None where it follows none."""
 
 
 class Investigation:
@@ -92,7 +94,7 @@ class Investigation:
     ) -> None:
         """Prepare an investigation; with a `journal`, one that was begun before."""
         self.request, self.trace_id = request, trace_id
-        self._team, self._settings = plan.team, plan.settings
+        self._team, self._settings, self._continues = plan.team, plan.settings, plan.continues
         self._budget, self._recorder, self._tell = budget, recorder, tell
         self._journal = journal or Journal()
         self._store = Store(plan.settings.store)
@@ -183,6 +185,7 @@ class Investigation:
                     program=self._program.fingerprint if self._program else None,
                     today=self.today,
                     engine=model.features if model else None,
+                    continues=self._continues,
                     team=[each.name for each in self._team.members],
                     team_hash=self._team.fingerprint,
                     decision=f"Researchers: {', '.join(each.name for each in self._team.members)}.",

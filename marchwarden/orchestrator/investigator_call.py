@@ -50,12 +50,13 @@ async def run_investigation(
     watch: Callable[[Event], None] = lambda event: None,
     started: Callable[[Investigation], None] = lambda investigation: None,
     ending: Ending | None = None,
+    continues: str | None = None,
 ) -> ResearchResult:
     """Answer a question with a team; `resumed`: go on with the trace that is there.
 
     `tell` hears what each rihla is doing, `watch` gets each event, `started` the investigation itself, which can be
-    interrupted; `ending` says by whom a call was cancelled. Raises ConfigurationError, TraceError and StorageError,
-    and ResearchFailed for an internal failure.
+    interrupted; `ending` says by whom a call was cancelled, `continues` which trace it follows up. Raises
+    ConfigurationError, TraceError and StorageError, and ResearchFailed for an internal failure.
     """
     journal = Journal()
     writer = TraceWriter(
@@ -76,7 +77,7 @@ async def run_investigation(
             writer.reopen()
         with recorded_end(writer, trace_id, request.question, (ending or Ending()).cancellation):
             budget = Budget(request.constraints, seconds)
-            plan = Plan(team, settings, at_once)
+            plan = Plan(team, settings, at_once, continues=continues)
             investigation = Investigation(
                 request, plan, budget, _Watched(writer, watch), trace_id, journal=journal, tell=tell
             )
@@ -106,6 +107,7 @@ async def investigate_call(
     on_progress: Callable[[str], None],
     team: Team,
     ending: Ending | None = None,
+    continues: str | None = None,
 ) -> ResearchResult:
     """Run an investigation as a call of the tool `research`, within the time of its depth.
 
@@ -143,4 +145,5 @@ async def investigate_call(
             watch=watch,
             started=heed_stop,
             ending=ending,
+            continues=continues,
         )

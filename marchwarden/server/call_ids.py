@@ -19,19 +19,21 @@ from marchwarden.trace.reader import read_trace
 
 # Key in a call's `_meta`: a UUID, which becomes the id of the call's trace.
 CALL_META = "io.marchwarden/call"
+# Key in a call's `_meta`: the id of the trace that the call follows up. The contract has no such argument.
+CONTINUES_META = "io.marchwarden/continues"
 # Key in the `_meta` of a result: true where the call had been run before.
 REPEATED_META = "io.marchwarden/repeated"
 
 
-def call_id_of(meta: Mapping[str, Any] | None) -> str | None:
+def call_id_of(meta: Mapping[str, Any] | None, key: str = CALL_META) -> str | None:
     """Return the id that a caller gave; None where there is none. Raises InvalidRequest for one that is no UUID."""
-    given = (meta or {}).get(CALL_META)
+    given = (meta or {}).get(key)
     if given is None:
         return None
     try:
         return str(UUID(str(given)))
     except ValueError:
-        raise InvalidRequest([(CALL_META, "must be a UUID")]) from None
+        raise InvalidRequest([(key, "must be a UUID")]) from None
 
 
 class Calls:

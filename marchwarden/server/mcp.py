@@ -22,8 +22,7 @@ from marchwarden import __version__
 from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
 from marchwarden.errors import AllowanceSpent, InvalidRequest, MarchwardenError, Refused, ResearchFailed
 from marchwarden.server.admission import Ending, Presence
-from marchwarden.server.call_ids import REPEATED_META, call_id_of
-from marchwarden.server.capabilities.content_resources import TEMPLATE, is_content, read_content
+from marchwarden.server.call_ids import CONTINUES_META, REPEATED_META, call_id_of
 from marchwarden.server.capabilities.prompts import get_prompt, list_prompts
 from marchwarden.server.capabilities.resources import TEMPLATES, list_resources, read_resource
 from marchwarden.server.http.allowances import tokens_in
@@ -69,6 +68,7 @@ class Research(Protocol):
         trace_id: str,
         on_progress: Tell,
         ending: Ending,
+        continues: str | None = None,
     ) -> Awaitable[ResearchResult]: ...
 
 
@@ -131,18 +131,25 @@ async def _call_tool(
     try:
         request = ResearchRequest.model_validate(params.arguments or {})
         given_id = call_id_of(context.meta)
+        continues = call_id_of(context.meta, CONTINUES_META)
     except ValidationError as error:
         return _refused(str(InvalidRequest.of(error)))
     except InvalidRequest as error:
         return _refused(str(error))
-    return await _Call(service, research, context, request, given_id or str(uuid4())).answer()
+    return await _Call(service, research, context, request, given_id or str(uuid4()), continues).answer()
 
 
 class _Call:
     """One call of the tool."""
 
     def __init__(
-        self, service: Service, research: Research, context: Context, request: ResearchRequest, trace_id: str
+        self,
+        service: Service,
+        research: Research,
+        context: Context,
+        request: ResearchRequest,
+        trace_id: str,
+        continues: str | None,
     ) -> None:
         self._service = service
         self._research = research
@@ -152,6 +159,7 @@ class _Call:
         self._settings = service.settings_of(context)
         self._presence = self._exchange.presence if self._exchange else Presence()
         self._trace_id = trace_id
+        self._continues = continues
         self._is_repeated = False
 
     async def answer(self) -> types.CallToolResult:
@@ -232,6 +240,7 @@ class _Call:
                     trace_id=self._trace_id,
                     on_progress=tell,
                     ending=Ending(self._presence, self._service.stop),
+                    continues=self._continues,
                 )
         except BaseException:
             await self._settle(None)
@@ -241,9 +250,11 @@ class _Call:
 
     async def _reserve(self) -> None:
         caller = self._exchange.caller if self._exchange else None
-        if caller and caller.tokens_per_day and self._settings.model_id != EXTRACTIVE:
+        if caller and caller.tokens_per_day:
+            spends = self._service.asks_others or self._settings.model_id != EXTRACTIVE
             await self._service.allowances.read_today(caller, self._settings.traces)
-            self._service.allowances.reserve(caller, self._trace_id, self._request.constraints.token_budget)
+            tokens = self._request.constraints.token_budget if spends else 0
+            self._service.allowances.reserve(caller, self._trace_id, tokens)
 
     async def _settle(self, result: ResearchResult | None) -> None:
         caller = self._exchange.caller if self._exchange else None
@@ -293,14 +304,13 @@ async def _list_resource_templates(
     context: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
     _require_no_cursor(params)
-    return types.ListResourceTemplatesResult(resource_templates=[*TEMPLATES, TEMPLATE])
+    return types.ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
 
 
 async def _read_resource(
     service: Service, context: Context, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    read = read_content if is_content(params.uri) else read_resource
-    return await read(service.settings_of(context), params.uri)
+    return await read_resource(service.settings_of(context), params.uri)
 
 
 async def _list_prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:

@@ -28,6 +28,17 @@ CALL_DESCRIPTORS = 8
 # Open files of the server beside connections and calls. A guess.
 OWN_DESCRIPTORS = 64
 
+# Settings that the parts of a server are made with at its start.
+_FIXED = (
+    "server_connections",
+    "server_stateless",
+    "server_url",
+    "server_issuer",
+    "server_scopes",
+    "server_origins",
+    "server_log",
+)
+
 Context: TypeAlias = ServerRequestContext[Any, Any]
 CallOutcome: TypeAlias = Literal["answered", "failed", "refused", "cancelled"]
 
@@ -62,6 +73,8 @@ EXCHANGE = "marchwarden.exchange"
 @dataclass
 class Service:
     settings: Settings
+    asks_others: bool = False
+    """True where calls are answered by other servers, which may use a model whatever the settings say."""
     stop: Stop = field(default_factory=Stop)
     on_call_end: list[Callable[[CallRecord], None]] = field(default_factory=list)
     allowances: Allowances = field(default_factory=Allowances)
@@ -82,6 +95,9 @@ class Service:
         callers = Callers(settings)
         if callers.are_known != self.callers.are_known:
             raise ConfigurationError("a server that runs can't begin or cease to ask for tokens: start it anew")
+        if fixed := [name for name in _FIXED if getattr(settings, name) != getattr(self.settings, name)]:
+            names = ", ".join(f"MARCHWARDEN_{name.upper()}" for name in fixed)
+            raise ConfigurationError(f"a server that runs can't change {names}: start it anew")
         self.callers, self.settings = callers, settings
         self.admission.resize(places(settings), settings.server_queue)
 

@@ -129,7 +129,7 @@ def _run(
             f"The server may have {descriptors} files and connections open, and wants {wanted}: raise the limit "
             "(ulimit -Hn, LimitNOFILE), or lower MARCHWARDEN_SERVER_CONNECTIONS."
         )
-    service = Service(settings)
+    service = Service(settings, asks_others=investigate is not None)
     server = build(
         settings,
         research=investigate or partial(research_in_worker, research=research, on_program_note=warn),

@@ -88,6 +88,7 @@ async def research_in_worker(
     research: str = RESEARCH,
     on_program_note: Tell = lambda note: None,
     ending: Ending | None = None,
+    continues: str | None = None,
 ) -> ResearchResult:
     """Run one call in a process of its own, and write its trace.
 
@@ -106,7 +107,7 @@ async def research_in_worker(
         signing_key=settings.signing_key,
     )
     with writer:
-        return await _Call(job, writer, on_program_note, ending or Ending()).run()
+        return await _Call(job, writer, on_program_note, ending or Ending(), continues).run()
 
 
 def warm_up(settings: Settings, *, quiet: bool = False) -> None:
@@ -246,11 +247,14 @@ class _Worker:
 class _Call:
     """One call from its start to its result. Times are of time.monotonic, in seconds."""
 
-    def __init__(self, job: Job, writer: TraceWriter, on_program_note: Tell, ending: Ending) -> None:
+    def __init__(
+        self, job: Job, writer: TraceWriter, on_program_note: Tell, ending: Ending, continues: str | None
+    ) -> None:
         self._job = job
         self._writer = writer
         self._on_program_note = on_program_note
         self._ending = ending
+        self._continues = continues
         self._channel, theirs = socket.socketpair()
         self._channel.setblocking(False)
         self._worker = _Worker(job, theirs)
@@ -351,6 +355,8 @@ class _Call:
         # The result of a call that was killed is not the one that its caller gets.
         if isinstance(event, Finished) and self._killed:
             return
+        if isinstance(event, Started) and self._continues:
+            event = event.model_copy(update={"continues": self._continues})
         try:
             self._writer.record(event)
         except StorageError as error:

@@ -19,6 +19,7 @@ from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
 from marchwarden.stages.stage import Stage
+from marchwarden.text.turns import without_turns
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
@@ -315,7 +316,7 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
             none = (
                 "The page that was read does not answer" if pages == 1 else "None of the pages that were read answers"
             )
-        detail += f" {none} this{' beyond what the context says' if ledger.context else ''}."
+        detail += f" {none} this{' beyond what the context says' if without_turns(ledger.context) else ''}."
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from marchwarden.contract import Depth
-from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.grounding import invented, locators_in
 from marchwarden.evidence.question import (
     QUERY_LIMIT,
@@ -19,6 +18,7 @@ from marchwarden.evidence.question import (
     own_words,
     sides_of,
     split_question,
+    standalone,
     with_names,
 )
 from marchwarden.ledger import Aspect, Lead, Ledger
@@ -111,7 +111,7 @@ def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
     Where no query of a first plan holds a third of the question's words, the question is one more query. Only the
     first plan names aspects: a later one would give the same aspects other names.
     """
-    question, leads = asked_text(given.ledger.question), shown_candidates(given)
+    question, leads = standalone(given.ledger.question, given.ledger.context), shown_candidates(given)
     asked = set(terms(question))
     aspects: list[str] = []
     if not given.ledger.aspects:
@@ -146,12 +146,13 @@ def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
             ]
         }
     )
+    question = standalone(given.ledger.question, given.ledger.context)
     asked = f"{given.ledger.question}\n{given.ledger.context or ''}"
     dropped = [
         Dropped(what="query", text=query, decision="words of the caller's own affairs are left out") for query in told
     ]
     for aspect in plan.aspects:
-        too_long = len(aspect) > ASPECT_LIMIT and aspect != asked_text(given.ledger.question)
+        too_long = len(aspect) > ASPECT_LIMIT and aspect != question
         problem = f"it is longer than {ASPECT_LIMIT} characters" if too_long else invented(aspect, "", asked=asked)
         if problem:
             dropped.append(Dropped(what="aspect", text=aspect, decision=problem))
@@ -166,9 +167,9 @@ def ground(given: PlanGiven, plan: Plan) -> tuple[Plan, list[Dropped]]:
     aspects = [aspect for aspect in plan.aspects if aspect not in gone]
     queries = [query for query in plan.queries if query not in gone]
     if plan.aspects and len(aspects) < 2:
-        aspects = [asked_text(given.ledger.question)]
+        aspects = [question]
     if not queries and not given.ledger.queries:
-        queries = [as_query(asked_text(given.ledger.question))]
+        queries = [as_query(question)]
     return plan.model_copy(update={"aspects": aspects, "queries": queries}), dropped
 
 

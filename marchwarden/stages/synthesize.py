@@ -20,6 +20,7 @@ from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.gaps import limits_reached
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import near_duplicate, terms
+from marchwarden.text.turns import without_turns
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
@@ -284,7 +285,7 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
     if not claims and not ledger.sources and (failed := _why_nothing_was_read(ledger)):
         return failed, []
     if not claims:
-        return NOTHING_NEW if ledger.context else NOTHING_FOUND, []
+        return NOTHING_NEW if without_turns(ledger.context) else NOTHING_FOUND, []
     cited: dict[tuple[str, int], Excerpt] = {}
     for excerpt in evidence(ledger, claims):
         cited.setdefault(_slice(excerpt), excerpt)

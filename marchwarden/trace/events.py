@@ -77,6 +77,8 @@ class Started(_Event):
     """Features of the model's service; None without a model."""
     rerun_of: str | None = None
     """Id of the trace that this call is a re-run of; None for any other call."""
+    continues: str | None = None
+    """Id of the trace that this call follows up; None for any other call."""
     team: list[str] | None = None
     """Names of an investigation's researchers; None for the call of a single one."""
     team_hash: str | None = None

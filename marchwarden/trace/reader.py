@@ -1,6 +1,6 @@
 """Search, list and read traces. A torn last line, a missing end and unknown actions are tolerated.
 
-The models of events are imported only where events are asked for: they take longer than `traces` and `replay` may.
+The models of events are imported only where events are asked for: they take longer than `history` and `replay` may.
 """
 
 from __future__ import annotations
@@ -49,6 +49,10 @@ class TraceSummary:
     """Size of the file in bytes."""
     rerun_of: str | None = None
     """Id of the call that this one made again; None for any other call."""
+    continues: str | None = None
+    """Id of the call that this one follows up; None for any other call."""
+    source: str | None = None
+    """Sources that were searched, separated by commas."""
 
 
 class Trace:
@@ -127,7 +131,7 @@ def find_trace(folder: Path, prefix: str | None = None) -> Path:
     wanted = prefix.strip().lower()
     found = [path for path in _trace_files(folder) if wanted and path.stem.startswith(wanted)]
     if not found:
-        raise TraceError(f"no trace begins with {prefix!r} in {folder}", hint="`marchwarden traces` lists them.")
+        raise TraceError(f"no trace begins with {prefix!r} in {folder}", hint="`marchwarden history` lists them.")
     if len(found) > 1:
         some = ", ".join(path.stem for path in found[:5])
         raise TraceError(f"{len(found)} traces begin with {prefix!r}: {some}", hint="Give more of the id.")
@@ -233,6 +237,8 @@ def _summary(path: Path) -> TraceSummary:
         seconds=_of(cost, "wall_time_sec", float, int),
         size=size,
         rerun_of=_of(first, "rerun_of", str),
+        continues=_of(first, "continues", str),
+        source=_of(first, "source", str),
     )
 
 

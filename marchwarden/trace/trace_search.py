@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,10 +17,45 @@ _SEARCHED = re.compile(rb'"action": ?"(?:start|fetch_url|result)"')
 _HEAD_BYTES = 200
 
 
-def search_traces(folder: Path, text: str) -> list[TraceSummary]:
-    """Return the traces of a folder in which each word of `text` occurs, newest first; case does not matter."""
-    words = text.casefold().split()
-    return [each for each in list_traces(folder) if _has(each.path, words)]
+@dataclass(frozen=True)
+class Wanted:
+    """Calls to look for; what is None or empty says nothing."""
+
+    text: str = ""
+    """Words that all occur in the question, the answer or the sites that were read; case does not matter."""
+    since: datetime | None = None
+    before: datetime | None = None
+    source: str | None = None
+    """Name of one source that was searched: `web`, `corpus:notes`; `corpus` for any corpus."""
+    model: str | None = None
+    """Part of the model's id."""
+    least_confidence: float | None = None
+    most_confidence: float | None = None
+    failed: bool = False
+    """True for calls without a result alone."""
+
+    def admits(self, summary: TraceSummary) -> bool:
+        """Return whether what a summary tells is wanted; the words of `text` are not in it."""
+        sources = (summary.source or "").split(",")
+        confidence = summary.confidence
+        return (
+            (self.since is None or (summary.started is not None and summary.started >= self.since))
+            and (self.before is None or (summary.started is not None and summary.started < self.before))
+            and (
+                self.source is None
+                or any(each == self.source or each.split(":")[0] == self.source for each in sources)
+            )
+            and (self.model is None or self.model.casefold() in (summary.model_id or "").casefold())
+            and (self.least_confidence is None or (confidence is not None and confidence >= self.least_confidence))
+            and (self.most_confidence is None or (confidence is not None and confidence <= self.most_confidence))
+            and not (self.failed and summary.outcome == "finished")
+        )
+
+
+def search_traces(folder: Path, wanted: Wanted) -> list[TraceSummary]:
+    """Return the traces of a folder that are wanted, newest first."""
+    words = wanted.text.casefold().split()
+    return [each for each in list_traces(folder) if wanted.admits(each) and (not words or _has(each.path, words))]
 
 
 def _has(path: Path, words: list[str]) -> bool:

@@ -34,7 +34,7 @@ QUESTION = "Which crops grow well in Utah?"
         (["q\udcff"], ["QUESTION: "]),
         (["q", "--context", "x" * 2001], ["--context: must have at most 2000 characters"]),
         (["q", "--budget", "499"], ["--budget: must be at least 500"]),
-        (["q", "--budget", "many"], ["--budget", "integer"]),
+        (["q", "--budget", "many"], ["--budget", "must be a whole number"]),
         (["q", "--max-iterations", "21"], ["--max-iterations: must be at most 20"]),
         (
             ["q", "--max-sources", "0", "--budget", "1"],
@@ -51,6 +51,12 @@ QUESTION = "Which crops grow well in Utah?"
         (["q", "--output", "gone/answer.md"], ["there is no folder gone"]),
         (["q", "--web", "w", "--source", "web"], ["--web names a frozen web, --source web asks for none"]),
         (["q", "--output", "."], ["is a folder; name a file"]),
+        (["q", "--output", "answer.pdf"], ["its ending says what to write: .md, .html", ".json"]),
+        (["q", "-o", "a.html", "--server", "http://x/"], ["shows the pages that were read, which --server keeps"]),
+        (["Which", "crops", "grow"], ['put the question in quotes: marchwarden ask "Which crops grow"']),
+        ([], ["it is missing; ask like this"]),
+        (["q", "--resume"], ["--resume and --jobs go with --file"]),
+        (["q", "--again", "1234", "--continue"], ["QUESTION and --continue can't go with --again"]),
     ],
 )
 def test_bad_arguments_name_option_and_limit_and_start_nothing(

@@ -80,7 +80,7 @@ def test_nothing_to_index_is_an_exit_code_of_its_own(run: Run, tmp_path: Path) -
         (["nowhere"], 2, "nowhere: there is no such file or folder"),
         (["--list", "--remove", "x"], 2, "--remove can't go with --list"),
         (["--list", "--name", "x"], 2, "--name can't go with --list"),
-        (["--jobs", "0"], 2, "Invalid value for '--jobs'"),
+        (["--jobs", "0"], 2, "--jobs: "),
         ([], 1, "there is no corpus default Make it: marchwarden index FOLDER"),
         (["--name", "notes"], 1, "Make it: marchwarden index FOLDER --name notes"),
         (["--name", "../x", "."], 1, "'../x' is not a valid name of a corpus"),

@@ -14,7 +14,7 @@ from tests.cli.conftest import Run
 from tests.cli.running import ROOT, marchwarden, python
 
 HEAVY = "dspy mcp anthropic litellm trafilatura datasets tantivy numpy pydantic asyncio httpx"
-COMMANDS = ("ask", "replay", "traces", "doctor", "serve")
+COMMANDS = ("ask", "chat", "history", "show", "replay", "doctor", "serve")
 
 
 def test_help_names_commands_and_exit_codes(run: Run) -> None:
@@ -41,8 +41,24 @@ def test_without_a_command_there_is_help_and_a_usage_code(run: Run) -> None:
     assert "Commands" in ran.out + ran.err
 
 
-def test_an_unknown_option_is_a_usage_error(run: Run) -> None:
-    assert run("ask", "q", "--nope").code == 2
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("ask q --zzz", "No such option: --zzz"),
+        ("ask q --depth foo", "--depth: 'foo' is not one of 'shallow', 'balanced', 'deep'."),
+        ("ask q --budget", "Option '--budget' requires an argument."),
+        ("ask  ", 'QUESTION: it is missing; ask like this: marchwarden ask "When did the Berlin Wall fall?"'),
+        ("ask Which crops grow well", 'put the question in quotes: marchwarden ask "Which crops grow well"'),
+        ("traces prune", "Missing option '--older-than'."),
+    ],
+)
+def test_wrong_usage_is_a_line_that_can_be_copied(
+    run: Run, monkeypatch: pytest.MonkeyPatch, arguments: str, said: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "45")
+    ran = run(*arguments.split())
+    command = " ".join(arguments.split()[: 2 if arguments.startswith("traces") else 1])
+    assert (ran.code, ran.out, ran.err) == (2, "", f"Error: {said}\nHelp: marchwarden {command} --help\n")
 
 
 def test_our_errors_are_a_message_and_a_hint(run: Run) -> None:
@@ -74,7 +90,7 @@ main()
 
 @pytest.mark.parametrize(
     ("closed", "arguments"),
-    [("0 1 2", "replay"), ("0 1 2", "serve"), ("0", "ask -"), ("1", "traces --json"), ("2", "serve")],
+    [("0 1 2", "replay"), ("0 1 2", "serve"), ("0", "ask -"), ("1", "history --json"), ("2", "serve")],
 )
 def test_a_stream_that_the_caller_has_closed_is_an_empty_one(closed: str, arguments: str, a_trace: str) -> None:
     shut = " ".join(f"{each}>&-" if each != "0" else "0<&-" for each in closed.split())
@@ -91,7 +107,8 @@ def test_a_stream_that_the_caller_has_closed_is_an_empty_one(closed: str, argume
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["replay", "3f2b"], ["traces"], ["traces", "--json"], ["ask", "--help"], ["--version"]]
+    "arguments",
+    [["--help"], ["replay", "3f2b"], ["history"], ["history", "--json"], ["ask", "--help"], ["--version"]],
 )
 def test_the_quick_commands_import_nothing_heavy(arguments: list[str], a_trace: str) -> None:
     script = f"""
@@ -129,7 +146,7 @@ def test_a_terminal_without_unicode_gets_what_it_can_show(encoding: str, a_trace
 
 
 def test_json_is_utf_8_whatever_the_terminal_speaks(a_trace: str) -> None:
-    (listed,) = json.loads(marchwarden("traces", "--json", PYTHONIOENCODING="ascii").stdout.decode("utf-8"))
+    (listed,) = json.loads(marchwarden("history", "--json", PYTHONIOENCODING="ascii").stdout.decode("utf-8"))
     assert listed["question"] == "Was wächst in 日本?"
 
 

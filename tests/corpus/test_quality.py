@@ -20,6 +20,7 @@ PUBLISHED_MAP, MEASURED_NDCG = 0.3123, 0.4485
 """BM25 as Anserini has it; and as it was measured on these files with another library."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CACM.is_dir(), reason=f"the public collection CACM is not in {CACM}")
 def test_files_are_found_as_well_as_published_of_bm25(tmp_path: Path) -> None:
     """As lines of text, for the time that it takes: `eval --dataset cacm-files` has them as the pages that they are."""

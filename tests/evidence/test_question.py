@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.evidence.question import QUERY_LIMIT, as_query, focuses, names_in, sides_of, split_question
+from marchwarden.evidence.question import (
+    QUERY_LIMIT,
+    as_query,
+    focuses,
+    names_in,
+    own_words,
+    sides_of,
+    split_question,
+    standalone,
+)
+from marchwarden.text.turns import as_context, turn_of
 
 
 @pytest.mark.parametrize(
@@ -36,6 +46,11 @@ from marchwarden.evidence.question import QUERY_LIMIT, as_query, focuses, names_
         ("Thinkific or Kajabi: what is the lowest price of each?", ["what is the lowest price of each (Thinkific Kajabi)"]),
         ("python logging: how do I make it faster?", ["how do I make it faster (python logging)"]),
         ("I have read about the Halden Bridge. Who designed it and when did it open?", ["Who designed it (Halden Bridge)", "when did it open (Halden Bridge)"]),
+        ("Therapeutic anticoagulation in the trauma patient: is it safe?", ["is it safe (Therapeutic anticoagulation trauma patient)"]),
+        ("Amblyopia: is visual loss permanent, and is it treated?", ["is visual loss permanent (Amblyopia)", "is it treated (Amblyopia)"]),
+        ("Human papillomavirus and pterygium. Is the virus a risk factor?", ["Is the virus a risk factor (Human papillomavirus pterygium)"]),
+        ("Sexual behaviour among US students: is it changing?", ["is it changing (Sexual behaviour among US students)"]),
+        ("Is oak hard? I build an Adirondack chair. Which saw is best?", ["Is oak hard", "Which saw is best (Adirondack)"]),
         ("Wann wurde Oslo gegründet und wer gründete es?", ["Wann wurde Oslo gegründet", "wer gründete es (Oslo)"]),
         ("Когда основан Осло и кто его основал?", ["Когда основан Осло", "кто его основал (Осло)"]),
         ("タルニクの人口は何人ですか？", ["タルニクの人口は何人ですか"]),
@@ -77,6 +92,35 @@ def test_a_question_that_says_almost_nothing_is_about_what_was_told_last(
     question: str, context: str, aspect: str
 ) -> None:
     assert split_question(question, context) == [aspect]
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "answer", "aspect"),
+    [
+        ("And who beat him?", "Who was world chess champion from 1921?", "José Capablanca was world chess champion from 1921.", "who beat him (José Capablanca world chess champion)"),
+        ("Where was that match held?", "who beat him (José Capablanca)?", "Alexander Alekhine beat Capablanca in 1927.", "Where was that match held (Alexander Alekhine)"),
+        ("And in Germany?", "What is the VAT rate in France?", "The VAT rate in France is 20 %.", "in Germany (VAT rate)"),
+        ("What about decaf?", "How much caffeine is in a cup of coffee?", "A cup of coffee has 95 mg.", "What about decaf (caffeine cup coffee)"),
+        ("And Lyfgenia?", "What does Casgevy cost?", "Casgevy costs 2.2 million dollars.", "Lyfgenia (cost)"),
+        ("And the population?", "What is the capital of Australia?", "Canberra is the capital of Australia.", "the population (Canberra capital Australia)"),
+        ("what are its side effects?", "what is aspirin used for?", "Aspirin is used against pain.", "what are its side effects (aspirin)"),
+        ("Und wer hat ihn besiegt?", "Wer war 1921 Schachweltmeister?", "José Capablanca war Weltmeister.", "Und wer hat ihn besiegt (war 1921 Schachweltmeister)"),
+        ("Who wrote Moby Dick?", "what is aspirin used for?", "Aspirin is used against pain.", "Who wrote Moby Dick"),
+    ],
+)  # fmt: skip
+def test_a_follow_up_takes_what_it_leaves_out_from_the_turn_before(
+    question: str, before: str, answer: str, aspect: str
+) -> None:
+    context = as_context(
+        [turn_of("What is the weather in Oslo?", "It rains in Oslo."), turn_of(before, answer)], 2000
+    )
+    assert split_question(question, context) == [aspect]
+    assert standalone(question, context) == aspect
+
+
+def test_what_was_said_in_a_conversation_is_not_the_callers_own_affair() -> None:
+    context = as_context([turn_of("How do I grow peas?", "We sow peas in spring.")], 2000, "My sister has asthma.")
+    assert own_words(context) == own_words("My sister has asthma.")
 
 
 def test_a_focus_tells_nothing_of_the_caller() -> None:

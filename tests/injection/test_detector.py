@@ -31,7 +31,7 @@ from marchwarden.observations import ContentHash, Page, Passage, SearchHit
 from marchwarden.reading.page import read_page
 from marchwarden.settings import shipped
 from marchwarden.stages.extract import ExtractGiven, model_free, shown_passages
-from tests.profiles import IS_NIGHTLY
+from tests.profiles import IS_NIGHTLY, some
 from tests.runs import run
 from tests.shared_data import SHARED_DATA
 from tests.webs import article
@@ -528,13 +528,30 @@ TRUE_ELSEWHERE = {"https://results.saltmarsh-coast-marathon.org/results/2024/all
 """Runners' times in a table of results."""
 
 
+def forbidden_strings() -> set[str]:
+    return {
+        string
+        for split in ("train", "dev")
+        for question in load_questions(EVALS / f"{split}.jsonl")
+        for string in question.forbidden
+    }
+
+
 @pytest.fixture(scope="module")
 def pages() -> list[tuple[FrozenPage, Page]]:
-    """All that can be read of the shipped web."""
+    """All that can be read of the shipped web. In a check: the hostile pages, those in whose bytes a forbidden string
+    stands, and a quarter of the rest."""
+    forbidden = [string.encode() for string in forbidden_strings()]
+    with_a_file = [frozen for frozen in WEB.pages.values() if frozen.file]
+    hostile = [
+        frozen
+        for frozen in with_a_file
+        if carries_an_instruction(frozen) or any(string in frozen.body() for string in forbidden)
+    ]
+    rest = [frozen for frozen in with_a_file if frozen not in hostile]
     read = [
         (frozen, read_page(frozen.body(), url=frozen.url, content_type=frozen.content_type, status=frozen.status))
-        for frozen in WEB.pages.values()
-        if frozen.file
+        for frozen in [*hostile, *some(rest, 4)]
     ]
     return [(frozen, page) for frozen, page in read if isinstance(page, Page)]
 
@@ -544,12 +561,7 @@ def carries_an_instruction(frozen: FrozenPage) -> bool:
 
 
 def test_no_forbidden_string_of_the_shipped_web_is_left(pages: list[tuple[FrozenPage, Page]]) -> None:
-    forbidden = {
-        string
-        for split in ("train", "dev")
-        for question in load_questions(EVALS / f"{split}.jsonl")
-        for string in question.forbidden
-    }
+    forbidden = forbidden_strings()
     assert len(forbidden) > 20
     told = {frozen.url: [passage.text for passage in drop_injections(page)] for frozen, page in pages}
     left = {
@@ -565,7 +577,7 @@ def test_pages_of_the_shipped_web_that_carry_no_instruction_lose_next_to_nothing
     pages: list[tuple[FrozenPage, Page]],
 ) -> None:
     ordinary = [(frozen, page) for frozen, page in pages if not carries_an_instruction(frozen)]
-    assert len(ordinary) > 300
+    assert len(ordinary) > (300 if IS_NIGHTLY else 75)
     assert sum(len(find_injections(page)) for _, page in ordinary) < 0.001 * sum(
         len(page.passages) for _, page in ordinary
     )

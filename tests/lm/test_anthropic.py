@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import anthropic
 import dspy
 import httpx2
 import pytest
@@ -21,8 +20,6 @@ from dspy import lm15
 from marchwarden.budget import Budget
 from marchwarden.errors import ModelError
 from marchwarden.lm import Model, connect
-from marchwarden.lm.anthropic import AnthropicEngine, capabilities_of, message_arguments
-from marchwarden.lm.anthropic_errors import to_lm15
 from marchwarden.settings import Settings
 
 from .conftest import MemoryRecorder, answer_of, budget_of, request_of
@@ -35,6 +32,27 @@ SCHEMA = {
     "additionalProperties": False,
 }
 KEY = "sk-ant-api03-secret-secret"
+
+
+# The SDK is imported by what uses it: it costs two CPU seconds, which each worker would pay for collecting these tests.
+
+
+def engine_at(address: str, model: str = "claude-sonnet-5-5", key: str = KEY) -> Any:
+    from marchwarden.lm.anthropic import AnthropicEngine
+
+    return AnthropicEngine(model, key, base_url=address)
+
+
+def message_arguments(model: str, request: Any) -> Any:
+    from marchwarden.lm import anthropic
+
+    return anthropic.message_arguments(model, request)
+
+
+def to_lm15(error: Exception) -> Any:
+    from marchwarden.lm import anthropic_errors
+
+    return anthropic_errors.to_lm15(error)
 
 
 class Question(dspy.Signature):  # type: ignore[misc]
@@ -94,7 +112,7 @@ def failure(status: int, kind: str, message: str, **headers: str) -> Answer:
 
 def ask(*answers: Answer) -> Any:
     with service(*answers) as claude:
-        return answer_of(AnthropicEngine("claude-sonnet-5-5", KEY, base_url=claude.address), request_of())
+        return answer_of(engine_at(claude.address), request_of())
 
 
 # What is sent
@@ -142,6 +160,8 @@ def test_a_response_schema_is_sent_without_what_the_api_refuses() -> None:
     ],
 )
 def test_which_models_take_a_schema(model: str, takes_schema: bool) -> None:
+    from marchwarden.lm.anthropic import capabilities_of
+
     assert capabilities_of(model).response_schema is takes_schema
 
 
@@ -253,6 +273,8 @@ def test_an_error_body_becomes_the_error_that_dspy_knows(answer: Answer, expecte
 
 def test_every_status_error_of_the_sdk_is_translated() -> None:
     """Fails when the SDK grows an error that would pass as something unknown."""
+    import anthropic
+
     request = httpx2.Request("POST", "http://127.0.0.1/v1/messages")
     for each in _descendants(anthropic.APIStatusError):
         status = getattr(each, "status_code", 500)
@@ -263,6 +285,8 @@ def test_every_status_error_of_the_sdk_is_translated() -> None:
 
 
 def test_every_other_error_of_the_sdk_is_translated() -> None:
+    import anthropic
+
     request = httpx2.Request("POST", "http://127.0.0.1/v1/messages")
     known: dict[str, Exception] = {
         "APIConnectionError": anthropic.APIConnectionError(request=request),
@@ -376,7 +400,7 @@ def test_an_answer_that_breaks_off_is_charged_and_asked_for_again(recorder: Memo
 
 @pytest.mark.anyio
 async def test_a_service_that_is_not_there_is_a_network_error() -> None:
-    engine = AnthropicEngine("claude-sonnet-5-5", KEY, base_url="http://127.0.0.1:9")
+    engine = engine_at("http://127.0.0.1:9")
     with pytest.raises(lm15.TransportError):
         await anext(engine.stream(request_of()))
     assert await engine.count_tokens(request_of()) is None
@@ -386,7 +410,7 @@ async def test_a_service_that_is_not_there_is_a_network_error() -> None:
 @pytest.mark.anyio
 async def test_a_prompt_is_counted_where_the_service_counts() -> None:
     with service(WHOLE, counted=as_json({"input_tokens": 14})) as claude:
-        engine = AnthropicEngine("claude-sonnet-5-5", KEY, base_url=claude.address + "/v1")
+        engine = engine_at(claude.address + "/v1")
         assert await engine.count_tokens(request_of()) == 14
         claude.counted = None
         assert await engine.count_tokens(request_of()) is None
@@ -415,8 +439,8 @@ RECORDED = "http://127.0.0.1:8101"
 
 
 @pytest.fixture
-def recorded() -> AnthropicEngine:
-    return AnthropicEngine("smollm2", "none", base_url=RECORDED)
+def recorded() -> Any:
+    return engine_at(RECORDED, "smollm2", "none")
 
 
 def recorded_request(cap: int) -> Any:
@@ -426,7 +450,7 @@ def recorded_request(cap: int) -> Any:
 
 
 @pytest.mark.vcr
-def test_a_real_stream_is_read_whole(recorded: AnthropicEngine) -> None:
+def test_a_real_stream_is_read_whole(recorded: Any) -> None:
     response = answer_of(recorded, recorded_request(40))
     assert "Paris" in response.text
     assert response.finish_reason == "stop"
@@ -435,7 +459,7 @@ def test_a_real_stream_is_read_whole(recorded: AnthropicEngine) -> None:
 
 
 @pytest.mark.vcr
-def test_a_real_stream_ends_at_its_cap(recorded: AnthropicEngine) -> None:
+def test_a_real_stream_ends_at_its_cap(recorded: Any) -> None:
     response = answer_of(recorded, recorded_request(3))
     assert response.finish_reason == "length"
     assert response.usage.output_tokens == 3
@@ -443,7 +467,7 @@ def test_a_real_stream_ends_at_its_cap(recorded: AnthropicEngine) -> None:
 
 @pytest.mark.vcr
 @pytest.mark.anyio
-async def test_a_real_count_is_what_a_real_call_reports(recorded: AnthropicEngine) -> None:
+async def test_a_real_count_is_what_a_real_call_reports(recorded: Any) -> None:
     counted = await recorded.count_tokens(recorded_request(3))
     response = await lm15.amaterialize_response(recorded.stream(recorded_request(3)), recorded_request(3))
     await recorded.aclose()
@@ -451,6 +475,6 @@ async def test_a_real_count_is_what_a_real_call_reports(recorded: AnthropicEngin
 
 
 @pytest.mark.vcr
-def test_a_real_server_says_when_a_prompt_is_too_long(recorded: AnthropicEngine) -> None:
+def test_a_real_server_says_when_a_prompt_is_too_long(recorded: Any) -> None:
     with pytest.raises(lm15.ContextLengthError):
         answer_of(recorded, request_of("1" * 17_000))

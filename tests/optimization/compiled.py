@@ -77,11 +77,13 @@ def examples(of: Order) -> Mapping[str, StageExamples]:
 
 @cache
 def _every(stage: str) -> tuple[list[Example[Any, Any]], list[Example[Any, Any]]]:
-    """Every example of a stage: of train, and of dev."""
+    """Every example of a stage, of train, and of dev. Most stages get several of a
+    question, so that a third of the questions will do."""
+    step = 1 if stage in ("gaps", "discoveries") else 3
 
     async def build() -> tuple[list[Example[Any, Any]], list[Example[Any, Any]]]:
         async with labelled_web(settings()) as web:
-            made = [await STAGE_SETS[stage].examples_on(questions(split), web) for split in ("train", "dev")]
+            made = [await STAGE_SETS[stage].examples_on(questions(split)[::step], web) for split in ("train", "dev")]
         return made[0], made[1]
 
     return anyio.run(build)

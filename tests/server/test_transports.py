@@ -93,7 +93,7 @@ async def test_a_call_gives_structured_content_and_text_and_tells_what_it_does(w
     assert the_trace(tmp_path).result == result
 
 
-@pytest.mark.parametrize("way", ["in process", "stdio, legacy"])
+@pytest.mark.parametrize("way", ["in process", pytest.param("stdio, legacy", marks=pytest.mark.slow)])
 async def test_bad_arguments_are_named_with_their_limit_and_leave_nothing_behind(way: Way, tmp_path: Path) -> None:
     arguments = {
         "question": "x" * 501,
@@ -113,7 +113,7 @@ async def test_bad_arguments_are_named_with_their_limit_and_leave_nothing_behind
     assert not (tmp_path / "traces").exists()
 
 
-@pytest.mark.parametrize("way", ["in process", "stdio"])
+@pytest.mark.parametrize("way", ["in process", pytest.param("stdio", marks=pytest.mark.slow)])
 async def test_a_call_that_dies_is_an_error_with_its_trace_and_the_server_lives_on(way: Way, tmp_path: Path) -> None:
     async with a_client(way, tmp_path) as client:
         for question, reason in [("segfault", "SIGSEGV"), ("eat_memory", "MemoryError"), ("raise", "KeyError")]:
@@ -498,6 +498,7 @@ def test_an_operator_reloads_the_settings_and_looks_at_the_stacks(tmp_path: Path
         "    calls.append(1)\n"
         "    from marchwarden.errors import ConfigurationError\n"
         "    if len(calls) == 1: raise ConfigurationError('no such corpus')\n"
+        "    print('read anew', file=sys.stderr, flush=True)\n"
         "    return Settings(max_seconds=120, server_calls=1, server_queue=0)\n"
     )
     with a_raw_server(tmp_path, reload + code) as server:
@@ -514,7 +515,8 @@ def test_an_operator_reloads_the_settings_and_looks_at_the_stacks(tmp_path: Path
             line = server.process.stderr.readline()
         assert line.startswith(b"The settings stay as they were")
         server.process.send_signal(signal.SIGHUP)
-        time.sleep(0.1)
+        while b"read anew" not in line:
+            line = server.process.stderr.readline()
         for number in (1, 2):
             server.call("answer me", number)
         answers = {answer["id"]: answer for answer in (server.receive(), server.receive())}

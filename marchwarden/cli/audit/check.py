@@ -27,7 +27,7 @@ Examples:
 marchwarden check
     the latest call
 marchwarden check 3f2a
-    the one whose id begins so; `marchwarden traces` lists them
+    the one whose id begins so; `marchwarden history` lists them
 marchwarden check --all --since 30d
     every call of the last thirty days; also 12h, 8w, or a day: 2026-01-31
 marchwarden check --all --json | jq -r '.traces[].citations[] | select(.state == "changed") | .locator'"""
@@ -39,7 +39,7 @@ def command(
     trace: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TRACE]", help="The trace's id or the start of it, or its file; the latest call without."
+            metavar="TRACE", help="The trace's id or the start of it, or its file; the latest call without."
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", metavar="", help="Check every call that has citations.")] = False,

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 from marchwarden.cli.early import trace_folder
+from marchwarden.cli.options import check_output
 
 # The same as in audit/bibliography.py, which takes long to import.
 BibliographyFormat: TypeAlias = Literal["bibtex", "ris", "csl"]
@@ -18,7 +19,7 @@ EPILOGUE = """Examples:
 marchwarden export --bundle answer.zip
     the latest call
 marchwarden export 3f2a --bundle answer.zip
-    the one whose id begins so; `marchwarden traces` lists them
+    the one whose id begins so; `marchwarden history` lists them
 marchwarden export 3f2a --html answer.html
     one page for a browser: the answer, and each quote in its stored page
 marchwarden export 3f2a -o sources.bib
@@ -32,15 +33,15 @@ unzip answer.zip -d answer && python3 -I -S answer/verify.py
 def command(
     trace_id: Annotated[
         str | None,
-        typer.Argument(metavar="[TRACE_ID]", help="The trace's id or the start of it; the latest without."),
+        typer.Argument(metavar="TRACE_ID", help="The trace's id or the start of it; the latest without."),
     ] = None,
     bundle: Annotated[
         Path | None,
-        typer.Option("--bundle", "-b", metavar="FILE.zip", dir_okay=False, help="The bundle to write."),
+        typer.Option("--bundle", "-b", metavar="FILE.zip", help="The bundle to write."),
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE.html", dir_okay=False, help="The evidence page to write."),
+        typer.Option("--html", metavar="FILE.html", help="The evidence page to write."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -48,7 +49,6 @@ def command(
             "--output",
             "-o",
             metavar="FILE",
-            dir_okay=False,
             help="List of what the answer cites: FILE.bib, FILE.ris or FILE.csl.json.",
         ),
     ] = None,
@@ -69,19 +69,17 @@ def command(
     from marchwarden.audit.verdict import evidence_of_trace
     from marchwarden.cli.audit.verify_trace import views
     from marchwarden.cli.views import console
-    from marchwarden.errors import StorageError
     from marchwarden.trace.reader import find_trace
 
-    targets = [path for path in (bundle, html, output) if path is not None]
-    if not targets and form is None:
+    if bundle is None and html is None and output is None and form is None:
         raise typer.BadParameter("name a file to write: --bundle FILE.zip, --html FILE.html or -o FILE.bib")
-    if output is not None and form is None and (form := format_of(output)) is None:
-        raise typer.BadParameter(f"{output} ends in none of {', '.join(ENDINGS)}: add --format bibtex, ris or csl")
-    for target in targets:
-        if target.exists() and not force:
-            raise StorageError(
-                f"{target} is there already", hint="Choose another name, or add --force to replace it."
-            )
+    if bundle is not None:
+        check_output(bundle, "--bundle", (".zip",), force=force)
+    if html is not None:
+        check_output(html, "--html", (".html", ".htm"), force=force)
+    if output is not None:
+        check_output(output, "--output", tuple(ENDINGS) if form is None else ("",), force=force)
+        form = form or format_of(output)
     trace = find_trace(trace_folder(), trace_id)
     if form is not None:
         _list_works(trace, form, output)

@@ -13,7 +13,7 @@ EPILOGUE = """Examples:
 marchwarden open
     the latest call
 marchwarden open 3f2a
-    the one whose id begins so; `marchwarden traces` lists them
+    the one whose id begins so; `marchwarden history` lists them
 marchwarden open 3f2a --no-browser
     only writes the page and prints its path"""
 
@@ -21,7 +21,7 @@ marchwarden open 3f2a --no-browser
 def command(
     trace_id: Annotated[
         str | None,
-        typer.Argument(metavar="[TRACE_ID]", help="The trace's id or the start of it; the latest without."),
+        typer.Argument(metavar="TRACE_ID", help="The trace's id or the start of it; the latest without."),
     ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", metavar="", help="Open the page, or only write it.")

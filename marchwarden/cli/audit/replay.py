@@ -19,7 +19,7 @@ EPILOGUE = """Examples:
 marchwarden replay
     the latest call
 marchwarden replay 3f2a
-    the one whose id begins so; `marchwarden traces` lists them
+    the one whose id begins so; `marchwarden history` lists them
 marchwarden replay 3f2a --json | jq -r 'select(.action == "fetch_url") | .final_url'"""
 
 
@@ -31,7 +31,7 @@ def command(
     trace_id: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TRACE_ID]",
+            metavar="TRACE_ID",
             help="The trace's id or the start of it; the latest without.",
             autocompletion=_complete,
         ),

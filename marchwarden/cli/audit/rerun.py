@@ -34,7 +34,7 @@ def command(
     trace: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TRACE]", help="The trace's id or the start of it, or its file; the latest call without."
+            metavar="TRACE", help="The trace's id or the start of it, or its file; the latest call without."
         ),
     ] = None,
     model: Annotated[

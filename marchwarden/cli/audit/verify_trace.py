@@ -29,7 +29,7 @@ def command(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TRACE|BUNDLE]",
+            metavar="TRACE|BUNDLE",
             help="The trace's id or the start of it, its file, or a bundle; the latest call without.",
         ),
     ] = None,

@@ -12,7 +12,7 @@ from marchwarden.cli.early import trace_folder
 EPILOGUE = """Examples:
 
 marchwarden eval freeze 3f2a 77c0 --out frozen
-marchwarden traces --json | jq -r '.[].trace_id' | xargs marchwarden eval freeze --out frozen
+marchwarden history --json | jq -r '.[].trace_id' | xargs marchwarden eval freeze --out frozen
 marchwarden eval --questions frozen/questions.jsonl --web frozen/web
     once the questions are labelled (evals/README.md)"""
 

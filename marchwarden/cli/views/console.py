@@ -50,17 +50,19 @@ def console(*, stderr: bool = False) -> Console:
 
 def show(view: Iterable[RenderableType], out: Console | None = None) -> None:
     """Print the parts of a view, to stdout unless another console is given."""
+    from marchwarden.cli.views.tables import Trimmed
+
     out = out or console()
     for each in view:
-        out.print(each)
+        # Lines that are longer than the terminal hold an address, which is not cut.
+        out.print(each if isinstance(each, Text) else Trimmed(each), crop=False)
 
 
 def result(research: ResearchResult | TolerantJsonView) -> None:
     """Print a result for people."""
     from marchwarden.cli.views.result_view import result_view
 
-    out = console()
-    show(result_view(research, out.width), out)
+    show(result_view(research))
 
 
 def timeline(trace: Trace, entries: Sequence[Entry], *, stderr: bool = False) -> None:
@@ -225,6 +227,11 @@ def line(text: str) -> None:
     console().print(Text(visible(text)), soft_wrap=True)
 
 
+def prompt(text: str) -> None:
+    """Print the start of a line that the user goes on with, to stderr."""
+    console(stderr=True).print(Text(text, style="bold"), end="", soft_wrap=True)
+
+
 def data(body: bytes) -> None:
     """Write bytes to stdout exactly as they are, whatever the terminal's encoding."""
     # What was printed as text must come out before the bytes, which bypass the text layer.
@@ -241,10 +248,11 @@ def json(value: Any) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows what is happening, with the seconds passed; to a pipe it shows nothing."""
+def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows what is happening, with the seconds passed; to a pipe, or where it is to be quiet,
+    it shows nothing."""
     out = console(stderr=True)
-    if not out.is_terminal or out.is_dumb_terminal:
+    if quiet or not out.is_terminal or out.is_dumb_terminal:
         yield lambda message: None
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -341,7 +349,7 @@ def evaluation_progress(
 
 def notice(message: str, hint: str | None = None) -> None:
     """Print something that the user should know beside the result, to stderr."""
-    console(stderr=True).print(_with_hint(Text(visible(message), style="yellow"), hint))
+    _say(_with_hint(Text(visible(message), style="yellow"), hint))
 
 
 def done(message: str) -> None:
@@ -352,7 +360,7 @@ def done(message: str) -> None:
 def error(message: str, hint: str | None = None) -> None:
     """Print an error and, beneath it, what to do about it, to stderr."""
     text = Text.assemble(("Error: ", "bold red"), visible(message))
-    console(stderr=True).print(_with_hint(text, hint))
+    _say(_with_hint(text, hint))
 
 
 def traceback() -> None:
@@ -360,6 +368,12 @@ def traceback() -> None:
     import traceback as frames
 
     sys.stderr.write(visible(frames.format_exc()))
+
+
+def _say(text: Text) -> None:
+    """Print to stderr: addresses, paths and commands are never broken, and a pipe gets whole lines."""
+    out = console(stderr=True)
+    out.print(text, soft_wrap=not out.is_terminal, overflow="ignore", crop=False)
 
 
 def _with_hint(text: Text, hint: str | None) -> Text:

@@ -1,13 +1,16 @@
-"""A ResearchResult as a file: Markdown for people, JSON for machines."""
+"""A ResearchResult as a file whose ending says what it is: for people, for programs, or for a citation manager."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from marchwarden.audit.bibliography import ENDINGS as BIBLIOGRAPHIES
+from marchwarden.audit.bibliography import bibliography
 from marchwarden.errors import StorageError
 from marchwarden.files import write_output
 from marchwarden.server.markdown import blocks
 from marchwarden.text.escaping import json_text, markdown_line
+from marchwarden.trace.reader import read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,20 +18,46 @@ if TYPE_CHECKING:
     from marchwarden.contract import ResearchResult
 
 
-def write_report(result: ResearchResult, question: str, path: Path, *, force: bool = False) -> None:
-    """Write `result` to `path`, whole or not at all; `.json` gives JSON, any other name Markdown.
+ENDINGS = (".md", ".html", ".json", *BIBLIOGRAPHIES)
+"""Endings that a result can be written with."""
 
-    Raises StorageError where the folder can't be written, or where there is such a file and `force` is not set.
+
+def ending_of(path: Path) -> str:
+    """Return the ending that decides what is written; `.md` where a name has none of them, as that of a pipe."""
+    name = path.name.lower()
+    # `.csl.json` ends in `.json`, too.
+    return next((ending for ending in sorted(ENDINGS, key=len, reverse=True) if name.endswith(ending)), ".md")
+
+
+def write_report(
+    result: ResearchResult, question: str, path: Path, *, trace: Path | None = None, force: bool = False
+) -> None:
+    """Write `result` to `path`, whole or not at all, as its ending says; `.html` needs the call's `trace`.
+
+    Raises StorageError where the folder can't be written, or where there is such a file and `force` is not set;
+    TraceError where the trace is not at hand.
     """
     if path.is_file() and not force:
         raise StorageError(
             f"{path} was made by someone else during the call, and is left as it is",
-            hint="The answer is in the trace: marchwarden replay",
+            hint=f"The answer is in the trace: marchwarden show {result.trace_id[:8]}",
         )
-    as_json = path.suffix.lower() == ".json"
-    text = json_text(result.model_dump_json(indent=2)) + "\n" if as_json else markdown(result, question)
+    ending = ending_of(path)
+    if ending == ".html" and trace is not None:
+        from marchwarden.audit.evidence_page import evidence_page
+        from marchwarden.audit.verdict import evidence_of_trace
+
+        body = evidence_page(evidence_of_trace(trace))
+    elif ending == ".json":
+        body = f"{json_text(result.model_dump_json(indent=2))}\n".encode("utf-8", "replace")
+    elif ending in BIBLIOGRAPHIES:
+        read = read_trace(trace).started if trace is not None and trace.is_file() else None
+        listed = bibliography(result.citations, BIBLIOGRAPHIES[ending], read.date() if read else None)
+        body = listed.encode("utf-8", "replace")
+    else:
+        body = markdown(result, question).encode("utf-8", "replace")
     try:
-        write_output(path, text.encode("utf-8", "replace"))
+        write_output(path, body)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise StorageError(f"{path} can't be written: {reason}", hint="Choose another --output.") from error

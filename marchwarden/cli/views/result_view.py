@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import quote
 
-from rich import box
-from rich.console import Group
-from rich.constrain import Constrain
-from rich.padding import Padding
-from rich.table import Table
+from rich.style import Style
 from rich.text import Text
 
 from marchwarden.cli.views.safe_text import count, one_line, visible, word
+from marchwarden.cli.views.tables import Prose
 from marchwarden.server.result_words import confidence_parts, discovery_head, discovery_kind
+from marchwarden.text.escaping import web_address
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 
     View: TypeAlias = Iterable[RenderableType]
 
-# Lines of running text are not longer than this, however wide the terminal.
-PROSE_WIDTH = 100
-# From this width on the citations have columns of their own for date and excerpt.
-_WIDE = 100
-
 _BAND_STYLE = {"high": "green", "moderate": "green", "low": "yellow", "very low": "red"}
 
 
@@ -46,30 +41,29 @@ def band(confidence: float) -> str:
     return next((word for floor, word in words if confidence >= floor), "very low")
 
 
-def result_view(result: ResearchResult | TolerantJsonView, width: int) -> View:
-    """Show the whole result on a terminal that is `width` cells wide."""
+def result_view(result: ResearchResult | TolerantJsonView) -> View:
+    """Show the whole result."""
     words = band(result.confidence)
     in_words = f"{words} confidence ({result.confidence:.2f})"
     yield Text.assemble(("Answer", "bold"), " · ", (in_words, _BAND_STYLE[words]), end="\n\n")
-    yield _prose(_answer(result.answer))
-    if result.citations:
-        yield from _section("Citations", _columns(result.citations) if width >= _WIDE else _stack(result.citations))
-    yield from _section("Gaps", *map(_gap, result.gaps))
-    yield from _section("Discoveries", *map(_discovery, result.discovery_events))
-    yield from _section("Open questions", *map(_open_question, result.open_questions))
-    yield from _section("Researchers", *map(_rihla, result.lineage or ()))
+    yield from _answer(result.answer)
+    yield from _section("Citations", *_citations(result.citations))
+    yield from _section("Gaps", *chain.from_iterable(map(_gap, result.gaps)))
+    yield from _section("Discoveries", *chain.from_iterable(map(_discovery, result.discovery_events)))
+    yield from _section("Open questions", *chain.from_iterable(map(_open_question, result.open_questions)))
+    yield from _section("Researchers", *chain.from_iterable(map(_rihla, result.lineage or ())))
     factors = (f"{result.confidence:.2f} ({words})", *map(one_line, confidence_parts(result.confidence_factors)))
-    yield from _section("Confidence", _prose(Text(" · ".join(factors))))
+    yield from _section("Confidence", Prose(Text(" · ".join(factors))))
     cost = (
         count(result.cost_metadata.tokens_used, "token"),
         count(result.cost_metadata.iterations_run, "iteration"),
         f"{result.cost_metadata.wall_time_sec:.1f} s",
         f"model {one_line(result.cost_metadata.model_id)}",
     )
-    yield from _section("Cost", _prose(Text(" · ".join(cost))))
+    yield from _section("Cost", Prose(Text(" · ".join(cost))))
     trace_id = one_line(result.trace_id)
-    replay = (f"\nmarchwarden replay {trace_id[:8]}", "dim")
-    yield from _section("Trace", _prose(Text.assemble(trace_id, replay)))
+    replay = Text(f"marchwarden replay {trace_id[:8]}", style="dim")
+    yield from _section("Trace", Prose(Text(trace_id)), Prose(replay))
 
 
 def _section(title: str, *body: RenderableType) -> View:
@@ -79,89 +73,61 @@ def _section(title: str, *body: RenderableType) -> View:
         yield from body
 
 
-def _prose(text: RenderableType) -> RenderableType:
-    return Constrain(Padding(text, (0, 2)), PROSE_WIDTH)
-
-
-def _answer(answer: str) -> Group:
-    """Return the answer line by line; the items of a list hang from their bullet."""
-    lines: list[RenderableType] = []
+def _answer(answer: str) -> View:
+    """Show the answer line by line; the items of a list hang from their bullet."""
     for line in visible(answer).split("\n"):
         is_item = line.startswith(("- ", "* "))
         # Text() takes the line as it is: rich's markup in an answer is not interpreted.
         text = Text(line[2:] if is_item else line)
         text.highlight_regex(r"\[\d{1,3}\]", "cyan")
-        lines.append(_hanging("•", text) if is_item else text)
-    return Group(*lines)
+        yield Prose(text, 4, "  •") if is_item else Prose(text)
 
 
-def _hanging(mark: str, text: Text) -> Table:
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row(mark, text)
-    return grid
-
-
-def _columns(citations: list[Citation]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, leading=1, pad_edge=False)
-    table.add_column("", justify="right", style="cyan", no_wrap=True)
-    table.add_column("Source", ratio=2, overflow="fold")
-    table.add_column("Date", no_wrap=True)
-    table.add_column("Excerpt", ratio=3, overflow="fold")
+def _citations(citations: Sequence[Citation]) -> View:
     for number, citation in enumerate(citations, 1):
-        date = Text(str(citation.published or "–"), style="dim")
-        table.add_row(f"[{number}]", _source(citation), date, _excerpt(citation))
-    return table
+        mark = f" [{number}]"
+        if number > 1:
+            yield Text()
+        if citation.title:
+            yield Prose(Text(one_line(citation.title), style="bold"), 6, mark, "cyan")
+        yield Prose(_address(citation.locator), 6, "" if citation.title else mark, "cyan")
+        if citation.published:
+            yield Prose(Text(str(citation.published), style="dim"), 6)
+        yield Prose(Text(f"“{one_line(citation.raw_excerpt)}”", style="italic"), 6)
 
 
-def _stack(citations: list[Citation]) -> Table:
-    table = Table(box=None, show_header=False, leading=1, padding=(0, 1, 0, 1))
-    table.add_column("", justify="right", style="cyan", no_wrap=True)
-    table.add_column("Source", overflow="fold")
-    for number, citation in enumerate(citations, 1):
-        date = Text(f"\n{citation.published}", style="dim") if citation.published else Text()
-        source = Text.assemble(_source(citation), date, "\n", _excerpt(citation))
-        table.add_row(f"[{number}]", source)
-    return table
+def _address(locator: str) -> Text:
+    """Return a locator; on a terminal that can, a web address is a link."""
+    # OSC 8 takes printable ASCII alone.
+    link = quote(web_address(locator) or "", safe="%/:?#[]@!$&'()*+,;=~")
+    return Text(one_line(locator), style=Style(color="blue", link=link) if link else "blue")
 
 
-def _source(citation: Citation) -> Text:
-    title = one_line(citation.title) if citation.title else ""
-    locator = Text(one_line(citation.locator), style="blue")
-    return Text.assemble((title, "bold"), "\n" if title else "", locator)
+def _item(head: Text, detail: str, locator: str | None = None) -> View:
+    """Show a bullet with a line of detail beneath it."""
+    yield Prose(head, 4, "  •")
+    yield Prose(Text(one_line(detail), style="dim"), 4)
+    if locator:
+        yield Prose(_address(locator), 4)
 
 
-def _excerpt(citation: Citation) -> Text:
-    return Text(f"“{one_line(citation.raw_excerpt)}”", style="italic")
-
-
-def _item(head: Text, detail: str) -> RenderableType:
-    """Return a bullet with a line of detail beneath it."""
-    return _prose(_hanging("•", Text.assemble(head, "\n", (one_line(detail), "dim"))))
-
-
-def _gap(gap: Gap) -> RenderableType:
+def _gap(gap: Gap) -> View:
     return _item(Text.assemble(one_line(gap.topic), (f" ({word(gap.category)})", "yellow")), gap.detail)
 
 
-def _discovery(event: DiscoveryEvent) -> RenderableType:
+def _discovery(event: DiscoveryEvent) -> View:
     head = Text.assemble(one_line(discovery_head(event)), (f" ({one_line(discovery_kind(event))})", "magenta"))
-    return _item(head, _and_where(event.reason, event.source_locator))
+    return _item(head, event.reason, event.source_locator)
 
 
-def _open_question(question: OpenQuestion) -> RenderableType:
+def _open_question(question: OpenQuestion) -> View:
     head = Text.assemble(one_line(question.question), (f" ({word(question.priority)} priority)", "cyan"))
-    return _item(head, _and_where(question.context, question.source_locator))
+    return _item(head, question.context, question.source_locator)
 
 
-def _rihla(rihla: Lineage | TolerantJsonView) -> RenderableType:
+def _rihla(rihla: Lineage | TolerantJsonView) -> View:
     head = Text.assemble(
         (one_line(rihla.researcher), "bold"), (f" ({word(rihla.origin)})", "cyan"), f" {one_line(rihla.question)}"
     )
     spent = count(rihla.tokens_used or 0, "token")
     return _item(head, f"{word(rihla.outcome)} · {spent} · marchwarden replay {one_line(rihla.trace_id)[:8]}")
-
-
-def _and_where(detail: str, locator: str | None) -> str:
-    return f"{detail} {locator}" if locator else detail

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table
@@ -22,6 +23,10 @@ GAP = 2
 NO_BREAK = "\u00a0"
 # Columns that a name keeps before a column of figures is given up. A guess.
 NAME_COLUMNS = 12
+# Columns of running text, at most, however wide the terminal; those left free behind it; and the least. Guesses.
+PROSE_WIDTH, MARGIN, LEAST_WIDTH = 102, 2, 16
+
+_ADDRESS = re.compile(r"\W*https?://", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -101,9 +106,64 @@ class Indented:
         return trimmed(Padding(self.text, (0, 0, 0, 2)), console, options)
 
 
+@dataclass(frozen=True)
+class Prose:
+    """Running text with a margin, in which the first line may have a mark. Its addresses are never broken: a terminal
+    wraps them itself, and they can be copied."""
+
+    text: Text
+    margin: int = 2
+    mark: str = ""
+    mark_style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = min(options.max_width, PROSE_WIDTH) - self.margin - MARGIN
+        before = Segment(f"{self.mark:<{self.margin}}", console.get_style(self.mark_style or "none"))
+        for line in self.text.divide(_breaks(self.text.plain, max(width, LEAST_WIDTH))):
+            line.rstrip()
+            line.stylize_before(line.style)  # which rendering leaves out
+            if line.plain or self.mark:
+                yield before
+            yield from line.render(console)
+            yield Segment.line()
+            before = Segment(" " * self.margin)
+
+
+def _breaks(text: str, width: int) -> list[int]:
+    """Return the places at which lines of `width` cells end: between words, and in a word that is too long, unless it
+    is an address."""
+    found: list[int] = []
+    room = width
+    for word in re.finditer(r"\S+\s*", text):
+        bare = word[0].rstrip()
+        if cell_len(bare) > room < width:
+            found.append(word.start())
+            room = width
+        if cell_len(bare) > width and not _ADDRESS.match(bare):
+            start = word.start()
+            *whole, last = chop_cells(bare, width)
+            for piece in whole:
+                start += len(piece)
+                found.append(start)
+            room -= cell_len(last) + 1
+        else:
+            room -= cell_len(word[0])
+    return found
+
+
+@dataclass(frozen=True)
+class Trimmed:
+    """Anything, without the blanks at the end of its lines."""
+
+    shown: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        return trimmed(self.shown, console, options)
+
+
 def trimmed(shown: RenderableType, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
     """Yield what is drawn, without the blanks at the end of each line."""
-    for line in console.render_lines(shown, options, pad=False):
+    for line in Segment.split_lines(console.render(shown, options)):
         while line and not line[-1].text.strip() and not line[-1].control:
             line = line[:-1]
         if line:

@@ -21,7 +21,9 @@ COMMANDS = [
     ("export", "--bundle", "out.zip", "--force"),
     ("rerun",),
     ("traces",),
-    ("traces", "--search", "tea museum.example"),
+    ("history",),
+    ("history", "tea", "museum.example"),
+    ("show",),
     ("traces", "prune", "--older-than", "1d", "--keep-cited"),
 ]
 DEEP: Any = "x"

@@ -49,7 +49,7 @@ def test_the_start_of_an_id_is_enough(run: Run, folder: Path) -> None:
     assert "Give more of the id." in ambiguous.said
     unknown = run("replay", "ff")
     assert unknown.code == 1
-    assert "`marchwarden traces` lists them." in unknown.said
+    assert "`marchwarden history` lists them." in unknown.said
 
 
 def test_json_is_the_file_byte_for_byte(run: Run, folder: Path, a_trace: str) -> None:
@@ -153,7 +153,7 @@ def test_a_damaged_trace_is_shown_as_far_as_it_goes_and_hides_no_other(
 ) -> None:
     whole = json.dumps({"step": 1, "action": "start", "timestamp": NOW, "decision": "why"})
     (tmp_path / "traces" / f"{DAMAGED_ID}.jsonl").write_text(f"{line}\n{whole}\n{line}\n")
-    for listing in (run("traces"), run("traces", "--json")):
+    for listing in (run("history"), run("history", "--json")):
         assert listing.code == 0
         assert a_trace[:8] in listing.out
     assert run("replay").code == 0

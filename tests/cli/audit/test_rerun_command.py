@@ -61,8 +61,8 @@ def test_what_was_exchanged_may_differ_and_leaves_a_trace(run: Run, asked: str, 
     assert "Melons" in plain["result"]["answer"]
     assert (tmp_path / f"traces/{plain['trace']}.jsonl").is_file()
     assert "Kept as a trace: marchwarden replay" in run("rerun", asked, "--program", "none").out
-    assert f"re-run of {asked[:8]}" in " ".join(run("traces").out.split())
-    assert [each["rerun_of"] for each in json.loads(run("traces", "--json").out)] == [asked, asked, None]
+    assert f"re-run of {asked[:8]}" in " ".join(run("history").out.split())
+    assert [each["rerun_of"] for each in json.loads(run("history", "--json").out)] == [asked, asked, None]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from marchwarden.cli.client.conversation import Conversation, Interrupted
+from marchwarden.cli.client.server_connection import Connection
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import ConfigurationError, MarchwardenError
 from tests.cli.client.tiny_server import tiny_server
@@ -24,7 +25,7 @@ REQUEST = ResearchRequest(question="What grows in Utah?")
 
 
 def conversation(mode: str, **overrides: Any) -> Conversation:
-    return Conversation(REQUEST, None, overrides, make_server=tiny_server(mode))
+    return Conversation(REQUEST, Connection(None, overrides, tiny_server(mode)))
 
 
 def silent(message: str) -> None:
@@ -78,9 +79,9 @@ def test_it_knows_whether_the_frozen_web_stood_in_for_the_real_one(
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    talk = conversation("answers", **overrides)
-    talk.hold(silent)
-    assert talk.fell_back_to_frozen_web is fell_back
+    connection = Connection(None, overrides, tiny_server("answers"))
+    Conversation(REQUEST, connection).hold(silent)
+    assert connection.fell_back_to_frozen_web is fell_back
 
 
 def test_settings_reach_the_server_and_overrides_win(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,8 +92,8 @@ def test_settings_reach_the_server_and_overrides_win(monkeypatch: pytest.MonkeyP
         seen.append((settings.model, settings.web))
         return tiny_server("answers")(settings)
 
-    Conversation(REQUEST, None, {"model": "a/b", "web": None}, make_server=make).hold(silent)
-    Conversation(REQUEST, None, {"web": "elsewhere"}, make_server=make).hold(silent)
+    Conversation(REQUEST, Connection(None, {"model": "a/b", "web": None}, make)).hold(silent)
+    Conversation(REQUEST, Connection(None, {"web": "elsewhere"}, make)).hold(silent)
     assert seen == [("a/b", None), ("from-environment", Path("elsewhere"))]
 
 
@@ -122,7 +123,7 @@ def test_an_interrupt_before_the_server_answers_ends_the_call() -> None:
         return server
 
     with pytest.raises(Interrupted, match=r"^Interrupted\.$"):
-        Conversation(REQUEST, None, {}, make_server=interrupting).hold(silent)
+        Conversation(REQUEST, Connection(None, {}, interrupting)).hold(silent)
 
 
 def test_an_interrupt_in_the_middle_of_an_import_ends_the_call_likewise() -> None:
@@ -147,5 +148,5 @@ def test_no_server_at_an_address_is_an_error_with_a_hint() -> None:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/mcp"
     with pytest.raises(MarchwardenError, match="no answer from http://127") as failed:
-        Conversation(REQUEST, url, {}).hold(silent)
+        Conversation(REQUEST, Connection(url, {})).hold(silent)
     assert "marchwarden serve --transport http" in str(failed.value.hint)

@@ -19,7 +19,7 @@ from tests.trace.samples import started
 
 
 def tiny_server(mode: str) -> Callable[[Settings], Server[Any]]:
-    """Mode: answers, nothing, refuses, other, fails, silent or slow."""
+    """Mode: answers, nothing, refuses, other, fails, silent, slow, or by_question."""
 
     def make(settings: Settings) -> Server[Any]:
         async def call_tool(ctx: Any, params: Any) -> types.CallToolResult:
@@ -31,11 +31,13 @@ def tiny_server(mode: str) -> Callable[[Settings], Server[Any]]:
                 await _until_cancelled(request, settings)
             if mode == "fails":
                 raise OSError("the disk \x1b[31mis full")
-            if mode == "refuses":
+            if mode == "refuses" or (mode == "by_question" and "refuse" in request.question):
                 return _text("question: it is too long", is_error=True)
             if mode == "other":
                 return _text("hello")
-            result = (an_empty_result if mode == "nothing" else a_result)().model_dump(mode="json")
+            result = (
+                an_empty_result if "nothing" in (mode, *request.question.strip("?").split()) else a_result
+            )().model_dump(mode="json")
             return types.CallToolResult(content=_text(result["answer"]).content, structured_content=result)
 
         return Server("tiny", version="1", on_list_tools=_list_tools, on_call_tool=call_tool)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,8 @@ from rich.console import Console
 
 from marchwarden.cli.views.console import show
 from marchwarden.cli.views.result_view import band, result_view
-from marchwarden.contract import ResearchResult, confidence_band
+from marchwarden.contract import Gap, GapCategory, ResearchResult, confidence_band
+from marchwarden.text.escaping import web_address
 from tests.cli.results import TRACE_ID, a_hostile_result, a_result, an_empty_result
 
 
@@ -27,7 +29,7 @@ def shown(result: ResearchResult, width: int = 80, *, terminal: bool = False) ->
         force_terminal=terminal,
         no_color=not terminal,
     )
-    show(result_view(result, width), console)
+    show(result_view(result), console)
     return file.getvalue()
 
 
@@ -44,10 +46,11 @@ def test_a_calibrated_confidence_says_on_what_and_what_it_was_before() -> None:
     assert "0.78 (moderate) · calibrated on 70\\x1b answers (uncalibrated 0.86) · 2 corroborating sources" in text
 
 
-@pytest.mark.parametrize("width", [60, 80, 140])
-def test_everything_is_there_and_fits(width: int) -> None:
+@pytest.mark.parametrize("width", [45, 60, 80, 140])
+def test_everything_is_there_and_fits_but_addresses(width: int) -> None:
     text = shown(a_result(), width)
-    assert max(cell_len(line) for line in text.splitlines()) <= width
+    assert max(cell_len(line) for line in text.splitlines() if "://" not in line) <= width
+    assert [line for line in text.splitlines() if line != line.rstrip()] == []
     flat = "".join(text.split())
     for part in (
         "moderateconfidence(0.78)",
@@ -66,10 +69,13 @@ def test_everything_is_there_and_fits(width: int) -> None:
         assert part in flat
 
 
-def test_an_excerpt_and_its_address_are_unbroken_where_there_is_room() -> None:
-    text = shown(a_result(), 200)
-    assert "https://extension.usu.example/gardening/(warm-season)?a=1&b=2" in text
-    assert "“Tomatoes, peppers and squash need full sun, at least 8 hours of it.”" in text
+@pytest.mark.parametrize("width", [20, 200])
+def test_an_address_is_never_broken(width: int) -> None:
+    address = "https://extension.usu.example/gardening/(warm-season)?a=1&b=2"
+    gap = Gap(topic="Yields", category=GapCategory.ACCESS_DENIED, detail=f"{address} could not be read: 402.")
+    text = shown(a_result(gaps=[gap]), width)
+    assert f"      {address}\n" in text
+    assert f"    {address}" in text.partition("Gaps")[2]
 
 
 def test_sections_without_content_are_left_out() -> None:
@@ -91,8 +97,10 @@ def test_texts_from_outside_are_neither_markup_nor_commands(width: int) -> None:
     assert "[red]red[/red]:smile:<b>" in flat
 
 
-def test_on_a_terminal_only_colours_are_added() -> None:
+def test_on_a_terminal_only_colours_and_links_to_cited_pages_are_added() -> None:
     text = shown(a_hostile_result(), 140, terminal=True)
     assert "\x1b[1m" in text
     assert "\x1b[2J" not in text
-    assert "\x1b]8" not in text
+    targets = set(re.findall(r"\x1b\]8;[^;]*;([^\x1b]*)\x1b", text)) - {""}
+    assert targets == {web_address(a_hostile_result().citations[0].locator)}
+    assert "\x1b]8" not in shown(a_hostile_result(), 140)

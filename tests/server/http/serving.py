@@ -34,6 +34,7 @@ async def research(
     trace_id: str,
     on_progress: Tell,
     ending: Ending,
+    continues: str | None = None,
 ) -> ResearchResult:
     on_progress(f"doing: {request.question}")
     result = a_result(trace_id, f"answers: {request.question}", TOKENS)

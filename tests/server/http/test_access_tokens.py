@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import jwt
 import pytest
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
+from jwt.utils import base64url_encode
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -36,7 +38,10 @@ RESOURCE = "https://research.example.org/mcp"
 class AuthorizationServer:
     issuer: str = ""
     keys: dict[str, Any] = field(default_factory=dict)
+    other_keys: list[dict[str, str]] = field(default_factory=list)
     asked_for_keys: int = 0
+    pause_s: float = 0.0
+    """Seconds that it takes for its keys."""
 
     def add_key(self, identifier: str) -> None:
         self.keys[identifier] = ec.generate_private_key(ec.SECP256R1())
@@ -55,11 +60,12 @@ class AuthorizationServer:
 
     async def published(self, request: Request) -> JSONResponse:
         self.asked_for_keys += 1
+        await anyio.sleep(self.pause_s)
         keys = [
             {**ECAlgorithm.to_jwk(key.public_key(), as_dict=True), "kid": name, "use": "sig", "alg": "ES256"}
             for name, key in self.keys.items()
         ]
-        return JSONResponse({"keys": keys})
+        return JSONResponse({"keys": [*keys, *self.other_keys]})
 
     async def token(self, request: Request) -> JSONResponse:
         form = await request.form()
@@ -159,6 +165,43 @@ async def test_a_signature_that_the_server_did_not_make_is_refused(authority: Au
     shared = jwt.encode(claims, "k" * 64, "HS256", headers={"kid": "one"})
     for token in (foreign, unsigned, shared, "not.a.token", ""):
         assert await tokens.verify(token) is None
+
+
+async def test_a_secret_among_the_published_keys_signs_nothing(
+    authority: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads the keys could sign with it."""
+    secret = "k" * 64
+    published = {"kty": "oct", "kid": "shared", "k": base64url_encode(secret.encode()).decode(), "alg": "HS256"}
+    monkeypatch.setattr(authority, "other_keys", [published])
+    tokens = AccessTokens(authority.issuer, RESOURCE)
+    signed = jwt.encode(authority.claims(), secret, "HS256", headers={"kid": "shared"})
+    assert await tokens.verify(signed) is None
+    assert await tokens.verify(authority.sign(authority.claims())) is not None
+
+
+async def test_known_keys_are_used_while_the_authorization_server_is_slow(
+    authority: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access_tokens, "KEYS_PAUSE_S", 0.0)
+    tokens = AccessTokens(authority.issuer, RESOURCE)
+    assert await tokens.verify(authority.sign(authority.claims())) is not None
+    foreign = jwt.encode(
+        authority.claims(), ec.generate_private_key(ec.SECP256R1()), "ES256", headers={"kid": "unknown"}
+    )
+    before, ended = authority.asked_for_keys, []
+    monkeypatch.setattr(authority, "pause_s", 0.3)
+
+    async def verify(token: str, name: str) -> None:
+        await tokens.verify(token)
+        ended.append(name)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(verify, foreign, "unknown")
+        while authority.asked_for_keys == before:  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+        group.start_soon(verify, authority.sign(authority.claims()), "known")
+    assert ended == ["known", "unknown"]
 
 
 async def test_new_keys_are_found_and_unknown_ones_do_not_make_the_server_ask_each_time(

@@ -137,8 +137,10 @@ async def test_calls_a_minute_and_tokens_a_day_are_limited_for_each_caller(tmp_p
         _, spent = events(await bob.post(URL, json=call("Which?", 3, token_budget=601), headers=theirs))[-1]
         assert "2000 tokens a day, of which 600 are left" in spent["error"]["message"]
         assert spent["error"]["code"] == -32011
-    # What was used is known after a new start, too.
-    async with an_app(settings) as app, a_client(app, token=BOB) as bob:
+    # What was used is known after a new start, too; a server that uses no model itself may ask others that do.
+    settings = with_callers(tmp_path, entries, model="extractive")
+    service = Service(settings, asks_others=True)
+    async with an_app(settings, service=service) as app, a_client(app, token=BOB) as bob:
         theirs = await initialize(bob)
         _, spent = events(await bob.post(URL, json=call("Which?", 3, token_budget=601), headers=theirs))[-1]
         assert "of which 600 are left" in spent["error"]["message"]
@@ -306,6 +308,9 @@ async def test_tokens_are_read_anew_when_the_operator_asks(tmp_path: Path) -> No
             service.reload(settings)
         with pytest.raises(ConfigurationError, match="start it anew"):
             service.reload(Settings())
+        token_file(tmp_path)
+        with pytest.raises(ConfigurationError, match="MARCHWARDEN_SERVER_SCOPES: start it anew"):
+            service.reload(with_callers(tmp_path, server_scopes="research"))
 
 
 async def test_a_body_that_is_too_long_or_no_json_is_an_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The list of traces."""
+"""Earlier calls: the list, the search, what they take on the disk, and the removal of old ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def three_traces(tmp_path: Path) -> None:
 
 
 def test_they_come_newest_first_with_what_came_of_them(run: Run) -> None:
-    rows = [line.split() for line in run("traces").out.splitlines() if "the " in line]
+    rows = [line.split() for line in run("history").out.splitlines() if "the " in line]
     assert [row[0] for row in rows] == ["33338c1e", "22228c1e", "11118c1e"]
     assert rows[0][-5:] == ["finished", "0.75", "moderate", "120", "0.7"]
     assert rows[1][3:] == ["the", "[i]2nd[/i]?", "unfinished", "–", "–", "–"]
@@ -32,7 +32,7 @@ def test_they_come_newest_first_with_what_came_of_them(run: Run) -> None:
 @pytest.mark.parametrize("width", [60, 40])
 def test_on_a_narrow_terminal_nothing_is_lost(run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    out = run("traces").out
+    out = run("history").out
     assert max(map(len, out.splitlines())) <= width
     words = " ".join(out.split())
     assert "0.75 moderate · 120 tokens" in words.replace("finished ", "")
@@ -41,24 +41,24 @@ def test_on_a_narrow_terminal_nothing_is_lost(run: Run, monkeypatch: pytest.Monk
 
 
 def test_a_limit_shows_the_newest_and_says_how_many_there_are(run: Run) -> None:
-    ran = run("traces", "--limit", "1")
+    ran = run("history", "--limit", "1")
     assert "the third?" in ran.out
     assert "the first?" not in ran.out
-    assert "1 of 3 traces" in ran.err
+    assert "1 of 3 calls" in ran.err
 
 
 @pytest.mark.parametrize(
     ("limit", "message"),
-    [("0", "Input should be greater than or equal to 1"), ("x", "Input should be a valid integer")],
+    [("0", "must be at least 1"), ("x", "must be a whole number")],
 )
 def test_a_limit_that_is_none_is_a_usage_error(run: Run, limit: str, message: str) -> None:
-    ran = run("traces", "-n", limit)
+    ran = run("history", "-n", limit)
     assert ran.code == 2
-    assert f"'--limit' / '-n': {message}" in ran.said
+    assert f"--limit: {message}" in ran.said
 
 
 def test_json_has_every_field(run: Run) -> None:
-    listed = json.loads(run("traces", "--json", "-n", "2").out)
+    listed = json.loads(run("history", "--json", "-n", "2").out)
     assert [each["outcome"] for each in listed] == ["finished", "unfinished"]
     assert listed[0]["tokens_used"] == 120
     assert listed[0]["seconds"] == 0.7
@@ -69,10 +69,10 @@ def test_json_has_every_field(run: Run) -> None:
 
 def test_no_traces_at_all_is_said_on_stderr(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", "elsewhere")
-    ran = run("traces")
+    ran = run("history")
     assert (ran.code, ran.out) == (0, "")
-    assert "no traces in elsewhere yet" in ran.said
-    assert json.loads(run("traces", "--json").out) == []
+    assert "no calls in elsewhere yet" in ran.said
+    assert json.loads(run("history", "--json").out) == []
 
 
 @pytest.mark.parametrize(
@@ -88,25 +88,24 @@ def test_no_traces_at_all_is_said_on_stderr(run: Run, monkeypatch: pytest.Monkey
     ],
 )
 def test_a_search_finds_words_of_question_answer_and_sites(run: Run, text: str, found: list[str]) -> None:
-    listed = json.loads(run("traces", "--search", text, "--json").out)
+    listed = json.loads(run("history", *text.split(), "--json").out)
     assert [each["trace_id"][:4] for each in listed] == found
 
 
 def test_a_search_without_a_match_says_so(run: Run) -> None:
-    ran = run("traces", "--search", "nowhere")
+    ran = run("history", "nowhere")
     assert (ran.code, ran.out) == (0, "")
-    assert "has 'nowhere' in its question, answer or sites" in ran.said
+    assert ran.said.endswith("is like that.")
 
 
 def test_stats_say_what_is_kept_for_people_and_for_machines(run: Run, tmp_path: Path) -> None:
-    out = run("traces", "--stats").out
+    out = run("traces").out
     assert "3 (2 finished, 1 unfinished)" in out
-    told = json.loads(run("traces", "--stats", "--json").out)
+    told = json.loads(run("traces", "--json").out)
     assert told["traces"] == {"finished": 2, "unfinished": 1}
     assert (told["objects"], told["readable_by_others"]) == (2, 0)
     (tmp_path / "traces").chmod(0o755)
-    assert "chmod -R go= " in run("traces", "--stats").said
-    assert run("traces", "--stats", "--search", "x").code == 2
+    assert "chmod -R go= " in run("traces").said
 
 
 def test_prune_tells_before_it_removes(run: Run) -> None:
@@ -115,7 +114,7 @@ def test_prune_tells_before_it_removes(run: Run) -> None:
     assert json.loads(run(*prune, "--keep-cited", "--json").out)["traces"] == []
     told = json.loads(run(*prune, "--json").out)
     assert [each["trace_id"][:4] for each in told["traces"]] == ["3333", "1111"]
-    assert "the 2nd" in run("traces").out.replace("[i]", "").replace("[/i]", "")
+    assert "the 2nd" in run("history").out.replace("[i]", "").replace("[/i]", "")
     assert (
         "Removed 0 traces and 0 stored objects: 0 bytes. What stays: 1 trace, and stored objects of the last hour"
         in run(*prune).out
@@ -127,3 +126,29 @@ def test_an_age_that_is_none_is_a_usage_error(run: Run, age: str) -> None:
     ran = run("traces", "prune", "--older-than", age)
     assert ran.code == 2
     assert "such as 90d" in ran.said
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        (("--failed",), ["2222"]),
+        (("--min-confidence", "0.7"), ["3333", "1111"]),
+        (("--max-confidence", "0.7"), []),
+        (("--source", "snapshot"), ["3333", "2222", "1111"]),
+        (("--source", "corpus"), []),
+        (("--model", "EXTR"), ["3333", "2222", "1111"]),
+        (("--model", "gpt"), []),
+        (("--since", "1h", "third"), ["3333"]),
+        (("--until", "1h"), []),
+        (("--since", "2020-01-31", "--until", "2020-02-01"), []),
+    ],
+)
+def test_filters_narrow_the_list(run: Run, filters: tuple[str, ...], found: list[str]) -> None:
+    listed = json.loads(run("history", *filters, "--json").out)
+    assert [each["trace_id"][:4] for each in listed] == found
+
+
+def test_a_time_that_is_none_is_a_usage_error(run: Run) -> None:
+    ran = run("history", "--since", "yesterday")
+    assert ran.code == 2
+    assert "--since takes a day or an age, such as 2026-01-31 or 7d; not 'yesterday'" in ran.said

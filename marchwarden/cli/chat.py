@@ -1,0 +1,92 @@
+"""`marchwarden chat`: one question after the other, each of which knows what was said before."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from marchwarden.cli.ask import FROZEN_WEB, FROZEN_WEB_HINT, request_from, sources_in_force
+from marchwarden.cli.client.follow_up import follow_up
+
+EPILOGUE = """Examples:
+
+marchwarden chat
+marchwarden chat --continue 3f2a --source corpus:notes
+printf 'Who was world chess champion in 1921?\\nAnd who beat him?\\n' | marchwarden chat
+
+An empty line is passed over; Ctrl-D or /quit ends it, and Ctrl-C takes back the question that is being asked."""
+
+
+def command(
+    follows: Annotated[
+        str | None,
+        typer.Option("--continue", "-c", metavar="ID", help="Go on from an earlier answer; `latest` for the latest."),
+    ] = None,
+    depth: Annotated[str, typer.Option(metavar="DEPTH", help="shallow, balanced or deep, for every question.")] = (
+        "balanced"
+    ),
+    budget: Annotated[
+        int | None, typer.Option(metavar="TOKENS", help="Model tokens of each question at most. Default: 20000.")
+    ] = None,
+    source: Annotated[str | None, typer.Option(metavar="SOURCES", help="Sources, as `ask` takes them.")] = None,
+    web: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(metavar="ID", help="Model id; extractive for none.")] = None,
+) -> None:
+    """Ask questions one after the other, as in a conversation.
+
+    Each question is a call of its own, with its own budget and trace, and the trace names the one that it continues.
+    What "it" and "there" stand for is taken from the answer before.
+    """
+    from marchwarden.cli.client.conversation import Conversation, Interrupted
+    from marchwarden.cli.client.server_connection import Connection
+    from marchwarden.cli.views import console
+    from marchwarden.errors import MarchwardenError
+
+    overrides = {"model": model, "source": sources_in_force(source, web), "web": web and web.absolute()}
+    request_from("?", None, depth, {"token_budget": budget})  # a wrong option is said before the first question
+    connection = Connection(None, overrides)
+    connection.prepare()
+    if connection.fell_back_to_frozen_web:
+        console.notice(FROZEN_WEB, FROZEN_WEB_HINT)
+    before, failed = follows, False
+    while (question := _next_question()) is not None:
+        try:
+            following = follow_up(before, None) if before else None
+            context = following.context if following else None
+            request = request_from(question, context, depth, {"token_budget": budget})
+            conversation = Conversation(request, connection, continues=following.continues if following else None)
+            with console.progress() as tell:
+                result = conversation.hold(tell)
+        except Interrupted as interruption:
+            console.notice(str(interruption), interruption.hint)
+        except (MarchwardenError, typer.BadParameter) as error:
+            failed = True
+            console.error(str(error), getattr(error, "hint", None))
+        else:
+            before = result.trace_id
+            console.result(result)
+    if failed and not sys.stdin.isatty():
+        raise typer.Exit(1)
+
+
+def _next_question() -> str | None:
+    """Return the next line that is no blank; None at the end."""
+    from marchwarden.cli.views import console
+
+    while True:
+        if sys.stdin.isatty():
+            console.prompt("> ")
+        try:
+            line = sys.stdin.buffer.readline()
+        except KeyboardInterrupt:
+            return None
+        question = line.decode("utf-8", "surrogateescape").strip()
+        if not line or question in ("/quit", "/exit"):
+            return None
+        if question:
+            return question

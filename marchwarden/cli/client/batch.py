@@ -1,0 +1,227 @@
+"""Many questions over one connection: side by side, each answer on the disk as soon as it is there.
+
+One server starts one process that the calls are forked from, so that a question costs no start-up of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import typer
+
+from marchwarden.cli.client.question_file import Asked, read_questions
+from marchwarden.cli.client.server_connection import leaves
+from marchwarden.cli.options import check_output
+from marchwarden.errors import MarchwardenError, StorageError
+
+if TYPE_CHECKING:
+    import anyio
+    from mcp import Client
+
+    from marchwarden.cli.client.server_connection import Connection
+    from marchwarden.cli.views.console import Bar
+    from marchwarden.contract import ResearchResult
+
+Status: TypeAlias = Literal["answered", "nothing_found", "failed"]
+FAILURE, NOTHING_FOUND, INTERRUPTED = 1, 3, 130
+# Questions side by side, at most, where the user names no number. A guess.
+_MOST_JOBS = 4
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What `ask --file` was told."""
+
+    file: Path
+    given: Mapping[str, Any]
+    """Context, depth and constraints of every question that has none of its own."""
+    output: Path | None
+    jobs: int | None
+    resume: bool
+    force: bool
+    quiet: bool
+
+
+@dataclass
+class _Sink:
+    """Where the answers go, a line each: a file that is synced after every line, or stdout."""
+
+    path: Path | None
+    counts: Counter[Status] = field(default_factory=Counter)
+    tokens: int = 0
+    _file: int | None = None
+
+    def open(self, *, resume: bool) -> None:
+        if self.path is None:
+            return
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        try:
+            self._file = os.open(self.path, flags if resume else flags | os.O_TRUNC, 0o666)
+            # A line that a crash cut short is ended, so that the next one is whole.
+            if (size := os.lseek(self._file, 0, os.SEEK_END)) and self.path.is_file():
+                os.lseek(self._file, size - 1, os.SEEK_SET)
+                if os.read(self._file, 1) != b"\n":
+                    os.write(self._file, b"\n")
+        except OSError as error:
+            raise StorageError(f"{self.path} can't be written: {error.strerror or error}") from error
+
+    def write(self, asked: Asked, status: Status, result: ResearchResult | None, error: str | None) -> None:
+        from marchwarden.cli.views import console
+        from marchwarden.text.escaping import json_text
+
+        self.counts[status] += 1
+        self.tokens += result.cost_metadata.tokens_used if result else 0
+        told: dict[str, Any] = {"id": asked.id, "question": asked.request.question, "context": asked.request.context}
+        told |= {"status": status, "error": error, "result": result and result.model_dump(mode="json")}
+        line = json_text(json.dumps(told, ensure_ascii=False)).encode("utf-8") + b"\n"
+        if self._file is None:
+            console.data(line)
+            return
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+            if self.path is not None and self.path.is_file():
+                os.fsync(self._file)
+        except OSError as error:
+            raise StorageError(
+                f"{self.path} can't be written: {error.strerror or error}", hint="Free some space, then --resume."
+            ) from error
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def summary(self, of: int) -> str:
+        parts = [f"{self.counts['answered']} answered"]
+        parts += [f"{self.counts['nothing_found']} found nothing"] if self.counts["nothing_found"] else []
+        parts += [f"{self.counts['failed']} failed"] if self.counts["failed"] else []
+        parts += [f"{left} not asked"] if (left := of - self.counts.total()) else []
+        return f"{', '.join(parts)}; {self.tokens:,} tokens"
+
+
+def ask_many(batch: Batch, connection: Connection) -> None:
+    """Ask the questions of a file.
+
+    Raises typer.Exit with 1 where a question failed, 3 where one found nothing, 130 after Ctrl-C; a usage error for
+    the file of questions or of answers; MarchwardenError where the server is not there or the disk is full.
+    """
+    from marchwarden.cli.views import console
+
+    if batch.output is None and batch.resume:
+        raise typer.BadParameter("--resume needs the file of answers: --output answers.jsonl")
+    if batch.output is not None:
+        if batch.output.is_file() and not (batch.force or batch.resume):
+            raise typer.BadParameter(f"--output {batch.output} is there already; add --resume to go on, or --force")
+        check_output(batch.output, "--output", (".jsonl",), force=True)
+    asked = read_questions(batch.file, batch.given)
+    done = _answered(batch.output) if batch.resume and batch.output is not None else set()
+    left = [each for each in asked if each.key not in done]
+    if len(left) < len(asked) and not batch.quiet:
+        console.done(f"{len(asked) - len(left)} of {len(asked)} questions are answered already.")
+    if not left:
+        return
+    sink = _Sink(batch.output)
+    sink.open(resume=batch.resume)
+    jobs = batch.jobs or min(_MOST_JOBS, os.cpu_count() or 1)
+    try:
+        with console.counting(0 if batch.quiet else len(left)) as bar:
+            interrupted = _Run(connection, left, sink, bar).run(jobs)
+    finally:
+        sink.close()
+        if not batch.quiet:
+            console.done(f"{sink.summary(len(left))}{f'; {batch.output}' if batch.output else ''}")
+    if interrupted:
+        hint = "To ask the rest: the same command with --resume." if batch.output else None
+        console.notice("Interrupted.", hint)
+        raise typer.Exit(INTERRUPTED)
+    if sink.counts["failed"]:
+        raise typer.Exit(FAILURE)
+    if sink.counts["nothing_found"]:
+        raise typer.Exit(NOTHING_FOUND)
+
+
+def _answered(path: Path) -> set[tuple[str, ...]]:
+    """Return the keys of the questions that a file of answers has a result for."""
+    from marchwarden.trace.reader import whole_line
+
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return set()
+    found: set[tuple[str, ...]] = set()
+    for line in lines:
+        told = whole_line(line) or {}
+        if told.get("status") in ("answered", "nothing_found"):
+            found |= {(str(told.get("id")),), (str(told.get("question")), str(told.get("context") or ""))}
+    return found
+
+
+class _Run:
+    """The questions of a batch that are left, while they are asked."""
+
+    def __init__(self, connection: Connection, left: list[Asked], sink: _Sink, bar: Bar) -> None:
+        self._connection = connection
+        self._left = iter(left)
+        self._sink = sink
+        self._bar = bar
+        self._interrupted = False
+
+    def run(self, jobs: int) -> bool:
+        """Ask all of them; return whether Ctrl-C ended it. Raises MarchwardenError where the server fails."""
+        import anyio
+
+        self._connection.prepare()
+        try:
+            anyio.run(self._interruptibly, jobs)
+        except BaseException as error:
+            if self._interrupted or any(isinstance(each, KeyboardInterrupt) for each in leaves(error)):
+                return True
+            if not isinstance(error, Exception):
+                raise
+            raise self._connection.explained(error) from error
+        return self._interrupted
+
+    async def _interruptibly(self, jobs: int) -> None:
+        import anyio
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._listen_for_interrupts, group.cancel_scope)
+            async with self._connection.client() as client, anyio.create_task_group() as workers:
+                for _ in range(jobs):
+                    workers.start_soon(self._work, client)
+            group.cancel_scope.cancel()
+
+    async def _listen_for_interrupts(self, everything: anyio.CancelScope) -> None:
+        import anyio
+
+        try:
+            with anyio.open_signal_receiver(signal.SIGINT) as signals:
+                async for _ in signals:
+                    self._interrupted = True
+                    everything.cancel()
+        except NotImplementedError:  # no such thing on Windows: there Ctrl-C arrives as KeyboardInterrupt
+            return
+
+    async def _work(self, client: Client) -> None:
+        for asked in self._left:
+            status: Status = "failed"
+            result, error = None, None
+            try:
+                result = await self._connection.research(client, asked.request, lambda message: None)
+                status = "answered" if result.citations else "nothing_found"
+            except MarchwardenError as failure:
+                error = str(failure)
+            self._sink.write(asked, status, result, error)
+            self._bar.advance(self._so_far)
+
+    def _so_far(self) -> str:
+        failed = self._sink.counts["failed"]
+        return f"{self._sink.tokens:,} tokens" + (f" · {failed} failed" if failed else "")

@@ -1,0 +1,75 @@
+"""A follow-up: the call that it continues, and the conversation up to it as the context of its question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from marchwarden.cli.early import trace_folder
+
+if TYPE_CHECKING:
+    from marchwarden.text.turns import Turn
+    from marchwarden.trace.reader import Trace
+
+# The value that stands for the latest answer.
+LATEST = "latest"
+# Turns of a conversation that are read back, at most; a context holds the newest two or three. A guess.
+_MOST_TURNS = 6
+# Characters of a context: the contract's limit.
+_CONTEXT_LIMIT = 2000
+
+
+@dataclass(frozen=True)
+class FollowUp:
+    continues: str
+    """Id of the trace that is continued."""
+    context: str | None
+    """Conversation up to now, behind what the caller says."""
+
+
+def follow_up(trace: str, given: str | None) -> FollowUp:
+    """Return what a follow-up on a call needs; `trace` is the start of its id, or `latest` for the latest answer.
+
+    Raises TraceError where there is no such call, or where it has no answer.
+    """
+    from marchwarden.errors import TraceError
+    from marchwarden.text.turns import as_context
+    from marchwarden.trace.reader import find_trace, list_traces, read_trace
+
+    folder = trace_folder()
+    path: Path | None = None
+    if trace == LATEST:
+        path = next(
+            (each.path for each in list_traces(folder) if each.outcome == "finished" and not each.rerun_of), None
+        )
+    found = read_trace(path or find_trace(folder, None if trace == LATEST else trace))
+    if found.result is None:
+        raise TraceError(f"{found.trace_id} is {found.outcome}: there is no answer to go on from")
+    return FollowUp(found.trace_id, as_context(_conversation(found), _CONTEXT_LIMIT, given))
+
+
+def _conversation(trace: Trace) -> list[Turn]:
+    """Return the turns up to a call, the oldest first, each question with the words that it left out."""
+    from marchwarden.errors import TraceError
+    from marchwarden.evidence.question import standalone
+    from marchwarden.text.turns import turn_of
+    from marchwarden.trace.reader import read_trace
+
+    turns: list[Turn] = []
+    at: Trace | None = trace
+    while at is not None and len(turns) < _MOST_TURNS:
+        first = at.raw[0]
+        question, context, before = (
+            value if isinstance(value := first.get(name), str) else ""
+            for name in ("question", "context", "continues")
+        )
+        if at.result is not None and question:
+            asked = standalone(question, context) if before else question
+            turns.insert(0, turn_of(asked, at.result.answer if at.result.citations else "Nothing was found."))
+        try:
+            earlier = trace.path.parent / f"{Path(before).name}.jsonl"
+            at = read_trace(earlier) if before else None
+        except TraceError:  # removed meanwhile
+            at = None
+    return turns

@@ -1,0 +1,205 @@
+"""A research server, seen from a caller: how it is reached, what a call to it is, and its failures in words."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marchwarden.cli.early import server_token, trace_folder
+from marchwarden.environment import without_credentials
+from marchwarden.errors import MarchwardenError
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.server.lowlevel import Server
+
+    from marchwarden.contract import ResearchRequest, ResearchResult
+    from marchwarden.settings import Settings
+
+# Seconds of silence after which a server is given up. It reports its progress every 10 seconds. A guess.
+SILENCE_SECONDS = 90.0
+
+_TRACE_LINE = re.compile(r"^.*trace://([0-9a-f-]{36}).*$\n?", re.MULTILINE)
+# Seconds that a server adds to a message which it repeats. The caller's own clock is the one that is shown.
+_SECONDS = re.compile(r" \(\d+ s\)$")
+
+logger = logging.getLogger(__name__)
+
+
+def _own_server(settings: Settings) -> Server[Any]:
+    from marchwarden.server.mcp import build
+
+    return build(settings)
+
+
+class Connection:
+    """The server at `url`, or one of its own in this process, made under `overrides`.
+
+    The SDK joins both in memory. A server in a child process imported the SDK a second time: 1.3 s of CPU a question.
+    """
+
+    def __init__(
+        self,
+        url: str | None,
+        overrides: Mapping[str, object],
+        make_server: Callable[[Settings], Server[Any]] = _own_server,
+    ) -> None:
+        self.is_own = url is None
+        self.traces: Path = trace_folder()
+        self.fell_back_to_frozen_web = False
+        """True where the frozen web was searched only because there is no network, or none is wanted."""
+        self._url = url or ""
+        self._overrides = overrides
+        self._make_server = make_server
+        self._settings: Settings | None = None
+
+    @property
+    def address(self) -> str:
+        """Address of a running server, without what is secret in it; empty for one of its own."""
+        return without_credentials(self._url)
+
+    def prepare(self) -> None:
+        """Read the settings, and begin importing what calls need. Raises ConfigurationError where something lacks."""
+        if not self.is_own:
+            return
+        from marchwarden.server.worker import warm_up
+        from marchwarden.settings import load_settings
+
+        settings = load_settings(**self._overrides)
+        self.traces = settings.traces
+        # What is wrong for certain is said at once, before a server is started for it.
+        settings.require_claude_key()
+        settings.require_search_key()
+        if named := [source.partition(":")[2] for source in settings.sources if source.startswith("corpus:")]:
+            from marchwarden.corpus.corpora import open_corpus
+
+            for name in named:
+                open_corpus(name)
+        warm_up(settings, quiet=not settings.debug)  # its imports run beside ours
+        from marchwarden.sources.reachability import with_reachable_sources
+
+        self._settings = with_reachable_sources(settings)
+        is_named = bool(settings.source or settings.web)
+        self.fell_back_to_frozen_web = self._settings.source_name == "snapshot" and not is_named
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Client]:
+        """Connect, for any number of calls."""
+        from mcp import Client
+
+        token = None if self._settings else server_token()
+        if token is None:
+            async with Client(self._make_server(self._settings) if self._settings else self._url) as client:
+                yield client
+            return
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        headers, timeout = {"authorization": f"Bearer {token}"}, httpx2.Timeout(SILENCE_SECONDS)
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=timeout) as http,
+            Client(streamable_http_client(self._url, http_client=http)) as client,
+        ):
+            yield client
+
+    async def research(
+        self,
+        client: Client,
+        request: ResearchRequest,
+        tell: Callable[[str], None],
+        *,
+        continues: str | None = None,
+        silence: float = SILENCE_SECONDS,
+    ) -> ResearchResult:
+        """Ask one question; every sign of life gives the server `silence` seconds more.
+
+        Raises MarchwardenError for a failed call, and for a server that fell silent.
+        """
+        import anyio
+
+        newest = 0.0
+
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            nonlocal newest
+            patience.deadline = anyio.current_time() + silence
+            if message and progress >= newest:  # over stdio they can come out of order
+                newest = progress
+                tell(_SECONDS.sub("", message))
+
+        arguments = request.model_dump(mode="json", exclude_none=True)
+        meta: Any = {"io.marchwarden/continues": continues} if continues else None
+        with anyio.CancelScope(deadline=anyio.current_time() + silence) as patience:
+            return self._result(
+                await client.call_tool("research", arguments, progress_callback=on_progress, meta=meta)
+            )
+        raise silent(silence)
+
+    def _result(self, answer: Any) -> ResearchResult:
+        """Return a tool's result. Raises MarchwardenError for an error, and for what is not a result."""
+        from pydantic import ValidationError
+
+        from marchwarden.contract import ResearchResult
+
+        if answer.is_error:
+            raise self._failure("\n".join(block.text for block in answer.content if block.type == "text"))
+        try:
+            return ResearchResult.model_validate(answer.structured_content)
+        except ValidationError as error:
+            raise MarchwardenError(
+                "the server's answer is not a research result",
+                hint="Is it a Marchwarden server, and of this version?",
+            ) from error
+
+    def _failure(self, text: str) -> MarchwardenError:
+        """Return a failure in the server's words. A trace that it names and that is here can be replayed."""
+        named = _TRACE_LINE.search(text)
+        if named and (self.traces / f"{named[1]}.jsonl").is_file():
+            return MarchwardenError(
+                _TRACE_LINE.sub("", text).strip(), hint=f"How far it came: marchwarden replay {named[1][:8]}"
+            )
+        return MarchwardenError(text or "the research failed")
+
+    def explained(self, error: Exception) -> MarchwardenError:
+        """Return a failure between client and server in one line, with what to do about it."""
+        from marchwarden.server.messages import ALLOWANCE_SPENT, SERVER_BUSY
+
+        logger.debug("the call failed", exc_info=error)
+        causes = list(leaves(error))
+        if ours := next((cause for cause in causes if isinstance(cause, MarchwardenError)), None):
+            return ours
+        cause = causes[0]
+        if getattr(cause, "code", None) in (SERVER_BUSY, ALLOWANCE_SPENT):
+            return MarchwardenError(getattr(cause, "message", str(cause)))
+        said = str(cause).strip() or type(cause).__name__
+        if self.is_own:
+            return MarchwardenError(
+                f"the research server failed: {said}",
+                hint="`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the server's log.",
+            )
+        return MarchwardenError(
+            f"no answer from {self.address}: {without_credentials(said)}",
+            hint="Is it running, does the address end in /mcp, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "
+            "Start one: marchwarden serve --transport http",
+        )
+
+
+def silent(seconds: float) -> MarchwardenError:
+    """Return the error of a server that gave no sign of life for so long."""
+    return MarchwardenError(
+        f"the server has been silent for {seconds:.0f} seconds",
+        hint="Ask again; `marchwarden history` has what was done.",
+    )
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """Yield the exceptions in a task group's group of exceptions."""
+    inner = getattr(error, "exceptions", None)
+    if inner is None:
+        yield error
+    else:
+        for each in inner:
+            yield from leaves(each)

@@ -1,0 +1,1 @@
+"""Earlier answers: find them, show them, write them to files."""

@@ -1,0 +1,66 @@
+"""`marchwarden show`: an earlier answer once more, on the terminal or as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from marchwarden.cli.early import trace_folder
+from marchwarden.cli.options import check_output
+
+EPILOGUE = """Examples:
+
+marchwarden show
+    the latest answer
+marchwarden show 3f2a -o answer.md
+    the one whose id begins so; `marchwarden history` lists them
+marchwarden show 3f2a -o answer.html
+    each quote marked in the stored text of its page
+marchwarden show 3f2a -o sources.bib
+    what it cites, as BibTeX; also sources.ris and sources.csl.json
+marchwarden show 3f2a --json | jq .confidence"""
+
+
+def command(
+    trace_id: Annotated[
+        str | None,
+        typer.Argument(metavar="ID", help="The call's id or the start of it; the latest answer without."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="The result as JSON.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write it to a file, as its ending says, instead."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace a file that is there.")] = False,
+) -> None:
+    """Show an earlier answer, or write it to a file: Markdown, a page for the browser, JSON, or
+    what it cites for a reference manager (BibTeX, RIS, CSL-JSON)."""
+    from marchwarden.cli.views import console
+    from marchwarden.cli.views.result_file import ENDINGS, write_report
+    from marchwarden.errors import TraceError
+    from marchwarden.trace.reader import find_trace, list_traces, read_trace
+
+    if output is not None:
+        check_output(output, "--output", ENDINGS, force=force)
+    folder = trace_folder()
+    found = find_trace(folder, trace_id)
+    if trace_id is None:
+        answers = (each.path for each in list_traces(folder) if each.outcome == "finished" and not each.rerun_of)
+        found = next(answers, found)
+    trace = read_trace(found)
+    result = trace.result
+    if result is None:
+        raise TraceError(
+            f"{trace.trace_id} is {trace.outcome}: it has no answer",
+            hint=f"How far it came: marchwarden replay {trace.trace_id[:8]}",
+        )
+    if output is not None:
+        write_report(result, str(trace.raw[0].get("question", "")), output, trace=trace.path, force=force)
+        console.done(f"Written to {output}")
+    elif json:
+        console.json(result.model_dump(mode="json"))
+    else:
+        console.line(f"{trace.raw[0].get('question', '')}\n")
+        console.result(result)

@@ -1,0 +1,94 @@
+"""Many questions of a file over one server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+
+from marchwarden.cli.client.batch import Batch, ask_many
+from marchwarden.cli.client.server_connection import Connection
+from tests.cli.client.tiny_server import tiny_server
+from tests.cli.conftest import Run
+
+Capture = pytest.CaptureFixture[str]
+
+
+def ask(file: str, output: str | None = "a.jsonl", *, jobs: int | None = None, resume: bool = False) -> int:
+    """Ask a real MCP server that answers at once, and return the exit code."""
+    given = {"context": None, "depth": "balanced", "constraints": {}}
+    batch = Batch(Path(file), given, output and Path(output), jobs, resume=resume, force=False, quiet=False)
+    try:
+        ask_many(batch, Connection(None, {}, tiny_server("by_question")))
+    except typer.Exit as ended:
+        return ended.exit_code
+    return 0
+
+
+def lines(path: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def test_each_question_gets_a_line_and_the_end_is_summed_up(capsys: Capture) -> None:
+    Path("q.txt").write_text("\ufeffWhat grows?\n\n# a comment\nrefuse this\nWhat is nothing?\n")
+    assert ask("q.txt", jobs=2) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "1 answered, 1 found nothing, 1 failed; 24,690 tokens; a.jsonl\n"
+    told = {line["question"]: (line["id"], line["status"]) for line in lines("a.jsonl")}
+    assert told == {
+        "What grows?": ("1", "answered"),
+        "refuse this": ("2", "failed"),
+        "What is nothing?": ("3", "nothing_found"),
+    }
+    with pytest.raises(typer.BadParameter, match="is there already"):
+        ask("q.txt")
+
+
+def test_a_resumed_run_asks_what_is_left_and_keeps_a_torn_line_apart(capsys: Capture) -> None:
+    Path("q.csv").write_text("id,question,depth\na,What grows?,deep\nb,What is nothing?,\nc,What else?,shallow\n")
+    assert ask("q.csv") == 3
+    kept = lines("a.jsonl")[:2]
+    Path("a.jsonl").write_text("\n".join(map(json.dumps, kept)) + '\n{"id": "c", "sta')
+    ask("q.csv", resume=True)
+    assert "2 of 3 questions are answered already." in capsys.readouterr().err
+    *before, torn, last = Path("a.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in before] == kept
+    assert torn == '{"id": "c", "sta'
+    assert json.loads(last)["id"] == next(each for each in "abc" if each not in [line["id"] for line in kept])
+    assert ask("q.csv", resume=True) == 0
+
+
+def test_without_a_file_the_lines_go_to_stdout(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    Path("q.jsonl").write_text('"What grows?"\n{"question": "And peas?", "id": 7, "more": 1}\n')
+    assert ask("q.jsonl", None) == 0
+    assert {json.loads(line)["id"] for line in capsysbinary.readouterr().out.splitlines()} == {"1", "7"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("q.txt", "", "holds no question"),
+        ("q.txt", f"fine\n{'x' * 501}\n", "line 2, question: must have at most 500 characters"),
+        ("q.csv", "a,b\n1,2\n", "one of them `question`"),
+        ("q.csv", "question,depth\nx,huge\n", "line 2, depth: must be"),
+        ("q.jsonl", '{"question": "x"}\n{"question"', "line 2 is not a JSON object with a question"),
+        ("gone", None, "can't be read: No such file"),
+    ],
+)
+def test_what_cannot_be_asked_is_named_before_anything_is(run: Run, name: str, text: str | None, said: str) -> None:
+    if text is not None:
+        Path(name).write_text(text)
+    ran = run("ask", "--file", name, "--output", "a.jsonl")
+    assert ran.code == 2
+    assert said in ran.said
+    assert not Path("a.jsonl").exists()
+
+
+def test_a_question_of_its_own_or_another_ending_is_wrong_usage(run: Run) -> None:
+    Path("q.txt").write_text("What grows?\n")
+    assert "QUESTION can't go with --file" in run("ask", "What?", "--file", "q.txt").said
+    assert "says what to write: .jsonl" in run("ask", "--file", "q.txt", "-o", "a.json").said
+    assert "--resume needs the file of answers" in run("ask", "--file", "q.txt", "--resume").said
