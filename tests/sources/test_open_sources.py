@@ -303,6 +303,7 @@ async def test_a_discussion_is_read_from_the_api_and_a_page_that_it_is_about_fro
     found = await network.search("Why did Steve Jobs resign?")
     about, discussion = found.hits
     assert discussion.url == "https://news.ycombinator.com/item?id=2922756"
+    assert (about.published, str(discussion.published)) == (None, "2011-08-24")
     read = await network.fetch(about.url)
     assert read.page is not None
     assert (read.page.source, read.page.text[:11]) == ("web", "Steve Jobs ")

@@ -86,7 +86,8 @@ def _hits(story: Any) -> list[SearchHit | None]:
     title, url, comments = story.get("title"), story.get("url"), story.get("num_comments")
     title = title if isinstance(title, str) else ""
     day = as_date(made) if isinstance(made := story.get("created_at"), str) else None
-    hits: list[SearchHit | None] = [SearchHit(url, title, published=day)] if isinstance(url, str) and url else []
+    # The day is that of the discussion; the page may be years older.
+    hits: list[SearchHit | None] = [SearchHit(url, title)] if isinstance(url, str) and url else []
     if not hits or (isinstance(comments, int) and comments >= _MIN_COMMENTS):
         text = story.get("story_text")
         snippet = re.sub(r"<[^>]*>", " ", text) if isinstance(text, str) else ""
