@@ -51,8 +51,12 @@ def one_line(text: str, limit: int | None = None) -> str:
 # Markdown
 
 # Characters that could make markup, a link, an image, HTML, a formula or attributes, and those by which a bare
-# address would become a link.
-_SPECIAL = re.compile(r"[\\`*_\[\]<>#|~!&${}]|(?<=[A-Za-z\]]):(?=\S)|(?<=\]):|(?<=[Ww]{3})\.|@(?=\w)")
+# address would become a link. As few as can be, since models and people also read the text as it is: `R&D`,
+# `file_name`, `C#` and `Eureka!` make nothing.
+_SPECIAL = re.compile(
+    r"[\\`*\[\]<>|~${}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<!\w)#|!(?=\[)|&(?=#?\w+;)"
+    r"|(?<=[A-Za-z\]]):(?=\S)|(?<=\]):|(?<=[Ww]{3})\.|@(?=\w)"
+)
 # A line of dashes or equals signs would make a heading of the line above.
 _RULE = re.compile(r"^( *)(?=(?:- *){2,}$|=+ *$)", re.MULTILINE)
 # A marker that no parenthesis follows: `[1](address)` would be a link.

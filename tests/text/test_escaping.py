@@ -135,3 +135,9 @@ def test_json_reads_back_as_the_same_and_shows_nothing_unsafe(text: str) -> None
     written = json_text(json.dumps([text], ensure_ascii=False))
     assert json.loads(written) == [text.encode("utf-8", "replace").decode()]
     assert UNSAFE.search(written) is None
+
+
+def test_what_makes_no_markup_is_left_as_it_is_for_those_who_read_markdown_unrendered() -> None:
+    plain = "R&D wrote file_name in C# (100 % of it). Eureka!"
+    assert markdown_text(plain) == plain
+    assert markdown_text("_x_ ![a] &lt; # b") == r"\_x\_ \!\[a\] \&lt; \# b"

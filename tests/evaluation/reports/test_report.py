@@ -140,7 +140,7 @@ def test_the_worst_questions_come_first_and_say_what_is_not_met(text: str) -> No
     worst = rows(text, "Worst questions")
     assert [row[0] for row in worst] == ["`failed-01`", "`wrong-01`"]
     assert worst[0][2:] == ["0 of 2", "the call failed"]
-    assert worst[1][2:] == ["1 of 3", r"nugget n1: Tomatoes need sun · gap access\_denied: yields of tomatoes"]
+    assert worst[1][2:] == ["1 of 3", "nugget n1: Tomatoes need sun · gap access_denied: yields of tomatoes"]
 
 
 def test_a_question_can_break_no_table(tmp_path: Path) -> None:
