@@ -14,6 +14,7 @@ pytestmark = pytest.mark.anyio
 async def test_calls_take_turns_in_the_order_in_which_they_came() -> None:
     admission, begun, told = Admission(running=2, waiting=10), [], []
     most = running = 0
+    all_came = anyio.Event()
 
     async def call(number: int) -> None:
         nonlocal most, running
@@ -21,13 +22,15 @@ async def test_calls_take_turns_in_the_order_in_which_they_came() -> None:
             begun.append(number)
             running += 1
             most = max(most, running)
-            await anyio.sleep(0.01)
+            await all_came.wait()
+            await anyio.lowlevel.checkpoint()
             running -= 1
 
     async with anyio.create_task_group() as group:
         for number in range(6):
             group.start_soon(call, number)
             await anyio.lowlevel.checkpoint()
+        all_came.set()
     assert (begun, most) == ([0, 1, 2, 3, 4, 5], 2)
     assert told[0] == "waiting for a place (calls that run: 2, that wait before this one: 0)"
     assert told[3] == "waiting for a place (calls that run: 2, that wait before this one: 3)"
