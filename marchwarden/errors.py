@@ -21,6 +21,7 @@ MarchwardenError
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -288,3 +289,13 @@ def _model_error_kind(error: BaseException) -> ModelErrorKind | None:
         if each.__module__.partition(".")[0] in ("dspy", "pydantic", "pydantic_core") and each.__name__ in _KINDS:
             return _KINDS[each.__name__]
     return None
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """Yield the exceptions in a task group's group of exceptions."""
+    inner = getattr(error, "exceptions", None)
+    if inner is None:
+        yield error
+    else:
+        for each in inner:
+            yield from leaves(each)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 
 from marchwarden.agent.recording import recorded_end
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.errors import MarchwardenError
+from marchwarden.errors import MarchwardenError, leaves
 from marchwarden.orchestrator.investigator import AT_ONCE, Investigation, Plan, TellOf
 from marchwarden.orchestrator.journal import Journal, fold
 from marchwarden.orchestrator.team import Team
@@ -86,17 +86,7 @@ async def run_investigation(
                 return await investigation.result()
             except Exception as error:
                 # A task group puts errors into a group; a full disk is one of ours.
-                raise next((each for each in _leaves(error) if isinstance(each, MarchwardenError)), error) from None
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    """Yield the errors in a task group's group of errors."""
-    inner = getattr(error, "exceptions", None)
-    if inner is None:
-        yield error
-    else:
-        for each in inner:
-            yield from _leaves(each)
+                raise next((each for each in leaves(error) if isinstance(each, MarchwardenError)), error) from None
 
 
 async def investigate_call(

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import typer
 
 from marchwarden.cli.client.question_file import Asked, read_questions
-from marchwarden.cli.client.server_connection import leaves
 from marchwarden.cli.options import check_output
-from marchwarden.errors import MarchwardenError, StorageError
+from marchwarden.errors import MarchwardenError, StorageError, leaves
 
 if TYPE_CHECKING:
     import anyio

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from marchwarden.cli.client.server_connection import SILENCE_SECONDS, Connection, leaves, silent
-from marchwarden.errors import MarchwardenError
+from marchwarden.cli.client.server_connection import SILENCE_SECONDS, Connection, silent
+from marchwarden.errors import MarchwardenError, leaves
 
 if TYPE_CHECKING:
     import anyio

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marchwarden.cli.early import server_token, trace_folder
 from marchwarden.environment import without_credentials
-from marchwarden.errors import MarchwardenError
+from marchwarden.errors import MarchwardenError, leaves
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -193,13 +193,3 @@ def silent(seconds: float) -> MarchwardenError:
         f"the server has been silent for {seconds:.0f} seconds",
         hint="Ask again; `marchwarden history` has what was done.",
     )
-
-
-def leaves(error: BaseException) -> Iterator[BaseException]:
-    """Yield the exceptions in a task group's group of exceptions."""
-    inner = getattr(error, "exceptions", None)
-    if inner is None:
-        yield error
-    else:
-        for each in inner:
-            yield from leaves(each)
