@@ -1,7 +1,7 @@
 """Variables of the environment and of files, read in one place: by settings.py, and by commands that start before
 pydantic is imported.
 
-The environment and the file in the user's home are the user's own. `.env` in the working directory comes with a
+The environment and the files in the user's home are the user's own. `.env` in the working directory comes with a
 folder, which may be somebody else's: it can't say where the user's keys, traces and caches go.
 """
 
@@ -10,14 +10,35 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from marchwarden.errors import ConfigurationError
 
 DOTENV = ".env"
 OWN_FILE = "~/.marchwarden/settings.env"
+# Settings by their names in small letters: `max_seconds = 120`. `marchwarden config` and `marchwarden keys` write it.
+CONFIG_FILE = "~/.marchwarden/config.toml"
+# Service under which the system's keyring holds keys; the user name is that of the setting.
+KEYRING_SERVICE = "marchwarden"
+ENVIRONMENT, KEYRING = "the environment", "the system's keyring"
+
+# Settings whose variables are those of the services, without a prefix.
+SERVICE_KEYS = (
+    "anthropic_api_key",
+    "tavily_api_key",
+    "brave_api_key",
+    "exa_api_key",
+    "serper_api_key",
+    "openalex_api_key",
+    "semantic_scholar_api_key",
+)
+
+Value: TypeAlias = "str | int | float | bool"
+"""Value of a setting in the config file."""
 
 # Variables that `.env` can't set: folders that are written to, or whose cached pages are believed; prompts of a
 # program; the protection of the user's own network, and an address inside it; the key that signs in the user's name;
@@ -59,17 +80,32 @@ class Variables:
     """Names that `.env` sets and may not set."""
     withheld: dict[str, str]
     """Keys of the user's own that are not sent, since `.env` names the address; each with the name of the address."""
+    origins: dict[str, str]
+    """Place that each value comes from, or would: ENVIRONMENT, KEYRING or the name of a file."""
 
 
-def variables(given: Collection[str] = ()) -> Variables:
-    """Return every variable. The environment wins over `.env`, and that over the file in the home.
+def variables(given: Collection[str] = (), *, keyring: bool = True) -> Variables:
+    """Return every variable. The environment wins over `.env`, that over config.toml, that over settings.env.
 
     `given` are names that the caller sets itself. An empty value counts as none. An address that `.env` names goes
-    with keys of `.env` alone. Raises OSError where a file can't be read.
+    with keys of `.env` alone. Without `keyring`, keys that the system's keyring holds are left out. Raises OSError
+    where a file can't be read, and ConfigurationError where the keyring can't.
     """
-    environment, folder, home = _given(dict(os.environ)), _given(read_file(DOTENV)), _given(read_file(OWN_FILE))
+    environment, folder, config = _given(dict(os.environ)), _given(read_file(DOTENV)), read_config()
+    home = {**_given(read_file(OWN_FILE)), **config.values}
     refused = tuple(sorted(OWN_ONLY & folder.keys()))
     taken = {name: value for name, value in folder.items() if name not in OWN_ONLY}
+    origins = {
+        **dict.fromkeys(home, OWN_FILE),
+        **dict.fromkeys(config.values, CONFIG_FILE),
+        **dict.fromkeys(config.in_keyring, KEYRING),
+        **dict.fromkeys(taken, DOTENV),
+        **dict.fromkeys(environment, ENVIRONMENT),
+    }
+    for name in config.in_keyring:
+        home.pop(name, None)
+        if keyring and origins[name] == KEYRING and name not in given:
+            home[name] = _read_keyring(name)
     values = {**home, **taken, **environment}
     withheld = {}
     for address, keys in KEYS_OF.items():
@@ -80,11 +116,12 @@ def variables(given: Collection[str] = ()) -> Variables:
             if key in given or (has_own and key not in folder):
                 withheld[key] = address
             elif key in folder:
-                values[key] = folder[key]
+                values[key], origins[key] = folder[key], DOTENV
     is_chosen = MODEL in environment or MODEL in given or KEY in folder or KEY in given
     if not is_chosen and _names_another_provider(folder, home) and values.pop(KEY, None) is not None:
         withheld[KEY] = MODEL
-    return Variables(values, refused, withheld)
+    in_force = {name: place for name, place in origins.items() if name in values or place == KEYRING}
+    return Variables(values, refused, withheld, in_force)
 
 
 def _names_another_provider(folder: Mapping[str, str], home: Mapping[str, str]) -> bool:
@@ -95,15 +132,90 @@ def _names_another_provider(folder: Mapping[str, str], home: Mapping[str, str]) 
 
 def files_read() -> list[Path]:
     """Return the files that variables are read from, with their full paths."""
-    return [path.absolute() for name in (OWN_FILE, DOTENV) if (path := _file(name)) is not None]
+    return [path.absolute() for name in (OWN_FILE, CONFIG_FILE, DOTENV) if (path := _file(name)) is not None]
 
 
 def folder_notes() -> list[str]:
     """Return a sentence for people where `.env` sets what it can't set. Raises OSError where a file can't be read."""
-    refused = variables().refused
+    refused = variables(keyring=False).refused
     if not refused:
         return []
-    return [f"{DOTENV} in this folder can't set {', '.join(refused)}: set it in the environment or in {OWN_FILE}."]
+    return [f"{DOTENV} in this folder can't set {', '.join(refused)}: set it in the environment or in {CONFIG_FILE}."]
+
+
+@dataclass(frozen=True)
+class Config:
+    """Content of the user's config file, by the names of variables."""
+
+    values: dict[str, str]
+    in_keyring: tuple[str, ...]
+    """Names of keys that the system's keyring holds."""
+
+
+def read_config() -> Config:
+    """Return what the user's config file says; nothing where there is none. Raises OSError where it can't be read."""
+    path = _file(CONFIG_FILE)
+    if path is None:
+        return Config({}, ())
+    try:
+        told = parse_config(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:  # of which UnicodeDecodeError and the errors of TOML are ones
+        raise OSError(f"{CONFIG_FILE} can't be read: {error}") from error
+    values = {variable_of(name): as_text(value) for name, value in told.items() if not isinstance(value, dict)}
+    in_keyring = tuple(variable_of(name) for name, value in told.items() if isinstance(value, dict))
+    return Config({name: value for name, value in values.items() if value}, in_keyring)
+
+
+def parse_config(text: str) -> dict[str, Value | dict[str, bool]]:
+    """Return the settings that a config file's text names. A key that the keyring holds is `{keyring = true}`.
+
+    Raises ValueError where it is no TOML, or a value is no text, number, true or false.
+    """
+    if sys.version_info >= (3, 11):  # imported here: 6 ms that most starts need not pay
+        import tomllib
+    else:
+        import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]
+    told: dict[str, Any] = tomllib.loads(text)
+    for name, value in told.items():
+        if not isinstance(value, str | int | float) and value != {"keyring": True}:
+            raise ValueError(f"{name} must be text, a number, true or false")
+    return told
+
+
+def variable_of(field: str) -> str:
+    """Return the environment variable of a setting."""
+    return field.upper() if field in SERVICE_KEYS else f"MARCHWARDEN_{field.upper()}"
+
+
+def as_text(value: object) -> str:
+    """Return a setting's value as its variable has it: `true`, `120`."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _read_keyring(variable: str) -> str:
+    """Return a key from the system's keyring. Raises ConfigurationError where it can't be had."""
+    try:
+        import keyring  # 60 ms, for those who keep keys there
+        from keyring.errors import KeyringError
+    except ImportError:
+        raise ConfigurationError(
+            f"{variable} is in {KEYRING}, and the library that reads it is not installed.",
+            hint='Install it: pip install "marchwarden[keyring]"',
+        ) from None
+    set_again = f"Set it again: marchwarden keys set {variable}"
+    try:
+        key = keyring.get_password(KEYRING_SERVICE, variable)
+    except KeyringError as error:
+        raise ConfigurationError(
+            f"{variable} is in {KEYRING}, which can't be read: {error or type(error).__name__}", hint=set_again
+        ) from error
+    if not key:
+        raise ConfigurationError(
+            f"{CONFIG_FILE} says that {variable} is in {KEYRING}, and it is not.", hint=set_again
+        )
+    return key
 
 
 def read_file(name: str) -> dict[str, str | None]:

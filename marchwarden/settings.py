@@ -13,10 +13,28 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from marchwarden.contract import Depth
-from marchwarden.environment import DOTENV, OWN_FILE, read_file, variables, without_credentials
+from marchwarden.environment import (
+    CONFIG_FILE,
+    DOTENV,
+    OWN_FILE,
+    read_config,
+    read_file,
+    variable_of,
+    variables,
+    without_credentials,
+)
 from marchwarden.errors import ConfigurationError, InvalidRequest
 from marchwarden.source_table import GROUPS, SOURCES
 
@@ -25,6 +43,9 @@ WebSearch: TypeAlias = Literal["tavily", "brave", "exa", "serper", "searxng"]
 
 # The model id of the model-free researcher.
 EXTRACTIVE = "extractive"
+
+# Context of a validation that reads neither the environment nor files.
+_ALONE = "alone"
 
 # Variables that only the tests read.
 _NOT_SETTINGS = frozenset({"MARCHWARDEN_TEST_LM"})
@@ -39,22 +60,10 @@ CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 SECONDS_BY_DEPTH = {Depth.SHALLOW: 30.0, Depth.BALANCED: 55.0, Depth.DEEP: 180.0}
 
 
-_KEYS = (
-    "anthropic_api_key",
-    "tavily_api_key",
-    "brave_api_key",
-    "exa_api_key",
-    "serper_api_key",
-    "openalex_api_key",
-    "semantic_scholar_api_key",
-)
-"""Settings whose variables are those of the services, without a prefix."""
-
-
 class Settings(BaseModel):
     """Read once, in one place, and passed down; variables are `MARCHWARDEN_` and the field's name in capitals.
 
-    What is given to the constructor wins over the environment, that over `.env`, and that over the file in the
+    What is given to the constructor wins over the environment, that over `.env`, and that over the files in the
     user's home. Raises ValidationError, OSError where a file can't be read, and ConfigurationError where `.env` names
     an address to which a key of the user's own would be sent.
     """
@@ -164,7 +173,9 @@ class Settings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_variables(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _read_variables(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        if info.context == _ALONE:
+            return given
         read = variables({variable_of(name) for name in given})
         values, fields = read.values, cls.model_fields
         found = {name: values[variable] for name in fields if (variable := variable_of(name)) in values}
@@ -176,8 +187,8 @@ class Settings(BaseModel):
                 raise ConfigurationError(
                     f"{key} is not sent to the {address} that {DOTENV} in this folder names: "
                     f"{without_credentials(values[address])}",
-                    hint=f"If it is yours, set {address} in the environment or in {OWN_FILE}, or put {key} into the "
-                    f"same {DOTENV}.",
+                    hint=f"If it is yours, set {address} in the environment or in {CONFIG_FILE}, or put {key} into "
+                    f"the same {DOTENV}.",
                 )
         return every
 
@@ -325,10 +336,52 @@ def load_settings(**overrides: object) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as error:
-        lines = [f"{variable_of(str(field))}: {problem}" for field, problem in InvalidRequest.of(error).problems]
-        raise ConfigurationError("\n".join(lines), hint="Correct it in the environment or in .env.") from None
+        problems = [(variable_of(str(field)), problem) for field, problem in InvalidRequest.of(error).problems]
+        origins, own = variables(keyring=False).origins, {variable_of(name) for name in given}
+        places = dict.fromkeys(origins[name] for name, _ in problems if name in origins and name not in own)
+        raise ConfigurationError(
+            "\n".join(f"{name}: {problem}" for name, problem in problems),
+            hint=f"Correct it in {' and in '.join(places)}." if places else None,
+        ) from None
     except OSError as error:
-        raise ConfigurationError(str(error), hint="Save it as UTF-8 text, or remove it.") from None
+        raise ConfigurationError(str(error), hint="Correct it, or remove it.") from None
+
+
+def validate_alone(field: str, value: str) -> object:
+    """Return what a setting becomes where its variable has this value; nothing else is read.
+
+    Raises InvalidRequest where the value is wrong.
+    """
+    try:
+        return getattr(Settings.model_validate({field: value}, context=_ALONE), field)
+    except ValidationError as error:
+        raise InvalidRequest.of(error) from None
+
+
+def field_of(name: str) -> str:
+    """Return the setting that a person means: `max_seconds`, `max-seconds` or `MARCHWARDEN_MAX_SECONDS`.
+
+    Raises ConfigurationError for a name that is none, with the one that is like it.
+    """
+    field = name.lower().replace("-", "_").removeprefix("marchwarden_")
+    if field in Settings.model_fields:
+        return field
+    near = next(iter(get_close_matches(field, Settings.model_fields, n=1)), None)
+    raise ConfigurationError(
+        f"{name}: no such setting",
+        hint=f"Did you mean {near}?" if near else "docs/reference/settings.md lists all settings.",
+    )
+
+
+def is_secret(field: str) -> bool:
+    """True of a key or token, which is never shown."""
+    annotation = Settings.model_fields[field].annotation
+    return SecretStr in (annotation, *get_args(annotation))
+
+
+def key_name(field: str) -> str:
+    """Return the name of a key for people, by its service: `anthropic`; `api_key` and `server_token` keep theirs."""
+    return field.removesuffix("_api_key")
 
 
 def unknown_variables() -> dict[str, str | None]:
@@ -343,14 +396,11 @@ def unknown_variables() -> dict[str, str | None]:
         for name in read_file(file)
         if name.startswith(("MARCHWARDEN_", "ANTHROPIC_", "TAVILY_"))
     }
+    config = read_config()
+    written |= {*config.values, *config.in_keyring}
     given = {name for name in os.environ if name.startswith("MARCHWARDEN_")} | written
     strange = sorted(given - {*known, *_NOT_SETTINGS})
     return {name: next(iter(get_close_matches(name, known, n=1)), None) for name in strange}
-
-
-def variable_of(field: str) -> str:
-    """The environment variable of a setting."""
-    return field.upper() if field in _KEYS else f"MARCHWARDEN_{field.upper()}"
 
 
 def shipped(name: Literal["web", "programs", "questions"]) -> Path:

@@ -44,7 +44,7 @@ def test_an_address_in_a_folder_gets_no_key_of_the_user(
     with pytest.raises(ConfigurationError, match=f"^{key} is not sent to the {address}") as caught:
         load_settings()
     assert MINE not in str(caught.value)
-    assert "settings.env" in (caught.value.hint or "")
+    assert "config.toml" in (caught.value.hint or "")
     # With a key beside it, that key goes, also where the user has another.
     write(".env", **{address: ELSEWHERE, key: THEIRS, **more})
     settings = load_settings()

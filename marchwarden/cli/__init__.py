@@ -16,6 +16,7 @@ import typer
 from marchwarden import logs
 from marchwarden.cli import ask, chat, doctor, index, investigate, serve, sources, traces
 from marchwarden.cli.audit import check, export, open_page, replay, rerun, verify_trace
+from marchwarden.cli.configuration import config, keys
 from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
 from marchwarden.cli.library import history, show
@@ -28,7 +29,7 @@ FAILURE, INTERRUPTED = 1, 130
 
 _EXIT_CODES = """Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found · 130 interrupted.
 
-Settings come from MARCHWARDEN_* variables, .env and ~/.marchwarden/settings.env; MARCHWARDEN_DEBUG=1 logs to stderr.
+Settings come from MARCHWARDEN_* variables, .env and ~/.marchwarden/config.toml; MARCHWARDEN_DEBUG=1 logs to stderr.
 Results go to stdout, everything else to stderr."""
 
 app = typer.Typer(
@@ -58,6 +59,8 @@ app.command("compile", epilog=compile.EPILOGUE)(compile.command)
 app.command("calibrate", epilog=calibrate.EPILOGUE)(calibrate.command)
 app.add_typer(programs.app, name="programs")
 app.command("sources", epilog=sources.EPILOGUE)(sources.command)
+app.add_typer(config.app, name="config")
+app.add_typer(keys.app, name="keys")
 app.command("doctor", epilog=doctor.EPILOGUE)(doctor.command)
 app.command("serve", epilog=serve.EPILOGUE)(serve.command)
 
@@ -72,7 +75,7 @@ def _unwrap(text: str) -> str:
     )
 
 
-for each in (app, traces.app, eval.app, programs.app):
+for each in (app, traces.app, eval.app, programs.app, config.app, keys.app):
     for command in each.registered_commands:
         command.help = _unwrap(command.callback.__doc__ or "") if command.callback else None
         command.epilog = _unwrap(command.epilog or "")

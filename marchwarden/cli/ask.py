@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 
 from marchwarden.cli import options
 from marchwarden.cli.client.follow_up import LATEST
+from marchwarden.cli.configuration.completion import complete_model, complete_trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,11 +115,14 @@ def command(
     web: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
     ] = None,
-    model: Annotated[str | None, typer.Option(metavar="ID", help="Model id; extractive for none.")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="ID", autocompletion=complete_model, help="Model id; extractive for none.")
+    ] = None,
     again: Annotated[
         str | None,
         typer.Option(
             metavar="TRACE",
+            autocompletion=complete_trace,
             is_eager=True,  # the question is looked at later, and may be missing then
             help="Ask the question of an earlier call again, with its settings, and show what changed since.",
         ),

@@ -10,6 +10,7 @@ import typer
 
 from marchwarden.cli.ask import FROZEN_WEB, FROZEN_WEB_HINT, request_from, sources_in_force
 from marchwarden.cli.client.follow_up import follow_up
+from marchwarden.cli.configuration.completion import complete_model, complete_trace
 
 EPILOGUE = """Examples:
 
@@ -23,7 +24,13 @@ An empty line is passed over; Ctrl-D or /quit ends it, and Ctrl-C takes back the
 def command(
     follows: Annotated[
         str | None,
-        typer.Option("--continue", "-c", metavar="ID", help="Go on from an earlier answer; `latest` for the latest."),
+        typer.Option(
+            "--continue",
+            "-c",
+            metavar="ID",
+            autocompletion=complete_trace,
+            help="Go on from an earlier answer; `latest` for the latest.",
+        ),
     ] = None,
     depth: Annotated[str, typer.Option(metavar="DEPTH", help="shallow, balanced or deep, for every question.")] = (
         "balanced"
@@ -35,7 +42,9 @@ def command(
     web: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
     ] = None,
-    model: Annotated[str | None, typer.Option(metavar="ID", help="Model id; extractive for none.")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="ID", autocompletion=complete_model, help="Model id; extractive for none.")
+    ] = None,
 ) -> None:
     """Ask questions one after the other, as in a conversation.
 

@@ -8,14 +8,17 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from marchwarden.cli.configuration.doctor_check import Check
 from marchwarden.errors import MarchwardenError
 
 if TYPE_CHECKING:
+    import httpx
+
     from marchwarden.programs import Program
     from marchwarden.settings import Settings
 
@@ -25,16 +28,6 @@ LEAST_FREE_MB = 200
 DEPENDENCIES = ("dspy", "anthropic", "tavily-python", "mcp", "httpx", "trafilatura", "tantivy", "pydantic", "typer")
 # Time for a model or a search service to answer. A guess: a local model may have to be loaded first.
 _ONLINE_TIMEOUT_S = 30.0
-
-
-@dataclass(frozen=True)
-class Check:
-    name: str
-    state: Literal["ok", "note", "broken"]
-    """Result: `note` works, but is worth knowing; `broken` stops research until it is mended."""
-    detail: str
-    advice: str | None = None
-    """Step that mends the problem; None where there is none."""
 
 
 def environment_checks() -> Iterator[Check]:
@@ -74,7 +67,7 @@ def variables_check() -> Check:
     files = files_read()
     said, advice = [], []
     for file in files:
-        if lines := unreadable_lines(file):
+        if file.suffix != ".toml" and (lines := unreadable_lines(file)):
             numbers = ", ".join(map(str, lines))
             one = len(lines) == 1
             said.append(
@@ -95,9 +88,18 @@ def variables_check() -> Check:
 
 
 def online_checks(settings: Settings) -> Iterator[Check]:
-    """Check that model and search answer, with one small paid call each."""
+    """Check that model and search answer, with one small paid call each, and the clock by the date of the answer."""
+    from marchwarden.cli.configuration.service_checks import DateNotingTransport, clock_check
+    from marchwarden.sources.fetch import live_transport
+
     yield _check_answer("model answers", _ask_model, settings)
-    yield _check_answer("search answers", _ask_search, settings)
+    try:
+        dates = DateNotingTransport(live_transport(settings))
+    except MarchwardenError as error:
+        yield Check("search answers", "broken", str(error), error.hint)
+        return
+    yield _check_answer("search answers", partial(_ask_search, transport=dates), settings)
+    yield from clock_check(dates.skew_s)
 
 
 def installed(distribution: str) -> str | None:
@@ -307,11 +309,11 @@ async def _ask_model(settings: Settings) -> str:
     return f"{settings.model_id} answers"
 
 
-async def _ask_search(settings: Settings) -> str:
+async def _ask_search(settings: Settings, *, transport: httpx.AsyncBaseTransport) -> str:
     from marchwarden.contract import SourceFilter
     from marchwarden.sources.source_registry import open_tools
 
-    tools = open_tools(settings)
+    tools = open_tools(settings, transport=transport)
     try:
         outcome = await tools.search.search("vegetables", max_results=1, source_filter=SourceFilter(None))
     finally:

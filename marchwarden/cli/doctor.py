@@ -15,7 +15,7 @@ from marchwarden.cli.early import debugging
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from marchwarden.cli.checks import Check
+    from marchwarden.cli.configuration.doctor_check import Check
 
 EPILOGUE = """Examples:
 
@@ -46,7 +46,9 @@ def command(
 
 
 def _checks(online: bool) -> Iterator[Check]:
-    from marchwarden.cli.checks import Check, environment_checks, online_checks, settings_checks, variables_check
+    from marchwarden.cli.checks import environment_checks, online_checks, settings_checks, variables_check
+    from marchwarden.cli.configuration.doctor_check import Check
+    from marchwarden.cli.configuration.service_checks import surroundings_checks
     from marchwarden.errors import ConfigurationError
     from marchwarden.settings import load_settings
 
@@ -58,5 +60,6 @@ def _checks(online: bool) -> Iterator[Check]:
         return
     yield variables_check()
     yield from settings_checks(settings)
+    yield from surroundings_checks(settings)
     if online:
         yield from online_checks(settings)

@@ -21,7 +21,7 @@ def trace_folder() -> Path:
     except RuntimeError as error:
         raise ConfigurationError(
             f"MARCHWARDEN_TRACE_DIR: {folder}: {error}",
-            hint="Correct it in the environment or in ~/.marchwarden/settings.env.",
+            hint="Correct it in the environment or in ~/.marchwarden/config.toml.",
         ) from None
 
 
@@ -38,6 +38,6 @@ def debugging() -> bool:
 def _setting(name: str) -> str:
     """The variable's value, empty where it is not set, or where `.env` can't be read: load_settings reports that."""
     try:
-        return variables().values.get(name, "")
+        return variables(keyring=name == "MARCHWARDEN_SERVER_TOKEN").values.get(name, "")
     except OSError:
         return os.environ.get(name, "")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_corpus
+
 if TYPE_CHECKING:
     from marchwarden.corpus.corpora import Corpus
     from marchwarden.corpus.indexing import IndexReport
@@ -42,14 +44,20 @@ def command(
             "Without any: those that are in the corpus already.",
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="Which corpus. Default: default.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", autocompletion=complete_corpus, help="Which corpus. Default: default."),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Processes that read. Default: one for each core, 4 at most."),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", metavar="", help="List the corpora.")] = False,
     remove: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Forget this corpus; its files stay where they are.")
+        str | None,
+        typer.Option(
+            metavar="NAME", autocompletion=complete_corpus, help="Forget this corpus; its files stay where they are."
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", metavar="", help="The outcome as JSON on stdout.")] = False,
 ) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from marchwarden.cli import options
 from marchwarden.cli.ask import INTERRUPTED, NOTHING_FOUND, deliver, request_from
+from marchwarden.cli.configuration.completion import complete_model, complete_trace
 
 if TYPE_CHECKING:
     import anyio
@@ -74,13 +75,17 @@ def command(
         int, typer.Option("--at-once", metavar="N", min=1, max=200, help="Researchers asked at the same time.")
     ] = 3,
     model: Annotated[
-        str | None, typer.Option(metavar="ID", help="Model id for plan and answer; extractive for none.")
+        str | None,
+        typer.Option(
+            metavar="ID", autocompletion=complete_model, help="Model id for plan and answer; extractive for none."
+        ),
     ] = None,
     source: options.Source = None,
     resume: Annotated[
         str | None,
         typer.Option(
             metavar="ID",
+            autocompletion=complete_trace,
             is_eager=True,  # the question is looked at later, and may be missing then
             help="Go on with an investigation that was killed, with the same team file.",
         ),

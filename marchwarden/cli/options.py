@@ -7,10 +7,13 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_source
+
 Source: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCES",
+        autocompletion=complete_source,
         help="What to search, or several with commas: `marchwarden sources` lists all. Default: web where a search "
         "service has a key, else open; without a network, snapshot.",
     ),

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from marchwarden.cli import options
+from marchwarden.cli.configuration.completion import complete_model
 
 EPILOGUE = """Examples:
 
@@ -31,7 +32,9 @@ def command(
             "--allow-remote", metavar="", help="Let --host be reached from elsewhere: callers spend your keys."
         ),
     ] = False,
-    model: Annotated[str | None, typer.Option(help="Model id; `extractive` for none.")] = None,
+    model: Annotated[
+        str | None, typer.Option(autocompletion=complete_model, help="Model id; `extractive` for none.")
+    ] = None,
     source: options.Source = None,
     web: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web.")] = None,
     team: Annotated[

@@ -49,7 +49,7 @@ def command(
 
 
 def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
-    from marchwarden.settings import variable_of
+    from marchwarden.environment import variable_of
     from marchwarden.source_table import GROUPS, SOURCES
     from marchwarden.sources.source_registry import is_ready, ready_members
 

@@ -107,7 +107,12 @@ def test_reading_by_words_or_by_meaning_is_named(run: Run, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("variables", "name", "detail", "advice"),
     [
-        ({"MARCHWARDEN_MAX_SECONDS": "soon"}, "settings", "MARCHWARDEN_MAX_SECONDS", "environment or in .env"),
+        (
+            {"MARCHWARDEN_MAX_SECONDS": "soon"},
+            "settings",
+            "MARCHWARDEN_MAX_SECONDS",
+            "Correct it in the environment.",
+        ),
         ({"MARCHWARDEN_MODEL": "anthropic/claude-sonnet-5-5"}, "model key", "needs one", "Set ANTHROPIC_API_KEY"),
         ({"MARCHWARDEN_SOURCE": "web"}, "search", "needs a key", "TAVILY_API_KEY"),
         ({"MARCHWARDEN_WEB": "nowhere"}, "frozen web", "nowhere", "MARCHWARDEN_WEB"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def command(
     trace: Annotated[
         str | None,
         typer.Argument(
-            metavar="TRACE", help="The trace's id or the start of it, or its file; the latest call without."
+            metavar="TRACE",
+            help="The trace's id or the start of it, or its file; the latest call without.",
+            autocompletion=complete_trace,
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", metavar="", help="Check every call that has citations.")] = False,

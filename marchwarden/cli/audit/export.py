@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
 from marchwarden.cli.options import check_output
 
@@ -33,7 +34,11 @@ unzip answer.zip -d answer && python3 -I -S answer/verify.py
 def command(
     trace_id: Annotated[
         str | None,
-        typer.Argument(metavar="TRACE_ID", help="The trace's id or the start of it; the latest without."),
+        typer.Argument(
+            metavar="TRACE_ID",
+            help="The trace's id or the start of it; the latest without.",
+            autocompletion=complete_trace,
+        ),
     ] = None,
     bundle: Annotated[
         Path | None,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
 
 EPILOGUE = """Examples:
@@ -21,7 +22,11 @@ marchwarden open 3f2a --no-browser
 def command(
     trace_id: Annotated[
         str | None,
-        typer.Argument(metavar="TRACE_ID", help="The trace's id or the start of it; the latest without."),
+        typer.Argument(
+            metavar="TRACE_ID",
+            help="The trace's id or the start of it; the latest without.",
+            autocompletion=complete_trace,
+        ),
     ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", metavar="", help="Open the page, or only write it.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
 
 if TYPE_CHECKING:
@@ -23,17 +24,13 @@ marchwarden replay 3f2a
 marchwarden replay 3f2a --json | jq -r 'select(.action == "fetch_url") | .final_url'"""
 
 
-def _complete(incomplete: str) -> list[str]:
-    return sorted(path.stem for path in trace_folder().glob("*.jsonl") if path.stem.startswith(incomplete))
-
-
 def command(
     trace_id: Annotated[
         str | None,
         typer.Argument(
             metavar="TRACE_ID",
             help="The trace's id or the start of it; the latest without.",
-            autocompletion=_complete,
+            autocompletion=complete_trace,
         ),
     ] = None,
     json: Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_model, complete_trace
 from marchwarden.cli.early import trace_folder
 
 if TYPE_CHECKING:
@@ -34,11 +35,16 @@ def command(
     trace: Annotated[
         str | None,
         typer.Argument(
-            metavar="TRACE", help="The trace's id or the start of it, or its file; the latest call without."
+            metavar="TRACE",
+            help="The trace's id or the start of it, or its file; the latest call without.",
+            autocompletion=complete_trace,
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="ID", help="Ask this model instead; extractive for none.")
+        str | None,
+        typer.Option(
+            metavar="ID", autocompletion=complete_model, help="Ask this model instead; extractive for none."
+        ),
     ] = None,
     program: Annotated[
         str | None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE|BUNDLE",
+            autocompletion=complete_trace,
             help="The trace's id or the start of it, its file, or a bundle; the latest call without.",
         ),
     ] = None,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_model
 from marchwarden.cli.evaluation import (
     eval_compare,
     eval_dataset,
@@ -89,7 +90,12 @@ def command(
         Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="ID", help="Model id; extractive for none. Default: the one in force.")
+        str | None,
+        typer.Option(
+            metavar="ID",
+            autocompletion=complete_model,
+            help="Model id; extractive for none. Default: the one in force.",
+        ),
     ] = None,
     program: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A program's folder to use instead of the model's own.")

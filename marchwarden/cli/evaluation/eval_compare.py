@@ -7,10 +7,19 @@ from typing import Annotated
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_run
+
 
 def command(
-    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="Folder of the run to compare with.")],
-    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Folder of the run that may be better or worse.")],
+    run_a: Annotated[
+        Path, typer.Argument(metavar="RUN_A", autocompletion=complete_run, help="Folder of the run to compare with.")
+    ],
+    run_b: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN_B", autocompletion=complete_run, help="Folder of the run that may be better or worse."
+        ),
+    ],
     json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON on stdout.")] = False,
 ) -> None:
     """Show how RUN_B differs from RUN_A: every metric with the 95 % interval of its difference, then the questions

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_run
+
 EPILOGUE = """Examples:
 
 marchwarden eval report runs/extractive-dev
@@ -15,7 +17,7 @@ marchwarden eval report runs/extractive-dev --json | jq '.not_met | keys'"""
 
 
 def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", autocompletion=complete_run, help="Folder of the run.")],
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the two files go. Default: the run's folder.")
     ] = None,

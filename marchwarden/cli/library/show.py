@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
 from marchwarden.cli.options import check_output
 
@@ -26,7 +27,11 @@ marchwarden show 3f2a --json | jq .confidence"""
 def command(
     trace_id: Annotated[
         str | None,
-        typer.Argument(metavar="ID", help="The call's id or the start of it; the latest answer without."),
+        typer.Argument(
+            metavar="ID",
+            help="The call's id or the start of it; the latest answer without.",
+            autocompletion=complete_trace,
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", metavar="", help="The result as JSON.")] = False,
     output: Annotated[

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_run
+
 EPILOGUE = """Examples:
 
 marchwarden calibrate runs/extractive-dev
@@ -24,10 +26,16 @@ MARCHWARDEN_PROGRAM=none does without; `marchwarden doctor` says which calibrati
 
 def command(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN…", help="Folders of the runs to fit to (marchwarden eval).")
+        list[Path],
+        typer.Argument(
+            metavar="RUN…", autocompletion=complete_run, help="Folders of the runs to fit to (marchwarden eval)."
+        ),
     ],
     test: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="Folder of a run of other questions, to measure it on.")
+        Path | None,
+        typer.Option(
+            metavar="RUN", autocompletion=complete_run, help="Folder of a run of other questions, to measure it on."
+        ),
     ] = None,
     out: Annotated[
         Path | None,

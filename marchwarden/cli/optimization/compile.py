@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_model
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -44,7 +46,11 @@ costs."""
 def command(
     model: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Model id; extractive for the model-free stages. Default: the one in force."),
+        typer.Option(
+            metavar="ID",
+            autocompletion=complete_model,
+            help="Model id; extractive for the model-free stages. Default: the one in force.",
+        ),
     ] = None,
     stage: Annotated[
         list[str] | None,

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli.configuration.completion import complete_model
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -81,7 +83,12 @@ def command(
 
 @app.command("show", epilog=SHOW_EPILOGUE)
 def show(
-    named: Annotated[str, typer.Argument(metavar="MODEL|FOLDER", help="A model's id, or a program's folder.")],
+    named: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL|FOLDER", autocompletion=complete_model, help="A model's id, or a program's folder."
+        ),
+    ],
     stage: Annotated[str | None, typer.Option(metavar="NAME", help="Only this stage of it.")] = None,
     json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
 ) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from marchwarden.agent.rerun_call import Rerun
     from marchwarden.audit.verdict import Verdict
-    from marchwarden.cli.checks import Check
+    from marchwarden.cli.configuration.doctor_check import Check
     from marchwarden.cli.optimization.programs import Shown
     from marchwarden.contract import ResearchResult
     from marchwarden.corpus.indexing import IndexReport
@@ -126,6 +126,21 @@ def sources(listed: Sequence[Mapping[str, Any]]) -> None:
             f"{name}{' *' if each['in_force'] else ''}",
             Text.assemble(visible(each["about"]), *((visible(text), style) for text, style in said)),
         )
+    show([grid])
+
+
+def settings(listed: Sequence[Mapping[str, Any]]) -> None:
+    """Print settings or keys, one on each line, with the place that each comes from."""
+    from marchwarden.environment import as_text
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    for _ in range(2):
+        grid.add_column(overflow="fold")
+    for each in listed:
+        value = each["value"]
+        text = "–" if value is None else as_text(value)
+        grid.add_row(each["name"], visible(text), Text(each["from"] or "", style="dim"))
     show([grid])
 
 

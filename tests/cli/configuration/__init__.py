@@ -1,0 +1,1 @@
+"""The user's own settings and keys on the command line."""

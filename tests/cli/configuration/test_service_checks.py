@@ -1,0 +1,74 @@
+"""What doctor tells of sources, corpora, proxies and the clock."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+from pathlib import Path
+
+import anyio
+import httpx
+import pytest
+
+from marchwarden.cli.configuration.service_checks import DateNotingTransport, clock_check, surroundings_checks
+from marchwarden.http.cache import KEPT_FOR
+from marchwarden.settings import load_settings
+from tests.corpora import corpus_of
+
+
+def told(name: str) -> tuple[str, str]:
+    found = next(each for each in surroundings_checks(load_settings()) if each.name == name)
+    return found.state, found.detail
+
+
+def test_sources_that_are_ready_and_those_without_a_key_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    state, detail = told("sources")
+    assert state == "ok"
+    assert "ready: wikipedia" in detail
+    assert "openalex (MARCHWARDEN_OPENALEX_API_KEY)" not in detail
+    assert "openalex (OPENALEX_API_KEY)" in detail.partition("without a key: ")[2]
+    monkeypatch.setenv("OPENALEX_API_KEY", "0123456789")
+    assert "openalex" in told("sources")[1].partition("without a key: ")[0]
+
+
+def test_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
+    assert told("corpora") == ("ok", "none; marchwarden index FOLDER makes one")
+    pages = {f"{year}.md": f"In {year} we measured 14 litres of rain a week." for year in (2023, 2024)}
+    corpus_of(tmp_path / "rain", pages, name="rain")
+    assert told("corpora") == ("ok", "rain (2 documents)")
+
+
+def test_proxies_are_named_without_their_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http", "https", "all", "no"):
+        monkeypatch.delenv(f"{name}_proxy", raising=False)
+        monkeypatch.delenv(f"{name}_proxy".upper(), raising=False)
+    assert told("proxies") == ("ok", "none")
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:pass-word@proxy.example:3128")
+    monkeypatch.setenv("NO_PROXY", "intranet.example")
+    assert told("proxies") == ("ok", "https through proxy.example:3128, but not to intranet.example")
+    monkeypatch.setenv("HTTPS_PROXY", "gopher://proxy.example")
+    state, detail = told("proxies")
+    assert (state, "HTTPS_PROXY can't be used" in detail) == ("broken", True)
+
+
+@pytest.mark.parametrize(
+    ("headers", "kept", "told"),
+    [
+        ({"date": formatdate(time.time())}, False, ["as the search service has it"]),
+        ({"date": formatdate(time.time() - 3600), "age": "3600"}, False, ["as the search service has it"]),
+        ({"date": formatdate(time.time() - 3600)}, False, ["60 minutes ahead of the search service's"]),
+        ({"date": formatdate(time.time() + 7200)}, False, ["120 minutes behind the search service's"]),
+        ({"date": formatdate(time.time() - 3600)}, True, []),
+        ({"date": "yesterday"}, False, []),
+        ({}, False, []),
+    ],
+)
+def test_the_clock_is_compared_with_answers_that_came_over_the_network(
+    headers: dict[str, str], kept: bool, told: list[str]
+) -> None:
+    async def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers=headers, extensions={KEPT_FOR: 0.0} if kept else {})
+
+    transport = DateNotingTransport(httpx.MockTransport(answer))
+    anyio.run(transport.handle_async_request, httpx.Request("GET", "https://search.example/"))
+    assert [each.detail for each in clock_check(transport.skew_s)] == told
