@@ -62,9 +62,9 @@ async def test_a_cursor_that_was_not_given_out_is_a_protocol_error(tmp_path: Pat
 async def test_the_text_of_a_cited_page_is_a_resource_under_its_hash(tmp_path: Path) -> None:
     settings = Settings(trace_dir=tmp_path / "traces")
     page, text = b"<p>Tomatoes ripen in July.</p>", "Tomatoes ripen in July."
-    text_hash = Store(settings.store).put(text.encode())
+    text_hash = Store(settings.store_folder).put(text.encode())
     a_trace(settings, content_hash=content_hash(page), text_hash=text_hash)
-    foreign = Store(settings.store).put(b"nobody read this")
+    foreign = Store(settings.store_folder).put(b"nobody read this")
     async with Client(build(settings)) as client:
         for name in (content_hash(page), text_hash, text_hash.removeprefix("sha256:")):
             (read,) = (await client.read_resource(f"page://{name}")).contents

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace
 
 if TYPE_CHECKING:
     from marchwarden.text.turns import Turn
@@ -35,7 +36,7 @@ def follow_up(trace: str, given: str | None) -> FollowUp:
     """
     from marchwarden.errors import TraceError
     from marchwarden.text.turns import as_context
-    from marchwarden.trace.reader import find_trace, list_traces, read_trace
+    from marchwarden.trace.reader import list_traces, read_trace
 
     folder = trace_folder()
     path: Path | None = None
@@ -43,7 +44,7 @@ def follow_up(trace: str, given: str | None) -> FollowUp:
         path = next(
             (each.path for each in list_traces(folder) if each.outcome == "finished" and not each.rerun_of), None
         )
-    found = read_trace(path or find_trace(folder, None if trace == LATEST else trace))
+    found = read_trace(path or stored_trace(None if trace == LATEST else trace))
     if found.result is None:
         raise TraceError(f"{found.trace_id} is {found.outcome}: there is no answer to go on from")
     return FollowUp(found.trace_id, as_context(_conversation(found), _CONTEXT_LIMIT, given))

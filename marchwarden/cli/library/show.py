@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace
 from marchwarden.cli.options import check_output
 
 EPILOGUE = """Examples:
@@ -40,12 +41,12 @@ def command(
     from marchwarden.cli.views import console
     from marchwarden.cli.views.result_file import ENDINGS, write_report
     from marchwarden.errors import TraceError
-    from marchwarden.trace.reader import find_trace, list_traces, read_trace
+    from marchwarden.trace.reader import list_traces, read_trace
 
     if output is not None:
         check_output(output, "--output", ENDINGS, force=force)
     folder = trace_folder()
-    found = find_trace(folder, trace_id)
+    found = stored_trace(trace_id)
     if trace_id is None:
         answers = (each.path for each in list_traces(folder) if each.outcome == "finished" and not each.rerun_of)
         found = next(answers, found)
