@@ -29,7 +29,7 @@ Settings come from environment variables, from a file `.env` in the working dire
 order: the environment wins. An empty variable counts as not set. `.env.example` in the repository is a template. `marchwarden doctor`
 shows what is in force and which files were read.
 
-A `.env` comes with its folder, which may be somebody else's. So it can't set `MARCHWARDEN_TRACE_DIR`, `MARCHWARDEN_CACHE_DIR`,
+A `.env` comes with its folder, which may be somebody else's. So it can't set `MARCHWARDEN_TRACE_DIR`, `MARCHWARDEN_STORE`, `MARCHWARDEN_CACHE_DIR`,
 `MARCHWARDEN_PROGRAM` and `MARCHWARDEN_ALLOW_PRIVATE_ADDRESSES`. An address that it names (`MARCHWARDEN_API_BASE`,
 `MARCHWARDEN_TAVILY_BASE_URL`) is used with keys of the same `.env` only. Your own keys are never sent there: a call that would need them
 is refused. Set such an address in the environment or in `~/.marchwarden/settings.env`.

@@ -88,16 +88,17 @@ async def publishing(
     except Exception:
         await anyio.to_thread.run_sync(_publish_call, settings, trace_id)
         raise
-    if problem := await anyio.to_thread.run_sync(_publish_call, settings, trace_id):
-        tell(f"the trace is not in the store yet: {problem}")
+    if not await anyio.to_thread.run_sync(_publish_call, settings, trace_id):
+        # Callers from elsewhere hear it, too, whom the reason would tell where the store is: the outbox has it.
+        tell("the trace is not in the store yet, and will be published later")
 
 
-def _publish_call(settings: Settings, trace_id: str) -> str | None:
-    """Publish the trace of a call, and some of what waits; return the problem, as a sentence."""
+def _publish_call(settings: Settings, trace_id: str) -> bool:
+    """Publish the trace of a call, and some of what waits. False where it could not be published."""
     trace, outbox = settings.traces / f"{trace_id}.jsonl", Outbox(settings.traces)
     if not trace.is_file():
         outbox.remove(trace_id)
-        return None
+        return True
     try:
         store = ObjectStore(settings.store or "")
         publish_trace(trace, store, time.monotonic() + CALL_S)
@@ -105,10 +106,10 @@ def _publish_call(settings: Settings, trace_id: str) -> str | None:
         _log.warning("the trace of call %s is not in the store yet: %s", trace_id, error)
         with suppress(StorageError):
             outbox.add(trace_id, str(error))
-        return str(error)
+        return False
     outbox.remove(trace_id)
     publish_waiting(settings.traces, store, OTHERS_S)
-    return None
+    return True
 
 
 def publish_waiting(folder: Path, store: ObjectStore, seconds: float, done: Published | None = None) -> Published:
@@ -196,8 +197,10 @@ def object_name(key: str) -> str:
 
 
 def names_in(trace: bytes) -> list[str]:
-    """Return the hashes of what a trace has in the content store: those that its seal vouches for; where it has no seal,
-    all that it names."""
+    """Return the hashes of what a trace has in the content store.
+
+    Those are the ones that its seal vouches for; where it has no seal, all that it names.
+    """
     sealed = (_last_line(trace) or {}).get("objects")
     if isinstance(sealed, list):
         return [key for key in sealed if isinstance(key, str) and _HASH.fullmatch(key.encode("utf-8", "replace"))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from uuid import uuid4
@@ -63,9 +62,9 @@ def page_of(folder: Path, page: bytes) -> bytes:
 
 def without_store(folder: Path) -> None:
     """Take a `file:` store away, as a disk that is not mounted."""
-    os.rename(folder, folder.with_name(f"{folder.name}.away"))
+    folder.rename(folder.with_name(f"{folder.name}.away"))
 
 
 def with_store(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    os.rename(folder.with_name(f"{folder.name}.away"), folder)
+    folder.with_name(f"{folder.name}.away").rename(folder)

@@ -27,7 +27,6 @@ PAGE = b"<p>Tomatoes ripen in July.</p>"
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    pytest.importorskip("moto")
     with s3_server() as port:
         yield port
 

@@ -16,15 +16,14 @@ marchwarden store
     can it be reached, and what is not there yet?
 marchwarden store push
     publish what is missing there
-marchwarden store push --json | jq .left"""
+marchwarden store --json | jq '.waiting[].trace_id'"""
 
 _PUSH_EPILOGUE = """Exit codes: 0 everything is in the store, but for calls that run · 1 something is not.
 
 Examples:
 
 marchwarden store push
-MARCHWARDEN_STORE=file:/mnt/backup marchwarden store push
-    a copy in another store"""
+marchwarden store push --json | jq .left"""
 
 app = typer.Typer(
     cls=QuickGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
