@@ -32,7 +32,7 @@ variable in small letters, without `MARCHWARDEN_`: `max_seconds = 120`. An empty
 template. `marchwarden doctor` shows what is in force, which files were read, and where each value comes from. [Configure](../how-to/configure.md)
 says more.
 
-A `.env` comes with its folder, which may be somebody else's. So it can't set `MARCHWARDEN_TRACE_DIR`, `MARCHWARDEN_CACHE_DIR`,
+A `.env` comes with its folder, which may be somebody else's. So it can't set `MARCHWARDEN_TRACE_DIR`, `MARCHWARDEN_STORE`, `MARCHWARDEN_CACHE_DIR`,
 `MARCHWARDEN_PROGRAM`, `MARCHWARDEN_ALLOW_PRIVATE_ADDRESSES` and `MARCHWARDEN_SEARXNG_URL`. An address that it names (`MARCHWARDEN_API_BASE`,
 `MARCHWARDEN_TAVILY_BASE_URL`) is used with keys of the same `.env` only. Your own keys are never sent there: a call that would need them
 is refused. Set such an address in the environment or in config.toml.

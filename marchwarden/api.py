@@ -10,6 +10,7 @@ from uuid import uuid4
 from marchwarden.agent.arguments import request_of
 from marchwarden.contract import Constraints, Depth, ResearchResult
 from marchwarden.settings import Settings, load_settings
+from marchwarden.sharing.publication import publishing
 from marchwarden.sources.reachability import with_reachable_sources
 from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.writer import TraceWriter
@@ -35,11 +36,14 @@ async def research(
     request = request_of(question, context, depth, constraints)
     chosen = await asyncio.to_thread(with_reachable_sources, settings or load_settings())
     trace_id = str(uuid4())
-    with (
-        TraceWriter(chosen.traces, trace_id, secrets=secrets_of(chosen), signing_key=chosen.signing_key) as writer,
-        recorded_end(writer, trace_id, request.question),
-    ):
-        return await answer(request, settings=chosen, recorder=writer, trace_id=trace_id)
+    async with publishing(chosen, trace_id):
+        with (
+            TraceWriter(
+                chosen.traces, trace_id, secrets=secrets_of(chosen), signing_key=chosen.signing_key
+            ) as writer,
+            recorded_end(writer, trace_id, request.question),
+        ):
+            return await answer(request, settings=chosen, recorder=writer, trace_id=trace_id)
 
 
 async def investigate(

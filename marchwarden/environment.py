@@ -46,6 +46,7 @@ Value: TypeAlias = "str | int | float | bool"
 OWN_ONLY = frozenset(
     {
         "MARCHWARDEN_TRACE_DIR",
+        "MARCHWARDEN_STORE",
         "MARCHWARDEN_CACHE_DIR",
         "MARCHWARDEN_PROGRAM",
         "MARCHWARDEN_ALLOW_PRIVATE_ADDRESSES",
@@ -67,6 +68,18 @@ KEYS_OF = {
     "MARCHWARDEN_TAVILY_BASE_URL": ("TAVILY_API_KEY",),
 }
 
+
+# Variables from which obstore takes what must never be written or shown.
+_STORE_SECRETS = (
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AZURE_STORAGE_ACCOUNT_KEY",
+    "AZURE_STORAGE_ACCESS_KEY",
+    "AZURE_STORAGE_CLIENT_SECRET",
+    "AZURE_STORAGE_SAS_KEY",
+    "AZURE_STORAGE_SAS_TOKEN",
+    "AZURE_CLIENT_SECRET",
+)
 
 # A model's provider is an address, too, for the one key of all providers.
 MODEL, KEY = "MARCHWARDEN_MODEL", "MARCHWARDEN_API_KEY"
@@ -232,6 +245,16 @@ def read_file(name: str) -> dict[str, str | None]:
         return dotenv_values(path, encoding="utf-8-sig", interpolate=False)
     except (OSError, UnicodeDecodeError) as error:
         raise OSError(f"{name} can't be read: {error}") from error
+
+
+def store_secrets() -> list[str]:
+    """Return the secrets of an object store that the environment holds."""
+    return [value for name in _STORE_SECRETS if (value := os.environ.get(name))]
+
+
+def allows_plain_http_store() -> bool:
+    """Return whether AWS_ALLOW_HTTP is on: an object store of one's own, at an address without TLS."""
+    return is_true(os.environ.get("AWS_ALLOW_HTTP", ""))
 
 
 def without_credentials(text: str) -> str:

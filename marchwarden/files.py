@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
+
+if sys.platform != "win32":
+    import fcntl
 
 _ASIDE = re.compile(r"\..+-[0-9a-f]{32}")
 
@@ -22,6 +27,9 @@ _SYNCED_AT_ONCE = 8
 # Files for which threads are not worth their start: they were a tenth of the server's CPU time of a call
 # (evals/benchmarks/server_load.py).
 _SYNCED_ALONE = 2
+# Seconds after its last line for which a file counts as being written, where there are no locks: the longest call
+# takes three minutes by default. A guess.
+_HELD_S = 3600.0
 
 
 def write_whole(path: Path, body: bytes, *, synced: bool = True, private: bool = False) -> None:
@@ -84,6 +92,27 @@ def _sync(path: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def hold(descriptor: int) -> None:
+    """Mark an open file as being written, until it is closed or its process ends. Others are not kept from it."""
+    if sys.platform != "win32":
+        with suppress(OSError):  # another one writes it, or the file system knows no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_held(path: Path) -> bool:
+    """Return whether a file is being written (`hold`); on Windows, whether it was written in the last hour."""
+    try:
+        if sys.platform == "win32":
+            return time.time() - path.stat().st_mtime < _HELD_S
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def is_left_behind(path: Path) -> bool:

@@ -149,6 +149,10 @@ class Settings(BaseModel):
     """Folder of a program to use instead of the one that is found by the model's id; `none` for none."""
     trace_dir: Path = Path("~/.marchwarden/traces")
     """Folder of the traces, and of the content store (`store/`) with the pages that they name."""
+    store: str | None = None
+    """Object store that several machines share, where traces and what they name are published: `s3://BUCKET/PREFIX`,
+    `gs://BUCKET/PREFIX`, `az://CONTAINER/PREFIX` or `file:/FOLDER`. Its credentials come from the environment, as the
+    service's own tools have them. It needs the extra `store`."""
     cache_dir: Path | None = None
     """Folder of search indexes; they can be deleted at any time. Default: the system's cache folder."""
     max_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
@@ -243,7 +247,8 @@ class Settings(BaseModel):
         return self.trace_dir.expanduser()
 
     @property
-    def store(self) -> Path:
+    def store_folder(self) -> Path:
+        """Folder of the content store, which stands in that of the traces."""
         return self.traces / "store"
 
     @property

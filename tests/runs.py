@@ -65,7 +65,7 @@ async def run(
         result = await research(request, settings=settings, recorder=writer, trace_id=trace_id)
     finally:
         writer.close()
-    return Run(result, read_trace(writer.path), Store(settings.store), progress)
+    return Run(result, read_trace(writer.path), Store(settings.store_folder), progress)
 
 
 def actions(events: list[tuple[int, Any, Event]]) -> list[str]:

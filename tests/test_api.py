@@ -55,7 +55,7 @@ async def test_a_question_gets_an_answer_with_a_trace_that_bears_it_out(tmp_path
     assert result.trace_id == trace.trace_id
     assert trace.result == result
     assert trace.outcome == "finished"
-    assert verify(result, trace, Store(settings.store)) == []
+    assert verify(result, trace, Store(settings.store_folder)) == []
 
 
 def test_without_an_event_loop_there_is_a_plain_call_and_settings_come_from_the_environment(
@@ -138,7 +138,7 @@ def test_a_missing_web_and_a_folder_that_cannot_be_written_are_errors_of_their_o
 def test_a_store_that_can_no_longer_be_written_ends_the_trace_too(tmp_path: Path) -> None:
     settings = some_settings(tmp_path)
     settings.traces.mkdir()
-    settings.store.write_text("a file")
+    settings.store_folder.write_text("a file")
     with pytest.raises(StorageError):
         research_sync(QUESTION, settings=settings)
     assert the_trace(tmp_path).outcome == "failed"

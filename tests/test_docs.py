@@ -24,7 +24,7 @@ import marchwarden
 from marchwarden import contract
 from marchwarden.agent import loop as researcher
 from marchwarden.agent.arguments import request_of
-from marchwarden.audit import check_record, citation_check
+from marchwarden.audit import citation_check
 from marchwarden.cli import app
 from marchwarden.contract import Constraints, Depth, GapCategory, ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidRequest
@@ -47,6 +47,7 @@ from marchwarden.server.worker import GRACE_SECONDS, HEARTBEAT_SECONDS
 from marchwarden.settings import SECONDS_BY_DEPTH, Settings, shipped
 from marchwarden.sources import fetch
 from marchwarden.stages.stage import FAILURES_BORNE
+from marchwarden.store import check_record
 from marchwarden.trace import events
 from tests.corpora import corpus_of
 from tests.evaluation.made_runs import a_record, a_run

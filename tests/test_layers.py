@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "files",
         "logs",
     ),
-    ("http", "text", "store", "trace", "programs", "ledger"),
+    ("http", "text", "store", "trace", "sharing", "programs", "ledger"),
     ("injection", "reading", "judge", "lm"),
     ("evidence", "corpus", "frozen_web"),
     ("stages", "sources"),

@@ -37,7 +37,7 @@ async def one(question: str, settings: Settings, arguments: dict[str, object]) -
     with TraceWriter(settings.traces, trace_id) as writer:
         result = await research(request, settings=settings, recorder=writer, trace_id=trace_id)
     trace = read_trace(writer.path)
-    wrong = verify(result, trace, Store(settings.store))
+    wrong = verify(result, trace, Store(settings.store_folder))
     cost = result.cost_metadata
     calls = Counter(event.stage for _, _, event in trace.events if event.action == "model_call")
     fell = [event for _, _, event in trace.events if event.action == "fallback"]

@@ -64,7 +64,7 @@ async def ask(question: Question, team: Sequence[TeamMember], settings: Settings
 
 
 def score(question: Question, result: ResearchResult, trace: Trace, settings: Settings) -> Answered:
-    store = Store(settings.store)
+    store = Store(settings.store_folder)
     case = Case(question=question, result=result, texts=texts_of(trace, store))
     evidence, words = evidence_recall(case) or {}, nugget_recall(case) or {}
     return Answered(

@@ -109,7 +109,7 @@ class ResearchCall:
             predictors=predictors,
             without_model=program.without_model if program else (),
         )
-        self.store = Store(settings.store)
+        self.store = Store(settings.store_folder)
         self.ledger = Ledger(question=request.question, context=request.context)
         self.tell = Narrator(recorder, self.ledger, budget)
         self.filter = SourceFilter(request.constraints.source_filter)

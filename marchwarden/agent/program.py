@@ -27,6 +27,7 @@ from marchwarden.programs import Note, Program
 from marchwarden.programs.keeping import kept_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import Settings, load_settings
+from marchwarden.sharing.publication import publishing
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.sources.tools import Reader, SearchProvider
 from marchwarden.stages.registry import STAGES, predictors_in_force, program_in_force
@@ -119,16 +120,17 @@ class Researcher(dspy.Module):  # type: ignore[misc]
             return await self._answer(request, shared.call)
         budget = Budget(request.constraints, shared.settings.seconds_for(request.depth))
         trace_id = str(uuid4())
-        with (
-            TraceWriter(
-                shared.settings.traces,
-                trace_id,
-                secrets=secrets_of(shared.settings),
-                signing_key=shared.settings.signing_key,
-            ) as writer,
-            recorded_end(writer, trace_id, request.question),
-        ):
-            return await self._answer(request, CallContext(budget, writer, trace_id))
+        async with publishing(shared.settings, trace_id):
+            with (
+                TraceWriter(
+                    shared.settings.traces,
+                    trace_id,
+                    secrets=secrets_of(shared.settings),
+                    signing_key=shared.settings.signing_key,
+                ) as writer,
+                recorded_end(writer, trace_id, request.question),
+            ):
+                return await self._answer(request, CallContext(budget, writer, trace_id))
 
     async def _answer(self, request: ResearchRequest, context: CallContext) -> dspy.Prediction:
         settings, given = self.shared.settings, context.replacements

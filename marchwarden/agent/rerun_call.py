@@ -27,6 +27,7 @@ from marchwarden.programs import Program
 from marchwarden.programs.keeping import kept_program, read_kept_program
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.sharing.publication import publishing
 from marchwarden.sources.recorded_tools import Missing, RecordedReader, RecordedSearch
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.sources.tools import Tools
@@ -120,20 +121,21 @@ async def rerun(trace: Trace, settings: Settings, exchange: Exchange) -> Rerun:
         )
     trace_id = str(uuid4())
     with TemporaryDirectory(prefix="marchwarden-") as folder:
-        own = settings if exchange else settings.model_copy(update={"trace_dir": Path(folder)})
+        own = settings if exchange else settings.model_copy(update={"trace_dir": Path(folder), "store": None})
         call = _Call(recorded, own, exchange)
         if not exchange:
             kept = _Kept()
             result = await call.run(kept, trace_id)
             now: Sequence[Mapping[str, Any]] = kept.lines
         else:
-            with (
-                TraceWriter(own.traces, trace_id, secrets=secrets_of(own)) as writer,
-                recorded_end(writer, trace_id, recorded.started.question),
-            ):
-                both = _Kept(writer)
-                result = await call.run(both, trace_id)
-                now = both.lines
+            async with publishing(own, trace_id):
+                with (
+                    TraceWriter(own.traces, trace_id, secrets=secrets_of(own)) as writer,
+                    recorded_end(writer, trace_id, recorded.started.question),
+                ):
+                    both = _Kept(writer)
+                    result = await call.run(both, trace_id)
+                    now = both.lines
     told = json.loads(result.model_dump_json())
     same_version = recorded.started.version == __version__
     return Rerun(

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from marchwarden.audit.check_record import STATE_WORDS
 from marchwarden.audit.verdict import Verdict
 from marchwarden.contract import (
     NON_TEXT_SOURCE,
@@ -36,6 +35,7 @@ from marchwarden.server.result_words import (
     discovery_kind,
     in_words,
 )
+from marchwarden.store.check_record import STATE_WORDS
 from marchwarden.text.escaping import html_templates, web_address
 from marchwarden.trace import standalone_verifier as verifier
 from marchwarden.trace.reader import Trace

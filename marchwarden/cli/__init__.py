@@ -19,7 +19,7 @@ from marchwarden.cli.audit import check, export, open_page, replay, rerun, verif
 from marchwarden.cli.configuration import config, keys
 from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
-from marchwarden.cli.library import history, show
+from marchwarden.cli.library import history, show, store
 from marchwarden.cli.optimization import calibrate, compile, programs
 from marchwarden.cli.quick import QuickCommand, QuickGroup
 from marchwarden.errors import MarchwardenError
@@ -53,6 +53,7 @@ app.command("verify", epilog=verify_trace.EPILOGUE)(verify_trace.command)
 app.command("check", epilog=check.EPILOGUE)(check.command)
 app.command("export", epilog=export.EPILOGUE)(export.command)
 app.add_typer(traces.app, name="traces")
+app.add_typer(store.app, name="store")
 app.command("index", epilog=index.EPILOGUE)(index.command)
 app.add_typer(eval.app, name="eval")
 app.command("compile", epilog=compile.EPILOGUE)(compile.command)
@@ -75,7 +76,7 @@ def _unwrap(text: str) -> str:
     )
 
 
-for each in (app, traces.app, eval.app, programs.app, config.app, keys.app):
+for each in (app, traces.app, store.app, eval.app, programs.app, config.app, keys.app):
     for command in each.registered_commands:
         command.help = _unwrap(command.callback.__doc__ or "") if command.callback else None
         command.epilog = _unwrap(command.epilog or "")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from marchwarden.cli.configuration.doctor_check import Check
-from marchwarden.errors import MarchwardenError
+from marchwarden.errors import ConfigurationError, MarchwardenError, StorageError
 
 if TYPE_CHECKING:
     import httpx
@@ -57,6 +57,26 @@ def settings_checks(settings: Settings) -> Iterator[Check]:
     yield _reading(settings)
     yield _folder("traces", settings.traces, "MARCHWARDEN_TRACE_DIR")
     yield _folder("caches", settings.caches, "MARCHWARDEN_CACHE_DIR")
+    if settings.store is not None:
+        yield _store(settings.traces, settings.store)
+
+
+def _store(traces: Path, url: str) -> Check:
+    from marchwarden.sharing.object_store import ObjectStore
+    from marchwarden.sharing.outbox import Outbox
+
+    try:
+        store = ObjectStore(url)
+        store.check()
+    except ConfigurationError as error:
+        return Check("store", "broken", str(error), error.hint)
+    except StorageError as error:
+        # Calls are answered all the same.
+        return Check("store", "note", str(error), error.hint or "Traces wait until it can be used again.")
+    if waiting := len(Outbox(traces).waiting()):
+        left = f"{store.shown}; {waiting} traces are not there yet"
+        return Check("store", "note", left, "Publish them: marchwarden store push")
+    return Check("store", "ok", store.shown)
 
 
 def variables_check() -> Check:

@@ -25,6 +25,12 @@ def trace_folder() -> Path:
         ) from None
 
 
+def store_url() -> str | None:
+    """Return the address of the object store: MARCHWARDEN_STORE, from the environment or the user's file; None where
+    it is not set."""
+    return _setting("MARCHWARDEN_STORE") or None
+
+
 def server_token() -> str | None:
     """Return the bearer token for `--server`: MARCHWARDEN_SERVER_TOKEN; None where it is not set."""
     return _setting("MARCHWARDEN_SERVER_TOKEN") or None

@@ -115,7 +115,7 @@ def command(
         given = {"QUESTION": question, "--context": context, "--budget": budget}
         if named := [option for option, value in given.items() if value is not None]:
             raise typer.BadParameter(f"{' and '.join(named)} can't go with --resume: the earlier one's are taken")
-        trace_id, request = _begun(resume, settings)
+        trace_id, request = _begun(resume)
     else:
         from marchwarden.orchestrator.investigator import TOKENS
 
@@ -130,13 +130,14 @@ def command(
         raise typer.Exit(NOTHING_FOUND)
 
 
-def _begun(prefix: str, settings: Settings) -> tuple[str, ResearchRequest]:
+def _begun(prefix: str) -> tuple[str, ResearchRequest]:
     """Return the id and the request of an investigation that was begun. Raises TraceError where there is none."""
+    from marchwarden.cli.library.stored_traces import stored_trace
     from marchwarden.contract import ResearchRequest
     from marchwarden.errors import TraceError
-    from marchwarden.trace.reader import find_trace, read_trace
+    from marchwarden.trace.reader import read_trace
 
-    trace = read_trace(find_trace(settings.traces, prefix))
+    trace = read_trace(stored_trace(prefix))
     first: Started | None = next((event for _, _, event in trace.events if event.action == "start"), None)
     if first is None or first.team is None:
         raise TraceError(f"{trace.trace_id} is not the trace of an investigation")

@@ -112,7 +112,7 @@ def _settings(
     order: Order, folder: Path, before: Program | None, dev: Sequence[Question], spending: Spending
 ) -> Settings:
     """Return settings with traces in the compile's folder, and with the usable part of the program that is there."""
-    settings = order.settings.model_copy(update={"trace_dir": (folder / "traces").absolute()})
+    settings = order.settings.model_copy(update={"trace_dir": (folder / "traces").absolute(), "store": None})
     if before is None or not before.stages:
         return settings
     info = _outcome(order, before, dev, spending).info

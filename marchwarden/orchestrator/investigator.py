@@ -97,7 +97,7 @@ class Investigation:
         self._team, self._settings, self._continues = plan.team, plan.settings, plan.continues
         self._budget, self._recorder, self._tell = budget, recorder, tell
         self._journal = journal or Journal()
-        self._store = Store(plan.settings.store)
+        self._store = Store(plan.settings.store_folder)
         self._program: Program | None = program_in_force(plan.settings)
         parameters = (self._program.parameters if self._program else None) or DEFAULT
         self._merger = Merger(request.question, request.context, [], parameters, open_embedder(plan.settings))

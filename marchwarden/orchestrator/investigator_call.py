@@ -16,6 +16,8 @@ from marchwarden.orchestrator.journal import Journal, fold
 from marchwarden.orchestrator.team import Team
 from marchwarden.server.admission import Ending
 from marchwarden.settings import Settings
+from marchwarden.sharing.publication import publishing
+from marchwarden.sharing.retrieval import fetch_call
 from marchwarden.store.content_store import Store
 from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import Dispatched, Event, Lost, Recorder, Returned
@@ -67,26 +69,30 @@ async def run_investigation(
         signing_key=settings.signing_key,
     )
     if resumed:
+        await asyncio.to_thread(fetch_call, settings, trace_id)
         trace = read_trace(find_trace(settings.traces, trace_id))
-        journal = fold(trace, Store(settings.store))
+        journal = fold(trace, Store(settings.store_folder))
         journal.check(request, team.fingerprint)
         if journal.result is not None:
             return journal.result
-    with writer:
-        if resumed:
-            writer.reopen()
-        with recorded_end(writer, trace_id, request.question, (ending or Ending()).cancellation):
-            budget = Budget(request.constraints, seconds)
-            plan = Plan(team, settings, at_once, continues=continues)
-            investigation = Investigation(
-                request, plan, budget, _Watched(writer, watch), trace_id, journal=journal, tell=tell
-            )
-            started(investigation)
-            try:
-                return await investigation.result()
-            except Exception as error:
-                # A task group puts errors into a group; a full disk is one of ours.
-                raise next((each for each in leaves(error) if isinstance(each, MarchwardenError)), error) from None
+    async with publishing(settings, trace_id, partial(tell, 0)):
+        with writer:
+            if resumed:
+                writer.reopen()
+            with recorded_end(writer, trace_id, request.question, (ending or Ending()).cancellation):
+                budget = Budget(request.constraints, seconds)
+                plan = Plan(team, settings, at_once, continues=continues)
+                investigation = Investigation(
+                    request, plan, budget, _Watched(writer, watch), trace_id, journal=journal, tell=tell
+                )
+                started(investigation)
+                try:
+                    return await investigation.result()
+                except Exception as error:
+                    # A task group puts errors into a group; a full disk is one of ours.
+                    raise next(
+                        (each for each in leaves(error) if isinstance(each, MarchwardenError)), error
+                    ) from None
 
 
 async def investigate_call(

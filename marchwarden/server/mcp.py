@@ -7,11 +7,13 @@ import math
 import re
 import time
 from collections.abc import Awaitable
+from contextlib import suppress
 from functools import cache, partial
 from typing import Any, Protocol
 from uuid import uuid4
 
 import anyio
+import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -31,6 +33,7 @@ from marchwarden.server.messages import ALLOWANCE_SPENT, SERVER_BUSY
 from marchwarden.server.service import CallOutcome, CallRecord, Context, Exchange, Service
 from marchwarden.server.worker import Tell, research_in_worker
 from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.sharing.retrieval import fetch_call
 from marchwarden.sources.source_registry import describe_sources
 from marchwarden.text.escaping import markdown_text, one_line
 
@@ -136,6 +139,10 @@ async def _call_tool(
         return _refused(str(InvalidRequest.of(error)))
     except InvalidRequest as error:
         return _refused(str(error))
+    if given_id is not None:
+        # Another server of the same store may have answered it.
+        with suppress(MarchwardenError):
+            await anyio.to_thread.run_sync(fetch_call, service.settings_of(context), given_id)
     return await _Call(service, research, context, request, given_id or str(uuid4()), continues).answer()
 
 

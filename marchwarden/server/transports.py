@@ -54,6 +54,9 @@ FLUSH_S = 1.0
 # Bytes of one message from a client. A guess: the longest request that the contract allows has 20,000.
 MAX_LINE_BYTES = 4_000_000
 
+# Seconds for publishing traces of calls that were cancelled. A guess.
+PUBLISH_S = 5.0
+
 T = TypeVar("T")
 
 
@@ -122,6 +125,7 @@ def _run(
 
     from marchwarden.server.mcp import build
     from marchwarden.server.service import Service, descriptors_wanted, raise_descriptor_limit
+    from marchwarden.sharing.publication import publish_left
 
     descriptors, wanted = raise_descriptor_limit(), descriptors_wanted(settings)
     if over_http and descriptors is not None and descriptors < wanted:
@@ -143,7 +147,12 @@ def _run(
             await serve_on(server, service, leave)
             group.cancel_scope.cancel()
 
+    if settings.store is not None:
+        publish_left(settings.traces, settings.store)
     anyio.run(main)
+    if settings.store is not None:
+        # Also of calls that were cancelled: it may be all that other machines get to see of them.
+        publish_left(settings.traces, settings.store).join(PUBLISH_S)
 
 
 async def _watch_signals(

@@ -31,6 +31,7 @@ from marchwarden.server import worker_process
 from marchwarden.server.admission import STOPPED, Ending
 from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job, run
 from marchwarden.settings import EXTRACTIVE, Settings
+from marchwarden.sharing.publication import publishing
 from marchwarden.text import embedding
 from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import (
@@ -96,7 +97,7 @@ async def research_in_worker(
     program that is not used. Cancelling kills the process. When the time of `ending.stop` is over, the call answers
     with what it knows, and one that has not begun raises ServerStopping. Raises ResearchFailed where the process
     dies, fails inside, or does not get ready; ConfigurationError and StorageError as they are. A ConfigurationError
-    before the first step leaves no trace.
+    before the first step leaves no trace. Where there is an object store, the trace is there before this returns.
     """
     job = Job(research=research, request=request, settings=settings, trace_id=trace_id)
     writer = TraceWriter(
@@ -106,8 +107,9 @@ async def research_in_worker(
         on_progress=on_progress,
         signing_key=settings.signing_key,
     )
-    with writer:
-        return await _Call(job, writer, on_program_note, ending or Ending(), continues).run()
+    async with publishing(settings, trace_id, on_progress):
+        with writer:
+            return await _Call(job, writer, on_program_note, ending or Ending(), continues).run()
 
 
 def warm_up(settings: Settings, *, quiet: bool = False) -> None:

@@ -50,6 +50,24 @@ class Store:
     def has(self, key: str) -> bool:
         return self._path(key).is_file()
 
+    def get_packed(self, key: str) -> bytes | None:
+        """Return the compressed bytes under `key`, to be stored elsewhere; None where they are missing or damaged."""
+        try:
+            packed = self._path(key).read_bytes()
+        except OSError:
+            return None
+        return packed if _unpacked(packed, key) is not None else None
+
+    def put_packed(self, key: str, packed: bytes) -> bool:
+        """Store compressed bytes that come from elsewhere. False where they are not what `key` is the hash of.
+
+        Raises StorageError.
+        """
+        if _unpacked(packed, key) is None:
+            return False
+        self._write(self._path(key), packed)
+        return True
+
     def files(self) -> list[Path]:
         """Return the store's files, also those that a killed process left behind."""
         return sorted(self.folder.glob("??/*"))
@@ -72,11 +90,10 @@ class Store:
     def _read(self, key: str) -> bytes | None:
         """Return the bytes under `key`; None where they are missing or damaged."""
         try:
-            body = zstandard.ZstdDecompressor().decompress(self._path(key).read_bytes())
-        # A damaged file may declare any size: then the memory is not enough.
-        except (OSError, MemoryError, zstandard.ZstdError):
+            packed = self._path(key).read_bytes()
+        except OSError:
             return None
-        return body if content_hash(body) == key else None
+        return _unpacked(packed, key)
 
     def _write(self, path: Path, packed: bytes) -> None:
         try:
@@ -88,3 +105,13 @@ class Store:
                 f"{path} can't be written: {error.strerror or error}",
                 hint="Free some space, or set MARCHWARDEN_TRACE_DIR to a folder that can be written.",
             ) from error
+
+
+def _unpacked(packed: bytes, key: str) -> bytes | None:
+    """Return compressed bytes as they were; None where they are not what `key` is the hash of."""
+    try:
+        body = zstandard.ZstdDecompressor().decompress(packed)
+    # Damaged bytes may declare any size: then the memory is not enough.
+    except (MemoryError, zstandard.ZstdError):
+        return None
+    return body if content_hash(body) == key else None

@@ -9,6 +9,7 @@ from urllib.request import getproxies_environment
 
 from pydantic import SecretStr
 
+from marchwarden.environment import store_secrets
 from marchwarden.settings import Settings
 
 REDACTED = "[secret]"
@@ -22,8 +23,12 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     """Return the values of every secret setting, and the credentials in addresses of services and proxies."""
     values = [getattr(settings, name) for name in type(settings).model_fields]
     keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
-    addresses = [settings.api_base, settings.tavily_base_url, *getproxies_environment().values()]
-    return (*keys, *(secret for address in addresses if address for secret in _credentials(address)))
+    addresses = [settings.api_base, settings.tavily_base_url, settings.store, *getproxies_environment().values()]
+    return (
+        *keys,
+        *store_secrets(),
+        *(secret for address in addresses if address for secret in _credentials(address)),
+    )
 
 
 def _credentials(address: str) -> Iterator[str]:

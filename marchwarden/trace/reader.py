@@ -114,7 +114,7 @@ class Trace:
 
 def list_traces(folder: Path) -> list[TraceSummary]:
     """Return the traces of a folder, newest first; none where the folder does not exist."""
-    summaries = [_summary(path) for path in _trace_files(folder)]
+    summaries = [_summary(path) for path in trace_files(folder)]
     return sorted(summaries, key=lambda each: each.started.timestamp() if each.started else 0.0, reverse=True)
 
 
@@ -129,7 +129,7 @@ def find_trace(folder: Path, prefix: str | None = None) -> Path:
             raise TraceError(f"there are no traces in {folder}", hint='Ask something first: marchwarden ask "…"')
         return traces[0].path
     wanted = prefix.strip().lower()
-    found = [path for path in _trace_files(folder) if wanted and path.stem.startswith(wanted)]
+    found = [path for path in trace_files(folder) if wanted and path.stem.startswith(wanted)]
     if not found:
         raise TraceError(f"no trace begins with {prefix!r} in {folder}", hint="`marchwarden history` lists them.")
     if len(found) > 1:
@@ -172,7 +172,8 @@ def instant(timestamp: object) -> datetime | None:
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
-def _trace_files(folder: Path) -> list[Path]:
+def trace_files(folder: Path) -> list[Path]:
+    """Return the files of the traces of a folder; none where the folder does not exist."""
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.glob("*.jsonl") if _TRACE_ID.match(path.stem))

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing_extensions import Self
 
 from marchwarden.errors import StorageError
-from marchwarden.files import PRIVATE_FILE, make_private_folder, sync
+from marchwarden.files import PRIVATE_FILE, hold, make_private_folder, sync
 from marchwarden.store.content_store import Store
 from marchwarden.text.escaping import json_text
 from marchwarden.text.redaction import Redactor
@@ -150,6 +150,7 @@ class TraceWriter:
         make_private_folder(self.path.parent)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.path, flags, PRIVATE_FILE)
+        hold(self._file)
         while before := os.read(self._file, 1 << 20):
             self._written.update(before)
 

@@ -74,7 +74,7 @@ def test_a_question_gets_a_prediction_with_the_result_and_what_it_rests_on() -> 
         result.confidence,
     )
     assert {source.locator for source in found.ledger.sources} == set(PAGES)
-    assert verify(result, trace_of(found), Store(settings().store)) == []
+    assert verify(result, trace_of(found), Store(settings().store_folder)) == []
 
 
 @pytest.mark.anyio

@@ -138,7 +138,7 @@ async def test_a_call_that_ran_out_of_time_ends_where_it_ended_then(tmp_path: Pa
 
 
 async def test_the_recorded_program_and_parameters_are_used_not_those_in_force_now(tmp_path: Path) -> None:
-    store = Store(load_settings().store)
+    store = Store(load_settings().store_folder)
     others = DEFAULT.model_copy(update={"gaps": DEFAULT.gaps})
     key = store.put(kept_program(Program(tmp_path / "p", program_json=b"{}"), others))
     program, parameters = read_kept_program(store, key)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.early import debugging, server_token, trace_folder
+from marchwarden.cli.early import debugging, server_token, store_url, trace_folder
 from marchwarden.errors import ConfigurationError
 from marchwarden.settings import load_settings
 
@@ -22,6 +22,8 @@ from marchwarden.settings import load_settings
         ({}, "MARCHWARDEN_SERVER_TOKEN=a-token-of-a-server\n"),
         ({"MARCHWARDEN_DEBUG": "1"}, "MARCHWARDEN_DEBUG=0\nmarchwarden_trace_dir='quoted folder'\n"),
         ({"MARCHWARDEN_DEBUG": "off"}, "# nothing\n"),
+        ({"MARCHWARDEN_STORE": "file:/shared"}, "MARCHWARDEN_STORE=file:/elsewhere\n"),
+        ({}, "MARCHWARDEN_STORE=file:/elsewhere\n"),
         ({}, "\ufeffMARCHWARDEN_TRACE_DIR=after-a-byte-order-mark\n"),
     ],
 )
@@ -34,7 +36,7 @@ def test_it_agrees_with_the_settings(
     if dotenv is not None:
         Path(".env").write_text(dotenv, encoding="utf-8")
     settings = load_settings()
-    assert (trace_folder(), debugging()) == (settings.traces, settings.debug)
+    assert (trace_folder(), debugging(), store_url()) == (settings.traces, settings.debug, settings.store)
     assert server_token() == (settings.server_token.get_secret_value() if settings.server_token else None)
 
 

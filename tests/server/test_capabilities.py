@@ -11,8 +11,11 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from marchwarden.observations import content_hash
+from marchwarden.server.call_ids import CALL_META
 from marchwarden.server.mcp import build
 from marchwarden.settings import Settings
+from marchwarden.sharing.object_store import ObjectStore
+from marchwarden.sharing.publication import publish_all
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Fetched, Finished
 from marchwarden.trace.writer import TraceWriter
@@ -62,9 +65,9 @@ async def test_a_cursor_that_was_not_given_out_is_a_protocol_error(tmp_path: Pat
 async def test_the_text_of_a_cited_page_is_a_resource_under_its_hash(tmp_path: Path) -> None:
     settings = Settings(trace_dir=tmp_path / "traces")
     page, text = b"<p>Tomatoes ripen in July.</p>", "Tomatoes ripen in July."
-    text_hash = Store(settings.store).put(text.encode())
+    text_hash = Store(settings.store_folder).put(text.encode())
     a_trace(settings, content_hash=content_hash(page), text_hash=text_hash)
-    foreign = Store(settings.store).put(b"nobody read this")
+    foreign = Store(settings.store_folder).put(b"nobody read this")
     async with Client(build(settings)) as client:
         for name in (content_hash(page), text_hash, text_hash.removeprefix("sha256:")):
             (read,) = (await client.read_resource(f"page://{name}")).contents
@@ -93,3 +96,29 @@ async def test_the_tool_says_which_sources_this_server_has(tmp_path: Path) -> No
     async with Client(build(settings)) as client:
         (tool,) = (await client.list_tools()).tools
     assert "notes" in (tool.description or "")
+
+
+async def test_what_another_server_answered_is_read_from_the_store_that_they_share(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    here, there = (
+        Settings(trace_dir=tmp_path / name, store=f"file:{tmp_path / 'shared'}") for name in ("here", "there")
+    )
+    page, text = b"<p>Tomatoes ripen in July.</p>", "Tomatoes ripen in July."
+    stored = Store(here.store_folder)
+    trace_id = a_trace(here, content_hash=stored.put(page), text_hash=stored.put(text.encode()))
+    async with Client(build(there)) as client:
+        with pytest.raises(MCPError, match="there is no trace"):
+            await client.read_resource(f"trace://{trace_id}")
+        publish_all(here.traces, ObjectStore(here.store or ""))
+        for uri in (f"page://{content_hash(page)}", f"content://{content_hash(page)}", f"trace://{trace_id}"):
+            assert (await client.read_resource(uri)).contents
+        assert [each.name for each in (await client.list_resources()).resources] == [trace_id]
+    (there.traces / f"{trace_id}.jsonl").unlink()
+    async with Client(build(there)) as client:
+        again = await client.call_tool(
+            "research",
+            {"question": "Why?"},
+            meta={CALL_META: trace_id},  # it is not run again
+        )
+        assert again.structured_content
+        assert again.structured_content["trace_id"] == trace_id

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -58,9 +58,9 @@ def earlier_call(trace: str, web: Path | None) -> Earlier:
     from marchwarden.frozen_web.pages import manifest_hash
     from marchwarden.settings import load_settings, shipped
     from marchwarden.trace.events import Started
-    from marchwarden.trace.reader import find_trace, read_trace
+    from marchwarden.trace.reader import read_trace
 
-    read = read_trace(Path(trace) if trace.endswith(".jsonl") else find_trace(trace_folder(), trace))
+    read = read_trace(Path(trace) if trace.endswith(".jsonl") else stored_trace(trace))
     events = [event for _, _, event in read.events]
     if read.result is None or not isinstance(events[0], Started):
         raise TraceError(f"{read.trace_id} is {read.outcome}: it has no result to compare with")

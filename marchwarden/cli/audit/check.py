@@ -11,6 +11,7 @@ import typer
 
 from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import publish_check, stored_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,11 +64,11 @@ def command(
     """
     import anyio
 
-    from marchwarden.audit.check_record import keep_check
     from marchwarden.cli.audit.check_view import check_view, summary_view
     from marchwarden.cli.views import console
     from marchwarden.errors import StorageError
     from marchwarden.settings import load_settings
+    from marchwarden.store.check_record import keep_check
 
     if trace and every:
         raise typer.BadParameter("give a trace or --all, not both")
@@ -86,6 +87,7 @@ def command(
     def keep(plan: Plan, check: TraceCheck) -> None:
         try:
             keep_check(plan.trace.path, check.record())
+            publish_check(plan.trace.path)
         except StorageError as error:  # what was found is shown all the same
             lost.append(error)
 
@@ -118,7 +120,7 @@ def _plans(trace: str | None, *, every: bool, since: datetime | None) -> tuple[l
     """Return the checks to be made, and a sentence on each trace that can't be checked."""
     from marchwarden.audit.citation_check import plan_check
     from marchwarden.errors import TraceError
-    from marchwarden.trace.reader import find_trace, list_traces, read_trace
+    from marchwarden.trace.reader import list_traces, read_trace
 
     folder = trace_folder()
     if every:
@@ -128,7 +130,7 @@ def _plans(trace: str | None, *, every: bool, since: datetime | None) -> tuple[l
             if each.outcome == "finished" and (since is None or (each.started is not None and each.started >= since))
         ]
     else:
-        found = [Path(trace) if trace and trace.endswith(".jsonl") else find_trace(folder, trace)]
+        found = [Path(trace) if trace and trace.endswith(".jsonl") else stored_trace(trace)]
     plans, left_out = [], []
     for path in found:
         read = read_trace(path)

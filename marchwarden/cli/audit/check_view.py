@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.padding import Padding
 from rich.text import Text
 
-from marchwarden.audit.check_record import STATE_WORDS
 from marchwarden.cli.views.safe_text import count, one_line
+from marchwarden.store.check_record import STATE_WORDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

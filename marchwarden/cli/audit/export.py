@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 from marchwarden.cli.configuration.completion import complete_trace
-from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace
 from marchwarden.cli.options import check_output
 
 # The same as in audit/bibliography.py, which takes long to import.
@@ -74,7 +74,6 @@ def command(
     from marchwarden.audit.verdict import evidence_of_trace
     from marchwarden.cli.audit.verify_trace import views
     from marchwarden.cli.views import console
-    from marchwarden.trace.reader import find_trace
 
     if bundle is None and html is None and output is None and form is None:
         raise typer.BadParameter("name a file to write: --bundle FILE.zip, --html FILE.html or -o FILE.bib")
@@ -85,7 +84,7 @@ def command(
     if output is not None:
         check_output(output, "--output", tuple(ENDINGS) if form is None else ("",), force=force)
         form = form or format_of(output)
-    trace = find_trace(trace_folder(), trace_id)
+    trace = stored_trace(trace_id)
     if form is not None:
         _list_works(trace, form, output)
         if bundle is None and html is None:

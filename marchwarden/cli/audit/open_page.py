@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from marchwarden.cli.configuration.completion import complete_trace
-from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace
 
 EPILOGUE = """Examples:
 
@@ -36,14 +36,13 @@ def command(
     offline and requests nothing. It is kept beside the trace, and its path goes to stdout."""
     import webbrowser
 
-    from marchwarden.audit.check_record import last_check
     from marchwarden.audit.evidence_page import evidence_page
     from marchwarden.audit.verdict import evidence_of_trace
     from marchwarden.cli.audit.export import write
     from marchwarden.cli.views import console
-    from marchwarden.trace.reader import find_trace
+    from marchwarden.store.check_record import last_check
 
-    trace = find_trace(trace_folder(), trace_id)
+    trace = stored_trace(trace_id)
     page = trace.with_suffix(".html")
     write(page, evidence_page(evidence_of_trace(trace), last_check(trace)))
     # As private as the trace that it shows.

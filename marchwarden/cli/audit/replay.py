@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from marchwarden.cli.configuration.completion import complete_trace
-from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace, tell_unpublished
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,12 +44,15 @@ def command(
 ) -> None:
     """Show what a call did, step by step, and verify what it says. The latest check of its citations is shown too."""
     from marchwarden.cli.views import console
-    from marchwarden.trace.reader import find_trace, read_trace
+    from marchwarden.trace.reader import read_trace
 
-    path = find_trace(trace_folder(), trace_id)
+    path = stored_trace(trace_id)
     if json:
         console.data(_lines(path) + _check_line(path))
-    elif not show(read_trace(path)):
+        return
+    is_whole = show(read_trace(path))
+    tell_unpublished(path)
+    if not is_whole:
         raise typer.Exit(1)
 
 
@@ -59,10 +62,10 @@ def show(trace: Trace) -> bool:
     Returns False where something is damaged or missing, or where the result can't be read. A call without a result,
     and a trace of an older or newer version, are no failure: the verdict says so.
     """
-    from marchwarden.audit.check_record import last_check
     from marchwarden.audit.verdict import quick_verdict
     from marchwarden.cli.audit.check_view import kept_check_view
     from marchwarden.cli.views import console
+    from marchwarden.store.check_record import last_check
     from marchwarden.trace.timeline import timeline
 
     console.timeline(trace, timeline(trace))
@@ -93,7 +96,7 @@ def _lines(path: Path) -> bytes:
 
 def _check_line(path: Path) -> bytes:
     """Return the latest check of the trace's citations as a further line; empty where there is none."""
-    from marchwarden.audit.check_record import last_check
+    from marchwarden.store.check_record import last_check
 
     kept = last_check(path)
     if kept is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from marchwarden.cli.configuration.completion import complete_model, complete_trace
-from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace
 
 if TYPE_CHECKING:
     from marchwarden.agent.rerun_call import Exchange, Rerun
@@ -73,12 +73,12 @@ def command(
     from marchwarden.cli.views import console
     from marchwarden.errors import MarchwardenError, TraceError
     from marchwarden.settings import load_settings
-    from marchwarden.trace.reader import find_trace, read_trace
+    from marchwarden.trace.reader import read_trace
     from marchwarden.trace.standalone_verifier import VERIFIED
 
     exchange = _exchange(model, program, live)
     file = Path(trace) if trace and trace.endswith(".jsonl") else None
-    found = read_trace(file or find_trace(trace_folder(), trace))
+    found = read_trace(file or stored_trace(trace))
     try:
         ran = anyio.run(rerun, found, load_settings(), exchange)
     except MarchwardenError:

@@ -9,6 +9,7 @@ import typer
 
 from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace
 
 if TYPE_CHECKING:
     from marchwarden.audit.bundle import Views
@@ -49,10 +50,9 @@ def command(
     that every quote stands in its page, and that the answer and its confidence follow from them."""
     from marchwarden.audit.verdict import verdict
     from marchwarden.cli.views import console
-    from marchwarden.trace.reader import find_trace
 
     given = Path(target) if target else None
-    path = given if given is not None and given.exists() else find_trace(trace_folder(), target)
+    path = given if given is not None and given.exists() else stored_trace(target)
     found = verdict(path, views(), _signer(signer, own=path.resolve().parent == trace_folder().resolve()))
     if json:
         checks = [vars(finding) for finding in found.findings]

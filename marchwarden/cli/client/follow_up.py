@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace
 
 if TYPE_CHECKING:
     from marchwarden.text.turns import Turn
@@ -35,11 +36,10 @@ def follow_up(trace: str, given: str | None) -> FollowUp:
     """
     from marchwarden.errors import TraceError
     from marchwarden.text.turns import as_context
-    from marchwarden.trace.reader import find_trace, latest_answer, read_trace
+    from marchwarden.trace.reader import latest_answer, read_trace
 
-    folder = trace_folder()
-    latest = latest_answer(folder) if trace == LATEST else None
-    found = read_trace(latest or find_trace(folder, None if trace == LATEST else trace))
+    latest = latest_answer(trace_folder()) if trace == LATEST else None
+    found = read_trace(latest or stored_trace(None if trace == LATEST else trace))
     if found.result is None:
         raise TraceError(f"{found.trace_id} is {found.outcome}: there is no answer to go on from")
     return FollowUp(found.trace_id, as_context(_conversation(found), _CONTEXT_LIMIT, given))

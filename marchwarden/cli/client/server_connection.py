@@ -74,6 +74,10 @@ class Connection:
         # What is wrong for certain is said at once, before a server is started for it.
         settings.require_claude_key()
         settings.require_search_key()
+        if settings.store is not None:
+            from marchwarden.sharing.object_store import ObjectStore
+
+            ObjectStore(settings.store)
         if named := [source.partition(":")[2] for source in settings.sources if source.startswith("corpus:")]:
             from marchwarden.corpus.corpora import open_corpus
 

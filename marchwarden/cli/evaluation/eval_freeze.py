@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace
 
 EPILOGUE = """Examples:
 
@@ -29,9 +29,9 @@ def command(
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
     from marchwarden.evaluation.datasets.freeze import QUESTIONS, WEB, freeze
-    from marchwarden.trace.reader import find_trace, read_trace
+    from marchwarden.trace.reader import read_trace
 
-    files = [Path(each) if each.endswith(".jsonl") else find_trace(trace_folder(), each) for each in traces]
+    files = [Path(each) if each.endswith(".jsonl") else stored_trace(each) for each in traces]
     frozen = freeze([read_trace(file) for file in files], out)
     if json:
         console.json(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import fetch_traces
 
 if TYPE_CHECKING:
     from marchwarden.trace.reader import TraceSummary
@@ -76,6 +77,7 @@ def command(
         most_confidence=max_confidence,
         failed=failed,
     )
+    fetch_traces()
     folder = trace_folder()
     found = search_traces(folder, wanted)
     if json:

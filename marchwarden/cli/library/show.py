@@ -9,6 +9,7 @@ import typer
 
 from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library.stored_traces import stored_trace
 from marchwarden.cli.options import check_output
 
 EPILOGUE = """Examples:
@@ -45,13 +46,13 @@ def command(
     from marchwarden.cli.views import console
     from marchwarden.cli.views.result_file import ENDINGS, write_report
     from marchwarden.errors import TraceError
-    from marchwarden.trace.reader import find_trace, latest_answer, read_trace
+    from marchwarden.trace.reader import latest_answer, read_trace
 
     if output is not None:
         check_output(output, "--output", ENDINGS, force=force)
     folder = trace_folder()
     latest = latest_answer(folder) if trace_id is None else None
-    trace = read_trace(latest or find_trace(folder, trace_id))
+    trace = read_trace(latest or stored_trace(trace_id))
     result = trace.result
     if result is None:
         raise TraceError(

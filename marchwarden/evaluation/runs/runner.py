@@ -84,7 +84,7 @@ async def ask_all(
     Raises ConfigurationError and StorageError, with what was done by then kept. Cancelling stops the calls in flight.
     """
     done = {record.id for record in run.records if record.result is not None}
-    own = settings.model_copy(update={"trace_dir": (run.folder / TRACES).absolute()})
+    own = settings.model_copy(update={"trace_dir": (run.folder / TRACES).absolute(), "store": None})
     # Each question runs in a process of its own; more of them at once would only slow each other.
     places = anyio.Semaphore(jobs)
     fatal: list[Exception] = []
@@ -141,7 +141,7 @@ def scored(
     trace: Trace | None = None
     with suppress(TraceError):
         trace = read_trace(settings.traces / f"{trace_id}.jsonl")
-    store = Store(settings.store)
+    store = Store(settings.store_folder)
     unverified = len(result.citations) if result else 0  # without a trace, none of them can be verified
     if result and trace:
         unverified = len({problem.citation for problem in verify(result, trace, store) if problem.citation})

@@ -65,7 +65,13 @@ class QuestionReplay:
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self._settings = settings.model_copy(
-            update={"trace_dir": folder, "model": EXTRACTIVE, "max_seconds": _CALL_TIMEOUT_S, "program": "none"}
+            update={
+                "trace_dir": folder,
+                "store": None,
+                "model": EXTRACTIVE,
+                "max_seconds": _CALL_TIMEOUT_S,
+                "program": "none",
+            }
         )
         self._web = FrozenWeb.load(settings.frozen_web)
         self._search = _CachedSearch(SnapshotSearch(self._settings, self._web))

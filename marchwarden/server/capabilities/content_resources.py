@@ -8,14 +8,16 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import anyio.to_thread
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from marchwarden.errors import TraceError
+from marchwarden.errors import ConfigurationError, StorageError, TraceError
 from marchwarden.settings import Settings
+from marchwarden.sharing.retrieval import fetch_new_traces, fetch_object
 from marchwarden.store.content_store import Store
 
 CONTENT_MEDIA_TYPE = "application/octet-stream"
@@ -47,18 +49,34 @@ async def read_content(settings: Settings, uri: str) -> types.ReadResourceResult
 
 
 def _named_content(settings: Settings, key: str) -> bytes | None:
-    for _ in traces_naming(settings.traces, key):
-        try:
-            return Store(settings.store).get(key)
-        except TraceError:
-            continue
+    return next((body for _ in traces_naming(settings, key) if (body := stored_content(settings, key))), None)
+
+
+def stored_content(settings: Settings, key: str) -> bytes | None:
+    """Return what is stored under a hash, here or in the object store; None where it is missing or damaged."""
+    store = Store(settings.store_folder)
+    with suppress(TraceError):
+        return store.get(key)
+    with suppress(ConfigurationError, StorageError, TraceError):
+        if settings.store is not None and fetch_object(settings, key):
+            return store.get(key)
     return None
 
 
-def traces_naming(folder: Path, key: str) -> Iterator[bytes]:
-    """Yield the traces that a hash is in, the newest first."""
+def traces_naming(settings: Settings, key: str) -> Iterator[bytes]:
+    """Yield the traces that a hash is in, the newest first; then those that only the object store had."""
+    seen: set[Path] = set()
+    yield from _traces_here(settings.traces, key, seen)
+    if fetch_new_traces(settings):
+        yield from _traces_here(settings.traces, key, seen)
+
+
+def _traces_here(folder: Path, key: str, seen: set[Path]) -> Iterator[bytes]:
     named = key.encode("ascii")
     for path in sorted(folder.glob("*.jsonl"), key=_age)[:_TRACES_SEARCHED]:
+        if path in seen:
+            continue
+        seen.add(path)
         try:
             body = path.read_bytes()
         except OSError:

@@ -4,7 +4,6 @@ bytes, which content_resources.py reads."""
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from uuid import UUID
 
 import anyio
@@ -12,10 +11,15 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from marchwarden.errors import TraceError
-from marchwarden.server.capabilities.content_resources import CONTENT_TEMPLATE, read_content, traces_naming
+from marchwarden.errors import ConfigurationError, StorageError, TraceError
+from marchwarden.server.capabilities.content_resources import (
+    CONTENT_TEMPLATE,
+    read_content,
+    stored_content,
+    traces_naming,
+)
 from marchwarden.settings import Settings
-from marchwarden.store.content_store import Store
+from marchwarden.sharing.retrieval import fetch_call, fetch_new_traces
 from marchwarden.text.escaping import one_line
 from marchwarden.trace.reader import list_traces, whole_line
 
@@ -48,6 +52,7 @@ TEMPLATES = [
 
 async def list_resources(settings: Settings, cursor: str | None) -> types.ListResourcesResult:
     """Return the traces after the one that `cursor` names. Raises MCPError where there is no such trace."""
+    await anyio.to_thread.run_sync(fetch_new_traces, settings)
     summaries = await anyio.to_thread.run_sync(list_traces, settings.traces)
     start = 0
     if cursor is not None:
@@ -90,28 +95,32 @@ async def _trace_text(settings: Settings, uri: str) -> str:
     except ValueError:
         expected = "resources are trace://{trace_id}, with a UUID, and page://{hash}, with a citation's content_hash"
         raise MCPError(types.INVALID_PARAMS, expected, {"uri": uri}) from None
+    path = anyio.Path(settings.traces / f"{trace_id}.jsonl")
     try:
-        body = await anyio.Path(settings.traces / f"{trace_id}.jsonl").read_bytes()
-    except OSError:
+        if not await path.is_file():
+            await anyio.to_thread.run_sync(fetch_call, settings, trace_id)
+        body = await path.read_bytes()
+    except (OSError, TraceError):
         raise MCPError(types.INVALID_PARAMS, f"there is no trace {trace_id}", {"uri": uri}) from None
+    except (ConfigurationError, StorageError):
+        unreachable = f"there is no trace {trace_id} here, and the store can't be reached"
+        raise MCPError(types.INTERNAL_ERROR, unreachable, {"uri": uri}) from None
     return body.decode("utf-8", "replace")
 
 
 def _page_text(settings: Settings, uri: str) -> str:
-    found = _PAGE_URI.match(uri)
-    text_hash = _text_hash(settings.traces, f"sha256:{found[1]}") if found else None
-    try:
-        if text_hash is not None:
-            return Store(settings.store).get(text_hash).decode("utf-8", "replace")
-    except TraceError:
-        pass
+    if found := _PAGE_URI.match(uri):
+        text_hash = _text_hash(settings, f"sha256:{found[1]}")
+        body = stored_content(settings, text_hash) if text_hash else None
+        if body is not None:
+            return body.decode("utf-8", "replace")
     raise MCPError(types.INVALID_PARAMS, "there is no such page, or it had no text", {"uri": uri})
 
 
-def _text_hash(folder: Path, wanted: str) -> str | None:
+def _text_hash(settings: Settings, wanted: str) -> str | None:
     """Return the hash of a page's text, by the hash of the page or of the text itself; None where none read it."""
     mark = wanted.encode()
-    for body in traces_naming(folder, wanted):
+    for body in traces_naming(settings, wanted):
         for line in body.split(b"\n"):
             read = whole_line(line) if mark in line else None
             if read and read.get("action") == "fetch_url" and wanted in (read["content_hash"], read["text_hash"]):

@@ -24,9 +24,8 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, SecretStr, Validat
 from marchwarden.errors import ConfigurationError, InvalidRequest
 from marchwarden.server.http.access_tokens import AccessTokens
 from marchwarden.settings import Settings
+from marchwarden.sharing.object_store import CALLERS, caller_url
 
-# Folder of the callers' folders, in the folder of traces.
-CALLERS = "callers"
 # Start of the names of callers that an authorization server vouches for; the rest is a hash.
 _OAUTH = "oauth-"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -49,7 +48,8 @@ class Caller:
 
     def settings(self, settings: Settings) -> Settings:
         """Return the settings for this caller's calls: traces and pages are in a folder of their own."""
-        return settings.model_copy(update={"trace_dir": settings.traces / CALLERS / self.name})
+        store = settings.store and caller_url(settings.store, self.name)
+        return settings.model_copy(update={"trace_dir": settings.traces / CALLERS / self.name, "store": store})
 
 
 class _Entry(BaseModel):

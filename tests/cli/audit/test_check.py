@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.audit.check_record import MOST_CHECKS, keep_check, last_check, read_checks, record_of
 from marchwarden.errors import StorageError
+from marchwarden.store.check_record import MOST_CHECKS, keep_check, last_check, read_checks, record_of
 from tests.audit.cited import CitedPage, a_trace_citing
 from tests.cli.conftest import PAGE, Run
 

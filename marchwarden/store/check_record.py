@@ -55,8 +55,12 @@ def last_check(trace: Path) -> dict[str, Any] | None:
 
 def keep_check(trace: Path, check: dict[str, Any]) -> None:
     """Append a check to those of a trace. Raises StorageError where the file can't be written."""
-    checks = [*read_checks(trace), check][-MOST_CHECKS:]
-    body = json.dumps({"trace_id": trace.stem, "checks": checks}, ensure_ascii=False, indent=1)
+    keep_checks(trace, [*read_checks(trace), check])
+
+
+def keep_checks(trace: Path, checks: list[dict[str, Any]]) -> None:
+    """Keep the latest of these checks, the oldest first, as those of a trace. Raises StorageError."""
+    body = json.dumps({"trace_id": trace.stem, "checks": checks[-MOST_CHECKS:]}, ensure_ascii=False, indent=1)
     try:
         # As private as the trace: it has quotes.
         write_whole(record_of(trace), body.encode("utf-8", "replace") + b"\n", private=True)

@@ -1,0 +1,101 @@
+"""`marchwarden store`: the state of the object store that machines share, and the publication of what it lacks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from marchwarden.cli.early import store_url, trace_folder
+from marchwarden.cli.quick import QuickCommand, QuickGroup
+
+EPILOGUE = """Examples:
+
+marchwarden store
+    can it be reached, and what is not there yet?
+marchwarden store push
+    publish what is missing there
+marchwarden store --json | jq '.waiting[].trace_id'"""
+
+_PUSH_EPILOGUE = """Exit codes: 0 everything is in the store, but for calls that run · 1 something is not.
+
+Examples:
+
+marchwarden store push
+marchwarden store push --json | jq .left"""
+
+app = typer.Typer(
+    cls=QuickGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
+
+
+@app.callback(epilog=EPILOGUE)
+def command(
+    context: typer.Context,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+) -> None:
+    """Tell whether the object store of MARCHWARDEN_STORE can be used, and publish traces that it lacks."""
+    if context.invoked_subcommand is not None:
+        return
+    from marchwarden.cli.views import console
+    from marchwarden.errors import StorageError
+    from marchwarden.sharing.outbox import Outbox
+    from marchwarden.sharing.publication import stores_of
+
+    stores = list(stores_of(trace_folder(), _url()))
+    store, problem = stores[0][1], None
+    waiting = [each for folder, _ in stores for each in Outbox(folder).waiting()]
+    try:
+        store.check()
+    except StorageError as error:
+        problem = error
+    if json:
+        told = [{"trace_id": each.trace.stem, "reason": each.reason or None} for each in waiting]
+        console.json({"store": store.shown, "problem": problem and str(problem), "waiting": told})
+    else:
+        console.line(f"Store    {store.shown}")
+        console.line(f"State    {problem or 'it can be reached'}")
+        console.line(f"Waiting  {len(waiting):,} traces are not published yet")
+    if problem:
+        raise typer.Exit(1)
+
+
+@app.command("push", epilog=_PUSH_EPILOGUE, cls=QuickCommand)
+def push_command(
+    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+) -> None:
+    """Publish every trace and page of this machine that the store does not have.
+
+    A call does that for itself, and for what was left before. This is for traces from before the store was set, and
+    for a store that could not be reached. Calls that run stay out. A killed one is published as far as it came.
+    """
+    from marchwarden.cli.views import console
+    from marchwarden.cli.views.safe_text import count
+    from marchwarden.sharing.publication import Published, publish_all, stores_of
+
+    done = Published()
+    for folder, store in stores_of(trace_folder(), _url()):
+        publish_all(folder, store, done)
+    if json:
+        console.json(asdict(done))
+    else:
+        console.line(f"Published {count(done.traces, 'trace')}, {count(done.objects, 'object')}.")
+        if done.running:
+            console.done(f"{count(done.running, 'call')} still running")
+    if done.problem:
+        if not json:
+            console.error(f"{count(done.left, 'trace')} left: {done.problem}", None)
+        raise typer.Exit(1)
+
+
+def _url() -> str:
+    from marchwarden.errors import ConfigurationError
+
+    url = store_url()
+    if url is None:
+        raise ConfigurationError(
+            "there is no store: MARCHWARDEN_STORE is not set",
+            hint="Set it to s3://BUCKET/PREFIX, gs://…, az://… or file:/FOLDER.",
+        )
+    return url

@@ -1,0 +1,82 @@
+"""Traces as commands find them: in the folder of traces, or else in the object store of MARCHWARDEN_STORE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from marchwarden.cli.early import store_url, trace_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def stored_trace(prefix: str | None) -> Path:
+    """Return the trace whose id begins with `prefix`, with all that it names; the latest one here without.
+
+    What is missing here comes from the store. Raises TraceError where there is no such trace or more than one.
+    """
+    from marchwarden.cli.views import console
+    from marchwarden.errors import StorageError
+    from marchwarden.trace.reader import find_trace
+
+    url, folder = store_url(), trace_folder()
+    if url is None:
+        return find_trace(folder, prefix)
+    from marchwarden.sharing.object_store import ObjectStore
+    from marchwarden.sharing.retrieval import find_shared_trace
+
+    if prefix is None:
+        prefix = find_trace(folder).stem
+    store = ObjectStore(url)
+    try:
+        return find_shared_trace(folder, store, prefix)
+    except StorageError as error:
+        # What is here is shown all the same.
+        console.notice(f"What is missing here can't be fetched: {error}", error.hint)
+        return find_trace(folder, prefix)
+
+
+def fetch_traces() -> None:
+    """Fetch the traces that are in the store and not here, without their pages. A problem is told."""
+    url = store_url()
+    if url is None:
+        return
+    from marchwarden.cli.views import console
+    from marchwarden.errors import StorageError
+    from marchwarden.sharing.object_store import ObjectStore
+    from marchwarden.sharing.retrieval import MOST_TRACES, fetch_missing_traces
+
+    store = ObjectStore(url)
+    try:
+        _, left = fetch_missing_traces(trace_folder(), store)
+        if left:
+            console.notice(
+                f"{left:,} older calls are in the store, and are not listed: {MOST_TRACES:,} come at once."
+            )
+    except StorageError as error:
+        console.notice(f"Only calls of this machine are listed: {error}", error.hint)
+
+
+def publish_check(trace: Path) -> None:
+    """Publish the checks of a trace of the user's own folder. Raises StorageError."""
+    url = store_url()
+    if url is not None and trace.resolve().parent == trace_folder().resolve():
+        from marchwarden.sharing.object_store import ObjectStore
+        from marchwarden.sharing.publication import publish_trace
+
+        publish_trace(trace, ObjectStore(url))
+
+
+def tell_unpublished(trace: Path) -> None:
+    """Tell where a trace is not in the store yet, and why."""
+    if store_url() is None:
+        return
+    from marchwarden.cli.views import console
+    from marchwarden.sharing.outbox import Outbox
+
+    reason = Outbox(trace.parent).reason(trace.stem)
+    if reason is not None:
+        console.notice(
+            f"This trace is not in the store yet{f': {reason}' if reason else ''}.",
+            "`marchwarden store push` publishes it, and so does the next call.",
+        )

@@ -1,0 +1,1 @@
+"""Sharing: traces, and what they name, in an object store that several machines use."""

@@ -1,0 +1,104 @@
+"""A store that machines share, on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from marchwarden.sharing.outbox import Outbox
+from tests.cli.conftest import Run, a_call, record
+from tests.sharing.calls import objects_in, with_store, without_store
+
+TRACE_ID = "3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f"
+
+
+@pytest.fixture
+def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shared"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{folder}")
+    return folder
+
+
+@pytest.fixture
+def elsewhere(run: Run, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of traces of another machine, once this one has published a call."""
+    record(tmp_path / "traces", TRACE_ID, a_call("the first?"))
+    assert run("store", "push").code == 0
+    monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", str(tmp_path / "elsewhere"))
+    return tmp_path / "elsewhere"
+
+
+def test_a_push_publishes_what_is_missing_and_a_second_one_nothing(run: Run, tmp_path: Path, shared: Path) -> None:
+    record(tmp_path / "traces", TRACE_ID, a_call("the first?"))
+    assert run("store", "push").out.startswith("Published 1 trace, ")
+    before = objects_in(shared)
+    done = json.loads(run("store", "push", "--json").out)
+    assert (done["traces"], done["objects"], done["left"], done["problem"]) == (0, 0, 0, None)
+    assert objects_in(shared) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("replay", "3f2b"),
+        ("verify", "3f2b"),
+        ("show", "3f2b"),
+        ("export", "3f2b", "--bundle", "answer.zip"),
+        ("open", "3f2b", "--no-browser"),
+    ],
+)
+def test_commands_read_a_call_of_another_machine(run: Run, elsewhere: Path, command: tuple[str, ...]) -> None:
+    ran = run(*command)
+    assert "no trace" not in ran.err
+    assert (elsewhere / f"{TRACE_ID}.jsonl").is_file()
+
+
+def test_calls_of_other_machines_are_listed_and_found_by_their_words(run: Run, elsewhere: Path) -> None:
+    assert "the first?" in run("history").out
+    assert "the first?" in run("history", "first").out
+    assert elsewhere.is_dir()
+
+
+def test_where_the_store_is_away_it_is_told_and_what_is_here_is_shown(run: Run, tmp_path: Path, shared: Path) -> None:
+    folder = tmp_path / "traces"
+    record(folder, TRACE_ID, a_call("the first?"))
+    without_store(shared)
+    pushed = run("store", "push")
+    assert pushed.code == 1
+    assert f"1 trace left: MARCHWARDEN_STORE (file:{shared}): there is no such folder" in pushed.said
+    state = run("store")
+    assert state.code == 1
+    assert "there is no such folder" in " ".join(state.out.split())
+    listed = run("history")
+    assert "the first?" in listed.out
+    assert "Only calls of this machine are listed" in listed.said
+    Outbox(folder).add(TRACE_ID, "it did not answer in time")
+    assert "This trace is not in the store yet: it did not answer in time." in run("replay", "3f2b").said
+    with_store(shared)
+    assert json.loads(run("store", "--json").out)["waiting"] == [
+        {"trace_id": TRACE_ID, "reason": "it did not answer in time"}
+    ]
+
+
+def test_without_a_store_it_says_how_to_set_one(run: Run) -> None:
+    ran = run("store", "push")
+    assert ran.code == 1
+    assert "MARCHWARDEN_STORE is not set" in ran.said
+
+
+def test_doctor_tells_the_state_of_the_store(run: Run, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def state() -> tuple[str, str]:
+        return next(
+            (each["state"], each["detail"])
+            for each in json.loads(run("doctor", "--json").out)
+            if each["name"] == "store"
+        )
+
+    assert state() == ("ok", f"file:{shared}")
+    without_store(shared)
+    assert state() == ("note", f"MARCHWARDEN_STORE (file:{shared}): there is no such folder")
+    monkeypatch.setenv("MARCHWARDEN_STORE", "s3://key:hunter22@bucket")
+    assert state() == ("broken", "MARCHWARDEN_STORE (s3://bucket) has credentials in it")
