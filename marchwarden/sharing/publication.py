@@ -27,7 +27,7 @@ from typing import Any
 
 import anyio.to_thread
 
-from marchwarden.errors import StorageError
+from marchwarden.errors import StorageError, TraceError
 from marchwarden.files import is_held
 from marchwarden.settings import Settings
 from marchwarden.sharing.object_store import CALLERS, PATIENT_S, ObjectStore, caller_url, open_store
@@ -101,7 +101,7 @@ def _publish_call(folder: Path, store: ObjectStore, trace_id: str) -> bool:
         return True
     try:
         publish_trace(trace, store, time.monotonic() + CALL_S)
-    except StorageError as error:
+    except (StorageError, TraceError) as error:
         _log.warning("the trace of call %s is not in the store yet: %s", trace_id, error)
         with suppress(StorageError):
             outbox.add(trace_id, str(error))
@@ -163,6 +163,9 @@ def _publish(traces: list[Path], outbox: Outbox, done: Published, send: Callable
             continue
         try:
             sent = send(trace)
+        except TraceError as error:  # the others can still be published
+            done.left, done.problem = done.left + 1, str(error)
+            continue
         except StorageError as error:
             done.left, done.problem = done.left + len(traces) - number, str(error)
             with suppress(StorageError):
@@ -227,12 +230,13 @@ def publish_trace(
     """Publish a trace with all that goes with it; return the number of objects that the store did not have.
 
     `end` is the time, of time.monotonic, after which no object is sent any more; `known` has the sizes of the store's
-    traces by their names: what is there is not sent. Raises StorageError.
+    traces by their names: what is there is not sent. Raises TraceError where the trace can't be read, and
+    StorageError.
     """
     try:
         body = trace.read_bytes()
     except OSError as error:
-        raise StorageError(f"{trace} can't be read: {error.strerror or error}") from error
+        raise TraceError(f"{trace} can't be read: {error.strerror or error}") from error
     folder, created = folder_of(trace.stem), 0
 
     def create(name: str, content: bytes) -> int:
