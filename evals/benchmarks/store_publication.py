@@ -2,9 +2,9 @@
 
     python -m evals.benchmarks.store_publication [--processes 2] [--calls 50] [--pages 12] [--shared 0.5]
 
-Each call read so many pages of 20 kB, and a share of them are pages that every process reads. The server is moto's, in
-a process of its own on the loopback: its time is in the figures. Prints wall time and CPU of a call, and whether each
-object was created once.
+Each call read so many pages of 20 kB, and a share of them are pages that every process reads. The server is moto's,
+in a process of its own on the loopback: its time is in the figures. Prints wall time and CPU of a call, and whether
+each object was created once.
 """
 
 from __future__ import annotations
