@@ -19,6 +19,7 @@ from marchwarden.server.call_ids import Calls
 from marchwarden.server.http.allowances import Allowances
 from marchwarden.server.http.callers import Caller, Callers
 from marchwarden.settings import Settings
+from marchwarden.sharing.object_store import open_store
 
 # Memory of one call in MB, with its share of the server's: evals/benchmarks/server_load.py.
 CALL_MB = 150
@@ -98,6 +99,8 @@ class Service:
         if fixed := [name for name in _FIXED if getattr(settings, name) != getattr(self.settings, name)]:
             names = ", ".join(f"MARCHWARDEN_{name.upper()}" for name in fixed)
             raise ConfigurationError(f"a server that runs can't change {names}: start it anew")
+        if settings.store is not None:
+            open_store(settings.store)
         self.callers, self.settings = callers, settings
         self.admission.resize(places(settings), settings.server_queue)
 

@@ -150,9 +150,9 @@ def _run(
     if settings.store is not None:
         publish_left(settings.traces, settings.store)
     anyio.run(main)
-    if settings.store is not None:
+    if service.settings.store is not None:
         # Also of calls that were cancelled: it may be all that other machines get to see of them.
-        publish_left(settings.traces, settings.store).join(PUBLISH_S)
+        publish_left(service.settings.traces, service.settings.store).join(PUBLISH_S)
 
 
 async def _watch_signals(

@@ -27,10 +27,10 @@ from typing import Any
 
 import anyio.to_thread
 
-from marchwarden.errors import ConfigurationError, StorageError
+from marchwarden.errors import StorageError, TraceError
 from marchwarden.files import is_held
 from marchwarden.settings import Settings
-from marchwarden.sharing.object_store import CALLERS, PATIENT_S, ObjectStore, caller_url
+from marchwarden.sharing.object_store import CALLERS, PATIENT_S, ObjectStore, caller_url, open_store
 from marchwarden.sharing.outbox import Outbox
 from marchwarden.store.check_record import read_checks
 from marchwarden.store.content_store import Store
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 TRACE, PART, CHECK = "trace.jsonl", "part-", "check-"
 # Seconds that the publication of a call may keep its answer back. A guess.
-CALL_S = 10.0
+CALL_S = 5.0
 # Seconds that a call may spend on what other calls left in the outbox. A guess.
 OTHERS_S = 2.0
 # Objects that are sent side by side. A guess.
@@ -80,35 +80,34 @@ async def publishing(
     if settings.store is None:
         yield
         return
-    ObjectStore(settings.store)
+    store = open_store(settings.store)
     outbox = Outbox(settings.traces)
     outbox.add(trace_id)
     try:
         yield
     except Exception:
-        await anyio.to_thread.run_sync(_publish_call, settings, trace_id)
+        await anyio.to_thread.run_sync(_publish_call, settings.traces, store, trace_id)
         raise
-    if not await anyio.to_thread.run_sync(_publish_call, settings, trace_id):
+    if not await anyio.to_thread.run_sync(_publish_call, settings.traces, store, trace_id):
         # Callers from elsewhere hear it, too, whom the reason would tell where the store is: the outbox has it.
         tell("the trace is not in the store yet, and will be published later")
 
 
-def _publish_call(settings: Settings, trace_id: str) -> bool:
+def _publish_call(folder: Path, store: ObjectStore, trace_id: str) -> bool:
     """Publish the trace of a call, and some of what waits. False where it could not be published."""
-    trace, outbox = settings.traces / f"{trace_id}.jsonl", Outbox(settings.traces)
+    trace, outbox = folder / f"{trace_id}.jsonl", Outbox(folder)
     if not trace.is_file():
         outbox.remove(trace_id)
         return True
     try:
-        store = ObjectStore(settings.store or "")
         publish_trace(trace, store, time.monotonic() + CALL_S)
-    except (ConfigurationError, StorageError) as error:
+    except (StorageError, TraceError) as error:
         _log.warning("the trace of call %s is not in the store yet: %s", trace_id, error)
         with suppress(StorageError):
             outbox.add(trace_id, str(error))
         return False
     outbox.remove(trace_id)
-    publish_waiting(settings.traces, store, OTHERS_S)
+    publish_waiting(folder, store, OTHERS_S)
     return True
 
 
@@ -164,6 +163,9 @@ def _publish(traces: list[Path], outbox: Outbox, done: Published, send: Callable
             continue
         try:
             sent = send(trace)
+        except TraceError as error:  # the others can still be published
+            done.left, done.problem = done.left + 1, str(error)
+            continue
         except StorageError as error:
             done.left, done.problem = done.left + len(traces) - number, str(error)
             with suppress(StorageError):
@@ -228,12 +230,13 @@ def publish_trace(
     """Publish a trace with all that goes with it; return the number of objects that the store did not have.
 
     `end` is the time, of time.monotonic, after which no object is sent any more; `known` has the sizes of the store's
-    traces by their names: what is there is not sent. Raises StorageError.
+    traces by their names: what is there is not sent. Raises TraceError where the trace can't be read, and
+    StorageError.
     """
     try:
         body = trace.read_bytes()
     except OSError as error:
-        raise StorageError(f"{trace} can't be read: {error.strerror or error}") from error
+        raise TraceError(f"{trace} can't be read: {error.strerror or error}") from error
     folder, created = folder_of(trace.stem), 0
 
     def create(name: str, content: bytes) -> int:

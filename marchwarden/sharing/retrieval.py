@@ -19,7 +19,7 @@ from pathlib import Path
 from marchwarden.errors import ConfigurationError, StorageError, TraceError
 from marchwarden.files import is_held, make_private_folder, write_whole
 from marchwarden.settings import Settings
-from marchwarden.sharing.object_store import Listed, ObjectStore
+from marchwarden.sharing.object_store import Listed, ObjectStore, open_store
 from marchwarden.sharing.publication import CHECK, PART, TRACE, folder_of, last_action, names_in, object_name
 from marchwarden.store.check_record import keep_checks, read_checks
 from marchwarden.store.content_store import Store
@@ -110,9 +110,7 @@ def fetch_object(settings: Settings, key: str) -> bool:
 
     Raises ConfigurationError and StorageError.
     """
-    return settings.store is not None and _fetch_object(
-        Store(settings.store_folder), ObjectStore(settings.store), key
-    )
+    return settings.store is not None and _fetch_object(Store(settings.store_folder), open_store(settings.store), key)
 
 
 def _fetch_object(content: Store, store: ObjectStore, key: str) -> bool:
@@ -130,7 +128,7 @@ def fetch_new_traces(settings: Settings) -> bool:
     if settings.store is None:
         return False
     try:
-        return fetch_missing_traces(settings.traces, ObjectStore(settings.store))[0] > 0
+        return fetch_missing_traces(settings.traces, open_store(settings.store))[0] > 0
     except (ConfigurationError, StorageError) as error:
         _log.warning("traces of other machines are missing: %s", error)
         return False
@@ -143,7 +141,7 @@ def fetch_call(settings: Settings, trace_id: str) -> bool:
     """
     path = settings.traces / f"{trace_id}.jsonl"
     if settings.store is not None:
-        store = ObjectStore(settings.store)
+        store = open_store(settings.store)
         if fetch_trace(settings.traces, store, trace_id):
             fetch_objects(path, store)
     return path.is_file()

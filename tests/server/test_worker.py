@@ -26,6 +26,7 @@ from marchwarden.server import worker
 from marchwarden.server.worker import research_in_worker, warm_up
 from marchwarden.server.worker_process import Frame, FrameError, FrameReader, Job, Reporter, work
 from marchwarden.settings import Settings
+from marchwarden.sharing.retrieval import fetch_call
 from marchwarden.trace.events import Finished
 from marchwarden.trace.reader import Trace, read_trace
 from tests.profiles import within
@@ -67,6 +68,15 @@ class Caller:
 @pytest.fixture
 def caller() -> Caller:
     return Caller(Settings(max_seconds=20))
+
+
+async def test_a_call_is_in_the_shared_store_before_its_answer_is_given(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    here = Caller(Settings(max_seconds=20, store=f"file:{tmp_path / 'shared'}"))
+    await here.ask("answer")
+    there = here.settings.model_copy(update={"trace_dir": tmp_path / "there"})
+    assert fetch_call(there, here.trace_id)
+    assert here.heard[-1:] != ["the trace is not in the store yet, and will be published later"]
 
 
 def hurried(monkeypatch: pytest.MonkeyPatch, *, grace: float = 0.1, heartbeat: float = 60.0) -> None:

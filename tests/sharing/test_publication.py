@@ -19,6 +19,7 @@ from marchwarden.sharing.outbox import Outbox
 from marchwarden.sharing.publication import (
     folder_of,
     publish_all,
+    publish_left,
     publish_trace,
     publish_waiting,
     publishing,
@@ -308,3 +309,11 @@ def test_marks_that_a_full_disk_cut_still_count(here: Settings) -> None:
     assert [each.reason for each in Outbox(here.traces).waiting()] == [""]
     (here.traces / "outbox" / trace.stem).write_text(json.dumps([]), encoding="utf-8")
     assert [each.reason for each in Outbox(here.traces).waiting()] == [""]
+
+
+def test_a_server_publishes_what_it_and_its_callers_left(here: Settings, shared: Path) -> None:
+    alice = Caller("alice", None, None).settings(here)
+    for settings in (here, alice):
+        Outbox(settings.traces).add(a_trace(settings.traces, searched()).stem)
+    publish_left(here.traces, here.store or "").join(20)
+    assert len([name for name in objects_in(shared) if "/part-" in name]) == 2

@@ -22,12 +22,12 @@ def stored_trace(prefix: str | None) -> Path:
     url, folder = store_url(), trace_folder()
     if url is None:
         return find_trace(folder, prefix)
-    from marchwarden.sharing.object_store import ObjectStore
+    from marchwarden.sharing.object_store import COMMAND_S, ObjectStore
     from marchwarden.sharing.retrieval import find_shared_trace
 
     if prefix is None:
         prefix = find_trace(folder).stem
-    store = ObjectStore(url)
+    store = ObjectStore(url, request_s=COMMAND_S)
     try:
         return find_shared_trace(folder, store, prefix)
     except StorageError as error:
@@ -43,10 +43,10 @@ def fetch_traces() -> None:
         return
     from marchwarden.cli.views import console
     from marchwarden.errors import StorageError
-    from marchwarden.sharing.object_store import ObjectStore
+    from marchwarden.sharing.object_store import COMMAND_S, ObjectStore
     from marchwarden.sharing.retrieval import MOST_TRACES, fetch_missing_traces
 
-    store = ObjectStore(url)
+    store = ObjectStore(url, request_s=COMMAND_S)
     try:
         _, left = fetch_missing_traces(trace_folder(), store)
         if left:
@@ -61,10 +61,10 @@ def publish_check(trace: Path) -> None:
     """Publish the checks of a trace of the user's own folder. Raises StorageError."""
     url = store_url()
     if url is not None and trace.resolve().parent == trace_folder().resolve():
-        from marchwarden.sharing.object_store import ObjectStore
+        from marchwarden.sharing.object_store import COMMAND_S, ObjectStore
         from marchwarden.sharing.publication import publish_trace
 
-        publish_trace(trace, ObjectStore(url))
+        publish_trace(trace, ObjectStore(url, request_s=COMMAND_S))
 
 
 def tell_unpublished(trace: Path) -> None:

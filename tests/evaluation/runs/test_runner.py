@@ -234,7 +234,7 @@ async def test_a_text_that_the_store_has_lost_makes_its_citations_unverified_and
     record = await ask_one(TOMATOES, own)
     assert record.result is not None
     assert record.unverified == 0
-    for path in own.store.rglob("*.zst"):
+    for path in own.store_folder.rglob("*.zst"):
         path.write_bytes(b"damaged")
     again = scored(TOMATOES, record.result, None, record.trace_id, record.seconds, own)
     assert again.unverified == len(record.result.citations) > 0
