@@ -285,9 +285,9 @@ class ResearchCall:
 
     def _picked(self, page: Page, excerpts: list[Excerpt], form: Form) -> None:
         self.not_picked.remove(page)
-        places = {passage.start: passage.place for passage in page.passages}
         for excerpt in excerpts:
-            excerpt.place = places.get(excerpt.start)
+            # An excerpt may begin with the heading above its first passage.
+            excerpt.place = next((each.place for each in page.passages if each.start >= excerpt.start), None)
             self.ledger.add_excerpt(excerpt)
         self.tell.extracted(page, excerpts, form)
 

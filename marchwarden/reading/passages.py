@@ -170,6 +170,7 @@ CELL_GAP = " | "
 _MAX_WHOLE_CHARS = 300
 # Characters of a row's first cell that name what the row is about. A guess.
 _MAX_ROW_HEAD_CHARS = 80
+_PRICE = regex.compile(r"\p{Sc} ?\d|\d ?\p{Sc}")
 
 
 def _spans(block: Block, language: str) -> Iterator[Span]:
@@ -184,7 +185,7 @@ def _spans(block: Block, language: str) -> Iterator[Span]:
         parts = _cell_spans(block, language)
     else:
         parts = sentences(text, language)
-    # Numbers alone say something where columns name them.
+    # Numbers alone say something where columns name them, and prices under the heading that names what they are for.
     is_telling = str.isalnum if block.kind == "row" and block.header else str.isalpha
     for sentence in parts:
         start, end = _trim(text, *sentence)
@@ -192,7 +193,8 @@ def _spans(block: Block, language: str) -> Iterator[Span]:
         while start < end:
             cut = end if end - start <= EXCERPT_LIMIT else _find_cut(text, start, end)
             first, last = _trim(text, start, cut)
-            if last - first <= EXCERPT_LIMIT and any(map(is_telling, text[first:last])):
+            piece = text[first:last]
+            if last - first <= EXCERPT_LIMIT and (any(map(is_telling, piece)) or _PRICE.search(piece)):
                 yield first, last
             start, end = _trim(text, cut, end)
 

@@ -1,5 +1,6 @@
 """Pick the passages of a page that bear on open aspects. A pick is a number; an excerpt is a slice of the page."""
 
+import re
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.grounding import repeats, support
 from marchwarden.evidence.relevance import Relevance
 from marchwarden.evidence.windows import Window
+from marchwarden.injection.detector import is_injection
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -183,8 +185,27 @@ def _best_windows(given: ExtractGiven) -> list[Excerpt]:
             excerpt = given.relevance.excerpt(window, aspect)
             excerpt.answers = excerpt.relevance >= least.relevant
             if excerpt.relevance >= least.relevant_too and not repeats(window.text, given.context):
-                excerpts.append(excerpt)
+                excerpts.append(_under_heading(given, excerpt, window, aspect))
     return sorted(excerpts, key=lambda excerpt: (excerpt.aspect, -excerpt.relevance))
+
+
+def _under_heading(given: ExtractGiven, excerpt: Excerpt, window: Window, aspect: Aspect) -> Excerpt:
+    """Return an excerpt with the heading that it stands right under, where that says what the excerpt is about.
+
+    A price, a rating or "Dishwasher-safe: yes" says nothing without the name above it.
+    """
+    heading, page = window.passages[0].heading, given.page
+    if not heading or given.relevance.features(window, aspect)["heading_words"] == 0:
+        return excerpt
+    above = re.search(r"\s+".join(map(re.escape, heading.split())) + r"\s*\Z", page.text[: excerpt.start])
+    if not above:
+        return excerpt
+    text = page.text[above.start() : excerpt.end]
+    if len(text) > EXCERPT_LIMIT or is_injection(text):
+        return excerpt
+    begin, end = excerpt.key or (0, len(excerpt.text))
+    added = excerpt.start - above.start()
+    return excerpt.model_copy(update={"start": above.start(), "text": text, "key": (added + begin, added + end)})
 
 
 EXTRACT: Stage[ExtractGiven, list[Excerpt]] = Stage(

@@ -205,3 +205,10 @@ def test_only_what_no_reader_sees_is_removed(raw: str, seen: str) -> None:
 def test_of_a_flood_of_passages_the_first_are_quoted(blocks: list[Block]) -> None:
     _, passages = lay_out(blocks)
     assert len(passages) == MOST_PASSAGES
+
+
+def test_a_price_alone_on_its_line_can_be_quoted_under_the_heading_that_names_the_thing() -> None:
+    _, passages = lay_out(
+        [Block("heading", "Half-acre mower"), Block("paragraph", "$ 2,499.99"), Block("line", "17")]
+    )
+    assert [(each.text, each.heading) for each in passages] == [("$ 2,499.99", "Half-acre mower")]
