@@ -49,6 +49,8 @@ _OFFICE_MEMBERS = [
     (b"ppt/presentation.xml", PPTX),
 ]
 
+_OFFICE_KINDS = frozenset({ODT, *(kind for _, kind in _OFFICE_MEMBERS)})
+
 _BEFORE_MARKUP = rb"(?:\s|<!--(?:(?!-->).)*-->|<\?xml[^>]*>)*"
 _PAGE_START = re.compile(
     _BEFORE_MARKUP + rb"<(?:!doctype\s+html|html|head|body|title|meta)\b", re.IGNORECASE | re.DOTALL
@@ -87,9 +89,14 @@ def media_type(body: bytes, content_type: str | None, url: str) -> str:
             return "application/epub+zip"
         if signed == "application/zip" and body[30:].startswith(b"mimetype" + ODT.encode()):
             return ODT
-        for name, kind in _OFFICE_MEMBERS if signed == "application/zip" else ():
-            if name in body:
+        if signed == "application/zip":
+            # The directory of the archive is at its end, after those of documents that it holds.
+            last, kind = max((body.rfind(name), kind) for name, kind in _OFFICE_MEMBERS)
+            if last >= 0:
                 return kind
+        # A zip whose names tell nothing; or a document that is encrypted, which its reader says.
+        if declared in _OFFICE_KINDS and signed in ("application/zip", "application/msword"):
+            return declared
         return signed
     strange = len(body[:4096]) - len(body[:4096].translate(None, _CONTROL))
     if strange > len(body[:4096]) // 200 and not is_marked_or_wide(body):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.content import FileContent
-from marchwarden.reading.files.tabular.rows import table_blocks
+from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.passages import Block, BlockKind, first_blocks, visible
 
@@ -26,19 +26,19 @@ logging.getLogger("pylatexenc").addHandler(logging.NullHandler())
 
 # Characters that are read, and characters of a paragraph that are converted. Guesses that bound the time.
 _MAX_CHARS, _MAX_PARAGRAPH_CHARS = 1_000_000, 20_000
+# Characters of a heading, or another argument. A guess that bounds the work.
+_MAX_ARGUMENT_CHARS = 2_000
 # Open braces in a paragraph: pylatexenc takes stack frames for each. A guess.
 _MAX_DEPTH = 50
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _BODY = re.compile(r"\\begin\s*\{document\}(.*?)(?:\\end\s*\{document\}|\Z)", re.DOTALL)
-_CODE = re.compile(
-    r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim|alltt)\}(?:\[[^\]\n]*\]|\{[^}\n]*\})*\n?(.*?)\\end\{\1\}",
-    re.DOTALL,
-)
-_TABLE = re.compile(r"\\begin\{(tabular[x*]?|longtable|tabulary)\}(.*?)\\end\{\1\}", re.DOTALL)
-_UNSEEN = re.compile(
-    r"\\begin\{(comment|tikzpicture|filecontents\*?|thebibliography|CCSXML|picture|pgfpicture)\}.*?\\end\{\1\}",
-    re.DOTALL,
+_CODE = re.compile(r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim|alltt)\}(?:\[[^\]\n]*\]|\{[^}\n]*\})*\n?")
+_TABLE = re.compile(r"\\begin\{(tabular[x*]?|longtable|tabulary)\}")
+_UNSEEN = re.compile(r"\\begin\{(comment|tikzpicture|filecontents\*?|thebibliography|CCSXML|picture|pgfpicture)\}")
+# Lines of a table.
+_RULES = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule|endhead|endfoot)\b|\\c(?:line|midrule)\s*(?:\(\w+\))?\{[^}]*\}"
 )
 _HEADING = re.compile(
     r"\\(?:part|chapter|section|subsection|subsubsection|paragraph|subparagraph)\*?\s*(?:\[[^\]\n]*\])?\s*\{"
@@ -61,18 +61,21 @@ def read_latex(body: bytes, content_type: str | None) -> FileContent | Failure:
     """Read a document; macros that it defines itself are not carried out."""
     text = visible(decode(body, content_type))[:_MAX_CHARS]
     listings: list[str] = []
-
-    def kept(found: re.Match[str]) -> str:
-        listings.append(found[2])
-        return f"\n\n\x1c{len(listings) - 1}\x1d\n\n"
-
-    text = _COMMENT.sub(r"\1", _CODE.sub(kept, text)) if "\\begin" in text else _COMMENT.sub(r"\1", text)
+    pieces: list[str] = []
+    at = 0
+    for start, end, inner in _environments(text, _CODE):
+        pieces.append(f"{text[at:start]}\n\n\x1c{len(listings)}\x1d\n\n")
+        listings.append(inner)
+        at = end
+    text = _COMMENT.sub(r"\1", "".join([*pieces, text[at:]]))
     found = _BODY.search(text)
     preamble, inner = (text[: found.start()] + found[1], found[1]) if found else (text, text)
     facts = {name: _argument(preamble, name) for name in ("title", "author", "date")}
     for name in facts:
         inner = _without_command(inner, name)
-    blocks = tuple(first_blocks(_blocks(_UNSEEN.sub("", inner), listings)))
+    edges = [0, *(edge for start, end, _ in _environments(inner, _UNSEEN) for edge in (start, end)), len(inner)]
+    seen = "".join(inner[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    blocks = tuple(first_blocks(_blocks(seen, listings)))
     if not blocks:
         return Failure(FailureKind.NO_TEXT, "the document holds no text")
     title, author = (" ".join(_plain(facts[name].replace(r"\and", ", ")).split()) for name in ("title", "author"))
@@ -82,6 +85,20 @@ def read_latex(body: bytes, content_type: str | None) -> FileContent | Failure:
         author=author[:200] or None,
         published=as_date(_plain(facts["date"])),
     )
+
+
+def _environments(text: str, begin: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield where each environment begins and ends, and what is in it; one that doesn't end is none."""
+    at = 0
+    endless: set[str] = set()
+    while found := begin.search(text, at):
+        at, name = found.end(), found[1]
+        end = -1 if name in endless else text.find(f"\\end{{{name}}}", at)
+        if end < 0:
+            endless.add(name)
+            continue
+        yield found.start(), end + len(name) + 6, text[at:end]
+        at = end + len(name) + 6
 
 
 def _argument(text: str, name: str) -> str:
@@ -95,29 +112,27 @@ def _without_command(text: str, name: str) -> str:
 
 
 def _end_of(text: str, start: int) -> int:
-    """Return the offset of the brace that closes the one before `start`; at most a paragraph away."""
+    """Return the offset of the brace that closes the one before `start`; at most _MAX_ARGUMENT_CHARS away."""
     depth = 1
-    for at in range(start, min(len(text), start + _MAX_PARAGRAPH_CHARS)):
+    for at in range(start, min(len(text), start + _MAX_ARGUMENT_CHARS)):
         if text[at] in "{}" and text[at - 1] != "\\":
             depth += 1 if text[at] == "{" else -1
             if not depth:
                 return at
-    return min(len(text), start + _MAX_PARAGRAPH_CHARS)
+    return min(len(text), start + _MAX_ARGUMENT_CHARS)
 
 
 def _blocks(text: str, listings: list[str]) -> Iterator[Block]:
     at = 0
-    for table in _TABLE.finditer(text):
-        yield from _prose(text[at : table.start()], listings)
+    for start, end, inner in _environments(text, _TABLE):
+        yield from _prose(text[at:start], listings)
         # The first group describes the columns.
-        cells = table[2][_end_of(table[2], table[2].find("{") + 1) + 1 :] if "{" in table[2] else table[2]
-        cells = re.sub(
-            r"\\(?:hline|toprule|midrule|bottomrule|endhead|endfoot)\b|\\c(?:line|midrule)\s*(?:\(\w+\))?\{[^}]*\}",
-            "",
-            cells,
+        cells = inner[_end_of(inner, inner.find("{") + 1) + 1 :] if "{" in inner else inner
+        yield from table_blocks(
+            [_plain(cell) for cell in re.split(r"(?<!\\)&", row)[:MAX_COLUMNS]]
+            for row in _RULES.sub("", cells).split(r"\\")
         )
-        yield from table_blocks([_plain(cell) for cell in re.split(r"(?<!\\)&", row)] for row in cells.split(r"\\"))
-        at = table.end()
+        at = end
     yield from _prose(text[at:], listings)
 
 
@@ -128,13 +143,14 @@ def _prose(text: str, listings: list[str]) -> Iterator[Block]:
             if listing := "\n".join(line for line in lines if line).strip():
                 yield Block("code", listing)
             continue
-        while heading := _HEADING.search(paragraph):
+        at = 0
+        while heading := _HEADING.search(paragraph, at):
             end = _end_of(paragraph, heading.end())
-            yield from _pieces(paragraph[: heading.start()])
+            yield from _pieces(paragraph[at : heading.start()])
             if title := " ".join(_plain(paragraph[heading.end() : end]).split()):
                 yield Block("heading", title)
-            paragraph = paragraph[end + 1 :]
-        yield from _pieces(paragraph)
+            at = end + 1
+        yield from _pieces(paragraph[at:])
 
 
 def _pieces(paragraph: str) -> Iterator[Block]:

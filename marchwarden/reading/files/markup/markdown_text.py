@@ -1,19 +1,22 @@
-"""Markdown → HTML and the fields of its front matter: CommonMark with tables, footnotes and definition lists.
+"""Markdown → HTML and the fields of its front matter: CommonMark with tables and definition lists.
 
 What MkDocs, Docusaurus, MyST and Obsidian add is written as plain Markdown first: their admonitions, tabs, callouts,
-wiki links, attributes, snippets and comments. Own code beside the plugins of mdit-py-plugins, which know `!!!`, and
-none of the others.
+wiki links, attributes, footnotes, snippets and comments. Own code beside the plugins of mdit-py-plugins: they know
+two of these, and that for footnotes takes quadratic time.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
 
 from marchwarden.reading.passages import visible
 
-# The arrow below a note that leads back to its mark.
-_BACK_LINK = re.compile(r'<a href="#fnref[^"]*" class="footnote-backref">[^<]*</a>')
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
 # Characters that are read: the parser takes about 10 µs for each that is a mark.
 _MAX_MARKDOWN_CHARS = 1_000_000
@@ -21,10 +24,6 @@ _MAX_MARKDOWN_CHARS = 1_000_000
 
 def markdown_markup(text: str) -> tuple[str, dict[str, str]]:
     """Return Markdown as HTML, and the fields of its front matter."""
-    from markdown_it import MarkdownIt
-    from mdit_py_plugins.deflist import deflist_plugin
-    from mdit_py_plugins.footnote import footnote_plugin
-
     text = visible(text)[:_MAX_MARKDOWN_CHARS]
     front = _FRONT_MATTER.match(text)
     # Front matter is YAML; its plain fields are all that is needed of it.
@@ -33,13 +32,21 @@ def markdown_markup(text: str) -> tuple[str, dict[str, str]]:
         name, colon, value = line.partition(":")
         if colon and name.strip():
             fields[name.strip().lower()] = value.strip().strip("\"'")
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(deflist_plugin).use(footnote_plugin)
-    body = _BACK_LINK.sub("", parser.render(plain_markdown(text[front.end() :] if front else text)))
+    body = _parser().render(plain_markdown(text[front.end() :] if front else text))
     return f"<html><body>{body}</body></html>", fields
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.deflist import deflist_plugin
+
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(deflist_plugin)
 
 
 _FENCE = re.compile(r"(?:[ \t]*>)*[ \t]*(`{3,}|~{3,})[ \t]*(.*)")
 _INDENTED_HEAD = re.compile(r'([ \t]*)(?:!!!|\?\?\?\+?|===\+?!?)[ \t]+([\w -]*?)[ \t]*(?:"(.*)")?[ \t]*')
+_NOTE = re.compile(r"([ \t]{0,3})\[\^[^\]\s]+\]:[ \t]*(.*)")
 _CALLOUT = re.compile(r"((?:[ \t]*>)+[ \t]*)\[!\w+\][+-]?[ \t]*(.*)")
 _COLON_FENCE = re.compile(r"[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?)?[ \t]*(?:\[(.*)\]|(.*))")
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}[ \t]*(.*)")
@@ -119,6 +126,10 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
             if not head[1]:
                 depth += 1
             yield from ((False, each) for each in _title(head[1], head[3] or ""))
+        elif note := _NOTE.fullmatch(line):
+            depth += not note[1]
+            yield False, ""
+            yield False, f"{note[1]}{note[2]}"
         elif callout := _CALLOUT.fullmatch(line):
             yield from ((False, each) for each in _title(callout[1], callout[2]))
         elif colons := _COLON_FENCE.fullmatch(line):
@@ -140,6 +151,7 @@ _INLINE = re.compile(
     rf"|%%[^%]{{1,{_MAX_COMMENT_CHARS}}}%%"
     r"|!\[\[[^\[\]\n]*\]\]"  # an embedded file
     r"|\[\[(?P<page>[^\[\]|\n]+)(?:\\?\|(?P<alias>[^\[\]\n]+))?\]\]"
+    r"|\[\^[^\[\]\s]{1,100}\]"  # a note's mark
     r"|==(?P<marked>[^=\s](?:[^=\n]*[^=\s])?)=="
     r"|\+\+(?P<keys>[\w-]+(?:\+[\w-]+)*|\"[^\"\n]+\")\+\+"
     r"|\{(?:\+\+(?P<inserted>[^{}]+)\+\+|--[^{}]+--|>>[^{}]+<<)\}"  # tracked changes

@@ -32,7 +32,7 @@ _SKIPPED_KINDS = frozenset({"comment", "export", "html", "latex"})
 
 _LINK = re.compile(r"\[\[([^\[\]]{1,2000})\](?:\[([^\[\]]{1,2000})\])?\]")
 _PICTURE = re.compile(r"(?:file:|\./|attachment:)?[^\s]+\.(?:png|jpe?g|gif|svg|webp)", re.IGNORECASE)
-_EMPHASIS = re.compile(r"(?<![\w*/_+=~])([*/_=~+])(?=\S)([^\n]{1,300}?)(?<=\S)\1(?![\w*/_+=~])")
+_EMPHASIS = re.compile(r"(?<![\w*/_+=~])([*/_=~+])(?=\S)((?:(?!\1)[^\n]){1,300})(?<=\S)\1(?![\w*/_+=~])")
 _NOTE_MARK = re.compile(r"\[fn:[\w-]+\]")
 _STAMP = re.compile(r"[<\[](\d{4}-\d\d-\d\d)[^<>\[\]]{0,40}[>\]]")
 _TARGET = re.compile(r"<<<?[^<>\n]{1,200}>>>?|#\+ATTR_\w+.*")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.decoding import decode
@@ -63,6 +64,31 @@ def read_rst(body: bytes, content_type: str | None) -> FileContent | Failure:
     )
 
 
+def _reader() -> Any:
+    """Return docutils' reader without its substitutions: those that name others grow without bounds."""
+    from docutils.readers.standalone import Reader
+    from docutils.transforms.references import Substitutions
+
+    class SteadyReader(Reader):
+        def get_transforms(self) -> list[Any]:
+            return [each for each in super().get_transforms() if each is not Substitutions]
+
+    return SteadyReader("rst")
+
+
+def _substitute(tree: Any) -> None:
+    """Write the text of each substitution where it is referred to, until _MAX_CHARS are written."""
+    from docutils import nodes
+
+    left = _MAX_CHARS
+    for reference in list(tree.findall(nodes.substitution_reference)):
+        definition = tree.substitution_defs.get(reference.get("refname", ""))
+        shown = definition.astext() if definition is not None else f"|{reference.astext()}|"
+        if reference.parent is not None and left > 0:
+            left -= len(shown)
+            reference.parent.replace(reference, nodes.Text(shown))
+
+
 def _render(text: str) -> tuple[str, dict[str, str]]:
     """Return the text as HTML, and title, author and date as it states them."""
     from docutils import nodes
@@ -71,14 +97,17 @@ def _render(text: str) -> tuple[str, dict[str, str]]:
     from marchwarden.reading.files.markup.sphinx_directives import register_missing
 
     register_missing(text)
-    tree = publish_doctree(text, settings_overrides=_SETTINGS)
+    tree = publish_doctree(text, reader=_reader(), settings_overrides=_SETTINGS)
+    _substitute(tree)
     facts = {"title": tree.get("title", "")}
     for name, kind in (("author", nodes.author), ("date", nodes.date)):
         found = next(iter(tree.findall(kind)), None)
         facts[name] = found.astext() if found is not None else ""
     unseen = (nodes.image, nodes.decoration, nodes.system_message, nodes.comment, nodes.substitution_definition)
     for listing in tree.findall(nodes.literal_block):
-        listing["classes"].append("code")  # or the reader of the HTML would have to guess
+        # So that the reader of the HTML needn't guess, of a single line neither.
+        listing["classes"].append("code")
+        listing += nodes.Text("\n")
     for node in list(tree.findall()):
         is_contents = isinstance(node, nodes.topic) and "contents" in node["classes"]
         if node.parent is None:

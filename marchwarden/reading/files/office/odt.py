@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.archive import Archive, Unpackable
 from marchwarden.reading.files.content import FileContent
-from marchwarden.reading.files.tabular.rows import table_blocks
+from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.passages import Block, BlockKind, first_blocks, visible
 
@@ -172,6 +172,8 @@ class _Reader:
             texts: list[str] = []
             beside: dict[int, str] = {}
             for cell in row:
+                if len(texts) >= MAX_COLUMNS:
+                    break
                 paragraphs = (self._text(each) for each in cell.iter(f"{_TEXT}p", f"{_TEXT}h"))
                 text = " ".join(" ".join(filter(None, paragraphs)).split())
                 column = len(texts)

@@ -59,8 +59,8 @@ def _blocks(archive: Archive) -> Iterator[Block]:
             continue
         place = ((0, f"slide={number}"),)
         title, blocks = _slide(slide)
-        yield Block("heading", title or f"Slide {number}", places=place)
-        for block in blocks:
+        yield Block("heading", title if title and blocks else f"Slide {number}", places=place)
+        for block in blocks or ([Block("line", title)] if title else []):
             yield Block(block.kind, block.text, block.header, block.shown, block.cells, place)
         for each, notes in _parts(archive, name):
             if each.get("Type", "").endswith("/notesSlide") and notes in archive and notes not in read:

@@ -10,6 +10,8 @@ from marchwarden.reading.passages import CELL_GAP, Block, Cell, visible
 # A number or date, with a sign, unit or currency: no name of a column. Years can name columns.
 _VALUE = re.compile(r"[^\w]*\d[\d\s.,:/'+-]*[^\W\d_]{0,3}[^\w]*", re.ASCII)
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+# Columns of a table that are read; a sheet can have 16,384. A guess that bounds the work for one row.
+MAX_COLUMNS = 500
 # Characters of a line above a table that is its title. A guess, the same as for HTML.
 _MAX_TITLE_CHARS = 200
 
@@ -24,7 +26,7 @@ def table_blocks(rows: Iterable[Sequence[str]], *, has_names: bool | None = None
     waiting: Sequence[str] | None = None
     is_first = True
     for raw in rows:
-        texts = [" ".join(visible(cell).split()) for cell in raw]
+        texts = [" ".join(visible(cell).split()) for cell in raw[:MAX_COLUMNS]]
         while texts and not texts[-1]:
             texts.pop()
         filled = sum(map(bool, texts))

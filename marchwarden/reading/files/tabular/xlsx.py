@@ -18,14 +18,12 @@ from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.archive import Archive, Unpackable
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
-from marchwarden.reading.files.tabular.rows import table_blocks
+from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.passages import Block, first_blocks, visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-# Columns of a sheet that are read; a sheet can have 16,384. A guess that bounds the work for one row.
-_MAX_COLUMNS = 500
 # Rows, or columns, over which a merged cell's text is repeated. A guess.
 _MAX_MERGED = 1_000
 # Strings and formats that a file may hold. A guess: each takes a hundred bytes.
@@ -140,7 +138,7 @@ def _rows(content: bytes, book: _Workbook) -> Iterator[list[str]]:
     merged: dict[int, list[tuple[int, int, int]]] = {}
     for left, top, right, bottom in _MERGED.findall(content):
         columns = _column(left.decode()), _column(right.decode())
-        if columns[1] - columns[0] < _MAX_MERGED and columns[1] < _MAX_COLUMNS:
+        if columns[1] - columns[0] < _MAX_MERGED and columns[1] < MAX_COLUMNS:
             merged.setdefault(int(top), []).append((*columns, min(int(bottom), int(top) + _MAX_MERGED)))
     hidden: set[int] = set()
     below: dict[int, tuple[int, str]] = {}  # text of a merged cell, and its last row, by column
@@ -149,7 +147,7 @@ def _rows(content: bytes, book: _Workbook) -> Iterator[list[str]]:
         if element.tag.endswith("}col"):
             first, last = (element.get(name, "0") for name in ("min", "max"))
             if element.get("hidden") in ("1", "true") and first.isdecimal() and last.isdecimal():
-                hidden.update(range(int(first) - 1, min(int(last), _MAX_COLUMNS)))
+                hidden.update(range(int(first) - 1, min(int(last), MAX_COLUMNS)))
             continue
         told = element.get("r", "")
         number = int(told) if told.isdecimal() and len(told) < 8 else number + 1
@@ -184,7 +182,7 @@ def _cells(row: _Element, book: _Workbook) -> dict[int, str]:
     for cell in row.iterfind("{*}c"):
         place = _PLACE.fullmatch(cell.get("r", ""))
         column = _column(place[1]) if place else column + 1
-        if column < _MAX_COLUMNS and (text := _shown(cell, book)):
+        if column < MAX_COLUMNS and (text := _shown(cell, book)):
             cells[column] = text
     return cells
 
