@@ -28,6 +28,8 @@ marchwarden index ~/garden --name garden
     then: marchwarden ask "Which herbs grow in shade?" --source web,corpus:garden
 marchwarden index --name garden
     looks again at the folders that it knows: reads what is new or changed, forgets what is gone
+marchwarden index ~/notes --watch
+    stays, and indexes again whenever a file changes
 marchwarden index --list
 marchwarden index --remove garden
 
@@ -40,7 +42,8 @@ def command(
         list[Path] | None,
         typer.Argument(
             metavar="PATH",
-            help="Files and folders: HTML, Markdown, text, PDF, DOCX, EPUB, JSON, and JSONL, a document a line. "
+            help="Files and folders: HTML, Markdown, reStructuredText, Org, LaTeX, text, PDF, DOCX, ODT, PPTX, XLSX, "
+            "CSV, EPUB, notebooks, source code, JSON, and JSONL, a document a line. "
             "Without any: those that are in the corpus already.",
         ),
     ] = None,
@@ -59,15 +62,18 @@ def command(
             metavar="NAME", autocompletion=complete_corpus, help="Forget this corpus; its files stay where they are."
         ),
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", metavar="", help="Go on: index again whenever a file changes. Ctrl-C ends it.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", metavar="", help="The outcome as JSON on stdout.")] = False,
 ) -> None:
     """Index files of your own, so that research can read and cite them.
 
     A file is read again only if it has changed. Hidden files and folders, and links, are passed over; a file that
-    can't be read is reported and left out.
+    can't be read is reported and left out. What was skipped is named with the reason.
     """
     if list_ or remove is not None:
-        given = {"PATH": paths, "--name": name, "--jobs": jobs, "--remove": list_ and remove}
+        given = {"PATH": paths, "--name": name, "--jobs": jobs, "--watch": watch, "--remove": list_ and remove}
         if other := next((option for option, value in given.items() if value), None):
             raise typer.BadParameter(f"{other} can't go with {'--list' if list_ else '--remove'}")
         if list_:
@@ -82,7 +88,14 @@ def command(
             else:
                 console.done(f"The corpus {remove} is forgotten; its files are where they were.")
         return
-    _index(_checked(paths or []), name, jobs or min(_MOST_JOBS, os.cpu_count() or 1), json=json)
+    if watch and json:
+        raise typer.BadParameter("--json can't go with --watch")
+    jobs = jobs or min(_MOST_JOBS, os.cpu_count() or 1)
+    report = _index(_checked(paths or []), name, jobs, json=json)
+    if watch:
+        _watch(report, jobs)
+    elif not report.documents:
+        raise typer.Exit(NOTHING_FOUND)
 
 
 def _checked(paths: list[Path]) -> list[Path]:
@@ -96,7 +109,24 @@ def _checked(paths: list[Path]) -> list[Path]:
     return found
 
 
-def _index(paths: list[Path], name: str | None, jobs: int, *, json: bool) -> None:
+def _watch(report: IndexReport, jobs: int) -> None:
+    """Index again whenever a file below the roots changes, until Ctrl-C. Raises typer.Exit."""
+    from marchwarden.cli.views import console
+    from marchwarden.corpus.watching import changes_below
+
+    roots = [Path(root) for root in report.roots if Path(root).exists()]
+    console.done(f"Watching {', '.join(map(str, roots)) or 'nothing'}. Ctrl-C ends it.")
+    try:
+        for _ in changes_below(roots, told=console.notice):
+            _index([], report.name, jobs, json=False, is_silent_if_same=True)
+    except KeyboardInterrupt:
+        console.notice("Ended. What was read is kept.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _index(
+    paths: list[Path], name: str | None, jobs: int, *, json: bool, is_silent_if_same: bool = False
+) -> IndexReport:
     from marchwarden.cli.views import console
     from marchwarden.corpus.corpora import corpus_at, open_corpus
     from marchwarden.corpus.indexing import index_files
@@ -120,9 +150,9 @@ def _index(paths: list[Path], name: str | None, jobs: int, *, json: bool) -> Non
     except KeyboardInterrupt:
         console.notice("Interrupted. What was read is kept.", "The same command goes on from there.")
         raise typer.Exit(INTERRUPTED) from None
-    _deliver(report, json=json)
-    if not report.documents:
-        raise typer.Exit(NOTHING_FOUND)
+    if not is_silent_if_same or report.added or report.changed or report.removed:
+        _deliver(report, json=json)
+    return report
 
 
 def _deliver(report: IndexReport, *, json: bool) -> None:

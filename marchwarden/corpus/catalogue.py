@@ -13,7 +13,7 @@ from marchwarden.errors import ConfigurationError, StorageError
 from marchwarden.observations import ContentHash
 
 # Raise it when the same files are read, or indexed, in another way: corpora made before are then made anew.
-VERSION = 3
+VERSION = 4
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

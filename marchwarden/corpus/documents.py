@@ -18,8 +18,9 @@ from pydantic import TypeAdapter
 from marchwarden.corpus.catalogue import LineRecord
 from marchwarden.http.addresses import web_address
 from marchwarden.observations import ContentHash, Failure, FailureKind, Page, content_hash
-from marchwarden.reading.files.docx import DOCX
 from marchwarden.reading.files.epub import EPUB
+from marchwarden.reading.files.kinds import ENDINGS
+from marchwarden.reading.files.office.docx import DOCX
 from marchwarden.reading.files.plain_text import json_blocks, plain_blocks
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.page import read_page
@@ -42,6 +43,7 @@ KINDS = {
     ".json": "application/json",
     ".jsonl": JSON_LINES,
     ".ndjson": JSON_LINES,
+    **ENDINGS,
 }
 
 # Bytes of a file that is one document, at most. A guess.

@@ -61,6 +61,8 @@ class IndexReport:
     """Number of files of kinds that can't be indexed."""
     links: int = 0
     """Number of links, which are not followed."""
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Files, links and folders that were passed over, with the reasons; the first 10,000."""
     roots: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     """Roots that are not there now; their files stay indexed."""
@@ -154,6 +156,7 @@ class _Run:
         self._catalogue.add_roots(os.path.realpath(root) for root in there)
         found = walk(there)
         report.failed, report.others, report.links = dict(found.refused), found.others, found.links
+        report.skipped = found.skipped
         self._catalogue.is_unfinished = True
         self._catalogue.commit()
         try:

@@ -27,7 +27,7 @@ def with_places(page: Page, body: bytes) -> Page:
     """Return the page with the place of each passage that could be found; other kinds of files stay as they are."""
     if page.media_type == EPUB:
         stretches: Iterable[tuple[str, str]] = chapter_texts(body)
-    elif page.media_type in ("text/plain", "text/markdown"):
+    elif page.media_type.startswith("text/") and page.media_type != "text/html":
         lines = re.split(r"\r\n?|\n", decode(body, None))
         stretches = ((f"L{number}", line) for number, line in enumerate(lines, 1))
     else:

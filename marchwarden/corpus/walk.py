@@ -7,13 +7,15 @@ import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from marchwarden.corpus.documents import kind_of
 
 # Folders that programs fill; they are passed over, as are those whose names begin with a dot.
 PASSED_OVER = frozenset({"node_modules", "__pycache__", "__MACOSX", "site-packages", "lost+found", "$RECYCLE.BIN"})
+# Files and folders that are named as skipped; the others are only counted. A guess.
+MOST_SKIPPED = 10_000
 _UNNAMEABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -29,6 +31,12 @@ class Walk:
     """Number of files of kinds that can't be indexed."""
     links: int = 0
     """Number of links, which are not followed: they can lead out of the roots, and in circles."""
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Reasons for which a file, link or folder was passed over, by path; the first MOST_SKIPPED."""
+
+    def skip(self, path: str, reason: str) -> None:
+        if len(self.skipped) < MOST_SKIPPED:
+            self.skipped[path] = reason
 
 
 def walk(roots: list[Path]) -> Walk:
@@ -73,17 +81,38 @@ def _below(folder: str, found: Walk) -> Iterator[str]:
         found.refused[str(error.filename)] = f"the folder can't be read: {error.strerror}"
 
     for here, folders, names in os.walk(folder, onerror=unreadable):
-        found.links += sum(Path(here, name).is_symlink() for name in folders)
+        for name in sorted(folders):
+            if Path(here, name).is_symlink():
+                found.links += 1
+                found.skip(_join(here, name), _IS_LINK)
+            elif name.startswith("."):
+                found.skip(_join(here, name), _IS_HIDDEN)
+            elif name in PASSED_OVER:
+                found.skip(_join(here, name), "folders of this name are filled by programs")
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in PASSED_OVER)
         for name in sorted(names):
-            if not name.startswith((".", "~$")):
-                yield f"{here.rstrip(os.sep)}{os.sep}{name}"
+            if name.startswith((".", "~$")):
+                found.skip(_join(here, name), _IS_HIDDEN if name[0] == "." else "it only marks a document as open")
+            else:
+                yield _join(here, name)
+
+
+_IS_LINK = "links are not followed"
+_IS_HIDDEN = "its name begins with a dot"
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder.rstrip(os.sep)}{os.sep}{name}"
 
 
 def _take(path: str, found: Walk) -> None:
     """Put a file where it belongs: among those to read, the refused ones, the links or the others."""
     if kind_of(path) is None:
         found.others += 1
+        ending = PurePath(path).suffix.lower()
+        found.skip(
+            path, f"files that end with {ending} can't be read" if ending else "files without an ending can't be read"
+        )
         return
     try:
         state = os.lstat(path)
@@ -92,6 +121,7 @@ def _take(path: str, found: Walk) -> None:
         return
     if stat.S_ISLNK(state.st_mode):
         found.links += 1
+        found.skip(path, _IS_LINK)
     elif not stat.S_ISREG(state.st_mode):
         found.refused[path] = "it is not a regular file"
     elif _UNNAMEABLE.search(path):

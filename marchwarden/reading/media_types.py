@@ -11,8 +11,9 @@ import re
 from typing import Literal, TypeAlias
 
 from marchwarden.reading.decoding import is_marked_or_wide
+from marchwarden.reading.files.kinds import ODT, PPTX, XLSX, text_kind
 
-# The kinds that have text.
+# The kinds that have text, beside those of files/kinds.py.
 MediaType: TypeAlias = Literal[
     "text/html",
     "application/pdf",
@@ -42,6 +43,14 @@ _SIGNATURES: list[tuple[bytes, str]] = [
     (b"wOF2", "font/woff2"),
 ]
 
+_OFFICE_MEMBERS = [
+    (b"word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    (b"xl/workbook.xml", XLSX),
+    (b"ppt/presentation.xml", PPTX),
+]
+
+_OFFICE_KINDS = frozenset({ODT, *(kind for _, kind in _OFFICE_MEMBERS)})
+
 _BEFORE_MARKUP = rb"(?:\s|<!--(?:(?!-->).)*-->|<\?xml[^>]*>)*"
 _PAGE_START = re.compile(
     _BEFORE_MARKUP + rb"<(?:!doctype\s+html|html|head|body|title|meta)\b", re.IGNORECASE | re.DOTALL
@@ -59,7 +68,7 @@ _CONTROL = bytes([*range(0x0B), *range(0x10, 0x1B), *range(0x1C, 0x20), 0x7F]).t
 
 
 def media_type(body: bytes, content_type: str | None, url: str) -> str:
-    """Return a MediaType for bytes with text, else the type by signature or header."""
+    """Return a MediaType, or a type of files/kinds.py, for bytes with text; else the type by signature or header."""
     declared = (content_type or "").partition(";")[0].strip().lower()
     start = body[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe")
     if _PAGE_START.match(start):
@@ -78,8 +87,16 @@ def media_type(body: bytes, content_type: str | None, url: str) -> str:
         # A zip is told by the names in it: that of each member stands before it, and is not packed.
         if signed == "application/zip" and b"mimetypeapplication/epub+zip" in body[:100]:
             return "application/epub+zip"
-        if signed == "application/zip" and b"word/document.xml" in body:
-            return "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+        if signed == "application/zip" and body[30:].startswith(b"mimetype" + ODT.encode()):
+            return ODT
+        if signed == "application/zip":
+            # The directory of the archive is at its end, after those of documents that it holds.
+            last, kind = max((body.rfind(name), kind) for name, kind in _OFFICE_MEMBERS)
+            if last >= 0:
+                return kind
+        # A zip whose names tell nothing; or a document that is encrypted, which its reader says.
+        if declared in _OFFICE_KINDS and signed in ("application/zip", "application/msword"):
+            return declared
         return signed
     strange = len(body[:4096]) - len(body[:4096].translate(None, _CONTROL))
     if strange > len(body[:4096]) // 200 and not is_marked_or_wide(body):
@@ -89,6 +106,8 @@ def media_type(body: bytes, content_type: str | None, url: str) -> str:
 
 
 def _text_type(body: bytes, start: bytes, declared: str, url: str) -> str:
+    if kind := text_kind(declared, url):
+        return kind
     if declared in ("application/json", "text/json") or declared.endswith("+json"):
         return "application/json"
     if declared in ("text/html", "application/xhtml+xml"):

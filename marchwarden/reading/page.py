@@ -22,11 +22,14 @@ from marchwarden.reading.access.page_features import (
     text_of_parts,
 )
 from marchwarden.reading.decoding import decode
-from marchwarden.reading.files.docx import DOCX, read_docx
 from marchwarden.reading.files.epub import EPUB, read_epub
 from marchwarden.reading.files.feed import FEED, read_feed
+from marchwarden.reading.files.kinds import FileReader, file_reader
+from marchwarden.reading.files.lead_ins import with_lead_ins
+from marchwarden.reading.files.markup.markdown_text import markdown_markup
+from marchwarden.reading.files.office.docx import DOCX, read_docx
 from marchwarden.reading.files.pdf import read_pdf
-from marchwarden.reading.files.plain_text import json_blocks, markdown_markup, plain_blocks
+from marchwarden.reading.files.plain_text import json_blocks, plain_blocks
 from marchwarden.reading.html.dates import as_date, shown_dates
 from marchwarden.reading.html.main_text import (
     MAX_ELEMENTS,
@@ -99,6 +102,8 @@ def read_page(
         return service(page, body)
     if kind == "text/html":
         return _read_html(page, body, content_type, asked)
+    if read_own := file_reader(kind):
+        return _read_file(page, body, content_type, read_own)
     read = _READERS.get(kind)
     return read(page, body, content_type) if read else page
 
@@ -245,6 +250,36 @@ def _read_pdf(page: Page, body: bytes, content_type: str | None) -> Page | Failu
     )
 
 
+def _read_file(page: Page, body: bytes, content_type: str | None, reader: FileReader) -> Page | Failure:
+    content = reader(body, content_type)
+    if isinstance(content, Failure):
+        return content
+    blocks = content.blocks
+    if web_address(page.url):
+        blocks = tuple(replace(block, places=()) for block in blocks)  # a web page is cited by its address alone
+    page = with_text(replace(page, author=content.author, language=content.language), with_lead_ins(blocks))
+    if not page.passages:
+        return _no_text("the file holds no text")
+    links: list[str] = []
+    for reference in content.links:
+        with suppress(ValueError):
+            links.append(join_url(page.url, reference))
+    page = replace(
+        page, title=content.title, published=content.published, modified=content.modified, links=tuple(links)
+    )
+    if not content.is_prose:
+        return page
+    title = content.title or next((block.text for block in blocks if block.kind == "heading"), None)
+    published, modified = shown_dates(page.text)
+    return replace(
+        page,
+        title=title,
+        published=content.published or published,
+        modified=content.modified or modified,
+        standing=standing_of(title, page.text),
+    )
+
+
 def _read_docx(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
     content = read_docx(body)
     if isinstance(content, Failure):
@@ -304,7 +339,7 @@ def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | 
     if tree is None:
         return _no_text("the page holds no text")
     prepare(tree)
-    blocks = region_blocks(tree)
+    blocks = list(with_lead_ins(region_blocks(tree)))
     page = with_text(replace(page, language=fields.get("lang") or fields.get("language")), blocks)
     if not page.passages:
         return _no_text("the page holds no text")

@@ -24,7 +24,7 @@ from tests.reading.pages import article
         (b"<feed>", "application/atom+xml", "", "application/atom+xml"),
         (b"just words", "text/html", "", "text/html"),
         (b"junk %PDF-1.7", "text/html", "", "application/pdf"),
-        (b"a,b\n1,2", "text/csv", "", "text/plain"),
+        (b"a,b\n1,2", "text/csv", "", "text/csv"),
         (b"# Title", None, "https://a.org/README.md?raw=1", "text/markdown"),
         (b"# Title", "text/markdown", "", "text/markdown"),
         (b"{}", "application/ld+json", "", "application/json"),

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from marchwarden.observations import Failure, FailureKind, Page
-from marchwarden.reading.files.docx import DOCX
+from marchwarden.reading.files.office.docx import DOCX
 from marchwarden.reading.page import read_page
 from tests.http.packed import docx, paragraph
 

@@ -13,8 +13,9 @@ from lxml.html import document_fromstring
 
 from marchwarden.observations import Failure, FailureKind, Page
 from marchwarden.reading import passages
-from marchwarden.reading.files import archive, docx
+from marchwarden.reading.files import archive
 from marchwarden.reading.files import pdf as pdfs
+from marchwarden.reading.files.office import docx
 from marchwarden.reading.files.plain_text import plain_blocks
 from marchwarden.reading.html.blocks import read_blocks
 from marchwarden.reading.html.notation.prepare import prepare

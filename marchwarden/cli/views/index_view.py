@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 # Files that are named; the others are counted. A guess: about a screenful.
 MOST_FAILURES = 20
+# Reasons for skipping files that are told, and files that are named with each. Guesses.
+MOST_REASONS, MOST_NAMED = 8, 4
 
 
 def indexed_view(report: IndexReport) -> Iterator[RenderableType]:
-    """Show the figures of an indexing run; no file is named."""
+    """Show the figures of an indexing run, and what was skipped."""
     held = f"{count(report.documents, 'document')} of {count(report.files, 'file')}"
     yield Text(f"{report.name}: {held}")
     parts = {"new": report.added, "changed": report.changed, "gone": report.removed, "as before": report.unchanged}
@@ -29,7 +31,28 @@ def indexed_view(report: IndexReport) -> Iterator[RenderableType]:
     passed = {"of other kinds": report.others, "links, which are not followed": report.links}
     if over := ", ".join(f"{number:,} {what}" for what, number in passed.items() if number):
         yield Text(f"skipped: {over}", style="dim")
+    yield from _skipped(report)
     yield Text(f'Ask it: marchwarden ask "…" --source corpus:{report.name}', style="dim")
+
+
+def _skipped(report: IndexReport) -> Iterator[Text]:
+    """Show the reasons for which files were passed over, the most frequent first, each with some of the files."""
+    groups: dict[str, list[str]] = {}
+    for path, reason in report.skipped.items():
+        groups.setdefault(reason, []).append(path)
+    frequent = sorted(groups.items(), key=lambda group: -len(group[1]))
+    for reason, paths in frequent[:MOST_REASONS]:
+        named = ", ".join(one_line(_below(path, report.roots)) for path in paths[:MOST_NAMED])
+        more = f" and {len(paths) - MOST_NAMED:,} more" if len(paths) > MOST_NAMED else ""
+        yield Text(f"  {one_line(reason)}: {named}{more}", style="dim")
+    if len(frequent) > MOST_REASONS or any(len(paths) > MOST_NAMED for _, paths in frequent):
+        yield Text("  --json names all", style="dim")
+
+
+def _below(path: str, roots: Sequence[str]) -> str:
+    """Return a path as it reads below the folder that was indexed."""
+    root = next((root for root in roots if path.startswith(root.rstrip("/") + "/")), "")
+    return path.removeprefix(root).lstrip("/") or path
 
 
 def failures_view(failed: Mapping[str, str]) -> Iterator[RenderableType]:

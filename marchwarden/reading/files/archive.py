@@ -27,6 +27,8 @@ class Unpackable(Exception):
 class Archive:
     def __init__(self, body: bytes) -> None:
         """Open an archive. Raises Unpackable."""
+        if body.startswith(b"\xd0\xcf\x11\xe0"):  # the container of encrypted documents, and of those before 2007
+            raise Unpackable("it opens only with a password, or is of an older format")
         if body.count(b"PK\x01\x02") > MAX_MEMBERS:  # before each of them becomes an object
             raise Unpackable(f"it contains more than {MAX_MEMBERS:,} files")
         try:

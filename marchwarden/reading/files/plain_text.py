@@ -1,4 +1,4 @@
-"""Plain text, Markdown and JSON → blocks."""
+"""Plain text and JSON → blocks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,8 @@ _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•‣·]|\(?\d{1,3}[.)])[ \t]+\S")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t+)\S")
 _UNDERLINE = re.compile(r"[=~^-]{3,}")
-_FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
 # Share of the margin from which on a line counts as filled: the next word didn't fit. A guess.
 _FILLED_SHARE = 0.7
-# Characters that are read: the parser takes about 10 µs for each that is a mark.
-_MAX_MARKDOWN_CHARS = 1_000_000
 
 
 def plain_blocks(text: str) -> Iterator[Block]:
@@ -65,22 +62,6 @@ class _Lines:
 
     def block(self) -> Block:
         return Block(self.kind, "\n".join(self.lines), self.header, self.shown)
-
-
-def markdown_markup(text: str) -> tuple[str, dict[str, str]]:
-    """Return Markdown as HTML (CommonMark with tables, by markdown-it-py), and the fields of its front matter."""
-    from markdown_it import MarkdownIt
-
-    text = visible(text)[:_MAX_MARKDOWN_CHARS]
-    front = _FRONT_MATTER.match(text)
-    # Front matter is YAML; its plain fields are all that is needed of it.
-    fields: dict[str, str] = {}
-    for line in front[1].split("\n") if front else ():
-        name, colon, value = line.partition(":")
-        if colon and name.strip():
-            fields[name.strip().lower()] = value.strip().strip("\"'")
-    body = MarkdownIt("commonmark").enable("table").render(text[front.end() :] if front else text)
-    return f"<html><body>{body}</body></html>", fields
 
 
 def json_blocks(text: str) -> Iterator[Block]:

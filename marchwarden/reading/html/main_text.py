@@ -244,8 +244,9 @@ _BOILERPLATE_TAGS = frozenset({"nav", "header", "footer", "aside", "form"})
 
 
 def region_blocks(tree: HtmlElement) -> list[Block]:
-    """Return all blocks of the page's main region, chosen by markup alone."""
-    return list(read_blocks(_main_region(tree), skip=_BOILERPLATE_TAGS))
+    """Return all blocks of the page's main region, chosen by markup alone. Changes `tree`."""
+    back = _replace_blanks(tree)
+    return list(read_blocks(_main_region(tree), skip=_BOILERPLATE_TAGS, translate=back))
 
 
 def _main_region(tree: HtmlElement) -> HtmlElement:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.archive import Archive, Unpackable
-from marchwarden.reading.html.dates import as_date
+from marchwarden.reading.files.office.core_properties import core_properties
 from marchwarden.reading.passages import Block, BlockKind, first_blocks, visible
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ _NOT_SHOWN = frozenset(
 # Characters: a table with a longer cell only arranges text. A guess, the same as for HTML.
 _MAX_CELL_CHARS = 400
 _CELL_GAP = " | "
-_DC = "{http://purl.org/dc/elements/1.1/}"
-_TERMS = "{http://purl.org/dc/terms/}"
 
 
 @dataclass(frozen=True)
@@ -57,14 +55,8 @@ def read_docx(body: bytes) -> DocxContent | Failure:
         blocks = list(first_blocks(_blocks(archive.xml("word/document.xml"), kinds)))
         if "word/footnotes.xml" in archive:
             blocks += first_blocks(_blocks(archive.xml("word/footnotes.xml"), kinds))
-        if "docProps/core.xml" not in archive:
-            return DocxContent(tuple(blocks), None, None, None, None)
-        core = archive.xml("docProps/core.xml")
-        title, author, created, modified = (
-            " ".join(visible(core.findtext(name) or "").split())
-            for name in (f"{_DC}title", f"{_DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
-        )
-        return DocxContent(tuple(blocks), title or None, author or None, as_date(created), as_date(modified))
+        facts = core_properties(archive)
+        return DocxContent(tuple(blocks), facts.title, facts.author, facts.created, facts.modified)
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the document can't be read: {error}")
 

@@ -1,0 +1,1 @@
+"""Readers of text with markup, of notebooks, and of source code."""

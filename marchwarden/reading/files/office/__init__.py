@@ -1,0 +1,1 @@
+"""Readers of word processors' and presentations' files."""

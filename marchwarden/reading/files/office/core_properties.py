@@ -1,0 +1,33 @@
+"""Title, author and days that an Office file states (docProps/core.xml, ECMA-376 part 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from marchwarden.reading.files.archive import Archive
+from marchwarden.reading.html.dates import as_date
+from marchwarden.reading.passages import visible
+
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_TERMS = "{http://purl.org/dc/terms/}"
+
+
+@dataclass(frozen=True)
+class CoreProperties:
+    title: str | None = None
+    author: str | None = None
+    created: date | None = None
+    modified: date | None = None
+
+
+def core_properties(archive: Archive) -> CoreProperties:
+    """Return what the file states of itself. Raises Unpackable."""
+    if "docProps/core.xml" not in archive:
+        return CoreProperties()
+    core = archive.xml("docProps/core.xml")
+    title, author, created, modified = (
+        " ".join(visible(core.findtext(name) or "").split())
+        for name in (f"{_DC}title", f"{_DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
+    )
+    return CoreProperties(title or None, author or None, as_date(created), as_date(modified))

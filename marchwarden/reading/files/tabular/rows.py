@@ -1,0 +1,82 @@
+"""Rows of cells → blocks: each row is one, below the names of its columns and the title of its table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from marchwarden.reading.passages import CELL_GAP, Block, Cell, visible
+
+# A number or date, with a sign, unit or currency: no name of a column. Years can name columns.
+_VALUE = re.compile(r"[^\w]*\d[\d\s.,:/'+-]*[^\W\d_]{0,3}[^\w]*", re.ASCII)
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+# Columns of a table that are read; a sheet can have 16,384. A guess that bounds the work for one row.
+MAX_COLUMNS = 500
+# Characters of a line above a table that is its title. A guess, the same as for HTML.
+_MAX_TITLE_CHARS = 200
+
+
+def table_blocks(rows: Iterable[Sequence[str]], *, has_names: bool | None = None) -> Iterator[Block]:
+    """Yield a block for each row that isn't empty; a row of one cell is a title of the rows below it.
+
+    `has_names` tells if the first row of several cells names the columns; None where the cells have to tell.
+    """
+    title = ""
+    names: Sequence[str] = ()
+    waiting: Sequence[str] | None = None
+    is_first = True
+    for raw in rows:
+        texts = [" ".join(visible(cell).split()) for cell in raw[:MAX_COLUMNS]]
+        while texts and not texts[-1]:
+            texts.pop()
+        filled = sum(map(bool, texts))
+        if not filled:
+            continue
+        if waiting is not None:
+            if filled > 1:
+                names = waiting
+                yield Block("row", _joined(names), shown=False)
+            else:  # names need a row below that they name
+                yield _row(waiting, (), title)
+            waiting = None
+        if filled == 1:
+            text = next(filter(None, texts))
+            if not names:
+                title = text if len(text) <= _MAX_TITLE_CHARS else ""
+            yield Block("row" if names else "line", text, header=_header(names, title) if names else None)
+        elif is_first and (has_names if has_names is not None else _are_names(texts)):
+            waiting, is_first = texts, False
+        else:
+            is_first = False
+            yield _row(texts, names, title)
+    if waiting is not None:
+        yield _row(waiting, (), title)
+
+
+def _are_names(texts: Sequence[str]) -> bool:
+    filled = [text for text in texts if text]
+    values = [text for text in filled if _VALUE.fullmatch(text)]
+    is_told = all(map(_YEAR.fullmatch, values)) and len(values) < len(filled)
+    return is_told and len(set(filled)) == len(filled)
+
+
+def _row(texts: Sequence[str], names: Sequence[str], title: str) -> Block:
+    joined = CELL_GAP.join(texts)
+    text = joined.strip(" |")
+    # Characters that were cut off before the first cell.
+    at = len(joined.lstrip(" |")) - len(joined)
+    cells = []
+    for number, each in enumerate(texts):
+        start, end = max(at, 0), min(at + len(each), len(text))
+        if each and start < end:
+            cells.append(Cell(start, end, names[number] if number < len(names) else ""))
+        at += len(each) + len(CELL_GAP)
+    return Block("row", text, header=_header(names, title) or None, cells=tuple(cells))
+
+
+def _header(names: Sequence[str], title: str) -> str:
+    return " · ".join(filter(None, (title, _joined(names))))
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return CELL_GAP.join(texts).strip(" |")
