@@ -77,6 +77,10 @@ def __getattr__(name: str) -> Any:
     """PEP 562: the public names, from the modules that hold them."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "Researcher":
+        from marchwarden.errors import require_package
+
+        require_package("dspy", "Researcher")
     module = next((module for module, names in _MODULES.items() if name in names), "contract")
     return getattr(import_module(f"{__name__}.{module}"), name)
 

@@ -35,7 +35,7 @@ from marchwarden.environment import (
     variables,
     without_credentials,
 )
-from marchwarden.errors import ConfigurationError, InvalidRequest
+from marchwarden.errors import ConfigurationError, InvalidRequest, require_package
 from marchwarden.source_table import GROUPS, SOURCES
 
 # Services that search the whole web, in the order in which they are used where several have a key.
@@ -259,8 +259,10 @@ class Settings(BaseModel):
         """Folder of the frozen web: the one that is set, else the shipped one."""
         return self.web or shipped("web")
 
-    def require_claude_key(self) -> None:
-        """Raise ConfigurationError where the model is Claude, and there is no key for it."""
+    def require_model(self) -> None:
+        """Raise ConfigurationError where the libraries of models are not installed, or Claude has no key."""
+        if self.model_id != EXTRACTIVE:
+            require_package("dspy", f"The model {self.model_id}")
         if self.model_id.startswith("anthropic/") and not (self.api_base or self.anthropic_api_key):
             raise ConfigurationError(
                 f"{self.model_id} needs a key", hint="Set ANTHROPIC_API_KEY, or MARCHWARDEN_MODEL=extractive."

@@ -78,6 +78,7 @@ CONTRACT = "docs/wiki/ResearchContract.md"
 EVALUATION = "docs/wiki/Evaluation.md"
 GLOSSARY = "docs/wiki/Glossary.md"
 GUIDE = "docs/wiki/DevelopmentGuide.md"
+MAN_PAGE = "docs/reference/marchwarden.1"
 MEASURE = "docs/how-to/evaluate.md"
 METRICS_PAGE = "docs/reference/metrics.md"
 PYTHON = "docs/reference/python.md"
@@ -144,6 +145,7 @@ def test_the_page_of_settings_is_the_generated_one() -> None:
 
 def test_the_page_of_the_command_line_is_the_generated_one() -> None:
     assert page(COMMAND_LINE) == GENERATED["command_line_page"](), "`make reference` writes it"
+    assert page(MAN_PAGE) == GENERATED["man_page"](), "`make reference` writes it"
     for names in [(name,) for name in group().commands] + [
         ("eval", "compare"),
         ("eval", "report"),
