@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -347,6 +348,21 @@ def load_settings(**overrides: object) -> Settings:
         ) from None
     except OSError as error:
         raise ConfigurationError(str(error), hint="Correct it, or remove it.") from None
+
+
+def settings_of(given: Settings | Mapping[str, object] | None) -> Settings:
+    """Return the settings that a caller means: its own, values by name over those of the environment, or the latter.
+
+    Raises ConfigurationError for an unknown name, a wrong value, and anything else than these.
+    """
+    if isinstance(given, Settings):
+        return given
+    if given is not None and not isinstance(given, Mapping):
+        raise ConfigurationError(
+            f"settings are a dict or Settings, not {type(given).__name__}.",
+            hint='For example: settings={"model": "extractive", "source": "snapshot"}',
+        )
+    return load_settings(**{field_of(name): value for name, value in (given or {}).items()})
 
 
 def validate_alone(field: str, value: str) -> object:

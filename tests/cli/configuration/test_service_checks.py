@@ -56,7 +56,7 @@ def test_proxies_are_named_without_their_passwords(monkeypatch: pytest.MonkeyPat
     [
         (0, {}, False, "as the search service has it"),
         (3600, {"age": "3600"}, False, "as the search service has it"),
-        (3630, {}, False, "60 minutes ahead of the search service's"),
+        (3610, {}, False, "60 minutes ahead of the search service's"),
         (-7210, {}, False, "120 minutes behind the search service's"),
         (3600, {}, True, None),
         (0, {"date": "yesterday"}, False, None),
