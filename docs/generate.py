@@ -6,9 +6,7 @@ what this module returns.
 
 from __future__ import annotations
 
-import ast
 import html
-import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +16,7 @@ import typer
 import typer.cli
 
 from marchwarden.cli import app
+from marchwarden.cli.configuration.setting_words import setting_sentences
 from marchwarden.environment import variable_of
 from marchwarden.settings import Settings
 
@@ -74,17 +73,7 @@ def settings_page() -> str:
 
 def settings_rows() -> list[tuple[str, str, str]]:
     """Variable, default and sentence of every setting, in the order of settings.py."""
-    tree = ast.parse((ROOT / "marchwarden/settings.py").read_text(encoding="utf-8"))
-    body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings").body
-    sentences = {
-        field.target.id: " ".join(text.value.value.split())
-        for field, text in itertools.pairwise(body)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(text, ast.Expr)
-        and isinstance(text.value, ast.Constant)
-        and isinstance(text.value.value, str)
-    }
+    sentences = setting_sentences()
     return [_setting(name, sentences[name]) for name in Settings.model_fields]
 
 
