@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marchwarden.agent.program import Researcher
-    from marchwarden.api import investigate, research, research_sync
+    from marchwarden.api import index, investigate, research, research_sync
     from marchwarden.contract import (
         Citation,
         ConfidenceFactors,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         ResearchResult,
         SourceAuthority,
     )
+    from marchwarden.corpus.indexing import IndexReport
     from marchwarden.errors import ConfigurationError, InvalidRequest, MarchwardenError, ResearchFailed, StorageError
     from marchwarden.settings import Settings, load_settings
 
@@ -47,6 +48,7 @@ __all__ = [
     "DiscoveryType",
     "Gap",
     "GapCategory",
+    "IndexReport",
     "InvalidRequest",
     "MarchwardenError",
     "OpenQuestion",
@@ -59,6 +61,7 @@ __all__ = [
     "Settings",
     "SourceAuthority",
     "StorageError",
+    "index",
     "investigate",
     "load_settings",
     "research",
@@ -67,7 +70,8 @@ __all__ = [
 
 _MODULES = {
     "agent.program": {"Researcher"},
-    "api": {"investigate", "research", "research_sync"},
+    "api": {"index", "investigate", "research", "research_sync"},
+    "corpus.indexing": {"IndexReport"},
     "errors": {"ConfigurationError", "InvalidRequest", "MarchwardenError", "ResearchFailed", "StorageError"},
     "settings": {"Settings", "load_settings"},
 }
@@ -77,9 +81,13 @@ def __getattr__(name: str) -> Any:
     """PEP 562: the public names, from the modules that hold them."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "Researcher":
+        from marchwarden.errors import require_package
+
+        require_package("dspy", "Researcher")
     module = next((module for module, names in _MODULES.items() if name in names), "contract")
     return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from marchwarden.agent.arguments import request_of
 from marchwarden.contract import Constraints, Depth, ResearchResult
-from marchwarden.settings import Settings, load_settings
+from marchwarden.errors import ConfigurationError
+from marchwarden.settings import DEFAULT_CORPUS, Settings, settings_of
 from marchwarden.sharing.publication import publishing
 from marchwarden.sources.reachability import with_reachable_sources
 from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.writer import TraceWriter
+
+if TYPE_CHECKING:
+    from marchwarden.corpus.indexing import IndexReport, Tell
 
 
 async def research(
@@ -22,9 +27,13 @@ async def research(
     depth: Depth | str = Depth.BALANCED,
     constraints: Constraints | dict[str, Any] | None = None,
     *,
-    settings: Settings | None = None,
+    settings: Settings | Mapping[str, object] | None = None,
+    on_progress: Callable[[str], None] | None = None,
 ) -> ResearchResult:
-    """Answer `question`; `settings` come from the environment and `.env` where none are given.
+    """Answer `question`.
+
+    `settings` are Settings, or a dict of some of them: `{"model": "extractive"}`. What is not given comes from the
+    environment and its files. `on_progress` is called with a line whenever something else is being done.
 
     Raises InvalidRequest, which names field and limit, before anything is run or written; ConfigurationError where
     a key, a model or a folder is missing; StorageError where the trace can't be written; ResearchFailed, with the
@@ -34,12 +43,16 @@ async def research(
     from marchwarden.agent.research import research as answer
 
     request = request_of(question, context, depth, constraints)
-    chosen = await asyncio.to_thread(with_reachable_sources, settings or load_settings())
+    chosen = await asyncio.to_thread(with_reachable_sources, settings_of(settings))
     trace_id = str(uuid4())
     async with publishing(chosen, trace_id):
         with (
             TraceWriter(
-                chosen.traces, trace_id, secrets=secrets_of(chosen), signing_key=chosen.signing_key
+                chosen.traces,
+                trace_id,
+                secrets=secrets_of(chosen),
+                on_progress=on_progress,
+                signing_key=chosen.signing_key,
             ) as writer,
             recorded_end(writer, trace_id, request.question),
         ):
@@ -56,7 +69,8 @@ async def investigate(
     seconds: float = 600.0,
     at_once: int = 3,
     resume: str | None = None,
-    settings: Settings | None = None,
+    settings: Settings | Mapping[str, object] | None = None,
+    on_progress: Callable[[str], None] | None = None,
 ) -> ResearchResult:
     """Answer `question` with the researchers of a team file, or with one for each source in the settings.
 
@@ -68,7 +82,7 @@ async def investigate(
     from marchwarden.orchestrator.investigator_call import run_investigation
     from marchwarden.orchestrator.team import own_team, read_team
 
-    chosen = settings or load_settings()
+    chosen = settings_of(settings)
     if team is None:
         chosen = await asyncio.to_thread(with_reachable_sources, chosen)
     request = request_of(question, context, depth, constraints or {"token_budget": TOKENS})
@@ -80,6 +94,7 @@ async def investigate(
         seconds=seconds,
         at_once=at_once,
         resumed=resume is not None,
+        tell=lambda number, message: on_progress(message) if on_progress else None,
     )
 
 
@@ -89,7 +104,8 @@ def research_sync(
     depth: Depth | str = Depth.BALANCED,
     constraints: Constraints | dict[str, Any] | None = None,
     *,
-    settings: Settings | None = None,
+    settings: Settings | Mapping[str, object] | None = None,
+    on_progress: Callable[[str], None] | None = None,
 ) -> ResearchResult:
     """Answer `question` as `research` does, for code without an event loop.
 
@@ -98,5 +114,32 @@ def research_sync(
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(research(question, context, depth, constraints, settings=settings))
+        return asyncio.run(
+            research(question, context, depth, constraints, settings=settings, on_progress=on_progress)
+        )
     raise RuntimeError("an event loop is running here: use `await research(…)` instead of research_sync")
+
+
+def index(
+    *paths: str | Path,
+    name: str = DEFAULT_CORPUS,
+    jobs: int = 0,
+    on_progress: Tell | None = None,
+) -> IndexReport:
+    """Index files and folders into the corpus `name`, which `settings={"source": "corpus:NAME"}` then searches.
+
+    Without paths it looks again at those that the corpus has. Files that have not changed are not read again. `jobs`
+    processes read, 0 for this one. `on_progress` is called with the number of files done, of files in all, and of
+    documents. Raises ConfigurationError for an unusable name, or a path that is not there; StorageError where the
+    corpus can't be written.
+    """
+    from marchwarden.corpus.corpora import corpus_at, open_corpus
+    from marchwarden.corpus.indexing import index_files
+
+    found = [Path(path).expanduser() for path in paths]
+    if missing := [str(path) for path in found if not path.exists()]:
+        raise ConfigurationError(f"there is no such file or folder: {', '.join(missing)}")
+    corpus = corpus_at(name)
+    if not found:
+        open_corpus(name)
+    return index_files(corpus, found, jobs=jobs, tell=on_progress or (lambda files, of, documents: None))

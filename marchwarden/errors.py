@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -101,6 +102,24 @@ def _problem(error: ErrorDetails) -> str:
 
 class ConfigurationError(MarchwardenError):
     pass
+
+
+# Packages that only some uses need, and the extras that bring them.
+EXTRAS = {"dspy": "models", "anthropic": "models", "optuna": "compile", "datasets": "evaluate"}
+
+
+def require_package(name: str, purpose: str) -> None:
+    """Raise ConfigurationError, with the extra that brings it, where a package is not installed."""
+    if find_spec(name) is None:
+        raise missing_package(name, purpose)
+
+
+def missing_package(name: str, purpose: str = "This") -> ConfigurationError:
+    """Return the error for a package of EXTRAS that is not installed."""
+    return ConfigurationError(
+        f"{purpose} needs {name}, which is not installed.",
+        hint=f'Install it: pip install "marchwarden[{EXTRAS[name]}]"',
+    )
 
 
 class BudgetExhausted(MarchwardenError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -35,7 +36,7 @@ from marchwarden.environment import (
     variables,
     without_credentials,
 )
-from marchwarden.errors import ConfigurationError, InvalidRequest
+from marchwarden.errors import ConfigurationError, InvalidRequest, require_package
 from marchwarden.source_table import GROUPS, SOURCES
 
 # Services that search the whole web, in the order in which they are used where several have a key.
@@ -264,8 +265,10 @@ class Settings(BaseModel):
         """Folder of the frozen web: the one that is set, else the shipped one."""
         return self.web or shipped("web")
 
-    def require_claude_key(self) -> None:
-        """Raise ConfigurationError where the model is Claude, and there is no key for it."""
+    def require_model(self) -> None:
+        """Raise ConfigurationError where the libraries of models are not installed, or Claude has no key."""
+        if self.model_id != EXTRACTIVE:
+            require_package("dspy", f"The model {self.model_id}")
         if self.model_id.startswith("anthropic/") and not (self.api_base or self.anthropic_api_key):
             raise ConfigurationError(
                 f"{self.model_id} needs a key", hint="Set ANTHROPIC_API_KEY, or MARCHWARDEN_MODEL=extractive."
@@ -350,6 +353,21 @@ def load_settings(**overrides: object) -> Settings:
         ) from None
     except OSError as error:
         raise ConfigurationError(str(error), hint="Correct it, or remove it.") from None
+
+
+def settings_of(given: Settings | Mapping[str, object] | None) -> Settings:
+    """Return the settings that a caller means: its own, values by name over those of the environment, or the latter.
+
+    Raises ConfigurationError for an unknown name, a wrong value, and anything else than these.
+    """
+    if isinstance(given, Settings):
+        return given
+    if given is not None and not isinstance(given, Mapping):
+        raise ConfigurationError(
+            f"settings are a dict or Settings, not {type(given).__name__}.",
+            hint='For example: settings={"model": "extractive", "source": "snapshot"}',
+        )
+    return load_settings(**{field_of(name): value for name, value in (given or {}).items()})
 
 
 def validate_alone(field: str, value: str) -> object:

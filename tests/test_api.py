@@ -47,6 +47,50 @@ def the_trace(tmp_path: Path) -> Trace:
 
 
 @pytest.mark.anyio
+async def test_settings_can_be_a_dict_and_progress_is_told(tmp_path: Path) -> None:
+    settings = some_settings(tmp_path)
+    told: list[str] = []
+    named: dict[str, object] = {"model": "extractive", "source": "snapshot", "web": settings.web}
+    result = await research(QUESTION, depth="shallow", settings=named, on_progress=told.append)
+    assert "late July" in result.answer
+    assert told
+    document = result.to_markdown(QUESTION)
+    assert document.startswith(f"# {QUESTION}\n\n")
+    assert result._repr_markdown_() == result.to_markdown() == document.partition("\n\n")[2]
+    assert "> Tomatoes ripen in Utah from late July to September." in document
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"modle": "extractive"}, "modle: no such setting"),
+        ({"max_seconds": "soon"}, "MARCHWARDEN_MAX_SECONDS: must be a number"),
+        ("extractive", "settings are a dict or Settings, not str"),
+    ],
+)
+def test_settings_that_are_none_are_refused_in_plain_words(settings: Any, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        research_sync(QUESTION, settings=settings)
+
+
+def test_files_are_indexed_and_their_corpus_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rain.md").write_text("In 2024 we measured 14 litres of rain a week in the rain barrel.")
+    told: list[tuple[int, int, int]] = []
+    report = marchwarden.index(tmp_path / "rain.md", name="rain", on_progress=lambda *counts: told.append(counts))
+    assert (report.documents, report.added) == (1, 1)
+    assert told
+    assert marchwarden.index(name="rain").unchanged == 1
+    with pytest.raises(ConfigurationError, match="there is no such file or folder: nowhere"):
+        marchwarden.index("nowhere")
+    with pytest.raises(ConfigurationError, match="there is no corpus default"):
+        marchwarden.index()
+
+
+def test_dir_lists_the_public_names_alone() -> None:
+    assert {name for name in dir(marchwarden) if not name.startswith("__")} == set(marchwarden.__all__)
+
+
+@pytest.mark.anyio
 async def test_a_question_gets_an_answer_with_a_trace_that_bears_it_out(tmp_path: Path) -> None:
     settings = some_settings(tmp_path)
     result = await research(QUESTION, depth="shallow", settings=settings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import contextlib
 import enum
 import functools
@@ -79,6 +81,7 @@ CONTRACT = "docs/wiki/ResearchContract.md"
 EVALUATION = "docs/wiki/Evaluation.md"
 GLOSSARY = "docs/wiki/Glossary.md"
 GUIDE = "docs/wiki/DevelopmentGuide.md"
+MAN_PAGE = "docs/reference/marchwarden.1"
 MEASURE = "docs/how-to/evaluate.md"
 METRICS_PAGE = "docs/reference/metrics.md"
 PYTHON = "docs/reference/python.md"
@@ -145,6 +148,7 @@ def test_the_page_of_settings_is_the_generated_one() -> None:
 
 def test_the_page_of_the_command_line_is_the_generated_one() -> None:
     assert page(COMMAND_LINE) == GENERATED["command_line_page"](), "`make reference` writes it"
+    assert page(MAN_PAGE) == GENERATED["man_page"](), "`make reference` writes it"
     for names in [(name,) for name in group().commands] + [
         ("eval", "compare"),
         ("eval", "report"),
@@ -288,6 +292,22 @@ def test_the_python_examples_of_the_reference_run() -> None:
             exec(compile(example, PYTHON, "exec"), {})
     assert Path("researcher.json").exists()
     assert "[1]" in printed.getvalue()
+
+
+def test_the_cells_of_the_notebook_run_one_after_another() -> None:
+    printed, names = io.StringIO(), dict[str, Any]()
+    with contextlib.redirect_stdout(printed):
+        for cell in blocks("docs/how-to/notebooks.md", "python"):
+            code = compile(cell, "a cell", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            ended = eval(code, names)
+            if ended is not None:
+                asyncio.run(ended)
+    told = printed.getvalue()
+    assert "modle: no such setting - Did you mean model?" in told
+    assert "1 document" in told
+    assert "14 litres of rain a week" in told
+    assert len(told.splitlines()) > 8, "progress is told"
+    assert "14 litres" in names["result"]._repr_markdown_()
 
 
 def test_the_file_of_the_tutorial_is_found_cited_and_verified(

@@ -7,7 +7,7 @@ research without a model.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from marchwarden.observations import FetchOutcome, SearchOutcome
 from marchwarden.programs import Note, Program
 from marchwarden.programs.keeping import kept_program
 from marchwarden.programs.parameters import DEFAULT
-from marchwarden.settings import Settings, load_settings
+from marchwarden.settings import Settings, settings_of
 from marchwarden.sharing.publication import publishing
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.sources.tools import Reader, SearchProvider
@@ -68,7 +68,7 @@ class Researcher(dspy.Module):  # type: ignore[misc]
 
     def __init__(
         self,
-        settings: Settings | None = None,
+        settings: Settings | Mapping[str, object] | None = None,
         *,
         connect: Connect = connect,
         call: CallContext | None = None,
@@ -80,7 +80,7 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         that can't be used.
         """
         super().__init__()
-        settings = settings or load_settings()
+        settings = settings_of(settings)
         replaced = call.replacements if call else None
         program = replaced.program if replaced else program_in_force(settings)
         for name, predictor in predictors_in_force(program).items():

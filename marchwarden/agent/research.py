@@ -10,6 +10,7 @@ from marchwarden.agent.loop import ResearchCall
 from marchwarden.agent.recording import CallContext, Origin
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.errors import require_package
 from marchwarden.programs.keeping import kept_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import EXTRACTIVE, Settings
@@ -46,6 +47,7 @@ async def research_in(
     """Answer one question as `research` does, within a call that is prepared; `connect` opens another model."""
     if settings.model_id == EXTRACTIVE:
         return await _without_model(request, settings, context)
+    require_package("dspy", f"The model {settings.model_id}")
     from marchwarden.agent.program import Researcher
     from marchwarden.lm import connect as usual
 

@@ -22,7 +22,7 @@ from marchwarden.cli.evaluation import eval
 from marchwarden.cli.library import history, show, store
 from marchwarden.cli.optimization import calibrate, compile, programs
 from marchwarden.cli.quick import QuickCommand, QuickGroup
-from marchwarden.errors import MarchwardenError
+from marchwarden.errors import EXTRAS, MarchwardenError, missing_package
 
 # Exit codes: as the shell's of a failure, and of a process that SIGINT ended (128 + 2).
 FAILURE, INTERRUPTED = 1, 130
@@ -145,6 +145,8 @@ def _report(error: Exception) -> None:
 
     if debugging():
         console.traceback()
+    if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
+        error = missing_package(error.name)
     if isinstance(error, MarchwardenError):
         console.error(str(error), error.hint)
     else:

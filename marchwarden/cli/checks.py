@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OLDEST_PYTHON = (3, 10)
 # Free space below which a folder is reported. A guess: a trace with its pages takes a few MB.
 LEAST_FREE_MB = 200
-DEPENDENCIES = ("dspy", "anthropic", "tavily-python", "mcp", "httpx", "trafilatura", "tantivy", "pydantic", "typer")
+DEPENDENCIES = ("tavily-python", "mcp", "httpx", "trafilatura", "tantivy", "pydantic", "typer")
 # Time for a model or a search service to answer. A guess: a local model may have to be loaded first.
 _ONLINE_TIMEOUT_S = 30.0
 
@@ -38,11 +38,14 @@ def environment_checks() -> Iterator[Check]:
     else:
         yield Check("python", "ok", running)
     versions = {name: installed(name) for name in DEPENDENCIES}
+    of_models = {name: version for name in ("dspy", "anthropic") if (version := installed(name))}
     if missing := [name for name, version in versions.items() if version is None]:
         advice = "Install them: pip install marchwarden"
         yield Check("libraries", "broken", f"missing: {', '.join(missing)}", advice)
     else:
-        yield Check("libraries", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
+        yield Check(
+            "libraries", "ok", ", ".join(f"{name} {version}" for name, version in {**of_models, **versions}.items())
+        )
 
 
 def settings_checks(settings: Settings) -> Iterator[Check]:
@@ -135,6 +138,8 @@ def _model(settings: Settings) -> Check:
 
     if settings.model_id == EXTRACTIVE:
         advice = "Set ANTHROPIC_API_KEY, or MARCHWARDEN_MODEL for another model, to have one write."
+        if installed("dspy") is None:
+            advice += ' It needs: pip install "marchwarden[models]"'
         return Check("model", "note", "none: answers are put together from sentences of pages", advice)
     try:
         _connect(settings)

@@ -108,7 +108,7 @@ def command(
     settings = load_settings(model=model, source=source)
     if team is None:
         settings = with_reachable_sources(settings)
-    settings.require_claude_key()
+    settings.require_model()
     chosen = read_team(team) if team else own_team(settings)
     trace_id = None
     if resume is not None:

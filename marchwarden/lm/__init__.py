@@ -154,6 +154,7 @@ def connect(settings: Settings, budget: Budget, recorder: Recorder) -> Model | N
     """
     if settings.model_id == EXTRACTIVE:
         return None
+    settings.require_model()
     from marchwarden.lm.resolve import resolve
 
     return Model(settings.model_id, resolve(settings), budget, recorder, secrets=secrets_of(settings))

@@ -36,7 +36,6 @@ def resolve(settings: Settings) -> Engine:
     if provider == "anthropic":
         from marchwarden.lm.anthropic import AnthropicEngine, capabilities_of
 
-        settings.require_claude_key()
         key = _secret(settings.api_key if settings.api_base else None) or _secret(settings.anthropic_api_key)
         return PerLoopEngine(
             lambda: AnthropicEngine(name, key or "none", base_url=settings.api_base), capabilities_of(name)

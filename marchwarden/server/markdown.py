@@ -63,6 +63,12 @@ def as_markdown(result: ResearchResult, *, limit: int = TEXT_TOKENS) -> str:
     return "\n\n".join(block for block in kept if block) + "\n"
 
 
+def document(result: ResearchResult, question: str | None = None) -> str:
+    """Return the whole result as a Markdown document, with the question as its title where it is given."""
+    title = [f"# {markdown_line(question)}"] if question else []
+    return "\n\n".join([*title, *blocks(result, hashes=True)]) + "\n"
+
+
 def blocks(result: ResearchResult, *, hashes: bool = False) -> Iterator[str]:
     """Yield the result's paragraphs, the most useful first; a blank line belongs between any two.
 

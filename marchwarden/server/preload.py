@@ -8,9 +8,9 @@ from __future__ import annotations
 import gc
 import threading
 from importlib import import_module
+from importlib.util import find_spec
 
 from chardet import detect
-from tqdm import tqdm  # type: ignore[import-untyped]
 
 from marchwarden.http.addresses import organisation_of
 
@@ -26,7 +26,6 @@ _NEEDED_SOON = (
     "marchwarden.corpus.corpus_fetcher",
     "marchwarden.frozen_web.pages",
     "marchwarden.reading.page",
-    "h2",
     "httpx",
     "idna",
     "lxml.html",
@@ -46,7 +45,8 @@ organisation_of("example.org")
 detect(b"caf\xe9")
 # tqdm, which ranking goes through, would share a semaphore among the processes of all calls: one that is killed while
 # it holds that keeps every later call waiting for ever. Each process gets a lock of its own.
-tqdm.set_lock(threading.RLock())
+if find_spec("tqdm"):  # which comes with the libraries of models
+    import_module("tqdm").tqdm.set_lock(threading.RLock())
 # These objects stay, and a collector that visits them would copy their memory into each process.
 gc.freeze()
 gc.enable()

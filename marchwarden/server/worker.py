@@ -19,6 +19,7 @@ import time
 import types
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -153,9 +154,9 @@ def _preloaded(settings: Settings) -> list[str]:
     modules = ["marchwarden.server.preload"]
     if embedding.is_used(settings):
         modules.append("marchwarden.server.preload_model")
-    if model_id != EXTRACTIVE:
+    if model_id != EXTRACTIVE and find_spec("dspy"):
         modules += ["dspy", "marchwarden.lm.metered", "marchwarden.lm.adapter", "marchwarden.lm.resolve"]
-    if model_id.startswith("anthropic/"):
+    if model_id.startswith("anthropic/") and find_spec("anthropic"):
         modules += ["anthropic", "marchwarden.lm.anthropic"]
     return modules
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from marchwarden import ResearchResult, load_settings, research_sync
 from marchwarden.audit.bundle import Views
-from marchwarden.cli.views.result_file import markdown
+from marchwarden.server.markdown import document as markdown
 from marchwarden.trace import standalone_verifier as verifier
 
 VIEWS = Views(report=markdown)

@@ -15,12 +15,13 @@ from rich.console import Console
 from marchwarden.audit.evidence_page import evidence_page
 from marchwarden.audit.verdict import Verdict, evidence_of_trace
 from marchwarden.cli.views import console
-from marchwarden.cli.views.result_file import markdown, write_report
+from marchwarden.cli.views.result_file import write_report
 from marchwarden.cli.views.result_view import result_view
 from marchwarden.cli.views.trace_view import timeline_view, trace_list_view, verdict_view
 from marchwarden.contract import ResearchResult
 from marchwarden.observations import UNSAFE
 from marchwarden.server.markdown import as_markdown
+from marchwarden.server.markdown import document as markdown
 from marchwarden.trace import standalone_verifier as verifier
 from marchwarden.trace.reader import list_traces, read_trace
 from marchwarden.trace.timeline import timeline

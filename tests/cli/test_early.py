@@ -40,6 +40,16 @@ def test_it_agrees_with_the_settings(
     assert server_token() == (settings.server_token.get_secret_value() if settings.server_token else None)
 
 
+def test_the_config_file_is_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MARCHWARDEN_TRACE_DIR")
+    file = Path("~/.marchwarden/config.toml").expanduser()
+    file.parent.mkdir()
+    file.write_text('trace_dir = "~/kept"\ndebug = true\nserver_token = "a-token-of-a-server"\n', encoding="utf-8")
+    assert trace_folder() == load_settings().traces == Path.home() / "kept"
+    assert debugging()
+    assert server_token() == "a-token-of-a-server"
+
+
 def test_a_debug_switch_that_is_no_boolean_is_off_until_the_settings_report_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

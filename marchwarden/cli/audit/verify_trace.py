@@ -67,9 +67,9 @@ def views() -> Views:
     """Return the files for people that a bundle is exported with."""
     from marchwarden.audit.bundle import Views
     from marchwarden.audit.evidence_page import evidence_page
-    from marchwarden.cli.views.result_file import markdown
+    from marchwarden.server.markdown import document
 
-    return Views(report=markdown, evidence_page=evidence_page)
+    return Views(report=document, evidence_page=evidence_page)
 
 
 def _signer(given: Path | None, *, own: bool) -> str | None:

@@ -72,7 +72,7 @@ class Connection:
         settings = load_settings(**self._overrides)
         self.traces = settings.traces
         # What is wrong for certain is said at once, before a server is started for it.
-        settings.require_claude_key()
+        settings.require_model()
         settings.require_search_key()
         if settings.store is not None:
             from marchwarden.sharing.object_store import ObjectStore

@@ -132,7 +132,9 @@ def _typed(field: str, text: str) -> Value:
     try:
         value = validate_alone(field, text)
     except InvalidRequest as error:
-        raise ConfigurationError(str(error)) from None
+        from marchwarden.cli.configuration.setting_words import setting_sentences
+
+        raise ConfigurationError(str(error), hint=setting_sentences()[field]) from None
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, bool | int | float) else text

@@ -133,6 +133,6 @@ def clock_check(skew_s: float | None) -> Iterator[Check]:
     yield Check(
         "clock",
         "note",
-        f"{abs(skew_s) / 60:,.0f} minutes {direction} the search service's",
+        f"{round(abs(skew_s) / 60):,} minutes {direction} the search service's",
         "Set the clock: dates of pages and of certificates are judged by it.",
     )

@@ -8,8 +8,8 @@ from marchwarden.audit.bibliography import ENDINGS as BIBLIOGRAPHIES
 from marchwarden.audit.bibliography import bibliography
 from marchwarden.errors import StorageError
 from marchwarden.files import write_output
-from marchwarden.server.markdown import blocks
-from marchwarden.text.escaping import json_text, markdown_line
+from marchwarden.server.markdown import document
+from marchwarden.text.escaping import json_text
 from marchwarden.trace.reader import read_trace
 
 if TYPE_CHECKING:
@@ -55,14 +55,9 @@ def write_report(
         listed = bibliography(result.citations, BIBLIOGRAPHIES[ending], read.date() if read else None)
         body = listed.encode("utf-8", "replace")
     else:
-        body = markdown(result, question).encode("utf-8", "replace")
+        body = document(result, question).encode("utf-8", "replace")
     try:
         write_output(path, body)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise StorageError(f"{path} can't be written: {reason}", hint="Choose another --output.") from error
-
-
-def markdown(result: ResearchResult, question: str) -> str:
-    """Return the result as a Markdown document. Text of pages and models is escaped; the markers `[n]` are kept."""
-    return "\n\n".join([f"# {markdown_line(question)}", *blocks(result, hashes=True)]) + "\n"

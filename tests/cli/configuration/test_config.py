@@ -75,7 +75,7 @@ def test_a_link_to_a_file_kept_elsewhere_stays_a_link(run: Run, link: bool) -> N
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("max_seconds", "soon"), "max_seconds: must be a number"),
+        (("max_seconds", "soon"), "max_seconds: must be a number\nSeconds of wall time for one call."),
         (("max_seconds", "0"), "max_seconds: must be more than 0"),
         (("offline", "perhaps"), "offline: must be true or false"),
         (("source", "wikipdia"), "did you mean wikipedia?"),

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.views.result_file import markdown, write_report
+from marchwarden.cli.views.result_file import write_report
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import StorageError
+from marchwarden.server.markdown import document as markdown
 from tests.cli.results import a_hostile_result, a_result
 
 
