@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -49,6 +52,7 @@ def test_what_could_not_be_read_is_told_with_nothing_that_a_terminal_would_obey(
     assert "\x1b" not in ran.err + ran.out
     assert "\\x1b]0;owned\\x07.md" in ran.said
     assert "skipped: 1 of other kinds" in ran.out
+    assert "files that end with .exe can't be read: a.exe" in ran.out
 
 
 def test_as_json_a_run_says_all_that_it_did(run: Run, folder: Path) -> None:
@@ -70,6 +74,22 @@ def test_as_json_a_run_says_all_that_it_did(run: Run, folder: Path) -> None:
     }
 
 
+def test_a_corpus_is_watched_until_ctrl_c(run: Run, folder: Path) -> None:
+    index(folder)
+
+    def interrupt() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background has it ignored
+    timer = threading.Timer(2, interrupt)
+    timer.start()
+    ran = run("index", str(folder), "--watch", "--jobs", "1")
+    timer.join()
+    signal.signal(signal.SIGINT, before)
+    assert ran.code == 130
+    assert "What was read is kept." in ran.said
+
+
 def test_nothing_to_index_is_an_exit_code_of_its_own(run: Run, tmp_path: Path) -> None:
     assert run("index", str(write(tmp_path / "empty", {"a.exe": "x"}))).code == 3
 
@@ -81,6 +101,8 @@ def test_nothing_to_index_is_an_exit_code_of_its_own(run: Run, tmp_path: Path) -
         (["--list", "--remove", "x"], 2, "--remove can't go with --list"),
         (["--list", "--name", "x"], 2, "--name can't go with --list"),
         (["--jobs", "0"], 2, "--jobs: "),
+        (["--watch", "--json", "."], 2, "--json can't go with --watch"),
+        (["--list", "--watch"], 2, "--watch can't go with --list"),
         ([], 1, "there is no corpus default Make it: marchwarden index FOLDER"),
         (["--name", "notes"], 1, "Make it: marchwarden index FOLDER --name notes"),
         (["--name", "../x", "."], 1, "'../x' is not a valid name of a corpus"),

@@ -25,6 +25,13 @@ def test_hidden_files_and_what_programs_fill_are_passed_over(tmp_path: Path) -> 
     found = walk([tmp_path])
     assert names(found, tmp_path) == ["b.md", "a/c.TXT"]
     assert found.others == 1
+    assert {os.path.relpath(path, tmp_path): reason for path, reason in found.skipped.items()} == {
+        ".git": "its name begins with a dot",
+        "node_modules": "folders of this name are filled by programs",
+        ".hidden.md": "its name begins with a dot",
+        "x.exe": "files that end with .exe can't be read",
+        "~$open.docx": "it only marks a document as open",
+    }
 
 
 def test_a_hidden_folder_that_is_named_is_walked(tmp_path: Path) -> None:
@@ -41,6 +48,7 @@ def test_links_are_not_followed_but_a_root_may_be_one(tmp_path: Path) -> None:
     found = walk([tmp_path / "root"])
     assert names(found, tmp_path) == ["in/a.md"]
     assert found.links == 3
+    assert set(found.skipped.values()) == {"links are not followed"}
 
 
 def test_what_is_no_ordinary_file_or_has_no_name_to_show_is_refused(tmp_path: Path) -> None:

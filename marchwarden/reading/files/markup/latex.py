@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 logging.getLogger("pylatexenc").addHandler(logging.NullHandler())
 
-# Characters that are read, and characters of a paragraph that are converted. Guesses that bound the time.
+# Characters that are read, and characters that are converted at once. Guesses that bound the time.
 _MAX_CHARS, _MAX_PARAGRAPH_CHARS = 1_000_000, 20_000
 # Characters of a heading, or another argument. A guess that bounds the work.
 _MAX_ARGUMENT_CHARS = 2_000
@@ -33,20 +33,22 @@ _MAX_DEPTH = 50
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _BODY = re.compile(r"\\begin\s*\{document\}(.*?)(?:\\end\s*\{document\}|\Z)", re.DOTALL)
-_CODE = re.compile(r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim|alltt)\}(?:\[[^\]\n]*\]|\{[^}\n]*\})*\n?")
+_CODE = re.compile(
+    r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim|alltt)\}(?:\[[^\]\n]{0,300}\]|\{[^}\n]{0,300}\})*\n?"
+)
 _TABLE = re.compile(r"\\begin\{(tabular[x*]?|longtable|tabulary)\}")
 _UNSEEN = re.compile(r"\\begin\{(comment|tikzpicture|filecontents\*?|thebibliography|CCSXML|picture|pgfpicture)\}")
 # Lines of a table.
 _RULES = re.compile(
-    r"\\(?:hline|toprule|midrule|bottomrule|endhead|endfoot)\b|\\c(?:line|midrule)\s*(?:\(\w+\))?\{[^}]*\}"
+    r"\\(?:hline|toprule|midrule|bottomrule|endhead|endfoot)\b|\\c(?:line|midrule)\s*(?:\(\w+\))?\{[^}]{0,300}\}"
 )
 _HEADING = re.compile(
-    r"\\(?:part|chapter|section|subsection|subsubsection|paragraph|subparagraph)\*?\s*(?:\[[^\]\n]*\])?\s*\{"
+    r"\\(?:part|chapter|section|subsection|subsubsection|paragraph|subparagraph)\*?\s*(?:\[[^\]\n]{0,300}\])?\s*\{"
 )
 _EDGE = re.compile(
-    r"\\item\b\s*(?:\[([^\]\n]*)\])?|\\(?:begin|end)\s*\{(itemize|enumerate|description|abstract|quote|quotation|center"
+    r"\\item\b\s*(?:\[([^\]\n]{0,300})\])?|\\(?:begin|end)\s*\{(itemize|enumerate|description|abstract|quote|quotation|center"
     r"|figure\*?|table\*?|document|theorem|lemma|proof|definition|frame|minipage|flushleft|flushright|itemize\*)\}"
-    r"(?:\[[^\]\n]*\])?"
+    r"(?:\[[^\]\n]{0,300}\])?"
 )
 # Commands with what they name: labels, citations, files, lengths. `\\today` would say another thing tomorrow.
 _NAMING = re.compile(
@@ -102,12 +104,12 @@ def _environments(text: str, begin: re.Pattern[str]) -> Iterator[tuple[int, int,
 
 
 def _argument(text: str, name: str) -> str:
-    found = re.search(rf"\\{name}\s*(?:\[[^\]\n]*\])?\s*\{{", text)
+    found = re.search(rf"\\{name}\s*(?:\[[^\]\n]{{0,300}}\])?\s*\{{", text)
     return text[found.end() : _end_of(text, found.end())] if found else ""
 
 
 def _without_command(text: str, name: str) -> str:
-    found = re.search(rf"\\{name}\s*(?:\[[^\]\n]*\])?\s*\{{", text)
+    found = re.search(rf"\\{name}\s*(?:\[[^\]\n]{{0,300}}\])?\s*\{{", text)
     return text[: found.start()] + text[_end_of(text, found.end()) + 1 :] if found else text
 
 
@@ -178,7 +180,10 @@ def _converter() -> LatexNodes2Text:
 
 def _plain(text: str) -> str:
     """Return the text of a piece of LaTeX, on one line."""
-    text = _NAMING.sub("", text[:_MAX_PARAGRAPH_CHARS])
+    if len(text) > _MAX_PARAGRAPH_CHARS:
+        cut = text.rfind(" ", 1, _MAX_PARAGRAPH_CHARS) + 1 or _MAX_PARAGRAPH_CHARS
+        return f"{_plain(text[:cut])} {_plain(text[cut:])}".strip()
+    text = _NAMING.sub("", text)
     if not any(mark in text for mark in "\\${}~`'-"):
         return " ".join(text.split())
     if text.count("{") > 20 and _depth(text) > _MAX_DEPTH:

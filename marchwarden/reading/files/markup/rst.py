@@ -18,7 +18,13 @@ _MAX_CHARS = 400_000
 _MAX_BLANKS, _MAX_EQUAL_MARKS = 200, 200
 
 _BLANKS = re.compile(rf"^([ \t]{{{_MAX_BLANKS}}})[ \t]+", re.MULTILINE)
-_EQUAL_MARKS = re.compile(rf"([^\w\s])\1{{{_MAX_EQUAL_MARKS},}}")
+_EQUAL_MARKS = re.compile(rf"([^\w\s]|\+[-=])\1{{{_MAX_EQUAL_MARKS},}}")
+_BLOCK_EDGE = re.compile(r"\n[ \t]*\n")
+_MARKS = re.compile(r"[*`|_]+")
+# Marks of a block times its characters: docutils looks for the end of each up to the end of the block. A guess.
+_MAX_SEARCHED = 100_000_000
+# docutils refuses a text with longer lines than "line_length_limit".
+_LONG_LINE = re.compile(r"([^\n]{5000}\S{0,1000}) ")
 # Directives that change what later files mean, or say another thing tomorrow: without `::`, they are comments.
 _UNSTEADY = re.compile(r"^([ \t]*\.\.[ \t]+)(?:(?:default-)?role|\|[^|\n]+\|[ \t]+date)::", re.MULTILINE)
 # docutils knows directives for code that refuse the options of Sphinx.
@@ -39,7 +45,7 @@ _SETTINGS = {
     "math_output": "LaTeX",
     "toc_backlinks": False,
     "footnote_backlinks": False,
-    "line_length_limit": 100_000,
+    "line_length_limit": 10_000,
 }
 
 
@@ -48,6 +54,9 @@ def read_rst(body: bytes, content_type: str | None) -> FileContent | Failure:
     text = visible(decode(body, content_type))[:_MAX_CHARS]
     text = _BLANKS.sub(r"\1", text)
     text = _EQUAL_MARKS.sub(lambda found: found[1] * _MAX_EQUAL_MARKS, text)
+    text = _BLOCK_EDGE.sub("\n\n", text)
+    text = "\n\n".join(map(_bounded, text.split("\n\n")))
+    text = _LONG_LINE.sub(r"\1\n", text)
     text = _CODE_DIRECTIVE.sub(r"\1sphinx-\2::", _UNSTEADY.sub(r"\1", text))
     try:
         markup, facts = _render(text)
@@ -62,6 +71,12 @@ def read_rst(body: bytes, content_type: str | None) -> FileContent | Failure:
         published=as_date(facts.get("date", "")),
         links=tuple(links),
     )
+
+
+def _bounded(block: str) -> str:
+    """Return a block between blank lines, without marks where docutils would look too long for the ends of them."""
+    marks = sum(map(block.count, "*`|_"))
+    return block if marks * len(block) < _MAX_SEARCHED else _MARKS.sub(" ", block)
 
 
 def _reader() -> Any:

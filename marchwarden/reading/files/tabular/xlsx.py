@@ -210,7 +210,8 @@ def _number(value: str, shape: str, epoch: datetime) -> str:
             return f"{100 * number:.{len(shape.partition('%')[0].partition('.')[2])}f}%"
         letters = set(shape.split(";")[0].lower())
         if letters & set("ymdhs") and not letters & set("#0?e@"):
-            moment = epoch + timedelta(days=number)
+            # Excel counts a 29 February 1900, so that the days before it are one later than they count.
+            moment = epoch + timedelta(days=number + (epoch == _Workbook.epoch and 0 < number < 60))
             moment += timedelta(microseconds=500_000)  # shares of a day are rounded to seconds
             day, hour = f"{moment:%Y-%m-%d}", f"{moment:%H:%M:%S}".removesuffix(":00")
             if "[" in shape:  # hours that passed, more than a day's too
