@@ -392,7 +392,7 @@ def field_of(name: str) -> str:
     near = next(iter(get_close_matches(field, Settings.model_fields, n=1)), None)
     raise ConfigurationError(
         f"{name}: no such setting",
-        hint=f"Did you mean {near}?" if near else "docs/reference/settings.md lists all settings.",
+        hint=f"Did you mean {near}?" if near else "`marchwarden config --all` lists all settings.",
     )
 
 

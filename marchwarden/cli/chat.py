@@ -97,5 +97,7 @@ def _next_question() -> str | None:
         question = line.decode("utf-8", "surrogateescape").strip()
         if not line or question in ("/quit", "/exit"):
             return None
-        if question:
+        if question.startswith("/"):
+            console.notice(f"{question}: no such command. Type a question, or /quit to leave.")
+        elif question:
             return question

@@ -77,7 +77,7 @@ def _store(traces: Path, url: str) -> Check:
         # Calls are answered all the same.
         return Check("store", "note", str(error), error.hint or "Traces wait until it can be used again.")
     if waiting := len(Outbox(traces).waiting()):
-        left = f"{store.shown}; {waiting} traces are not there yet"
+        left = f"{store.shown}; {waiting} {'trace is' if waiting == 1 else 'traces are'} not there yet"
         return Check("store", "note", left, "Publish them: marchwarden store push")
     return Check("store", "ok", store.shown)
 
@@ -102,7 +102,7 @@ def variables_check() -> Check:
     if unknown := unknown_variables():
         said.append(f"{', '.join(unknown)}: no such setting")
         guesses = [f"{name}: did you mean {meant}?" for name, meant in unknown.items() if meant]
-        advice += guesses or ["docs/reference/settings.md lists all settings."]
+        advice += guesses or ["`marchwarden config --all` lists all settings."]
     if said:
         return Check(
             "settings", "note", "; ".join(each.rstrip(".") for each in said), " ".join(dict.fromkeys(advice)) or None

@@ -22,9 +22,9 @@ PROGRAM, CALIBRATION = "program.json", "calibration.json"
 PARAMETERS = "parameters"
 # Bytes of a file, at most: instructions and demonstrations are a prompt, and no prompt is so long. A guess.
 MOST_BYTES = 1_000_000
-# Readings of a program that another process replaces meanwhile. A guess: it takes two replacements within one reading
-# to need a third.
-_ATTEMPTS = 3
+# Readings of a program that another process replaces meanwhile. A guess: each needs one more replacement within one
+# reading, and three were too few beside a writer that never rests on a busy machine.
+_ATTEMPTS = 10
 
 Kind = TypeVar("Kind", bound=BaseModel)
 

@@ -117,7 +117,7 @@ async def run(
         call = CallContext(Budget(request.constraints, seconds), writer, trace_id)
         researcher = Researcher(configured, connect=connect, call=call)
         asked = await researcher.acall(question=question, context=context, constraints=constraints)
-    return Run(asked.result, read_trace(writer.path), Store(configured.store), progress)
+    return Run(asked.result, read_trace(writer.path), Store(configured.store_folder), progress)
 
 
 async def test_a_model_plans_reads_and_writes() -> None:

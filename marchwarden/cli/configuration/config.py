@@ -23,7 +23,7 @@ marchwarden config
 marchwarden config get model
 marchwarden config unset max_seconds
 
-Exit codes: 0 done · 1 the setting has no value, or can't be read or written · 2 wrong usage."""
+Exit codes: 0 done · 1 no such setting, a wrong value or none, or a file that can't be used · 2 wrong usage."""
 
 app = typer.Typer(
     help="Show and change settings. Keys are set with `marchwarden keys`.",

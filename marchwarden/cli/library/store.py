@@ -56,7 +56,8 @@ def command(
     else:
         console.line(f"Store    {store.shown}")
         console.line(f"State    {problem or 'it can be reached'}")
-        console.line(f"Waiting  {len(waiting):,} traces are not published yet")
+        are = "trace is" if len(waiting) == 1 else "traces are"
+        console.line(f"Waiting  {len(waiting):,} {are} not published yet")
     if problem:
         raise typer.Exit(1)
 

@@ -302,7 +302,7 @@ async def call(question: str, network: RecordedNetwork, source: str) -> Run:
         result: ResearchResult = await research_in(context, request, configured)
     finally:
         writer.close()
-    return Run(result, read_trace(writer.path), Store(configured.store), [])
+    return Run(result, read_trace(writer.path), Store(configured.store_folder), [])
 
 
 async def test_an_answer_from_arxiv_cites_the_section_and_verifies_offline(tmp_path: Path) -> None:
