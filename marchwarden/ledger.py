@@ -39,6 +39,8 @@ class Lead(BaseModel):
     rank: float
     """1/(60 + position), summed over the searches that named it (reciprocal rank fusion, Cormack et al. 2009)."""
     state: LeadState = "unread"
+    asked_for: list[int] = []
+    """Numbers of the aspects whose queries named it, one for each query."""
 
 
 class Source(BaseModel):
@@ -200,6 +202,7 @@ class Ledger(BaseModel):
             rank = 1 / (60 + position)  # 60 is the constant of Cormack et al.
             if lead := known.get(hit.url):
                 lead.rank += rank
+                lead.asked_for.append(aspect)
                 continue
             known[hit.url] = Lead(
                 url=hit.url,
@@ -208,6 +211,7 @@ class Ledger(BaseModel):
                 published=hit.published,
                 aspect=aspect,
                 rank=rank,
+                asked_for=[aspect],
             )
         self.leads = list(known.values())
         return len(known) - before

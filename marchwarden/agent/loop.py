@@ -281,7 +281,20 @@ class ResearchCall:
             alike = likeness(embedder, relevances, aspects)
             relevances = [one.to(aspects, known) for one, known in zip(relevances, alike, strict=True)]
         question, context = self.ledger.question, self.ledger.context
-        return [ExtractGiven(question, context, aspects, each, self.parameters) for each in relevances]
+        return [
+            ExtractGiven(question, context, self._aspects_of(each.page.page, aspects), each, self.parameters)
+            for each in relevances
+        ]
+
+    def _aspects_of(self, page: Page, aspects: list[Aspect]) -> list[Aspect]:
+        """Return the aspects that a page can be evidence for: of the rows of a statement, those it was written for.
+
+        A statement that each query brought answers the whole question.
+        """
+        lead = next((lead for lead in self.ledger.leads if lead.url == page.url), None)
+        if page.query is None or lead is None or len(lead.asked_for) >= len(self.ledger.queries):
+            return aspects
+        return [aspect for aspect in aspects if aspect.number in lead.asked_for]
 
     def _picked(self, page: Page, excerpts: list[Excerpt], form: Form) -> None:
         self.not_picked.remove(page)

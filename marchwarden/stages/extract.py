@@ -147,7 +147,7 @@ def model_free(given: ExtractGiven) -> list[Excerpt]:
 
 
 def _rows(given: ExtractGiven) -> list[Excerpt]:
-    """Return the rows of a database in as many excerpts as one source may have claims, for every aspect."""
+    """Return the rows of a database in as many excerpts as one source may have claims, for each aspect given."""
     runs: list[list[Passage]] = []
     for passage in given.passages:
         # A row that looks like a prompt injection is left out, and ends a run.

@@ -15,6 +15,7 @@ import sqlglot
 from anyio import Lock, to_thread
 
 from marchwarden.contract import SourceFilter
+from marchwarden.evidence.question import split_question
 from marchwarden.observations import (
     DATABASE,
     Failure,
@@ -32,6 +33,7 @@ from marchwarden.sources.database.planning.planner import NotPlanned, plan_state
 from marchwarden.sources.database.reader_process import describe, select
 from marchwarden.sources.database.schema import Schema
 from marchwarden.sources.database.statement_words import describe_statement
+from marchwarden.text.ranking import coverage, terms
 
 if TYPE_CHECKING:
     from marchwarden.stages.stage import Stages
@@ -150,7 +152,7 @@ class DatabaseReader:
 
 
 class DatabaseSearch:
-    """Search of one database: the hits are statements that answer the whole question of the call."""
+    """Search of one database: the hits are statements that answer the question of the call, or a part of it."""
 
     def __init__(self, reader: DatabaseReader) -> None:
         self.name = f"{DATABASE}{reader.database.name}"
@@ -168,6 +170,8 @@ class DatabaseSearch:
         found: SearchHit | Failure | None = None
         if source_filter.allows(""):
             found = await self._find(self._question or query)
+            if isinstance(found, Failure) and (part := self._part(query)):
+                found = await self._find(part)
         seconds = time.monotonic() - began
         if isinstance(found, SearchHit):
             return SearchOutcome(query, self.name, (found,), seconds=seconds)
@@ -175,6 +179,12 @@ class DatabaseSearch:
 
     async def aclose(self) -> None:
         pass
+
+    def _part(self, query: str) -> str | None:
+        """Return the part of a question of several that a query is for; None where the question has one part."""
+        parts = split_question(self._question or "")
+        wanted = set(terms(query))
+        return max(parts, key=lambda part: coverage(wanted, set(terms(part)), {})) if len(parts) > 1 else None
 
     async def _find(self, question: str) -> SearchHit | Failure:
         schema = await self._reader.schema()

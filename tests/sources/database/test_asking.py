@@ -69,6 +69,18 @@ async def test_a_check_runs_the_query_again(change: str, state: str, settings: S
     assert [each.state for each in check.citations] == [state]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    ["How many customers are there? Who painted the Ardal altarpiece?", "Who painted it? Count the customers?"],
+)
+async def test_a_part_of_a_question_is_answered_and_the_other_is_a_gap(asked: str, settings: Settings) -> None:
+    done = await run(asked, settings=settings)
+    assert done.result.answer.startswith("Number of customer: ")
+    (gap,) = done.result.gaps
+    assert (gap.category, "painted" in gap.topic) == (GapCategory.SCOPE_EXCEEDED, True)
+    assert (await rerun(done.trace, settings, Exchange())).is_same
+
+
 async def test_a_question_beyond_the_tables_is_a_gap_that_names_them(settings: Settings) -> None:
     done = await run("Which customers complained about the colour of their lamp?", settings=settings)
     assert done.result.citations == []
