@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 
 from marchwarden.cli import options
 from marchwarden.cli.client.follow_up import LATEST
-from marchwarden.cli.configuration.completion import complete_model, complete_trace
+from marchwarden.cli.configuration.completion import complete_trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,12 +112,8 @@ def command(
         str | None, typer.Option(metavar="DOMAINS", help="Domains separated by commas; a leading - excludes.")
     ] = None,
     source: options.Source = None,
-    web: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="ID", autocompletion=complete_model, help="Model id; extractive for none.")
-    ] = None,
+    web: options.Web = None,
+    model: options.Model = None,
     again: Annotated[
         str | None,
         typer.Option(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.ask import FROZEN_WEB, FROZEN_WEB_HINT, request_from, sources_in_force
 from marchwarden.cli.client.follow_up import follow_up
-from marchwarden.cli.configuration.completion import complete_model, complete_trace
+from marchwarden.cli.configuration.completion import complete_trace
 
 EPILOGUE = """Examples:
 
@@ -38,13 +38,9 @@ def command(
     budget: Annotated[
         int | None, typer.Option(metavar="TOKENS", help="Model tokens of each question at most. Default: 20000.")
     ] = None,
-    source: Annotated[str | None, typer.Option(metavar="SOURCES", help="Sources, as `ask` takes them.")] = None,
-    web: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="ID", autocompletion=complete_model, help="Model id; extractive for none.")
-    ] = None,
+    source: options.Source = None,
+    web: options.Web = None,
+    model: options.Model = None,
 ) -> None:
     """Ask questions one after the other, as in a conversation.
 

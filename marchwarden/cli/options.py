@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from marchwarden.cli.configuration.completion import complete_source
+from marchwarden.cli.configuration.completion import complete_model, complete_source
 
 Source: TypeAlias = Annotated[
     str | None,
@@ -17,6 +17,12 @@ Source: TypeAlias = Annotated[
         help="What to search, or several with commas: `marchwarden sources` lists all. Default: web where a search "
         "service has a key, else open; without a network, snapshot.",
     ),
+]
+Web: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
+]
+Model: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="ID", autocompletion=complete_model, help="Model id; extractive for none.")
 ]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", metavar="", help="The result as JSON on stdout, and nothing else there.")

@@ -335,7 +335,7 @@ def _told_in(setting: Sequence[str], clause: str) -> list[str]:
 
 def _topic_words(texts: Iterable[str]) -> list[str]:
     """Return the words of texts that tell what they are about."""
-    words = [word for word in _words(" ".join(texts)) if word.casefold() not in _JOINS]
+    words = [word.strip(".") for word in _words(" ".join(texts)) if word.casefold() not in _JOINS]
     return [word for word in words if set(terms(word)) - VAGUE_TERMS - _ERRAND][:_MOST_TOPIC_WORDS]
 
 

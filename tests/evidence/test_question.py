@@ -50,6 +50,8 @@ from marchwarden.text.turns import as_context, turn_of
         ("Amblyopia: is visual loss permanent, and is it treated?", ["is visual loss permanent (Amblyopia)", "is it treated (Amblyopia)"]),
         ("Human papillomavirus and pterygium. Is the virus a risk factor?", ["Is the virus a risk factor (Human papillomavirus pterygium)"]),
         ("Sexual behaviour among US students: is it changing?", ["is it changing (Sexual behaviour among US students)"]),
+        ("The Halden Arrow was ordered in 1971. What was the previous ship?", ["What was the previous ship (Halden Arrow)"]),
+        ("the arrow was ordered in 1971. what was the previous ship?", ["what was the previous ship (arrow ordered 1971)"]),
         ("Is oak hard? I build an Adirondack chair. Which saw is best?", ["Is oak hard", "Which saw is best (Adirondack)"]),
         ("Wann wurde Oslo gegründet und wer gründete es?", ["Wann wurde Oslo gegründet", "wer gründete es (Oslo)"]),
         ("Когда основан Осло и кто его основал?", ["Когда основан Осло", "кто его основал (Осло)"]),
