@@ -36,9 +36,9 @@ def settings_for(endpoint: str) -> Settings:
     ("endpoint", "budget"),
     [
         ("openai", 500),
-        ("openai", 1000),
+        pytest.param("openai", 1000, marks=pytest.mark.slow),
         ("openai", 3000),
-        ("openai", 20_000),
+        pytest.param("openai", 20_000, marks=pytest.mark.slow),
         ("anthropic", 500),
         ("anthropic", 3000),
     ],

@@ -52,7 +52,7 @@ async def outcome(model: Model, statement: str, *, max_tokens: int = 40) -> Any:
         return error
 
 
-@pytest.mark.parametrize("tokens", [500, 1000, 3000])
+@pytest.mark.parametrize("tokens", [500, *(pytest.param(each, marks=pytest.mark.slow) for each in (1000, 3000))])
 @pytest.mark.parametrize("model_id", MODELS)
 async def test_calls_side_by_side_keep_the_budget(model_id: str, tokens: int, recorder: MemoryRecorder) -> None:
     budget = budget_of(tokens)
