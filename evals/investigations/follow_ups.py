@@ -25,7 +25,7 @@ from evals.investigations.asking import Answered, ask, member_of, settings_for, 
 from marchwarden.contract import GapCategory
 from marchwarden.evaluation.labels.questions import Question, evenly_spaced, load_questions
 from marchwarden.evaluation.labels.scoring_text import address
-from marchwarden.orchestrator import investigator, rihla
+from marchwarden.orchestrator import next_steps, rihla
 from marchwarden.settings import shipped
 
 CLOSED, DISCOVERED = "closed", "discovered"
@@ -105,7 +105,7 @@ def is_told(answered: Answered, kind: str, pages: set[str]) -> bool:
 
 async def main(kind: str, split: str, most: int, least: float | None, reworded: float | None) -> None:
     if least is not None:
-        investigator.LEAST_UTILITY = least
+        next_steps.LEAST_UTILITY = least
     if reworded is not None:
         rihla.PRIOR_REWORDED = reworded
     questions = [

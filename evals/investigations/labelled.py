@@ -46,7 +46,7 @@ from marchwarden.corpus.corpora import corpus_at
 from marchwarden.corpus.indexing import index_files
 from marchwarden.evaluation.labels.questions import load_questions
 from marchwarden.evaluation.labels.scoring_text import address, overlaps, says_one_of
-from marchwarden.orchestrator import investigator
+from marchwarden.orchestrator import next_steps
 from marchwarden.orchestrator.investigator_call import run_investigation
 from marchwarden.orchestrator.team import Team, TeamMember
 from marchwarden.server.worker import research_in_worker
@@ -202,13 +202,13 @@ def settings_of(data: Path, folder: Path) -> dict[str, Settings]:
 async def investigated(
     question: str, team: Sequence[TeamMember], settings: Settings, *, steps: bool
 ) -> ResearchResult:
-    most, investigator._FOLLOW_UPS_A_ROUND = investigator._FOLLOW_UPS_A_ROUND, 4 if steps else 0
+    most, next_steps.FOLLOW_UPS_A_ROUND = next_steps.FOLLOW_UPS_A_ROUND, 4 if steps else 0
     try:
         return await run_investigation(
             _request(question), Team(tuple(team)), settings, trace_id=str(uuid4()), seconds=300, at_once=3
         )
     finally:
-        investigator._FOLLOW_UPS_A_ROUND = most
+        next_steps.FOLLOW_UPS_A_ROUND = most
 
 
 def _request(question: str) -> ResearchRequest:
