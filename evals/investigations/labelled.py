@@ -1,6 +1,6 @@
 """Questions of two parts that no single researcher can answer, over pages, papers, files and databases.
 
-    python -m evals.investigations.labelled DATA [--split train|dev|test] [--most N] [--show]
+    python -m evals.investigations.labelled DATA [--split train|dev|test] [--most N] [--who NAMES] [--scores FILE]
 
 DATA is a folder with real-web, extract-wcxb, qa-pubmedqa, gaps-v0 and sql-spider. Each question is made of two
 labelled questions of two of these sources, one after the other; pages, labels and wordings are their authors'. The
@@ -41,6 +41,7 @@ import anyio
 
 from evals.database.spider import run
 from evals.investigations.asking import member_of, start
+from evals.investigations.labelled_report import Score, report
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.corpus.corpora import corpus_at
 from marchwarden.corpus.indexing import index_files
@@ -53,7 +54,9 @@ from marchwarden.server.worker import research_in_worker
 from marchwarden.settings import Settings, load_settings
 from marchwarden.sources.snapshot_search import SnapshotSearch
 
+TEAM = "team"
 WEB, NOTES, PAPERS, RECORDS = SOURCES = ("web", "notes", "papers", "records")
+EVERYBODY = (*SOURCES, "all", "without next steps", TEAM)
 ANSWERS = {PAPERS: ("academic", "arxiv"), RECORDS: ("database",)}
 # Questions of a split, for each pair of sources; the seed that draws them; tokens of a question, whoever answers it.
 OF_A_PAIR, SEED, TOKENS = 4, 11, 40_000
@@ -215,7 +218,8 @@ def _request(question: str) -> ResearchRequest:
     return ResearchRequest.model_validate({"question": question, "constraints": {"token_budget": TOKENS}})
 
 
-async def main(data: Path, split: str, most: int, *, show: bool) -> None:
+async def main(data: Path, split: str, most: int, who: Sequence[str], scores: Path | None) -> None:
+    rows: list[Score] = []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         os.environ["HOME"] = made
@@ -224,42 +228,30 @@ async def main(data: Path, split: str, most: int, *, show: bool) -> None:
         SnapshotSearch(servers[WEB]).prepare()
         start(servers[WEB])
         team = [member_of(name, servers[name], ANSWERS.get(name, ())) for name in SOURCES]
-        found: Counter[str] = Counter()
-        said: Counter[str] = Counter()
-        seconds: Counter[str] = Counter()
-        sayable = sum(bool(part.answers) for _, parts in questions for part in parts)
-        over = 0
-        for question, parts in questions:
-            results: dict[str, ResearchResult] = {}
-            for name in (*SOURCES, "all", "without next steps", "team"):
+        for number, (question, parts) in enumerate(questions):
+            for name in who:
                 began = time.monotonic()
                 if name in servers:
-                    results[name] = await research_in_worker(
+                    result = await research_in_worker(
                         _request(question), settings=servers[name], trace_id=str(uuid4()), on_progress=lambda _: None
                     )
                 else:
-                    results[name] = await investigated(question, team, servers[WEB], steps=name == "team")
-                seconds[name] += time.monotonic() - began
-                over += results[name].cost_metadata.tokens_used > TOKENS
-            scores = {name: sum(part.is_found(result) for part in parts) for name, result in results.items()}
-            words = {name: sum(part.is_said(result) for part in parts) for name, result in results.items()}
-            found.update(scores)
-            said.update(words)
-            found["best"] += max(scores[name] for name in SOURCES)
-            said["best"] += max(words[name] for name in SOURCES)
-            if show:
-                print(f"{question}\n   {scores}", flush=True)
-        report = {
-            "split": split,
-            "questions": len(questions),
-            "parts": 2 * len(questions),
-            "parts with accepted strings": sayable,
-            "found": dict(found),
-            "said": dict(said),
-            "seconds a question": {name: round(total / len(questions), 2) for name, total in seconds.items()},
-            "over budget": over,
-        }
-        print(json.dumps(report, indent=1))
+                    result = await investigated(question, team, servers[WEB], steps=name == TEAM)
+                row = Score(
+                    question=number,
+                    who=name,
+                    sources=[part.source for part in parts],
+                    found=[part.is_found(result) for part in parts],
+                    said=[part.is_said(result) if part.answers else None for part in parts],
+                    seconds=round(time.monotonic() - began, 2),
+                    tokens=result.cost_metadata.tokens_used,
+                    calls=len(result.lineage or [None]),
+                )
+                rows.append(row)
+                if scores:
+                    with scores.open("a", encoding="utf-8") as lines:
+                        lines.write(row.model_dump_json() + "\n")
+    print(json.dumps({"split": split, **report(rows, SOURCES, TOKENS)}, indent=1))
 
 
 if __name__ == "__main__":
@@ -267,6 +259,7 @@ if __name__ == "__main__":
     parser.add_argument("data", type=Path)
     parser.add_argument("--split", choices=SPLITS, default="train")
     parser.add_argument("--most", type=int, default=0)
-    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--who", default=",".join(EVERYBODY), help="those compared, with commas between")
+    parser.add_argument("--scores", type=Path, help="JSON Lines that each answer's score is added to")
     given = parser.parse_args()
-    anyio.run(lambda: main(given.data, given.split, given.most, show=given.show))
+    anyio.run(main, given.data, given.split, given.most, given.who.split(","), given.scores)

@@ -232,8 +232,8 @@ class Investigation:
                 self._budget.ran_out("iterations")
             self._steps.stop("iterations", "The limit of rounds was reached.")
 
-    def _ledger(self) -> Ledger:
-        return self._merger.ledger(self._dispatcher.rihlas, self._steps.unserved)
+    def _ledger(self, *, is_last: bool = False) -> Ledger:
+        return self._merger.ledger(self._dispatcher.rihlas, self._steps.unserved, is_last=is_last)
 
     # The end
 
@@ -251,8 +251,8 @@ class Investigation:
         assert self.today is not None
         self._tell(0, "writing the answer")
         self._stages.give_back(SYNTHESIZE)
-        ledger = await anyio.to_thread.run_sync(self._ledger)
-        parameters = self._merger.parameters
+        ledger = await anyio.to_thread.run_sync(lambda: self._ledger(is_last=True))
+        parameters = self._merger.for_the_answer()
         conclusion, model_free = None, self._stages.model is None
         with anyio.move_on_after(max(0.5, self._budget.seconds_left() - 1.0)):
             conclusion = await conclude(self.request, ledger, self._stages, self.today, parameters)

@@ -12,7 +12,7 @@ from marchwarden.contract import GapCategory, ResearchRequest
 from marchwarden.ledger import Ledger
 from marchwarden.orchestrator.agenda import LEAST_TOKENS, LEAST_UTILITY, Valued, progress_of, ranked, shares
 from marchwarden.orchestrator.dispatch import Surroundings
-from marchwarden.orchestrator.rihla import Rihla, Step, Unserved, follow_ups, tie_breaks
+from marchwarden.orchestrator.rihla import Rihla, Step, Unserved, follow_ups, tie_breaks, to_unasked
 from marchwarden.orchestrator.team import Team
 from marchwarden.trace import events
 
@@ -48,14 +48,17 @@ class NextSteps:
 
     def choose(self, rihlas: Sequence[Rihla], ledger: Ledger) -> list[tuple[Valued, int]]:
         """Return the steps that are worth their cost, with their tokens; record why each other one is not taken."""
-        steps: list[Step] = list(tie_breaks(self._team, ledger))
+        still_open = ledger.open_aspects(SOURCES_WANTED[self._request.depth])
+        open_ = {aspect.number for aspect in still_open}
+        steps = list(tie_breaks(self._team, ledger))
         for rihla in rihlas:
             for found in follow_ups(rihla, rihlas, self._team, ledger, context=self._request.context):
                 if isinstance(found, Step):
                     steps.append(found)
                 else:
                     self._serve_nobody(found)
-        open_ = {aspect.number for aspect in ledger.open_aspects(SOURCES_WANTED[self._request.depth])}
+        heard = {each.researcher for each in [*steps, *(rihla.step for rihla in rihlas)]}
+        steps += to_unasked(heard, self._team, ledger, still_open, self._request.context)
         worthy: list[Valued] = []
         for valued in ranked(steps, self._request.question, self._gains, ledger):
             step = valued.step

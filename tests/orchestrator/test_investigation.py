@@ -189,6 +189,15 @@ async def test_a_gap_is_closed_by_the_researcher_that_can(
     assert not any("ledger could not be read" in each.detail for each in result.gaps)
 
 
+async def test_a_specialist_is_asked_while_a_part_of_the_question_has_too_few_sources(tmp_path: Path) -> None:
+    _, web = member("web", tmp_path, Script(pages=BUILT))
+    papers, second = member("papers", tmp_path, Script(pages=PAID), answers=("academic",))
+    result, _ = await investigate([web, second], tmp_path)
+    assert len(papers.asked) == 1
+    assert [each.origin for each in result.lineage or []] == ["sub_question", "too_few_sources"]
+    assert "salt company" in result.answer
+
+
 async def test_without_that_researcher_the_gap_is_told(tmp_path: Path) -> None:
     told = Gap(
         topic="Who paid for the Halden Bridge",
