@@ -93,14 +93,13 @@ def _closed(web: Path, entry: dict[str, object]) -> dict[str, object]:
 
 
 def is_told(answered: Answered, kind: str, pages: set[str]) -> bool:
-    """Return whether a result tells what is missing: a gap that names a moved page, or a discovery."""
+    """Return whether a result tells where what is missing is: a gap that names a moved page, or a discovery."""
     if kind == DISCOVERED:
         return bool(answered.result.discovery_events) or any(
             gap.category is GapCategory.SCOPE_EXCEEDED for gap in answered.result.gaps
         )
     told = " ".join(f"{gap.topic} {gap.detail}" for gap in answered.result.gaps)
-    closed = any(gap.category is GapCategory.ACCESS_DENIED for gap in answered.result.gaps)
-    return closed and any(page in told for page in pages)
+    return any(page in told for page in pages)
 
 
 async def main(kind: str, split: str, most: int, least: float | None, reworded: float | None) -> None:

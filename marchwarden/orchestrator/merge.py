@@ -23,6 +23,9 @@ from marchwarden.text.ranking import coverage, terms
 
 # Discoveries of researchers that a result hands on, at most. A guess.
 MOST_HANDED_ON = 5
+# Discoveries that nobody could follow of which a result makes gaps, at most, and sources of a sub-question from which
+# on it makes none. Guesses.
+MOST_POINTED_AT, FEW_SOURCES = 2, 2
 # Least relevance of a quote, as a share of the best one's, from which on the answer says it. Each researcher has left
 # out what is far below its own best. Of .6, .45, .3 and .2 for the train and dev questions of
 # evals/investigations/follow_ups.py: 22, 23, 25 and 25 of 26 nuggets that researchers found, 45 to 48 citations.
@@ -233,6 +236,12 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
             report = ReportedGap(aspect=aspect, researcher=step.researcher, gap=told, is_settled=settled)
             if all((each.gap.topic, each.gap.category) != (gap.topic, gap.category) for each in ledger.reported):
                 ledger.reported.append(report)
+    pointed = [each for each in unserved if each.gap and each.origin == "discovery"]
+    for each in pointed[:MOST_POINTED_AT]:
+        # A discovery is handed on in any case; it is a gap where little else is known.
+        if each.gap and len(ledger.organisations(ledger.evidence_for(each.aspect))) < FEW_SOURCES:
+            asker = next(rihla.step.researcher for rihla in rihlas if rihla.number == each.parent)
+            ledger.reported.append(ReportedGap(aspect=each.aspect, researcher=asker, gap=each.gap))
     followed = {each.step.question for each in rihlas if each.step.origin == "discovery" and each.evidence}
     for rihla in rihlas:
         for event in rihla.result.discovery_events if rihla.result else ():

@@ -20,6 +20,8 @@ from marchwarden.trace import events
 _FOLLOW_UP_SHARE = 0.5
 # Follow-ups of one round, at most: what one brings makes others unneeded. A guess.
 FOLLOW_UPS_A_ROUND = 4
+# Origins of steps that are for whoever may know: nobody is asked any more where others have answered.
+_ANYBODYS = (GapCategory.SOURCE_NOT_FOUND.value, "too_few_sources")
 # Gain of a follow-up that brought evidence, besides that of the sub-questions. A guess.
 _CLOSED_GAIN = 0.1
 
@@ -64,7 +66,7 @@ class NextSteps:
             step = valued.step
             if step.key in self._asked:
                 self.skip(step, "it was asked already", valued.utility)
-            elif step.origin == GapCategory.SOURCE_NOT_FOUND.value and step.aspect not in open_:
+            elif step.origin in _ANYBODYS and step.aspect not in open_:
                 self.skip(step, "others have answered it", valued.utility)
             elif valued.utility < LEAST_UTILITY:
                 self.skip(step, f"it is worth {valued.utility:.2f}, less than {LEAST_UTILITY}", valued.utility)

@@ -278,7 +278,14 @@ def _after_discovery(
         )  # fmt: skip
     if not named:
         reason = f"no member answers for {kind!r}"
-        yield Unserved(question, "discovery", rihla.step.aspect, rihla.number, reason)
+        named_on = f", named on {event.source_locator}" if event.source_locator else ""
+        told = Gap(
+            topic=question,
+            category=GapCategory.SCOPE_EXCEEDED,
+            detail=f"{event.identifier or 'Something'}{named_on}, may tell more. No researcher of the team answers "
+            f"for {kind!r}.",
+        )
+        yield Unserved(question, "discovery", rihla.step.aspect, rihla.number, reason, told)
 
 
 # An identifier before the words of a question, as servers of earlier versions wrote queries.

@@ -30,6 +30,8 @@ FIRST_HITS = 3
 # Closed pages and pairs of sources that one gap names at most. Guesses.
 MOST_CLOSED = 3
 MOST_PAIRS = 3
+# Reports of researchers that one gap tells at most. A guess.
+MOST_REPORTS = 4
 # Categories of gaps that several researchers report on one sub-question, the most telling first.
 _TELLING = (
     GapCategory.ACCESS_DENIED,
@@ -106,9 +108,9 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     """Return the gap that recorded facts make of an open aspect; None where they decide nothing."""
     ledger = given.ledger
     if reported := [each for each in ledger.reported if each.aspect == aspect.number and not each.is_settled]:
-        category = min((each.gap.category for each in reported), key=_TELLING.index)
-        told = [f"{each.researcher}: {each.gap.detail}" for each in reported if each.gap.category is category]
-        return Gap(topic=aspect.text, category=category, detail=" ".join(dict.fromkeys(told[:MOST_CLOSED])))
+        reported.sort(key=lambda each: _TELLING.index(each.gap.category))
+        told = dict.fromkeys(f"{each.researcher}: {each.gap.detail}" for each in reported)
+        return Gap(topic=aspect.text, category=reported[0].gap.category, detail=" ".join(list(told)[:MOST_REPORTS]))
     failures = [failure for failure in ledger.failures if failure.aspect == aspect.number]
     searches = [each for each in failures if each.service == "search"]
     # A bad request is the fault of the query, and no sign that the service is down.
@@ -174,6 +176,9 @@ def _reported_beside(given: GapsGiven) -> list[Gap]:
     kept: dict[str, Gap] = {}
     for each in given.ledger.reported:
         if each.is_settled or each.gap.category not in (GapCategory.ACCESS_DENIED, GapCategory.SCOPE_EXCEEDED):
+            continue
+        # A database that can't make a query of a question says nothing about what others answered.
+        if each.gap.category is GapCategory.SCOPE_EXCEEDED and not asks_for(each.gap.topic):
             continue
         if each.aspect in given.claimed or not each.aspect:
             told = each.gap.model_copy(update={"detail": f"{each.researcher}: {each.gap.detail}"})
