@@ -25,7 +25,7 @@ from evals.investigations.asking import Answered, ask, member_of, settings_for, 
 from marchwarden.contract import GapCategory
 from marchwarden.evaluation.labels.questions import Question, evenly_spaced, load_questions
 from marchwarden.evaluation.labels.scoring_text import address
-from marchwarden.orchestrator import investigator, rihla
+from marchwarden.orchestrator import next_steps, rihla
 from marchwarden.settings import shipped
 
 CLOSED, DISCOVERED = "closed", "discovered"
@@ -93,19 +93,18 @@ def _closed(web: Path, entry: dict[str, object]) -> dict[str, object]:
 
 
 def is_told(answered: Answered, kind: str, pages: set[str]) -> bool:
-    """Return whether a result tells what is missing: a gap that names a moved page, or a discovery."""
+    """Return whether a result tells where what is missing is: a gap that names a moved page, or a discovery."""
     if kind == DISCOVERED:
         return bool(answered.result.discovery_events) or any(
             gap.category is GapCategory.SCOPE_EXCEEDED for gap in answered.result.gaps
         )
     told = " ".join(f"{gap.topic} {gap.detail}" for gap in answered.result.gaps)
-    closed = any(gap.category is GapCategory.ACCESS_DENIED for gap in answered.result.gaps)
-    return closed and any(page in told for page in pages)
+    return any(page in told for page in pages)
 
 
 async def main(kind: str, split: str, most: int, least: float | None, reworded: float | None) -> None:
     if least is not None:
-        investigator.LEAST_UTILITY = least
+        next_steps.LEAST_UTILITY = least
     if reworded is not None:
         rihla.PRIOR_REWORDED = reworded
     questions = [

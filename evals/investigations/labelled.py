@@ -1,6 +1,7 @@
 """Questions of two parts that no single researcher can answer, over pages, papers, files and databases.
 
-    python -m evals.investigations.labelled DATA [--split train|dev|test] [--most N] [--show]
+    python -m evals.investigations.labelled DATA [--split train|dev|test] [--most N] [--who NAMES] [--scores FILE]
+        [--model openai/NAME --api-base URL] [--tokens N]
 
 DATA is a folder with real-web, extract-wcxb, qa-pubmedqa, gaps-v0 and sql-spider. Each question is made of two
 labelled questions of two of these sources, one after the other; pages, labels and wordings are their authors'. The
@@ -41,23 +42,28 @@ import anyio
 
 from evals.database.spider import run
 from evals.investigations.asking import member_of, start
-from marchwarden.contract import ResearchRequest, ResearchResult
+from evals.investigations.labelled_report import Score, report
+from marchwarden.contract import Constraints, ResearchRequest, ResearchResult
 from marchwarden.corpus.corpora import corpus_at
 from marchwarden.corpus.indexing import index_files
 from marchwarden.evaluation.labels.questions import load_questions
 from marchwarden.evaluation.labels.scoring_text import address, overlaps, says_one_of
-from marchwarden.orchestrator import investigator
+from marchwarden.orchestrator import next_steps
 from marchwarden.orchestrator.investigator_call import run_investigation
 from marchwarden.orchestrator.team import Team, TeamMember
 from marchwarden.server.worker import research_in_worker
 from marchwarden.settings import Settings, load_settings
 from marchwarden.sources.snapshot_search import SnapshotSearch
 
+TEAM = "team"
 WEB, NOTES, PAPERS, RECORDS = SOURCES = ("web", "notes", "papers", "records")
+EVERYBODY = (*SOURCES, "all", "without next steps", TEAM)
 ANSWERS = {PAPERS: ("academic", "arxiv"), RECORDS: ("database",)}
 # Questions of a split, for each pair of sources; the seed that draws them; tokens of a question, whoever answers it.
 OF_A_PAIR, SEED, TOKENS = 4, 11, 40_000
 SPLITS = ("train", "dev", "test")
+# Seconds of an investigation, at most: a small model on a busy machine takes minutes.
+SECONDS = 900
 # Characters that a question may have, by the contract.
 QUESTION_CHARS = 500
 
@@ -179,8 +185,11 @@ def _asked(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}?"
 
 
-def settings_of(data: Path, folder: Path) -> dict[str, Settings]:
-    """Make webs, indexes and the list of databases; return the settings of each researcher, and of all in one."""
+def settings_of(data: Path, folder: Path, **model: Any) -> dict[str, Settings]:
+    """Make webs, indexes and the list of databases; return the settings of each researcher, and of all in one.
+
+    `model` holds the settings of the model of all of them; without any, they work by words.
+    """
     web = folder / "web"
     build = [sys.executable, str(data / "real-web" / "build.py"), str(data / "extract-wcxb" / "dev"), str(web)]
     subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
@@ -193,73 +202,61 @@ def settings_of(data: Path, folder: Path) -> dict[str, Settings]:
     sources = {WEB: "snapshot", NOTES: f"corpus:{NOTES}", PAPERS: f"corpus:{PAPERS}", RECORDS: records}
     sources["all"] = ",".join(sources[source] for source in SOURCES)
     common: dict[str, Any] = {"web": web, "trace_dir": folder / "traces", "databases": databases}
-    return {
-        name: load_settings(model="extractive", semantic=False, source=source, **common)
-        for name, source in sources.items()
-    }
+    common |= {"model": "extractive", **model}
+    return {name: load_settings(semantic=False, source=source, **common) for name, source in sources.items()}
 
 
 async def investigated(
-    question: str, team: Sequence[TeamMember], settings: Settings, *, steps: bool
+    request: ResearchRequest, team: Sequence[TeamMember], settings: Settings, *, steps: bool
 ) -> ResearchResult:
-    most, investigator._FOLLOW_UPS_A_ROUND = investigator._FOLLOW_UPS_A_ROUND, 4 if steps else 0
+    most, next_steps.FOLLOW_UPS_A_ROUND = next_steps.FOLLOW_UPS_A_ROUND, 4 if steps else 0
     try:
         return await run_investigation(
-            _request(question), Team(tuple(team)), settings, trace_id=str(uuid4()), seconds=300, at_once=3
+            request, Team(tuple(team)), settings, trace_id=str(uuid4()), seconds=SECONDS, at_once=3
         )
     finally:
-        investigator._FOLLOW_UPS_A_ROUND = most
+        next_steps.FOLLOW_UPS_A_ROUND = most
 
 
-def _request(question: str) -> ResearchRequest:
-    return ResearchRequest.model_validate({"question": question, "constraints": {"token_budget": TOKENS}})
-
-
-async def main(data: Path, split: str, most: int, *, show: bool) -> None:
+async def main(given: argparse.Namespace) -> None:
+    data, split, who, scores = given.data, given.split, given.who.split(","), given.scores
+    model = {"model": given.model, "api_base": given.api_base} if given.model else {}
+    rows: list[Score] = []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         os.environ["HOME"] = made
-        questions = composed(data, folder, split)[: most or None]
-        servers = settings_of(data, folder)
+        questions = composed(data, folder, split)
+        if given.most:  # a few are to be of all pairs of sources
+            questions = questions[:: max(1, len(questions) // given.most)][: given.most]
+        servers = settings_of(data, folder, **model)
         SnapshotSearch(servers[WEB]).prepare()
         start(servers[WEB])
         team = [member_of(name, servers[name], ANSWERS.get(name, ())) for name in SOURCES]
-        found: Counter[str] = Counter()
-        said: Counter[str] = Counter()
-        seconds: Counter[str] = Counter()
-        sayable = sum(bool(part.answers) for _, parts in questions for part in parts)
-        over = 0
-        for question, parts in questions:
-            results: dict[str, ResearchResult] = {}
-            for name in (*SOURCES, "all", "without next steps", "team"):
+        for number, (question, parts) in enumerate(questions):
+            for name in who:
                 began = time.monotonic()
+                request = ResearchRequest(question=question, constraints=Constraints(token_budget=given.tokens))
                 if name in servers:
-                    results[name] = await research_in_worker(
-                        _request(question), settings=servers[name], trace_id=str(uuid4()), on_progress=lambda _: None
+                    result = await research_in_worker(
+                        request, settings=servers[name], trace_id=str(uuid4()), on_progress=lambda _: None
                     )
                 else:
-                    results[name] = await investigated(question, team, servers[WEB], steps=name == "team")
-                seconds[name] += time.monotonic() - began
-                over += results[name].cost_metadata.tokens_used > TOKENS
-            scores = {name: sum(part.is_found(result) for part in parts) for name, result in results.items()}
-            words = {name: sum(part.is_said(result) for part in parts) for name, result in results.items()}
-            found.update(scores)
-            said.update(words)
-            found["best"] += max(scores[name] for name in SOURCES)
-            said["best"] += max(words[name] for name in SOURCES)
-            if show:
-                print(f"{question}\n   {scores}", flush=True)
-        report = {
-            "split": split,
-            "questions": len(questions),
-            "parts": 2 * len(questions),
-            "parts with accepted strings": sayable,
-            "found": dict(found),
-            "said": dict(said),
-            "seconds a question": {name: round(total / len(questions), 2) for name, total in seconds.items()},
-            "over budget": over,
-        }
-        print(json.dumps(report, indent=1))
+                    result = await investigated(request, team, servers[WEB], steps=name == TEAM)
+                row = Score(
+                    question=number,
+                    who=name,
+                    sources=[part.source for part in parts],
+                    found=[part.is_found(result) for part in parts],
+                    said=[part.is_said(result) if part.answers else None for part in parts],
+                    seconds=round(time.monotonic() - began, 2),
+                    tokens=result.cost_metadata.tokens_used,
+                    calls=len(result.lineage or [None]),
+                )
+                rows.append(row)
+                if scores:
+                    with scores.open("a", encoding="utf-8") as lines:
+                        lines.write(row.model_dump_json() + "\n")
+    print(json.dumps({"split": split, **report(rows, SOURCES, given.tokens)}, indent=1))
 
 
 if __name__ == "__main__":
@@ -267,6 +264,9 @@ if __name__ == "__main__":
     parser.add_argument("data", type=Path)
     parser.add_argument("--split", choices=SPLITS, default="train")
     parser.add_argument("--most", type=int, default=0)
-    parser.add_argument("--show", action="store_true")
-    given = parser.parse_args()
-    anyio.run(lambda: main(given.data, given.split, given.most, show=given.show))
+    parser.add_argument("--who", default=",".join(EVERYBODY), help="those compared, with commas between")
+    parser.add_argument("--scores", type=Path, help="JSON Lines that each answer's score is added to")
+    parser.add_argument("--model", help="without it, everybody works by words")
+    parser.add_argument("--api-base", help="address of the model's server")
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="of a question, whoever answers it")
+    anyio.run(main, parser.parse_args())

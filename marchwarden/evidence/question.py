@@ -43,13 +43,14 @@ _BACKWARD = re.compile(
 )
 _PERSONAL = re.compile(r"\b(it|its|they|them|their|he|his|him|she|her|there|" + _FOREIGN + r")\b", re.IGNORECASE)
 _PERSON = re.compile(r"\b(he|his|him|she|her)\b", re.IGNORECASE)
+_POSSESSIVES = frozenset({"its", "their", "his", "her"})
 # Words of that form that stand for nothing before: "are there", "is it true", "the day that", "which one".
 _NOT_BACKWARD = re.compile(
     rf"\b(?:{INVERTED}|be|been) there\b|\bthere (?:is|are|was|were|has|have)\b|\bthen (?:is|are|was|were)\b|"
     r"\b(?:is|was|does|did|would|can|will) it (?:worth|possible|true|safe|legal|necessary|better|ok|okay|healthy|"
     r"allowed|normal|really|take|cost to|make sense)\b|\bmake it\b|"
     rf"\b(?!(?:{INVERTED}|{PREPOSITION.replace(' )', ')')}|do|or|than|like|all|only|just)\b)[\w'’-]+ that\b|"
-    r"\bwhich one\b|\bno one\b|\bone (?:of|can|day|year|has)\b",
+    r"\bas (?:its|their)\b|\bwhich one\b|\bno one\b|\bone (?:of|can|day|year|has)\b",
     re.IGNORECASE,
 )
 _ALTERNATIVE = re.compile(r"\s(?P<joint>or|vs\.?|versus)\s", re.IGNORECASE)
@@ -148,6 +149,7 @@ def split_question(question: str, context: str | None = None) -> list[str]:
     framed = unframe(question)
     clauses: list[str] = []
     lent: list[str] = []
+    told_apart: set[int] = set()
     asks = list(framed.asks)
     if len(asks) == len(framed.setting) == 1 and _is_title(framed.setting[0], question):
         asks = [f"{framed.setting[0].rstrip(' .')}: {asks[0]}"]
@@ -161,12 +163,18 @@ def split_question(question: str, context: str | None = None) -> list[str]:
         else:
             named = lent = topic or _lent_names(_divided(ask)[0], setting, told, context or "")
         begun = len(clauses)
-        _add_clauses(_CONJUNCTION.sub("", _in_small_letters(ask)), clauses, named)
+        common = _add_clauses(_CONJUNCTION.sub("", _in_small_letters(ask)), clauses, named, is_apart=bool(setting))
         if len(clauses) > begun and named is not lent:
             clauses[begun] = _with(clauses[begun], named)
+        # A clause that is told what it is about is not about the first one's names, too.
+        told_apart.update(range(begun, len(clauses)) if common else [begun] if named is not lent and named else [])
     clauses = clauses[:MOST_ASPECTS] or [question]
     clauses[0] = _with(clauses[0], lent)
-    return clauses[:1] + with_names(clauses[1:], subject_of(clauses[0]))
+    names = subject_of(clauses[0])
+    return clauses[:1] + [
+        clause if place in told_apart else with_names([clause], names)[0]
+        for place, clause in enumerate(clauses[1:], start=1)
+    ]
 
 
 def standalone(question: str, context: str | None) -> str:
@@ -218,8 +226,12 @@ def _points_outside(clause: str) -> bool:
     return not named and len(set(terms(before)) - VAGUE_TERMS) < 4
 
 
-def _add_clauses(ask: str, clauses: list[str], lent: list[str]) -> None:
-    """Add the clauses of one sentence; `lent` are the names that the first of all clauses needs."""
+def _add_clauses(ask: str, clauses: list[str], lent: list[str], *, is_apart: bool) -> list[str]:
+    """Add the clauses of one sentence, and return the words that its beginning gives to each of them.
+
+    `lent` are the names that the first of all clauses needs; `is_apart`: a sentence stands between this one and the
+    clauses before, so that it does not go on with them.
+    """
     introduction = _INTRODUCTION.match(ask)
     asked = ask[introduction.end() :] if introduction else ask
     frame, preface = (introduction["frame"], introduction["preface"]) if introduction else (None, None)
@@ -234,7 +246,7 @@ def _add_clauses(ask: str, clauses: list[str], lent: list[str]) -> None:
         own = set(terms(clause)) - VAGUE_TERMS
         first = clauses[0] if clauses else ""
         is_vague = not own or (len(own) < 4 and _is_backward(clause) and not (lent or subject_of(first)))
-        if clauses and is_vague and not common:
+        if clauses and is_vague and not common and not (is_apart and len(clauses) == begun):
             clauses[-1] = f"{clauses[-1]}, {clause}"
         elif clause:
             clauses.append(clause)
@@ -244,6 +256,7 @@ def _add_clauses(ask: str, clauses: list[str], lent: list[str]) -> None:
         clauses[begun:] = [
             _with(clause, common if is_about or not _has_name(clause) else []) for clause in clauses[begun:]
         ]
+    return common
 
 
 def _divided(asked: str) -> list[str]:
@@ -275,7 +288,12 @@ def needs_names(clause: str, least_words: int = 3) -> bool:
     It says "it", or has no name and says "that", or has no name and fewer than `least_words` telling words.
     """
     if _has_name(clause):
-        return bool(_PERSONAL.search(_NOT_BACKWARD.sub(" ", clause)))
+        plain = _NOT_BACKWARD.sub(" ", clause)
+        # "its" after a name is that name's; "it" may be anything.
+        return any(
+            each[0].casefold() not in _POSSESSIVES or not _has_name(plain[: each.start()])
+            for each in _PERSONAL.finditer(plain)
+        )
     return _is_backward(clause) or len(set(terms(clause)) - VAGUE_TERMS) < least_words
 
 

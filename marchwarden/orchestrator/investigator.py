@@ -6,31 +6,27 @@ in which they come makes no difference, and an investigation that was killed goe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-from uuid import uuid4
 
 import anyio
 import anyio.to_thread
 
 from marchwarden import __version__
 from marchwarden.agent.conclusion import Checkpoint, conclude, today
-from marchwarden.agent.loop import SOURCES_WANTED, SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS
+from marchwarden.agent.loop import SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS
 from marchwarden.agent.recording import Narrator
-from marchwarden.budget import Budget, Reservation
-from marchwarden.contract import GapCategory, ResearchRequest, ResearchResult, SourceFilter
-from marchwarden.errors import BudgetExhausted
+from marchwarden.budget import Budget
+from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.ledger import Ledger
-from marchwarden.orchestrator.agenda import LEAST_TOKENS, LEAST_UTILITY, Valued, progress_of, ranked, shares
+from marchwarden.orchestrator.agenda import Valued, shares
+from marchwarden.orchestrator.dispatch import Dispatcher, Surroundings, TellOf
 from marchwarden.orchestrator.journal import Journal
-from marchwarden.orchestrator.members import Call, Member, Reply
 from marchwarden.orchestrator.merge import Merger, lineage_of
-from marchwarden.orchestrator.rihla import Rihla, Step, Unserved, first_steps, follow_ups, tie_breaks
+from marchwarden.orchestrator.next_steps import NextSteps
+from marchwarden.orchestrator.rihla import first_steps
 from marchwarden.orchestrator.team import Team
-from marchwarden.orchestrator.verified_evidence import Read, take
 from marchwarden.programs import Program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import Settings
@@ -49,21 +45,8 @@ if TYPE_CHECKING:
 
 # Tokens and seconds of an investigation where none are given, and researchers that are asked at once. Guesses.
 TOKENS, SECONDS, AT_ONCE = 60_000, 600.0, 3
-# Share of the tokens left that a round of follow-ups may take.
-_FOLLOW_UP_SHARE = 0.5
-# Follow-ups of one round, at most: what one brings makes others unneeded. A guess.
-_FOLLOW_UPS_A_ROUND = 4
 # Seconds that are kept for the answer, at most a tenth of the whole. A guess: without a model it takes milliseconds.
 _FINISH_S = 5.0
-
-# Gain of a follow-up that brought evidence, besides that of the sub-questions. A guess.
-_CLOSED_GAIN = 0.1
-
-# Limits that each researcher gets as the caller gave them.
-_FOR_EACH = ("max_iterations", "max_sources", "source_filter")
-
-# Callback for what a rihla, by its number, is doing now; 0 is the investigation itself.
-TellOf = Callable[[int, str], None]
 
 
 @dataclass(frozen=True)
@@ -97,32 +80,21 @@ class Investigation:
         self._team, self._settings, self._continues = plan.team, plan.settings, plan.continues
         self._budget, self._recorder, self._tell = budget, recorder, tell
         self._journal = journal or Journal()
-        self._store = Store(plan.settings.store_folder)
+        around = Surroundings(budget, recorder, self._journal, Store(plan.settings.store_folder), tell)
+        self._dispatcher = Dispatcher(plan.team, plan.at_once, request.constraints, around)
+        self._steps = NextSteps(request, plan.team, around)
         self._program: Program | None = program_in_force(plan.settings)
         parameters = (self._program.parameters if self._program else None) or DEFAULT
         self._merger = Merger(request.question, request.context, [], parameters, open_embedder(plan.settings))
-        self._members: dict[str, Member] = {}
-        self._turns = anyio.Semaphore(plan.at_once)
-        self._own_turns = {each.name: anyio.Semaphore(each.at_once) for each in plan.team.members}
         self._finish_s = min(_FINISH_S, plan.finish_share * budget.max_seconds)
-        self.rihlas: list[Rihla] = []
-        self._asked: set[object] = set()
-        self._unserved: list[Unserved] = []
-        self._skipped: set[tuple[str | None, str, str]] = set()
-        self._gains: list[float] = []
-        self._progress = 0.0
         self._stages: StageRunner | None = None
         self._scope = anyio.CancelScope()
         self._interrupted: Literal["seconds", "stopped"] | None = None
-        # What the caller limits holds for each researcher; the filter of domains holds whatever a researcher knows.
-        given = request.constraints.model_dump(exclude_unset=True, exclude_none=True)
-        self._limits = {name: value for name, value in given.items() if name in _FOR_EACH}
-        self._filter = SourceFilter(request.constraints.source_filter)
         self.today = self._journal.started.today if self._journal.started else None
 
     def interrupt(self, limit: Literal["seconds", "stopped"] = "seconds") -> None:
         """End the asking now, and answer with what there is; `limit` is what the result names as the cause."""
-        self._interrupted = limit
+        self._interrupted, self._dispatcher.is_interrupted = limit, True
         self._scope.cancel()
 
     async def result(self) -> ResearchResult:
@@ -136,7 +108,7 @@ class Investigation:
                 self._scope.deadline = anyio.current_time() + self._budget.seconds_left() - self._finish_s
                 async with anyio.create_task_group() as connections:
                     for each in self._team.members:
-                        self._members[each.name] = member = each.open()
+                        self._dispatcher.members[each.name] = member = each.open()
                         connections.start_soon(member.run)
                     try:
                         await self._rounds()
@@ -243,256 +215,44 @@ class Investigation:
         given = shares(weights, int(left * len(first) / (len(first) + 1))) if first else []
         batch = [(Valued(step, 1.0), tokens) for step, tokens in zip(first, given, strict=True)]
         while batch and self._budget.take_iteration():
-            await self._send([each for each in batch if each[1]], [each[0] for each in batch if not each[1]])
-            batch = self._next()
+            sent, unpaid = await self._dispatcher.send([each for each in batch if each[1]])
+            for valued in [*(valued for valued, tokens in batch if not tokens), *unpaid]:
+                self._steps.skip(valued.step, "no tokens are left for it", valued.utility)
+                self._budget.ran_out("tokens")
+            ledger = self._ledger()
+            self._steps.sent(sent, ledger)
+            ledger.conflicts = find_conflicts(ledger, self._merger.parameters)
+            batch = self._steps.choose(self._dispatcher.rihlas, ledger)
             if not batch:
                 return
         if batch:
             for valued, _ in batch:
-                self._skip(valued.step, "the limit of rounds is reached", valued.utility)
+                self._steps.skip(valued.step, "the limit of rounds is reached", valued.utility)
             if self._ledger().unanswered():
                 self._budget.ran_out("iterations")
-            self._stopped("iterations", "The limit of rounds was reached.")
+            self._steps.stop("iterations", "The limit of rounds was reached.")
 
-    async def _send(self, batch: Sequence[tuple[Valued, int]], unpaid: Sequence[Valued]) -> None:
-        """Ask the researchers of a round side by side, and take over what they quote."""
-        for valued in unpaid:
-            self._skip(valued.step, "no tokens are left for it", valued.utility)
-            self._budget.ran_out("tokens")
-        sent: list[tuple[Rihla, Reservation, float]] = []
-        for valued, tokens in batch:
-            try:
-                held = self._budget.reserve("rihla", tokens)
-            except BudgetExhausted:
-                self._budget.ran_out("tokens")
-                self._skip(valued.step, "no tokens are left for it", valued.utility)
-                continue
-            number = len(self.rihlas) + 1
-            past = self._journal.rihlas.get(number)
-            rihla = Rihla(number, past.dispatched.call_id if past else str(uuid4()), valued.step, tokens)
-            self.rihlas.append(rihla)
-            self._asked.add(valued.step.key)
-            sent.append((rihla, held, valued.utility))
-        async with anyio.create_task_group() as group:
-            for rihla, held, worth in sent:
-                group.start_soon(self._journey, rihla, held, worth)
-        now = progress_of(self._ledger())
-        for rihla, _, _ in sent:
-            closed = rihla.step.origin not in ("sub_question", "retry") and bool(rihla.evidence)
-            self._gains.append(max(0.0, now - self._progress) / len(sent) + _CLOSED_GAIN * closed)
-        self._progress = max(now, self._progress)
-
-    async def _journey(self, rihla: Rihla, held: Reservation, worth: float) -> None:
-        """Send one rihla, settle what it cost, and verify what it brought."""
-        past = self._journal.rihlas.get(rihla.number)
-        if past is not None and past.is_over:
-            rihla.result, rihla.lost = past.result, past.lost
-            rihla.charged = self._budget.commit(held, past.charged)
-        else:
-            await self._ask(rihla, held, worth, past.attempts if past else 0)
-        if rihla.result is not None:
-            self._tell(rihla.number, "verifying what it quotes")
-            await self._take(rihla, rihla.result, self._members[rihla.step.researcher].read)
-
-    async def _take(self, rihla: Rihla, result: ResearchResult, read: Read) -> None:
-        step = rihla.step
-        taken = await take(result, step.researcher, step.question, read, self._store, self._filter.allows)
-        rihla.evidence, rihla.is_taken = taken.pages, True
-        for event in taken.events:
-            if not self._is_recorded(event):
-                self._recorder.record(event)
-
-    async def _ask(self, rihla: Rihla, held: Reservation, worth: float, attempts: int) -> None:
-        step = rihla.step
-        spare = None
-        if attempts:  # what the attempt before may have spent is paid, too, unless it is found by its id
-            with suppress(BudgetExhausted):
-                spare = self._budget.reserve("rihla", min(held.tokens, max(0, self._budget.tokens_left("rihla"))))
-        reply = Reply(reason="it was not asked before the end", sent=False)
-        was_sent = False
-        try:
-            # Its own turn first: a rihla that waits for its researcher keeps no other one from going.
-            async with self._own_turns[step.researcher], self._turns:
-                self._recorder.record(
-                    events.Dispatched(
-                        rihla=rihla.number,
-                        call_id=rihla.call_id,
-                        researcher=step.researcher,
-                        question=step.question,
-                        context=step.context,
-                        depth=step.depth,
-                        origin=step.origin,
-                        parent=step.parent,
-                        tokens=held.tokens,
-                        utility=None if step.origin == "sub_question" else worth,
-                        attempt=attempts + 1,
-                        decision=step.reason,
-                    )
-                )
-                limits = {**step.constraints, **self._limits}
-                call = Call(rihla.call_id, step.question, step.context, step.depth, held.tokens, limits)
-                was_sent = True
-                try:
-                    reply = await self._members[step.researcher].ask(
-                        call, lambda message: self._tell(rihla.number, message)
-                    )
-                except Exception as error:  # a client's own fault costs its rihla, too
-                    reply = Reply(reason=f"the call failed: {type(error).__name__}")
-        except anyio.get_cancelled_exc_class():
-            why = "the investigation was interrupted" if self._interrupted else "the time is up"
-            reply = Reply(reason=why, sent=was_sent)
-            raise
-        finally:
-            if spare is not None:
-                self._budget.commit(spare, spare.tokens if reply.sent and not reply.repeated else 0)
-            self._settle(rihla, held, reply, recorded=was_sent)
-
-    def _settle(self, rihla: Rihla, held: Reservation, reply: Reply, *, recorded: bool) -> None:
-        """Charge a rihla for what it says that it used, never more than was reserved; a lost one for all of that."""
-        result = reply.result
-        charge = min(result.cost_metadata.tokens_used, held.tokens) if result else held.tokens * reply.sent
-        rihla.charged = self._budget.commit(held, charge)
-        told = {
-            "rihla": rihla.number,
-            "call_id": rihla.call_id,
-            "researcher": rihla.step.researcher,
-            "charged_tokens": rihla.charged,
-            "tokens_used": self._budget.tokens_used,
-            "duration_sec": round(reply.seconds, 3),
-        }
-        if result is None:
-            rihla.lost = reply.reason or "no result came"
-            if recorded:
-                self._recorder.record(events.Lost(sent=reply.sent, decision=rihla.lost, **told))
-            self._tell(rihla.number, f"lost: {rihla.lost}")
-            return
-        rihla.result = result
-        key = self._store.put(result.model_dump_json().encode("utf-8", "replace"))
-        self._recorder.record(
-            events.Returned(
-                trace_id=result.trace_id,
-                result_hash=key,
-                citations=len(result.citations),
-                gaps=len(result.gaps),
-                confidence=result.confidence,
-                reported_tokens=result.cost_metadata.tokens_used,
-                decision=f"It reports {result.cost_metadata.tokens_used} tokens, of {held.tokens} that it had.",
-                **told,
-            )
-        )
-
-    def _is_recorded(self, event: events.Event) -> bool:
-        """Return whether a trace that is gone on with has an event already; else remember it."""
-        known = self._journal.recorded
-        keys: set[tuple[str, str]] = set()
-        if isinstance(event, events.Fetched):
-            keys = {(event.final_url, str(event.text_hash))}
-        elif isinstance(event, events.Extracted):
-            keys = {(event.url, f"{pick.start} {pick.end}") for pick in event.picks}
-        is_known = bool(keys) and keys <= known
-        known |= keys
-        return is_known
-
-    # What comes next
-
-    def _next(self) -> list[tuple[Valued, int]]:
-        """Return the steps that are worth their cost, with their tokens; record why each other one is not taken."""
-        ledger = self._ledger()
-        ledger.conflicts = find_conflicts(ledger, self._merger.parameters)
-        steps: list[Step] = list(tie_breaks(self._team, ledger))
-        for rihla in self.rihlas:
-            for found in follow_ups(rihla, self.rihlas, self._team, ledger, context=self.request.context):
-                if isinstance(found, Step):
-                    steps.append(found)
-                else:
-                    self._serve_nobody(found)
-        open_ = {aspect.number for aspect in ledger.open_aspects(SOURCES_WANTED[self.request.depth])}
-        worthy: list[Valued] = []
-        for valued in ranked(steps, self.request.question, self._gains, ledger):
-            step = valued.step
-            if step.key in self._asked:
-                self._skip(step, "it was asked already", valued.utility)
-            elif step.origin == GapCategory.SOURCE_NOT_FOUND.value and step.aspect not in open_:
-                self._skip(step, "others have answered it", valued.utility)
-            elif valued.utility < LEAST_UTILITY:
-                self._skip(step, f"it is worth {valued.utility:.2f}, less than {LEAST_UTILITY}", valued.utility)
-            else:
-                worthy.append(valued)
-        if not worthy:
-            covered = not open_
-            self._stopped(
-                "covered" if covered else "low_utility",
-                "Every sub-question is covered, and no next step is worth its cost."
-                if covered
-                else "No next step is worth its cost.",
-            )
-            return []
-        chosen = worthy[:_FOLLOW_UPS_A_ROUND]
-        left = int(self._budget.tokens_left("rihla") * _FOLLOW_UP_SHARE)
-        given = shares([2.0 if each.step.doubles else 1.0 for each in chosen], max(left, LEAST_TOKENS))
-        if self._budget.tokens_left("rihla") < LEAST_TOKENS:
-            for valued in worthy:
-                self._skip(valued.step, "no tokens are left for it", valued.utility)
-            self._budget.ran_out("tokens")
-            self._stopped("tokens", "Fewer tokens are left than a researcher needs.")
-            return []
-        return [(valued, tokens) for valued, tokens in zip(chosen, given, strict=True) if tokens]
-
-    def _serve_nobody(self, found: Unserved) -> None:
-        step = Step("", found.question, found.origin, found.aspect, found.reason, parent=found.parent)
-        if self._skip(step, found.reason, None):
-            self._unserved.append(found)
-
-    def _skip(self, step: Step, why: str, worth: float | None) -> bool:
-        """Record a step that is not taken, once; return whether it was new."""
-        key = (step.researcher, step.question, why.partition(",")[0])
-        if key in self._skipped:
-            return False
-        self._skipped.add(key)
-        self._recorder.record(
-            events.Skipped(
-                researcher=step.researcher or None,
-                question=step.question,
-                origin=step.origin,
-                parent=step.parent,
-                utility=worth,
-                decision=f"{why[:1].upper()}{why[1:]}.",
-            )
-        )
-        return True
-
-    def _ledger(self) -> Ledger:
-        return self._merger.ledger(self.rihlas, self._unserved)
+    def _ledger(self, *, is_last: bool = False) -> Ledger:
+        return self._merger.ledger(self._dispatcher.rihlas, self._steps.unserved, is_last=is_last)
 
     # The end
 
     async def _cut_short(self) -> None:
-        for rihla in self.rihlas:
-            if rihla.result is None and rihla.lost is None:
-                rihla.lost = "the investigation ended before"
-            elif rihla.result is not None and not rihla.is_taken:
-                await self._take(rihla, rihla.result, _read_nothing)  # what lies here already
+        await self._dispatcher.take_what_is_here()
         self._budget.ran_out(self._interrupted or "seconds")
         if self._interrupted:
             who = " by the operator of its server" if self._interrupted == "stopped" else ""
-            self._stopped("interrupted", f"It was interrupted{who}, and answers with what there is.")
+            self._steps.stop("interrupted", f"It was interrupted{who}, and answers with what there is.")
         else:
-            self._stopped("seconds", "The time for asking ran out.")
-
-    def _stopped(self, reason: str, why: str) -> None:
-        self._recorder.record(
-            events.Stopped.model_validate(
-                {"reason": reason, "iterations_run": self._budget.iterations_run, "decision": why}
-            )
-        )
+            self._steps.stop("seconds", "The time for asking ran out.")
 
     async def _finish(self) -> ResearchResult:
         assert self._stages is not None
         assert self.today is not None
         self._tell(0, "writing the answer")
         self._stages.give_back(SYNTHESIZE)
-        ledger = await anyio.to_thread.run_sync(self._ledger)
-        parameters = self._merger.parameters
+        ledger = await anyio.to_thread.run_sync(lambda: self._ledger(is_last=True))
+        parameters = self._merger.for_the_answer()
         conclusion, model_free = None, self._stages.model is None
         with anyio.move_on_after(max(0.5, self._budget.seconds_left() - 1.0)):
             conclusion = await conclude(self.request, ledger, self._stages, self.today, parameters)
@@ -514,13 +274,9 @@ class Investigation:
             kind="web",
             parameters=parameters,
             model_trouble=self._stages.trouble,
-            lineage=lineage_of(self.rihlas),
+            lineage=lineage_of(self._dispatcher.rihlas),
         )
         seconds = self._budget.seconds_used() + self._journal.seconds_used
         result = conclusion.result(state, seconds=seconds, trace_id=self.trace_id, today=self.today)
         tell.finished(result, conclusion.record(state, today=self.today, model_free=model_free))
         return result
-
-
-async def _read_nothing(uri: str) -> None:
-    """Read from no server."""

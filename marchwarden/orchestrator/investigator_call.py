@@ -11,7 +11,8 @@ from marchwarden.agent.recording import recorded_end
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import MarchwardenError, leaves
-from marchwarden.orchestrator.investigator import AT_ONCE, Investigation, Plan, TellOf
+from marchwarden.orchestrator.dispatch import TellOf
+from marchwarden.orchestrator.investigator import AT_ONCE, Investigation, Plan
 from marchwarden.orchestrator.journal import Journal, fold
 from marchwarden.orchestrator.team import Team
 from marchwarden.server.admission import Ending

@@ -39,6 +39,8 @@ _SAME_TOPIC = 0.5
 # the first guesses of a prototype (evals/reports/investigations.md tells what other values change).
 PRIOR_SCOPE, PRIOR_DISCOVERY, PRIOR_CLOSED, PRIOR_NOT_FOUND = 0.7, 0.6, 0.6, 0.5
 PRIOR_BUDGET, PRIOR_TIE_BREAK, PRIOR_RETRY = 0.5, 0.5, 0.8
+# The same for whoever was not asked at all, while a sub-question has fewer sources than wanted. A guess.
+PRIOR_UNASKED = 0.3
 # The same of a part of a question, for a researcher that had the whole of it.
 PRIOR_REWORDED = 0.2
 PRIOR_OPEN_QUESTION = {Priority.HIGH: 0.4, Priority.MEDIUM: 0.2, Priority.LOW: 0.05}
@@ -54,7 +56,8 @@ class Step:
     researcher: str
     question: str
     origin: str
-    """`sub_question`, the category of a gap, `discovery`, `open_question`, `tie_break` or `retry`."""
+    """`sub_question`, the category of a gap, `too_few_sources`, `discovery`, `open_question`, `tie_break` or
+    `retry`."""
     aspect: int
     """Number of the sub-question that it is for."""
     reason: str
@@ -176,6 +179,27 @@ def follow_ups(
             )  # fmt: skip
 
 
+def to_unasked(
+    heard: Container[str], team: Team, ledger: Ledger, open_: Sequence[Aspect], context: str | None
+) -> Iterator[Step]:
+    """Yield the open sub-questions, in one question, to the members that are not among those who `heard` of them.
+
+    A sentence that only looks like an answer leaves no gap that would send anybody.
+    """
+    if not open_:
+        return
+    whole = len(open_) == len(ledger.aspects)
+    question = ledger.question if whole else " ".join(aspect.text for aspect in open_)[:_QUESTION_CHARS]
+    needs = {aspect.number: len(ledger.organisations(ledger.evidence_for(aspect.number))) for aspect in open_}
+    neediest = min(needs, key=lambda number: (needs[number], number))
+    for member in team.members:
+        if member.name not in heard:
+            yield Step(
+                member.name, question, "too_few_sources", neediest, "It was not asked yet, and sources are too few.",
+                PRIOR_UNASKED, context=context, generation=1,
+            )  # fmt: skip
+
+
 def _after_gap(
     rihla: Rihla,
     gap: Gap,
@@ -254,7 +278,14 @@ def _after_discovery(
         )  # fmt: skip
     if not named:
         reason = f"no member answers for {kind!r}"
-        yield Unserved(question, "discovery", rihla.step.aspect, rihla.number, reason)
+        named_on = f", named on {event.source_locator}" if event.source_locator else ""
+        told = Gap(
+            topic=question,
+            category=GapCategory.SCOPE_EXCEEDED,
+            detail=f"{event.identifier or 'Something'}{named_on}, may tell more. No researcher of the team answers "
+            f"for {kind!r}.",
+        )
+        yield Unserved(question, "discovery", rihla.step.aspect, rihla.number, reason, told)
 
 
 # An identifier before the words of a question, as servers of earlier versions wrote queries.

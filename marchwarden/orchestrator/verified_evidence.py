@@ -39,6 +39,8 @@ class Quote:
     stance: Stance
     by_model: bool
     """True where a model picked it, so that shared words say less about it."""
+    sought: tuple[str, ...] = ()
+    """Sub-questions of the researcher that it was picked for; none where its trace does not tell."""
 
 
 @dataclass
@@ -144,15 +146,15 @@ async def _take_citation(
         if found is None:
             fault = "the excerpt is not in the text of the page"
             continue
-        start, end, pick, by_model = found
+        start, end, picks, by_model = found
         if any(start < each.end and each.start < end for each in _injected(page)):
             return "the passage looks like prompt injection"
         quoted = pages.setdefault(
             event.final_url,
             QuotedPage(page, len(pages) + 1, researcher, trace_id, citation.source, event),
         )
-        stance: Stance = "contradicts" if pick.get("stance") == "contradicts" else "supports"
-        quote = Quote(start, end, stance, by_model)
+        stance: Stance = "contradicts" if picks and picks[0].get("stance") == "contradicts" else "supports"
+        quote = Quote(start, end, stance, by_model, tuple(str(pick.get("aspect")) for pick in picks))
         if all((each.start, each.end) != (start, end) for each in quoted.quotes):
             quoted.quotes.append(quote)
         return None
@@ -219,9 +221,12 @@ async def _content(key: str | None, read: Read, store: Store) -> bytes | None:
 
 def _place_of(
     excerpt: str, page: Page, lines: list[dict[str, Any]], event: Fetched
-) -> tuple[int, int, dict[str, Any], bool] | None:
-    """Return start and end of an excerpt in a page's text, the pick that it is of, and whether a model made it."""
+) -> tuple[int, int, list[dict[str, Any]], bool] | None:
+    """Return start and end of an excerpt in a page's text, the picks that it is of, and whether a model made them."""
     sought = excerpt.removesuffix(EXCERPT_CUT)
+    place: tuple[int, int] | None = None
+    picks: list[dict[str, Any]] = []
+    by_model = False
     for line in lines:
         if line.get("action") != "extract" or line.get("url") not in (event.final_url, event.url):
             continue
@@ -232,9 +237,14 @@ def _place_of(
                     start = page.text.find(whole)
                     end = start + len(whole)
                 if start >= 0 and (whole == excerpt or excerpt.endswith(EXCERPT_CUT)):
-                    return start, end, pick, line.get("stage_form") == "model"
+                    place = place or (start, end)
+                    if place == (start, end):  # one slice may be picked for several sub-questions
+                        picks.append(pick)
+                        by_model = by_model or line.get("stage_form") == "model"
+    if place is not None:
+        return *place, picks, by_model
     start = page.text.find(sought)
-    return None if start < 0 or not sought.strip() else (start, start + len(sought), {}, True)
+    return None if start < 0 or not sought.strip() else (start, start + len(sought), [], True)
 
 
 def _injected(page: Page) -> list[Passage]:

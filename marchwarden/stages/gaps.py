@@ -25,9 +25,13 @@ from marchwarden.trace.events import Dropped
 if TYPE_CHECKING:
     import dspy
 
+# Hits that are the first ones of the search. A guess.
+FIRST_HITS = 3
 # Closed pages and pairs of sources that one gap names at most. Guesses.
 MOST_CLOSED = 3
 MOST_PAIRS = 3
+# Reports of researchers that one gap tells at most. A guess.
+MOST_REPORTS = 4
 # Categories of gaps that several researchers report on one sub-question, the most telling first.
 _TELLING = (
     GapCategory.ACCESS_DENIED,
@@ -75,7 +79,11 @@ class JudgedGaps(RootModel[Annotated[list[Judged], BeforeValidator(keep_valid(Ju
 def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     """Return the gaps that recorded facts decide: limits that were reached, closed pages, disagreements."""
     ledger = given.ledger
-    gaps = [gap for aspect in given.open_aspects if (gap := _settled_aspect(given, aspect))]
+    gaps = [
+        _naming_closed(ledger, aspect, gap)
+        for aspect in given.open_aspects
+        if (gap := _settled_aspect(given, aspect))
+    ]
     for aspect in ledger.aspects:
         wanted = asks_for(aspect.text)
         pointed = any(pointer.kind == wanted for pointer in ledger.pointers)
@@ -100,9 +108,9 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     """Return the gap that recorded facts make of an open aspect; None where they decide nothing."""
     ledger = given.ledger
     if reported := [each for each in ledger.reported if each.aspect == aspect.number and not each.is_settled]:
-        category = min((each.gap.category for each in reported), key=_TELLING.index)
-        told = [f"{each.researcher}: {each.gap.detail}" for each in reported if each.gap.category is category]
-        return Gap(topic=aspect.text, category=category, detail=" ".join(dict.fromkeys(told[:MOST_CLOSED])))
+        reported.sort(key=lambda each: _TELLING.index(each.gap.category))
+        told = dict.fromkeys(f"{each.researcher}: {each.gap.detail}" for each in reported)
+        return Gap(topic=aspect.text, category=reported[0].gap.category, detail=" ".join(list(told)[:MOST_REPORTS]))
     failures = [failure for failure in ledger.failures if failure.aspect == aspect.number]
     searches = [each for each in failures if each.service == "search"]
     # A bad request is the fault of the query, and no sign that the service is down.
@@ -140,6 +148,19 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     return None
 
 
+def _naming_closed(ledger: Ledger, aspect: Aspect, gap: Gap) -> Gap:
+    """Return the gap of an open aspect, with the closed pages that were tried for it: the answer may be there."""
+    untold = [each for each in _unread_for(ledger, aspect) if each.kind.closed and each.target not in gap.detail]
+    closed = " ".join(_could_not_be_read(each) for each in untold[:MOST_CLOSED])
+    return gap.model_copy(update={"detail": f"{gap.detail} {closed}"}) if closed else gap
+
+
+def _unread_for(ledger: Ledger, aspect: Aspect) -> list[Attempt]:
+    """Return the pages that were tried for an aspect in vain: closed ones first, the most relevant first."""
+    unread = [each for each in ledger.failures if each.aspect == aspect.number and each.service == "fetch"]
+    return sorted(unread, key=lambda each: (not each.kind.closed, -each.relevance))
+
+
 def _abstracts_on(given: GapsGiven, aspect: Aspect) -> list[str]:
     """Return the locators of papers on an aspect of which only the abstract was read, at most MOST_CLOSED."""
     ledger, least = given.ledger, given.parameters.gaps.relevant_lead
@@ -156,6 +177,9 @@ def _reported_beside(given: GapsGiven) -> list[Gap]:
     for each in given.ledger.reported:
         if each.is_settled or each.gap.category not in (GapCategory.ACCESS_DENIED, GapCategory.SCOPE_EXCEEDED):
             continue
+        # A database that can't make a query of a question says nothing about what others answered.
+        if each.gap.category is GapCategory.SCOPE_EXCEEDED and not asks_for(each.gap.topic):
+            continue
         if each.aspect in given.claimed or not each.aspect:
             told = each.gap.model_copy(update={"detail": f"{each.researcher}: {each.gap.detail}"})
             kept.setdefault(each.gap.topic, told)
@@ -167,12 +191,14 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
 
     A page whose address is in `told`, the details of the other gaps, is left out.
     """
+    least = given.parameters.gaps
+    first = {lead.url for lead in given.ledger.by_rank()[:FIRST_HITS]}
     closed = [
         failure
         for failure in given.ledger.failures
         if failure.service == "fetch"
         and failure.kind.closed
-        and failure.relevance >= given.parameters.gaps.relevant_closed
+        and failure.relevance >= (least.relevant_first if failure.target in first else least.relevant_closed)
         and failure.target not in told
     ]
     best = sorted(closed, key=lambda failure: -failure.relevance)[:MOST_CLOSED]
@@ -275,8 +301,9 @@ def ground(given: GapsGiven, gaps: list[Gap]) -> tuple[list[Gap], list[Dropped]]
     for gap, aspect in zip(gaps, undecided(given), strict=True):
         if problem := invented(gap.detail, met, asked=f"{given.ledger.question} {aspect.text}"):
             dropped.append(Dropped(what="gap", text=gap.detail, decision=problem))
-            gap = _by_the_facts(given.ledger, aspect)
-        kept.append(gap)
+            kept.append(_by_the_facts(given.ledger, aspect))
+        else:
+            kept.append(_naming_closed(given.ledger, aspect, gap))
     return kept, dropped
 
 
@@ -291,7 +318,7 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     else `source_not_found`.
     """
     if wanted := asks_for(aspect.text):
-        return _out_of_scope(ledger, aspect, wanted)
+        return _naming_closed(ledger, aspect, _out_of_scope(ledger, aspect, wanted))
     searches, pages = len(ledger.queries), len(ledger.sources)
     detail = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(pages)} read."
     if any(source.researcher for source in ledger.sources):
@@ -303,12 +330,10 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     if skipped:
         of_pages = f"{skipped} {'page' if skipped == 1 else 'pages'}"
         detail += f" Passages of {of_pages} were skipped because they look like prompt injection."
-    unreadable = [each for each in ledger.failures if each.aspect == aspect.number and each.service == "fetch"]
-    if len(unreadable) == 1:
-        detail += f" {_could_not_be_read(unreadable[0])}"
-    elif unreadable:
-        example = f"{unreadable[0].target}: {_sentence(unreadable[0])}"
-        detail += f" {len(unreadable)} pages could not be read, such as {example}"
+    unread = _unread_for(ledger, aspect)
+    detail += "".join(f" {_could_not_be_read(each)}" for each in unread[:MOST_CLOSED])
+    if (more := len(unread) - MOST_CLOSED) > 0:
+        detail += f" {more} more {'page' if more == 1 else 'pages'} could not be read."
     if pages:
         if skipped:
             none = "Nothing in the rest of what was read answers"

@@ -98,7 +98,8 @@ class Dispatched(_Event):
     context: str | None
     depth: Depth
     origin: str
-    """Reason to ask: `sub_question`, a gap's category, `discovery`, `open_question`, `tie_break` or `retry`."""
+    """Reason to ask: `sub_question`, a gap's category, `too_few_sources`, `discovery`, `open_question`, `tie_break`
+    or `retry`."""
     parent: int | None
     """Number of the rihla that led to this one; None for a first one."""
     tokens: int

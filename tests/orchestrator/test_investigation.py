@@ -166,6 +166,7 @@ async def test_a_discovery_that_nobody_answers_for_is_handed_on_with_the_reason(
     result, trace = await investigate([web], tmp_path)
     assert any("legal" in event.decision for event in events_of(trace, Skipped))
     assert [event.suggested_researcher for event in result.discovery_events] == ["legal"]
+    assert any("No researcher of the team answers for 'legal'" in gap.detail for gap in result.gaps)
 
 
 @pytest.mark.parametrize(
@@ -187,6 +188,15 @@ async def test_a_gap_is_closed_by_the_researcher_that_can(
     assert len(library.asked) == 1
     assert "salt company" in result.answer
     assert not any("ledger could not be read" in each.detail for each in result.gaps)
+
+
+async def test_a_specialist_is_asked_while_a_part_of_the_question_has_too_few_sources(tmp_path: Path) -> None:
+    _, web = member("web", tmp_path, Script(pages=BUILT))
+    papers, second = member("papers", tmp_path, Script(pages=PAID), answers=("academic",))
+    result, _ = await investigate([web, second], tmp_path)
+    assert len(papers.asked) == 1
+    assert [each.origin for each in result.lineage or []] == ["sub_question", "too_few_sources"]
+    assert "salt company" in result.answer
 
 
 async def test_without_that_researcher_the_gap_is_told(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from marchwarden.contract import GapCategory
+from marchwarden.errors import Limit
+from marchwarden.evidence.relevance import promise
 from marchwarden.ledger import Ledger
-from marchwarden.observations import Failure, FailureKind, SearchOutcome
+from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.stages.gaps import GapsGiven, find_decided_gaps, model_free
 
 
@@ -30,3 +32,42 @@ def test_a_search_service_that_gives_no_answer_is_no_proof_that_there_is_no_sour
     (gap,) = find_decided_gaps(given) + model_free(given)
     assert gap.category is category
     assert "It failed so." in gap.detail
+
+
+def a_ledger_with_closed_pages(question: str, *titles: str) -> Ledger:
+    ledger = Ledger(question=question)
+    ledger.set_aspects([question.rstrip("?")])
+    hits = [SearchHit(f"https://closed.example/{number}", title, "") for number, title in enumerate(titles)]
+    ledger.add_search(SearchOutcome(query=question, provider="p", hits=tuple(hits)), 1)
+    for lead in list(ledger.leads):
+        relevance = promise(lead, ledger.aspects)
+        ledger.add_failure(lead, Failure(FailureKind.FORBIDDEN, "the server refuses access to the page"), relevance)
+    return ledger
+
+
+@pytest.mark.parametrize(
+    ("question", "exhausted"),
+    [
+        ("What grows best in Utah?", []),
+        ("What grows best in Utah?", ["iterations"]),
+        ("Which rows of the raw data of the census name Utah?", []),
+    ],
+)
+def test_the_gap_of_an_open_aspect_names_the_closed_pages_whatever_its_category(
+    question: str, exhausted: list[Limit]
+) -> None:
+    ledger = a_ledger_with_closed_pages(question, "Beans")
+    if exhausted:
+        ledger.leads[0].state = "unread"
+    given = GapsGiven(ledger, exhausted, frozenset())
+    told = [gap.detail for gap in find_decided_gaps(given) + model_free(given)]
+    assert any(
+        "https://closed.example/0 could not be read: the server refuses access to the page." in each for each in told
+    )
+
+
+def test_a_closed_page_among_the_first_hits_is_a_gap_although_others_answered() -> None:
+    titles = ["Gardens in Utah", "Bread", "Beans", "Gardens of Utah"]
+    ledger = a_ledger_with_closed_pages("Which crops do gardens in Utah grow for market?", *titles)
+    gaps = find_decided_gaps(GapsGiven(ledger, [], frozenset({1})))
+    assert [gap.topic for gap in gaps] == ["Gardens in Utah"]

@@ -1,0 +1,124 @@
+"""Next steps of an investigation: those worth their cost, and the reason why each other one is not taken.
+
+Steps are suggested by results (rihla.py) and ranked by their worth (agenda.py); each decision is recorded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from marchwarden.agent.loop import SOURCES_WANTED
+from marchwarden.contract import GapCategory, ResearchRequest
+from marchwarden.ledger import Ledger
+from marchwarden.orchestrator.agenda import LEAST_TOKENS, LEAST_UTILITY, Valued, progress_of, ranked, shares
+from marchwarden.orchestrator.dispatch import Surroundings
+from marchwarden.orchestrator.rihla import Rihla, Step, Unserved, follow_ups, tie_breaks, to_unasked
+from marchwarden.orchestrator.team import Team
+from marchwarden.trace import events
+
+# Share of the tokens left that a round of follow-ups may take.
+_FOLLOW_UP_SHARE = 0.5
+# Follow-ups of one round, at most: what one brings makes others unneeded. A guess.
+FOLLOW_UPS_A_ROUND = 4
+# Origins of steps that are for whoever may know: nobody is asked any more where others have answered.
+_ANYBODYS = (GapCategory.SOURCE_NOT_FOUND.value, "too_few_sources")
+# Gain of a follow-up that brought evidence, besides that of the sub-questions. A guess.
+_CLOSED_GAIN = 0.1
+
+
+class NextSteps:
+    """Chooses what is asked next, and remembers what was asked and gained before."""
+
+    def __init__(self, request: ResearchRequest, team: Team, around: Surroundings) -> None:
+        self._request, self._team = request, team
+        self._budget, self._recorder = around.budget, around.recorder
+        self.unserved: list[Unserved] = []
+        """Steps for which nobody in the team can be asked."""
+        self._asked: set[object] = set()
+        self._skipped: set[tuple[str | None, str, str]] = set()
+        self._gains: list[float] = []
+        self._progress = 0.0
+
+    def sent(self, rihlas: Sequence[Rihla], ledger: Ledger) -> None:
+        """Remember the rihlas of a round, and how much they gained, by the ledger after it."""
+        self._asked.update(rihla.step.key for rihla in rihlas)
+        now = progress_of(ledger)
+        for rihla in rihlas:
+            closed = rihla.step.origin not in ("sub_question", "retry") and bool(rihla.evidence)
+            self._gains.append(max(0.0, now - self._progress) / len(rihlas) + _CLOSED_GAIN * closed)
+        self._progress = max(now, self._progress)
+
+    def choose(self, rihlas: Sequence[Rihla], ledger: Ledger) -> list[tuple[Valued, int]]:
+        """Return the steps that are worth their cost, with their tokens; record why each other one is not taken."""
+        still_open = ledger.open_aspects(SOURCES_WANTED[self._request.depth])
+        open_ = {aspect.number for aspect in still_open}
+        steps = list(tie_breaks(self._team, ledger))
+        for rihla in rihlas:
+            for found in follow_ups(rihla, rihlas, self._team, ledger, context=self._request.context):
+                if isinstance(found, Step):
+                    steps.append(found)
+                else:
+                    self._serve_nobody(found)
+        heard = {each.researcher for each in [*steps, *(rihla.step for rihla in rihlas)]}
+        steps += to_unasked(heard, self._team, ledger, still_open, self._request.context)
+        worthy: list[Valued] = []
+        for valued in ranked(steps, self._request.question, self._gains, ledger):
+            step = valued.step
+            if step.key in self._asked:
+                self.skip(step, "it was asked already", valued.utility)
+            elif step.origin in _ANYBODYS and step.aspect not in open_:
+                self.skip(step, "others have answered it", valued.utility)
+            elif valued.utility < LEAST_UTILITY:
+                self.skip(step, f"it is worth {valued.utility:.2f}, less than {LEAST_UTILITY}", valued.utility)
+            else:
+                worthy.append(valued)
+        if not worthy:
+            covered = not open_
+            self.stop(
+                "covered" if covered else "low_utility",
+                "Every sub-question is covered, and no next step is worth its cost."
+                if covered
+                else "No next step is worth its cost.",
+            )
+            return []
+        chosen = worthy[:FOLLOW_UPS_A_ROUND]
+        left = int(self._budget.tokens_left("rihla") * _FOLLOW_UP_SHARE)
+        given = shares([2.0 if each.step.doubles else 1.0 for each in chosen], max(left, LEAST_TOKENS))
+        if self._budget.tokens_left("rihla") < LEAST_TOKENS:
+            for valued in worthy:
+                self.skip(valued.step, "no tokens are left for it", valued.utility)
+            self._budget.ran_out("tokens")
+            self.stop("tokens", "Fewer tokens are left than a researcher needs.")
+            return []
+        return [(valued, tokens) for valued, tokens in zip(chosen, given, strict=True) if tokens]
+
+    def _serve_nobody(self, found: Unserved) -> None:
+        step = Step("", found.question, found.origin, found.aspect, found.reason, parent=found.parent)
+        if self.skip(step, found.reason, None):
+            self.unserved.append(found)
+
+    def skip(self, step: Step, why: str, worth: float | None) -> bool:
+        """Record a step that is not taken, once; return whether it was new."""
+        key = (step.researcher, step.question, why.partition(",")[0])
+        if key in self._skipped:
+            return False
+        self._skipped.add(key)
+        self._recorder.record(
+            events.Skipped(
+                researcher=step.researcher or None,
+                question=step.question,
+                origin=step.origin,
+                parent=step.parent,
+                utility=worth,
+                decision=f"{why[:1].upper()}{why[1:]}.",
+            )
+        )
+        return True
+
+    def stop(self, reason: str, why: str) -> None:
+        """Record why nothing more is asked."""
+        self._recorder.record(
+            events.Stopped.model_validate(
+                {"reason": reason, "iterations_run": self._budget.iterations_run, "decision": why}
+            )
+        )

@@ -1,0 +1,85 @@
+"""One ledger of what several researchers quoted: what of it counts, and for which part of the question."""
+
+from __future__ import annotations
+
+import pytest
+
+from marchwarden.agent.conclusion import conclude, today
+from marchwarden.contract import ResearchRequest
+from marchwarden.observations import ContentHash, Page, Passage, content_hash
+from marchwarden.orchestrator.merge import Merger
+from marchwarden.orchestrator.rihla import Rihla, Step
+from marchwarden.orchestrator.verified_evidence import Quote, QuotedPage
+from marchwarden.stages.stage import WithoutModel
+from marchwarden.trace.events import Fetched
+
+QUESTION = "When was the Halden Bridge built, and how many rivers does it cross?"
+ASPECTS = ["When was the Halden Bridge built", "how many rivers does it cross (Halden Bridge)"]
+
+
+def a_page(url: str, text: str, *passages: Passage, query: str | None = None) -> Page:
+    key = content_hash(text.encode())
+    return Page(
+        url=url, content_hash=ContentHash(key), text=text, text_hash=key, passages=passages, title=None, query=query
+    )
+
+
+def a_rihla(number: int, page: Page, *quotes: Quote) -> Rihla:
+    fetched = Fetched(
+        url=page.url,
+        final_url=page.url,
+        status=200,
+        content_type="text/html",
+        content_hash=page.content_hash,
+        content_length=1,
+        text_hash=page.text_hash,
+        duration_sec=0.0,
+        decision="it may answer",
+    )
+    name = f"r{number}"
+    quoted = QuotedPage(page, 1, name, f"t{number}", "web", fetched, list(quotes))
+    step = Step(name, QUESTION, "sub_question", 1, "It can be asked.")
+    return Rihla(number, f"t{number}", step, 1000, evidence=[quoted])
+
+
+def plain(url: str, text: str) -> tuple[Page, Quote]:
+    return a_page(url, text, Passage(1, 0, len(text), text)), Quote(0, len(text), "supports", by_model=False)
+
+
+def test_rows_count_for_the_part_that_their_statement_was_written_for() -> None:
+    text = "count\n4"
+    page = a_page("db:rivers/1", text, Passage(1, 0, 5, "count"), Passage(2, 6, 7, "4"), query="SELECT count(*)")
+    rows = a_rihla(1, page, Quote(0, 7, "supports", by_model=False, sought=(ASPECTS[1],)))
+    ledger = Merger(QUESTION, None, ASPECTS).ledger([rows])
+    assert [(each.aspect, each.text, each.answers) for each in ledger.excerpts] == [(2, text, True)]
+
+
+def test_a_quote_with_the_heading_above_it_is_measured_as_the_passages_under_it() -> None:
+    said = "The Halden Bridge was built in 1931."
+    text = f"History\n\n{said}"
+    passage = Passage(1, 9, len(text), said, heading="History")
+    with_heading = a_page("https://a.example/", text, passage)
+    merger = Merger(QUESTION, None, ASPECTS)
+    (whole,) = merger.ledger(
+        [a_rihla(1, with_heading, Quote(0, len(text), "supports", by_model=False))]
+    ).evidence_for(1)
+    (bare,) = merger.ledger([a_rihla(1, with_heading, Quote(9, len(text), "supports", by_model=False))]).evidence_for(
+        1
+    )
+    assert whole.text == text
+    assert whole.relevance == bare.relevance
+
+
+@pytest.mark.anyio
+async def test_the_answer_says_what_each_researcher_answered_with_although_another_quote_fits_better() -> None:
+    best = plain("https://a.example/", "The Halden Bridge was built in 1931.")
+    other = plain("https://b.example/", "Carts have gone over the Tista since the bridge of Halden opened, 1931.")
+    merger = Merger("When was the Halden Bridge built?", None, ASPECTS[:1])
+    rihlas = [a_rihla(number, page, quote) for number, (page, quote) in enumerate([best, other], start=1)]
+    asked = ResearchRequest(question="When was the Halden Bridge built?")
+    cited = {}
+    for name, parameters in {"one": merger.parameters, "team": merger.for_the_answer()}.items():
+        ledger = merger.ledger(rihlas, is_last=True)
+        found = await conclude(asked, ledger, WithoutModel([], None), today(), parameters)
+        cited[name] = {each.locator for each in found.cited}
+    assert cited == {"one": {"https://a.example/"}, "team": {"https://a.example/", "https://b.example/"}}
