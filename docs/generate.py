@@ -58,6 +58,14 @@ take `--json` or `--output` to copy a quote exactly.
 | 5 | `verify`: a newer version made it |
 | 130 | interrupted: `ask` keeps the trace, and `eval` keeps the questions that were scored (`--resume`) |
 
+A question ends in one of three ways, and these words mean the same in `ask`, `ask --file`, `chat`, `history`, `traces` and a server's metrics:
+
+| status | meaning | exit code of `ask` |
+|---|---|---|
+| `answered` | There is a result, and it cites something. | 0 |
+| `nothing_found` | There is a result without a citation. It says what was missing, as gaps. | 3 |
+| `failed` | There is no result: the call failed, was cancelled, or is unfinished since its process was killed. | 1, 130 |
+
 """
 
 

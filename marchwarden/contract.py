@@ -300,6 +300,9 @@ class Lineage(_Answered):
 
 Wording: TypeAlias = Literal["model", "program", "none"]
 
+# The end of a call: a result with citations, a result without one, or no result.
+Status: TypeAlias = Literal["answered", "nothing_found", "failed"]
+
 
 class ResearchResult(_Answered):
     answer: str = Field(min_length=1)
@@ -332,6 +335,11 @@ class ResearchResult(_Answered):
         if self.citations and not markers:
             raise ValueError("answer has citations but no marker [n]")
         return self
+
+    @property
+    def status(self) -> Status:
+        """`answered` where anything is cited, else `nothing_found`. A call that failed has no result."""
+        return "answered" if self.citations else "nothing_found"
 
     def to_markdown(self, question: str | None = None) -> str:
         """Return the whole result as a Markdown document, with the question as its title where it is given.

@@ -101,7 +101,8 @@ class Settings(BaseModel):
     semantic_scholar_api_key: SecretStr | None = None
     """Key of Semantic Scholar (free); without it many requests are refused."""
     offline: bool = False
-    """Search the frozen web where no source is named, without a look at the network."""
+    """Search the frozen web where no source is named and no search service has a key or an address, without a look at
+    the network."""
     model_calls: int = Field(4, ge=1)
     """Number of model calls of one research that run side by side. Set 1 for a local server that handles one call
     at a time."""

@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 from marchwarden.cli import options
 from marchwarden.cli.client.follow_up import LATEST
 from marchwarden.cli.configuration.completion import complete_trace
+from marchwarden.cli.library.stored_traces import tell_unpublished
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,12 +51,6 @@ _OPTIONS = {
     "constraints.source_filter": "--source-filter",
 }
 _STDIN_LIMIT = 100_000
-
-FROZEN_WEB = (
-    "Without a network, the frozen web that comes with Marchwarden was searched: its pages were written for "
-    "Marchwarden, on invented hosts."
-)
-FROZEN_WEB_HINT = "Live sources need no key, only a network: `marchwarden sources` lists them."
 
 _ID = re.compile(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]{1,27}", re.IGNORECASE)
 
@@ -182,16 +177,25 @@ def command(
         fixed |= {_OPTIONS[f"constraints.{name}"]: value for name, value in constraints.items()}
         _refuse(fixed, "--again: the earlier call's are taken")
     if server is not None:
-        if not server.startswith(("http://", "https://")):
-            raise typer.BadParameter("--server takes the URL of a server, such as http://127.0.0.1:8111/mcp")
+        server = _server_url(server)
         _refuse(
             {"--model": model, "--source": source, "--web": web},
             "--server: a running server has settings of its own; give it to `marchwarden serve`",
         )
+    if file is not None:
+        _refuse({"QUESTION": question, "--again": again, "--continue": follows}, "--file: it holds the questions")
+        _refuse({"--verbose": verbose or None}, "--file: `marchwarden replay` shows the timeline of each call")
+    elif resume or jobs is not None:
+        raise typer.BadParameter("--resume and --jobs go with --file")
+    elif output is not None:
+        from marchwarden.cli.views.result_file import ENDINGS, ending_of
+
+        options.check_output(output, "--output", ENDINGS, force=force)
+        if server is not None and ending_of(output) == ".html":
+            raise typer.BadParameter("--output FILE.html shows the pages that were read, which --server keeps")
     from marchwarden.cli.client.server_connection import Connection
 
     if file is not None:
-        _refuse({"QUESTION": question, "--again": again, "--continue": follows}, "--file: it holds the questions")
         from marchwarden.cli.client.batch import Batch, ask_many
 
         given = {"context": context, "depth": depth, "constraints": constraints}
@@ -199,14 +203,6 @@ def command(
             Batch(file, given, output, jobs, resume=resume, force=force, quiet=quiet), Connection(server, overrides)
         )
         return
-    if resume or jobs is not None:
-        raise typer.BadParameter("--resume and --jobs go with --file")
-    if output is not None:
-        from marchwarden.cli.views.result_file import ENDINGS, ending_of
-
-        options.check_output(output, "--output", ENDINGS, force=force)
-        if server is not None and ending_of(output) == ".html":
-            raise typer.BadParameter("--output FILE.html shows the pages that were read, which --server keeps")
     earlier = following = None
     if again is not None:
         from marchwarden.cli.audit.again import changes_view, earlier_call
@@ -239,12 +235,26 @@ def command(
     if earlier is not None and not json:
         console.show(changes_view(earlier, result))
     _show_trace(trace, timed=verbose, stderr=json, quiet=quiet)
+    tell_unpublished(trace)
     if server is None and not quiet:
         _show_settings_files(verbose=verbose)
-    if connection.fell_back_to_frozen_web and not quiet:
-        console.notice(FROZEN_WEB, FROZEN_WEB_HINT)
-    if not result.citations:
+    if connection.frozen_web_note and not quiet:
+        console.notice(*connection.frozen_web_note)
+    if result.status == "nothing_found":
         raise typer.Exit(NOTHING_FOUND)
+
+
+def _server_url(given: str) -> str:
+    """Return the URL of a server, with the path of its tool where only the host is given. Raises a usage error."""
+    from urllib.parse import urlsplit
+
+    if not given.startswith(("http://", "https://")):
+        raise typer.BadParameter("--server takes the URL of a server, such as http://127.0.0.1:8111/mcp")
+    try:
+        has_path = urlsplit(given).path not in ("", "/")
+    except ValueError as error:
+        raise typer.BadParameter(f"--server {given}: {error}") from None
+    return given if has_path else f"{given.rstrip('/')}/mcp"
 
 
 def _refuse(given: Mapping[str, object], beside: str) -> None:

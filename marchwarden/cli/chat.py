@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from marchwarden.cli import options
-from marchwarden.cli.ask import FROZEN_WEB, FROZEN_WEB_HINT, request_from, sources_in_force
+from marchwarden.cli.ask import NOTHING_FOUND, request_from, sources_in_force
 from marchwarden.cli.client.follow_up import follow_up
 from marchwarden.cli.configuration.completion import complete_trace
+from marchwarden.cli.library.stored_traces import tell_unpublished
+
+if TYPE_CHECKING:
+    from marchwarden.contract import Status
+
+FAILURE = 1
 
 EPILOGUE = """Examples:
 
@@ -18,7 +24,10 @@ marchwarden chat
 marchwarden chat --continue 3f2a --source corpus:notes
 printf 'Who was world chess champion in 1921?\\nAnd who beat him?\\n' | marchwarden chat
 
-An empty line is passed over; Ctrl-D or /quit ends it, and Ctrl-C takes back the question that is being asked."""
+An empty line is passed over; Ctrl-D or /quit ends it, and Ctrl-C takes back the question that is being asked.
+
+Exit codes, where questions come from a pipe: 0 answers · 1 a question failed · 2 wrong usage
+· 3 one found nothing."""
 
 
 def command(
@@ -56,10 +65,14 @@ def command(
     request_from("?", None, depth, {"token_budget": budget})  # a wrong option is said before the first question
     connection = Connection(None, overrides)
     connection.prepare()
-    if connection.fell_back_to_frozen_web:
-        console.notice(FROZEN_WEB, FROZEN_WEB_HINT)
-    before, failed = follows, False
+    if connection.frozen_web_note:
+        console.notice(*connection.frozen_web_note)
+    before = follows
+    statuses: set[Status] = set()
+    is_echoed = not (sys.stdin.isatty() and sys.stdout.isatty())  # else the terminal shows what is typed
     while (question := _next_question()) is not None:
+        if is_echoed:
+            console.line(f"> {question}")
         try:
             following = follow_up(before, None) if before else None
             context = following.context if following else None
@@ -70,13 +83,16 @@ def command(
         except Interrupted as interruption:
             console.notice(str(interruption), interruption.hint)
         except (MarchwardenError, typer.BadParameter) as error:
-            failed = True
+            statuses.add("failed")
             console.error(str(error), getattr(error, "hint", None))
         else:
             before = result.trace_id
             console.result(result)
-    if failed and not sys.stdin.isatty():
-        raise typer.Exit(1)
+            tell_unpublished(connection.traces / f"{result.trace_id}.jsonl")
+            statuses.add(result.status)
+    if not sys.stdin.isatty():
+        code = FAILURE if "failed" in statuses else NOTHING_FOUND if "nothing_found" in statuses else 0
+        raise typer.Exit(code)
 
 
 def _next_question() -> str | None:

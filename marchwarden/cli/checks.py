@@ -66,17 +66,18 @@ def settings_checks(settings: Settings) -> Iterator[Check]:
 
 def _store(traces: Path, url: str) -> Check:
     from marchwarden.sharing.object_store import ObjectStore
-    from marchwarden.sharing.outbox import Outbox
+    from marchwarden.sharing.publication import unpublished
 
     try:
         store = ObjectStore(url)
         store.check()
+        waiting = len(unpublished(traces, store))
     except ConfigurationError as error:
         return Check("store", "broken", str(error), error.hint)
     except StorageError as error:
         # Calls are answered all the same.
         return Check("store", "note", str(error), error.hint or "Traces wait until it can be used again.")
-    if waiting := len(Outbox(traces).waiting()):
+    if waiting:
         left = f"{store.shown}; {waiting} {'trace is' if waiting == 1 else 'traces are'} not there yet"
         return Check("store", "note", left, "Publish them: marchwarden store push")
     return Check("store", "ok", store.shown)
@@ -215,21 +216,23 @@ def _in_force(program: Program | None) -> str:
 
 
 def _search(settings: Settings) -> Check:
+    from marchwarden.cli.client.frozen_web_note import offline_note
     from marchwarden.environment import check_certificates
     from marchwarden.sources.reachability import with_reachable_sources
     from marchwarden.sources.source_registry import describe_sources
 
-    settings = with_reachable_sources(settings)
+    given, settings = settings, with_reachable_sources(settings)
     try:
         settings.require_search_key()
         check_certificates()
     except MarchwardenError as error:
         return Check("search", "broken", str(error), error.hint)
+    note = offline_note(given, settings)
     if "snapshot" in settings.sources:
-        advice = "With a network, sources that need no key are searched: `marchwarden sources` lists them."
-        return Check("search", "note", describe_sources(settings), None if settings.source else advice)
+        return Check("search", "note", note[0] if note else describe_sources(settings), note[1] if note else None)
     service = f" ({settings.web_searches[0]})" if "web" in settings.sources else ""
-    return Check("search", "ok", describe_sources(settings) + service)
+    said = describe_sources(settings) + service
+    return Check("search", "note", f"{said}; {note[0]}", note[1]) if note else Check("search", "ok", said)
 
 
 def _frozen_web(settings: Settings) -> Check:

@@ -118,15 +118,16 @@ def _watch(report: IndexReport, jobs: int) -> None:
     console.done(f"Watching {', '.join(map(str, roots)) or 'nothing'}. Ctrl-C ends it.")
     try:
         for _ in changes_below(roots, told=console.notice):
-            _index([], report.name, jobs, json=False, is_silent_if_same=True)
+            report = _index([], report.name, jobs, json=False, before=report)
     except KeyboardInterrupt:
         console.notice("Ended. What was read is kept.")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def _index(
-    paths: list[Path], name: str | None, jobs: int, *, json: bool, is_silent_if_same: bool = False
+    paths: list[Path], name: str | None, jobs: int, *, json: bool, before: IndexReport | None = None
 ) -> IndexReport:
+    """Index, and show the outcome, unless it is that of `before`."""
     from marchwarden.cli.views import console
     from marchwarden.corpus.corpora import corpus_at, open_corpus
     from marchwarden.corpus.indexing import index_files
@@ -150,7 +151,7 @@ def _index(
     except KeyboardInterrupt:
         console.notice("Interrupted. What was read is kept.", "The same command goes on from there.")
         raise typer.Exit(INTERRUPTED) from None
-    if not is_silent_if_same or report.added or report.changed or report.removed:
+    if not before or report.added or report.changed or report.removed or report.failed != before.failed:
         _deliver(report, json=json)
     return report
 

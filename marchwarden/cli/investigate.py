@@ -11,6 +11,7 @@ import typer
 from marchwarden.cli import options
 from marchwarden.cli.ask import INTERRUPTED, NOTHING_FOUND, deliver, request_from
 from marchwarden.cli.configuration.completion import complete_model, complete_trace
+from marchwarden.cli.library.stored_traces import tell_unpublished
 
 if TYPE_CHECKING:
     import anyio
@@ -101,20 +102,24 @@ def command(
         options.check_output(output, "--output", ENDINGS, force=force)
     if team is not None and source is not None:
         raise typer.BadParameter("--source can't go with --team: its servers have sources of their own")
+    if resume is not None:
+        fixed = {"QUESTION": question, "--context": context, "--budget": budget}
+        if named := [option for option, value in fixed.items() if value is not None]:
+            raise typer.BadParameter(f"{' and '.join(named)} can't go with --resume: the earlier one's are taken")
+    from marchwarden.cli.client.frozen_web_note import frozen_web_note
+    from marchwarden.cli.views import console
     from marchwarden.orchestrator.team import own_team, read_team
     from marchwarden.settings import load_settings
     from marchwarden.sources.reachability import with_reachable_sources
 
-    settings = load_settings(model=model, source=source)
+    settings, note = load_settings(model=model, source=source), None
     if team is None:
-        settings = with_reachable_sources(settings)
+        given, settings = settings, with_reachable_sources(settings)
+        note = frozen_web_note(given, settings)
     settings.require_model()
     chosen = read_team(team) if team else own_team(settings)
     trace_id = None
     if resume is not None:
-        given = {"QUESTION": question, "--context": context, "--budget": budget}
-        if named := [option for option, value in given.items() if value is not None]:
-            raise typer.BadParameter(f"{' and '.join(named)} can't go with --resume: the earlier one's are taken")
         trace_id, request = _begun(resume)
     else:
         from marchwarden.orchestrator.investigator import TOKENS
@@ -124,9 +129,12 @@ def command(
     result, interrupted = _run(request, chosen, settings, trace_id, seconds, at_once)
     trace = settings.traces / f"{result.trace_id}.jsonl"
     deliver(result, request, json=json, output=output, force=force, trace=trace)
+    tell_unpublished(trace)
+    if note:
+        console.notice(*note)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
-    if not result.citations:
+    if result.status == "nothing_found":
         raise typer.Exit(NOTHING_FOUND)
 
 

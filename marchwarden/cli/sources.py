@@ -35,15 +35,21 @@ def command(
     ] = False,
     json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
 ) -> None:
-    """List the sources that can be searched, and what each needs."""
+    """List the sources that can be searched, and what each needs; `*` marks those searched where none is named."""
+    from marchwarden.cli.client.frozen_web_note import offline_note
     from marchwarden.cli.views import console
     from marchwarden.settings import load_settings
+    from marchwarden.sources.reachability import with_reachable_sources
 
-    listed = list(_listed(load_settings(), online=online))
+    given = load_settings()
+    settings = with_reachable_sources(given)
+    listed = list(_listed(settings, online=online))
     if json:
         console.json(listed)
     else:
         console.sources(listed)
+    if note := offline_note(given, settings):
+        console.notice(*note)
     if any(each["state"] == "unreachable" for each in listed):
         raise typer.Exit(1)
 

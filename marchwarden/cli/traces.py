@@ -113,11 +113,11 @@ def _show_figures(folder: Path, *, json: bool) -> None:
 
 
 def _lines(kept: Kept, folder: Path) -> list[str]:
-    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(kept.traces.items()))
+    endings = ", ".join(f"{count} {ending}" for ending, count in sorted(kept.traces.items()))
     between = f", {kept.oldest:%Y-%m-%d} to {kept.newest:%Y-%m-%d}" if kept.oldest and kept.newest else ""
     return [
         f"Folder   {folder}",
-        f"Traces   {sum(kept.traces.values()):,} ({outcomes or 'none'}), {kept.trace_bytes:,} bytes{between}",
+        f"Traces   {sum(kept.traces.values()):,} ({endings or 'none'}), {kept.trace_bytes:,} bytes{between}",
         f"Store    {kept.objects:,} pages, texts and other objects, {kept.object_bytes:,} bytes, compressed",
         f"Unnamed  {kept.unnamed:,} objects of no trace, {kept.unnamed_bytes:,} bytes, for `prune` after an hour",
     ]

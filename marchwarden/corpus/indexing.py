@@ -51,6 +51,8 @@ class IndexReport:
     """Number of files that are as before."""
     removed: int = 0
     """Number of files that are gone."""
+    unreadable: int = 0
+    """Number of files of which nothing could be read; they count as nothing else, however often they are tried."""
     documents: int = 0
     """Number of documents in the corpus after the run."""
     files: int = 0
@@ -114,6 +116,8 @@ class _Lines:
 
     path: str
     state: str
+    before: FileRecord | None
+    """Record of an earlier run; None where the file is new."""
     given: int = 0
     """Number of pieces given to readers."""
     done: int = 0
@@ -207,12 +211,11 @@ class _Run:
     def _tasks_of_lines(
         self, path: str, state: str, record: FileRecord | None, modified: date | None
     ) -> Iterator[Task]:
-        lines = self._lines[path] = _Lines(path, state)
+        lines = self._lines[path] = _Lines(path, state, record)
         try:
             if record and record.hash == _hash_file(path):
                 del self._lines[path]
                 return self._keep(replace(record, state=state))
-            self._count(record)
             self._forget(path)
             seen = sha256()
             for first, start, body, too_long in _pieces(path, seen):
@@ -243,12 +246,13 @@ class _Run:
         record, state = self._catalogue.file(task.path), self._states.pop(task.path)
         if record and result.is_known:
             return self._keep(replace(record, state=state))
-        self._count(record)
         self._forget(task.path)
         self._add(task.path, result)
         if result.hash is None:  # its bytes could not be had: the next run tries again
             state = ""
-        self._put(FileRecord(task.path, state, result.hash or _UNREAD, result.documents, result.failure))
+        now = FileRecord(task.path, state, result.hash or _UNREAD, result.documents, result.failure)
+        self._count(record, now)
+        self._put(now)
         if result.hash and result.kept:
             self._catalogue.keep_page(result.hash, result.kept)
         return None
@@ -257,7 +261,9 @@ class _Run:
         """Put the record of a .jsonl file once all of its pieces were given out and read."""
         if lines.hash is not None and lines.done == lines.given:
             del self._lines[lines.path]
-            self._put(FileRecord(lines.path, lines.state, lines.hash, lines.documents, lines.failure))
+            now = FileRecord(lines.path, lines.state, lines.hash, lines.documents, lines.failure)
+            self._count(lines.before, now)
+            self._put(now)
 
     def _add(self, path: str, result: Prepared) -> None:
         self._writer.add(path, result.parts)
@@ -271,14 +277,19 @@ class _Run:
             self._report.failed[record.path] = record.failure
 
     def _keep(self, record: FileRecord) -> None:
-        self._report.unchanged += 1
+        self._count(record, record)
         self._put(record)
 
-    def _count(self, before: FileRecord | None) -> None:
-        if before:
-            self._report.changed += 1
+    def _count(self, before: FileRecord | None, now: FileRecord) -> None:
+        report = self._report
+        if not now.documents:
+            report.unreadable += 1
+        elif not before or not before.documents:
+            report.added += 1
+        elif before.hash == now.hash:
+            report.unchanged += 1
         else:
-            self._report.added += 1
+            report.changed += 1
 
     def _forget(self, path: str) -> None:
         """Remove a file from index and catalogue."""

@@ -84,36 +84,63 @@ class Estimate:
     dev: int
     calls: int
     reflection_calls: int
-    tokens: int
+    read: int
+    """Tokens of prompts."""
+    written: int
+    """Tokens of answers."""
     dollars: float | None
     """US dollars; None where a price is not known."""
 
+    @property
+    def tokens(self) -> int:
+        return self.read + self.written
+
     def as_json(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return {**vars(self), "tokens": self.tokens}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Numbers of examples of one stage."""
+
+    learn: int
+    choose: int
+    dev: int
 
 
 def estimate(
-    stage_set: AnyStageSet, examples: StageExamples, optimizer: Optimizer, effort: Effort, model_id: str, writer: str
+    stage_set: AnyStageSet,
+    examples: StageExamples,
+    optimizer: Optimizer,
+    effort: Effort,
+    models: tuple[str, str],
+    counts: Counts | None = None,
 ) -> Estimate:
-    """Estimate the compile of one stage. `writer` is the model that writes instructions."""
+    """Estimate the compile of one stage.
+
+    `models` are the one that is compiled for and the one that writes instructions; `counts` are those of all
+    examples, where `examples` are a part of them.
+    """
+    counts = counts or examples.counts
     effort = fitted(effort, stage_set, examples.learn)
-    calls = optimizer.calls(effort, len(examples.learn), len(examples.choose))
+    calls = optimizer.calls(effort, counts.learn, counts.choose)
     shown = prompt_tokens(stage_set, examples.learn + examples.choose + examples.dev)
     answer = int(_ANSWER_SHARE * stage_set.stage.max_tokens)
-    own, demos = len(examples.dev), effort.demos * _demo_tokens(stage_set, examples.learn)
+    own, demos = counts.dev, effort.demos * _demo_tokens(stage_set, examples.learn)
     read = own * shown + (calls.likely + own) * (shown + demos)
     written = (calls.likely + 2 * own) * answer
     reflected = calls.likely_reflection * (3 * (shown + answer) + REFLECTION_TOKENS // 2)
     return Estimate(
         stage_set.stage.name,
         optimizer.name,
-        len(examples.learn),
-        len(examples.choose),
+        counts.learn,
+        counts.choose,
         own,
         calls.task + 2 * _ATTEMPTS * own,
         calls.reflection,
-        read + written + reflected,
-        _dollars(model_id, read, written, writer, reflected),
+        read + reflected // 2,
+        written + (reflected + 1) // 2,
+        _dollars(models[0], read, written, models[1], reflected),
     )
 
 
@@ -190,7 +217,8 @@ def estimate_whole(order: Order, budgets: Sequence[int], dev: int) -> Estimate:
         dev,
         questions * CALLS_A_QUESTION,
         calls.reflection,
-        tokens,
+        tokens - written - reflected // 2,
+        written + reflected // 2,
         _dollars(order.settings.model_id, tokens - reflected - written, written, writer, reflected),
     )
 

@@ -16,6 +16,7 @@ import anyio
 
 from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.runs.run import write_json
+from marchwarden.optimization.estimate import Counts
 from marchwarden.optimization.examples import AnyStageSet, Example
 from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Effort, Optimizer, Search, run
 from marchwarden.optimization.spending import Clock, Spending, Spent, Stopped, interrupted
@@ -66,6 +67,10 @@ class StageExamples:
         return cls(
             spread(learn, effort.train, seed), spread(choose, effort.choose, seed), spread(dev, effort.dev, seed)
         )
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(len(self.learn), len(self.choose), len(self.dev))
 
     def check(self, stage: str) -> None:
         """Raise EvaluationError where there are too few examples to say anything."""

@@ -178,7 +178,7 @@ class _Call:
         failure: MarchwardenError | None = None
         try:
             result = await self._run()
-            outcome = "answered"
+            outcome = result.status
         except MarchwardenError as error:
             outcome, failure = "refused" if isinstance(error, Refused) else "failed", error
         except anyio.get_cancelled_exc_class():

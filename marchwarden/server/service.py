@@ -41,7 +41,7 @@ _FIXED = (
 )
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
-CallOutcome: TypeAlias = Literal["answered", "failed", "refused", "cancelled"]
+CallOutcome: TypeAlias = Literal["answered", "nothing_found", "failed", "refused", "cancelled"]
 
 
 @dataclass(frozen=True)

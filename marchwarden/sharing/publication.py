@@ -18,7 +18,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from marchwarden.errors import StorageError, TraceError
 from marchwarden.files import is_held
 from marchwarden.settings import Settings
 from marchwarden.sharing.object_store import CALLERS, PATIENT_S, ObjectStore, caller_url, open_store
-from marchwarden.sharing.outbox import Outbox
+from marchwarden.sharing.outbox import Outbox, Waiting
 from marchwarden.store.check_record import read_checks
 from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import trace_files, whole_line
@@ -149,11 +149,36 @@ def publish_all(folder: Path, store: ObjectStore, done: Published | None = None)
     done = done or Published()
     files = trace_files(folder)
     try:
-        known = {each.name: each.size for each in store.list("traces")}
+        known = _traces_in(store)
     except StorageError as error:
         done.left, done.problem = done.left + len(files), str(error)
         return done
     return _publish(files, Outbox(folder), done, lambda trace: publish_trace(trace, store, known=known))
+
+
+def unpublished(folder: Path, store: ObjectStore) -> list[Waiting]:
+    """Return the traces of a folder that the store lacks, whether or not it was set when they were made.
+
+    Calls that run are left out. Raises StorageError.
+    """
+    known, outbox = _traces_in(store), Outbox(folder)
+    lacking = [trace for trace in trace_files(folder) if not is_held(trace) and not _is_known(trace, known)]
+    return [Waiting(trace, outbox.reason(trace.stem) or "") for trace in lacking]
+
+
+def _traces_in(store: ObjectStore) -> dict[str, int]:
+    """Return the sizes in bytes of the store's traces, by their names. Raises StorageError."""
+    return {each.name: each.size for each in store.list("traces")}
+
+
+def _is_known(trace: Path, known: Mapping[str, int]) -> bool:
+    """Return whether the store has this trace as it is here; False where it can't be read."""
+    folder = folder_of(trace.stem)
+    try:
+        is_whole = known.get(f"{folder}/{TRACE}") == trace.stat().st_size
+        return is_whole or f"{folder}/{part_name(trace.read_bytes())}" in known
+    except OSError:
+        return False
 
 
 def _publish(traces: list[Path], outbox: Outbox, done: Published, send: Callable[[Path], int]) -> Published:
@@ -225,7 +250,7 @@ def part_name(trace: bytes) -> str:
 
 
 def publish_trace(
-    trace: Path, store: ObjectStore, end: float = float("inf"), known: dict[str, int] | None = None
+    trace: Path, store: ObjectStore, end: float = float("inf"), known: Mapping[str, int] | None = None
 ) -> int:
     """Publish a trace with all that goes with it; return the number of objects that the store did not have.
 
@@ -246,9 +271,7 @@ def publish_trace(
             raise StorageError("the store took too long")
         return store.create(name, content)
 
-    has_trace = known is not None and (
-        known.get(f"{folder}/{TRACE}") == len(body) or f"{folder}/{part_name(body)}" in known
-    )
+    has_trace = known is not None and _is_known(trace, known)
     if not has_trace:
         content = Store(trace.parent / "store")
 

@@ -45,7 +45,7 @@ class Kept:
     """Figures of a trace folder and its store."""
 
     traces: dict[str, int]
-    """Number of traces by outcome."""
+    """Number of traces by ending: answered, nothing found, failed, cancelled, unfinished."""
     trace_bytes: int
     oldest: datetime | None
     newest: datetime | None
@@ -99,7 +99,7 @@ def figures(folder: Path) -> Kept:
     except OSError as error:
         raise StorageError(f"{error.filename or folder} can't be read: {error.strerror or error}") from error
     return Kept(
-        traces=dict(Counter(each.outcome for each in traces)),
+        traces=dict(Counter(each.ending for each in traces)),
         trace_bytes=sum(each.size for each in traces),
         oldest=min(times, default=None),
         newest=max(times, default=None),

@@ -18,7 +18,7 @@ from marchwarden.trace.json_view import TolerantJsonView
 from marchwarden.trace.standalone_verifier import is_too_deep
 
 if TYPE_CHECKING:
-    from marchwarden.contract import ResearchResult
+    from marchwarden.contract import ResearchResult, Status
     from marchwarden.trace.events import Event
 
 Outcome: TypeAlias = Literal["finished", "cancelled", "failed", "unfinished"]
@@ -53,6 +53,20 @@ class TraceSummary:
     """Id of the call that this one follows up; None for any other call."""
     source: str | None = None
     """Sources that were searched, separated by commas."""
+    has_citations: bool = False
+    """True where the result cites anything."""
+
+    @property
+    def status(self) -> Status:
+        """Status of the call: `failed` where there is no result, for whatever reason."""
+        if self.outcome != "finished":
+            return "failed"
+        return "answered" if self.has_citations else "nothing_found"
+
+    @property
+    def ending(self) -> str:
+        """Status in words, and for a call without a result the reason: failed, cancelled or unfinished."""
+        return self.status.replace("_", " ") if self.outcome == "finished" else self.outcome
 
 
 class Trace:
@@ -248,6 +262,7 @@ def _summary(path: Path) -> TraceSummary:
         rerun_of=_of(first, "rerun_of", str),
         continues=_of(first, "continues", str),
         source=_of(first, "source", str),
+        has_citations=bool(_of(result, "citations", list)),
     )
 
 

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from marchwarden.trace.reader import TraceSummary, list_traces, whole_line
+
+if TYPE_CHECKING:
+    from marchwarden.contract import Status
 
 # Lines that hold what is searched, told without parsing the others: `action` stands near a line's start.
 _SEARCHED = re.compile(rb'"action": ?"(?:start|fetch_url|result)"')
@@ -31,8 +34,8 @@ class Wanted:
     """Part of the model's id."""
     least_confidence: float | None = None
     most_confidence: float | None = None
-    failed: bool = False
-    """True for calls without a result alone."""
+    statuses: frozenset[Status] = frozenset()
+    """Statuses of the calls; empty for any."""
 
     def admits(self, summary: TraceSummary) -> bool:
         """Return whether what a summary tells is wanted; the words of `text` are not in it."""
@@ -48,7 +51,7 @@ class Wanted:
             and (self.model is None or self.model.casefold() in (summary.model_id or "").casefold())
             and (self.least_confidence is None or (confidence is not None and confidence >= self.least_confidence))
             and (self.most_confidence is None or (confidence is not None and confidence <= self.most_confidence))
-            and not (self.failed and summary.outcome == "finished")
+            and (not self.statuses or summary.status in self.statuses)
         )
 
 

@@ -167,11 +167,11 @@ def test_what_is_missing_is_said_before_a_server_is_started(run: Run, arguments:
 
 def test_a_server_that_is_not_there_is_a_line_and_a_hint(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    ran = run("ask", QUESTION, "--server", "http://127.0.0.1:9/mcp")
+    ran = run("ask", QUESTION, "--server", "http://127.0.0.1:9")
     assert ran.code == 1
     message, hint = ran.err.strip().split("\n")
     assert message.startswith("Error: no answer from http://127.0.0.1:9/mcp")
-    assert "does the address end in /mcp, and does it want a token" in hint
+    assert "is the address right, and does it want a token" in hint
 
 
 def test_behind_a_proxy_that_refuses_the_frozen_web_stands_in_and_is_mentioned_with_how_to_get_the_real_one(

@@ -21,6 +21,10 @@ def test_each_question_of_a_chat_goes_on_from_the_one_before(
     ran = run("chat", "--web", str(web))
     assert ran.code == 1
     assert ran.out.count("Answer · ") == 2
+    assert [line for line in ran.out.splitlines() if line.startswith("> ")][::2] == [
+        "> Which crops grow well in Utah?",
+        "> When are peas sown there?",
+    ]
     assert "Error: QUESTION: must have at most 500 characters" in ran.err
     starts = {
         path.stem: json.loads(path.read_text().splitlines()[0]) for path in (tmp_path / "traces").glob("*.jsonl")

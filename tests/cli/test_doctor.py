@@ -32,7 +32,7 @@ def test_without_keys_it_works_and_says_how_to_get_more(run: Run) -> None:
     assert ran.code == 0
     flat = " ".join(ran.out.split())
     assert "note model none: answers are put together from sentences of pages → Set ANTHROPIC_API_KEY" in flat
-    assert "note search the frozen web, a folder of pages that needs no network → With a network" in flat
+    assert "note search MARCHWARDEN_OFFLINE is set, so the frozen web" in flat
     assert "ok traces" in flat
     assert "pages on" in flat
 

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from marchwarden.cli.sources import command
 from marchwarden.settings import Settings, sources_of
 from marchwarden.source_table import GROUPS, SOURCES
 from marchwarden.sources import reachability
@@ -60,6 +61,27 @@ def test_without_a_network_the_frozen_web_stands_in_and_with_one_the_open_source
         assert with_reachable_sources(Settings()).source_name == "open"
     assert with_reachable_sources(Settings()).source_name == "snapshot"
     assert with_reachable_sources(Settings(source="wikipedia")).source_name == "wikipedia"
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({}, "MARCHWARDEN_OFFLINE is set, so the frozen web"),
+        ({"MARCHWARDEN_SOURCE": "wikipedia"}, "no effect: MARCHWARDEN_SOURCE says what is searched"),
+        ({"BRAVE_API_KEY": "k"}, "no effect: the key or address of a search service says what is searched"),
+        ({"MARCHWARDEN_SOURCE": "snapshot"}, None),
+    ],
+)
+def test_offline_is_told_and_so_is_that_it_has_no_effect(
+    variables: dict[str, str], said: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    command(online=False, json=True)
+    out, err = capsys.readouterr()
+    assert said in err if said else err == ""
+    in_force = [each["name"] for each in json.loads(out) if each["in_force"]]
+    assert in_force == [variables.get("MARCHWARDEN_SOURCE", "web" if "BRAVE_API_KEY" in variables else "snapshot")]
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,13 @@ def test_a_file_that_cannot_be_read_is_told_once_it_is_met_and_left_out(
         "long.txt": "it is larger than 0 MB",
     }
     assert (report.files, report.documents) == (1, 1)
-    assert index().failed == report.failed
+    assert (report.added, report.unreadable) == (1, 4), "what can't be read is not new"
+    again = index()
+    assert again.failed == report.failed
+    assert (again.added, again.changed, again.unchanged, again.unreadable) == (0, 0, 1, 4)
+    write(tmp_path / "files", {"empty.txt": GARLIC})
+    assert (mended := index()).added == 1
+    assert (mended.unchanged, mended.unreadable) == (1, 3)
 
 
 def test_lines_that_are_no_documents_are_left_out_and_the_others_stay(

@@ -273,7 +273,7 @@ def test_an_estimate_is_at_most_what_is_called_and_about_what_is_spent_and_optim
 ) -> None:
     of = order(optimizer, jobs=1 if helps else 2)
     judge = answering(lambda request: helps and BETTER in str(request.system))
-    told = estimate(gaps_set(), examples(of)["gaps"], of.optimizer, of.effort, MODEL, MODEL)
+    told = estimate(gaps_set(), examples(of)["gaps"], of.optimizer, of.effort, (MODEL, MODEL))
     outcome, paid = run(tmp_path, of, writing(judge=judge))
     reflected = [each for each in paid.engine.requests if not is_the_stages(each)]
     assert len(paid.engine.requests) - len(reflected) <= told.calls
@@ -287,7 +287,7 @@ def test_a_model_that_answers_nothing_readable_makes_no_more_calls_than_estimate
     tmp_path: Path, optimizer: str
 ) -> None:
     of = order(optimizer)
-    told = estimate(gaps_set(), examples(of)["gaps"], of.optimizer, of.effort, MODEL, MODEL)
+    told = estimate(gaps_set(), examples(of)["gaps"], of.optimizer, of.effort, (MODEL, MODEL))
     paid = spending(tmp_path / "work", writing("Think.", lambda request: "nothing"))
     with pytest.raises(EvaluationError, match="no answer of the model could be read"):
         compile_program(

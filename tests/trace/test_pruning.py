@@ -126,7 +126,7 @@ def test_figures_tell_what_is_kept_and_who_else_may_read_it(tmp_path: Path) -> N
     Store(folder / "store").put(b"of no trace")
     grown_old(folder)
     kept = figures(folder)
-    assert kept.traces == {"finished": 1}
+    assert kept.traces == {"nothing found": 1}
     assert (kept.objects, kept.unnamed, kept.readable_by_others) == (4, 1, 0)
     assert kept.trace_bytes == path.stat().st_size
     path.chmod(0o644)

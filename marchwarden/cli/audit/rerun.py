@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from marchwarden.cli.configuration.completion import complete_model, complete_trace
-from marchwarden.cli.library.stored_traces import stored_trace
+from marchwarden.cli.library.stored_traces import stored_trace, tell_unpublished
 
 if TYPE_CHECKING:
     from marchwarden.agent.rerun_call import Exchange, Rerun
@@ -79,8 +79,9 @@ def command(
     exchange = _exchange(model, program, live)
     file = Path(trace) if trace and trace.endswith(".jsonl") else None
     found = read_trace(file or stored_trace(trace))
+    settings = load_settings()
     try:
-        ran = anyio.run(rerun, found, load_settings(), exchange)
+        ran = anyio.run(rerun, found, settings, exchange)
     except MarchwardenError:
         raise
     except Exception as error:  # what a damaged trace says may break any rule of a call
@@ -94,6 +95,8 @@ def command(
         console.json(_plain(found.trace_id, ran, exchange))
     else:
         console.rerun(found.trace_id, ran, exchange.named)
+    if ran.kept:
+        tell_unpublished(settings.traces / f"{ran.result.trace_id}.jsonl")
     if not exchange and not ran.is_same:
         raise typer.Exit(1)
 

@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from marchwarden.cli.client.question_file import Asked, read_questions
+from marchwarden.cli.library.stored_traces import HOW_TO_PUBLISH, is_unpublished
 from marchwarden.cli.options import check_output
 from marchwarden.errors import MarchwardenError, StorageError, leaves
 
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 
     from marchwarden.cli.client.server_connection import Connection
     from marchwarden.cli.views.console import Bar
-    from marchwarden.contract import ResearchResult
+    from marchwarden.contract import ResearchResult, Status
 
-Status: TypeAlias = Literal["answered", "nothing_found", "failed"]
 FAILURE, NOTHING_FOUND, INTERRUPTED = 1, 3, 130
 # Questions side by side, at most, where the user names no number. A guess.
 _MOST_JOBS = 4
@@ -99,40 +99,56 @@ class _Sink:
             self._file = None
 
     def summary(self, of: int) -> str:
-        parts = [f"{self.counts['answered']} answered"]
-        parts += [f"{self.counts['nothing_found']} found nothing"] if self.counts["nothing_found"] else []
-        parts += [f"{self.counts['failed']} failed"] if self.counts["failed"] else []
-        parts += [f"{left} not asked"] if (left := of - self.counts.total()) else []
-        return f"{', '.join(parts)}; {self.tokens:,} tokens"
+        left = of - self.counts.total()
+        return f"{_in_words(self.counts)}{f', {left} not asked' if left else ''}; {self.tokens:,} tokens"
+
+
+def _in_words(counts: Mapping[Status, int]) -> str:
+    """Return how many questions ended in which way, such as `3 answered, 1 found nothing`."""
+    parts = [f"{counts['answered']} answered"]
+    parts += [f"{counts['nothing_found']} found nothing"] if counts["nothing_found"] else []
+    parts += [f"{counts['failed']} failed"] if counts["failed"] else []
+    return ", ".join(parts)
 
 
 def ask_many(batch: Batch, connection: Connection) -> None:
     """Ask the questions of a file.
 
-    Raises typer.Exit with 1 where a question failed, 3 where one found nothing, 130 after Ctrl-C; a usage error for
-    the file of questions or of answers; MarchwardenError where the server is not there or the disk is full.
+    Raises typer.Exit with 1 where a question failed, 3 where one found nothing, earlier ones included, 130 after
+    Ctrl-C; a usage error for the file of questions or of answers; MarchwardenError where the server is not there or
+    the disk is full.
     """
     from marchwarden.cli.views import console
+    from marchwarden.cli.views.safe_text import count
 
     if batch.output is None and batch.resume:
         raise typer.BadParameter("--resume needs the file of answers: --output answers.jsonl")
     if batch.output is not None:
+        check_output(batch.output, "--output", (".jsonl",), force=True)
         if batch.output.is_file() and not (batch.force or batch.resume):
             raise typer.BadParameter(f"--output {batch.output} is there already; add --resume to go on, or --force")
-        check_output(batch.output, "--output", (".jsonl",), force=True)
     asked = read_questions(batch.file, batch.given)
-    done = _answered(batch.output) if batch.resume and batch.output is not None else set()
+    done = _asked_before(batch.output) if batch.resume and batch.output is not None else {}
     left = [each for each in asked if each.key not in done]
-    if len(left) < len(asked) and not batch.quiet:
-        console.done(f"{len(asked) - len(left)} of {len(asked)} questions are answered already.")
+    before = Counter(done[each.key] for each in asked if each.key in done)
+    if before and not batch.quiet:
+        console.done(f"{before.total()} of {len(asked)} questions were asked before: {_in_words(before)}.")
     if not left:
+        if before["nothing_found"]:
+            raise typer.Exit(NOTHING_FOUND)
         return
+    connection.prepare()  # earlier answers are replaced only where new ones can come
+    if connection.frozen_web_note and not batch.quiet:
+        console.notice(*connection.frozen_web_note)
     sink = _Sink(batch.output)
     sink.open(resume=batch.resume)
     jobs = batch.jobs or min(_MOST_JOBS, os.cpu_count() or 1)
     try:
         with console.counting(0 if batch.quiet else len(left)) as bar:
-            interrupted = _Run(connection, left, sink, bar).run(jobs)
+            run = _Run(connection, left, sink, bar)
+            interrupted = run.run(jobs)
+        if run.unpublished:
+            console.notice(f"{count(run.unpublished, 'trace')} not in the store yet.", HOW_TO_PUBLISH)
     finally:
         sink.close()
         if not batch.quiet:
@@ -143,23 +159,25 @@ def ask_many(batch: Batch, connection: Connection) -> None:
         raise typer.Exit(INTERRUPTED)
     if sink.counts["failed"]:
         raise typer.Exit(FAILURE)
-    if sink.counts["nothing_found"]:
+    if sink.counts["nothing_found"] or before["nothing_found"]:
         raise typer.Exit(NOTHING_FOUND)
 
 
-def _answered(path: Path) -> set[tuple[str, ...]]:
-    """Return the keys of the questions that a file of answers has a result for."""
+def _asked_before(path: Path) -> dict[tuple[str, ...], Status]:
+    """Return the keys of the questions that a file of answers has a result for, with the status of each."""
     from marchwarden.trace.reader import whole_line
 
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
-        return set()
-    found: set[tuple[str, ...]] = set()
+        return {}
+    found: dict[tuple[str, ...], Status] = {}
     for line in lines:
         told = whole_line(line) or {}
-        if told.get("status") in ("answered", "nothing_found"):
-            found |= {(str(told.get("id")),), (str(told.get("question")), str(told.get("context") or ""))}
+        status = told.get("status")
+        if status in ("answered", "nothing_found"):
+            found[(str(told.get("id")),)] = status
+            found[str(told.get("question")), str(told.get("context") or "")] = status
     return found
 
 
@@ -172,12 +190,13 @@ class _Run:
         self._sink = sink
         self._bar = bar
         self._interrupted = False
+        self.unpublished = 0
+        """Number of traces that could not be published in the store."""
 
     def run(self, jobs: int) -> bool:
         """Ask all of them; return whether Ctrl-C ended it. Raises MarchwardenError where the server fails."""
         import anyio
 
-        self._connection.prepare()
         try:
             anyio.run(self._interruptibly, jobs)
         except BaseException as error:
@@ -215,10 +234,12 @@ class _Run:
             result, error = None, None
             try:
                 result = await self._connection.research(client, asked.request, lambda message: None)
-                status = "answered" if result.citations else "nothing_found"
+                status = result.status
             except MarchwardenError as failure:
                 error = str(failure)
             self._sink.write(asked, status, result, error)
+            if result and is_unpublished(self._connection.traces / f"{result.trace_id}.jsonl"):
+                self.unpublished += 1
             self._bar.advance(self._so_far)
 
     def _so_far(self) -> str:

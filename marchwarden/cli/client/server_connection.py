@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from marchwarden.cli.client.frozen_web_note import frozen_web_note
 from marchwarden.cli.early import server_token, trace_folder
 from marchwarden.environment import without_credentials
 from marchwarden.errors import MarchwardenError, leaves
@@ -50,8 +51,8 @@ class Connection:
     ) -> None:
         self.is_own = url is None
         self.traces: Path = trace_folder()
-        self.fell_back_to_frozen_web = False
-        """True where the frozen web was searched only because there is no network, or none is wanted."""
+        self.frozen_web_note: tuple[str, str] | None = None
+        """Reason for which the frozen web is searched though nobody named it, and what to do; None where it isn't."""
         self._url = url or ""
         self._overrides = overrides
         self._make_server = make_server
@@ -87,8 +88,7 @@ class Connection:
         from marchwarden.sources.reachability import with_reachable_sources
 
         self._settings = with_reachable_sources(settings)
-        is_named = bool(settings.source or settings.web)
-        self.fell_back_to_frozen_web = self._settings.source_name == "snapshot" and not is_named
+        self.frozen_web_note = frozen_web_note(settings, self._settings)
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
@@ -186,7 +186,7 @@ class Connection:
             )
         return MarchwardenError(
             f"no answer from {self.address}: {without_credentials(said)}",
-            hint="Is it running, does the address end in /mcp, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "
+            hint="Is it running, is the address right, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "
             "Start one: marchwarden serve --transport http",
         )
 

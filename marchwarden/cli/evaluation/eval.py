@@ -9,13 +9,14 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from marchwarden.cli.configuration.completion import complete_model
+from marchwarden.cli.ask import sources_in_force
+from marchwarden.cli.configuration.completion import complete_model, complete_source
 from marchwarden.cli.evaluation import (
     eval_compare,
     eval_dataset,
@@ -27,6 +28,7 @@ from marchwarden.cli.evaluation import (
     eval_stage,
 )
 from marchwarden.cli.optimization.program_notes import mention_program
+from marchwarden.cli.options import check_output
 
 if TYPE_CHECKING:
     from marchwarden.evaluation.datasets import QuestionSet
@@ -42,11 +44,15 @@ marchwarden eval --split test --model extractive --out runs/extractive-test
 marchwarden eval --kind contradictory --limit 5 --jobs 1
     five of that kind, on as many topics as there are
 marchwarden eval --questions mine.jsonl --web my-web
+marchwarden eval --questions mine.jsonl --source corpus:notes --epochs 5
+    over your own files, each question five times: how much do the scores differ?
+marchwarden eval --inspect-log logs
+    then: inspect view --log-dir logs
 marchwarden eval --fail-under nugget_recall=0.8 --fail-under seconds=5
     for CI: exits with 1 where a figure is worse, which is more where less is better
 marchwarden eval list
 marchwarden eval --check
-    whether every label holds
+    whether every label holds, and what is still to be labelled
 marchwarden eval --stage extract --split train --model openai/NAME
     one stage alone, with its worst examples; --no-program: as it is where nothing is compiled
 marchwarden eval --split test --judge anthropic/NAME
@@ -89,6 +95,14 @@ def command(
     web: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
     ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCES",
+            autocompletion=complete_source,
+            help="What to search instead of a frozen web: corpus:NAME, web, or others of `marchwarden sources`.",
+        ),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -109,6 +123,14 @@ def command(
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="So many of the questions, evenly spaced.")
     ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Ask each question so many times; the scores then show how much they differ. Default: 1.",
+        ),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Questions side by side. Default: one for each core; 2 with a model."),
@@ -118,6 +140,14 @@ def command(
     ] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the run goes. Default: ~/.marchwarden/evals/….")
+    ] = None,
+    inspect_log: Annotated[
+        Path | None,
+        typer.Option(
+            "--inspect-log",
+            metavar="DIR",
+            help="Also write the run as a log of Inspect into this folder, for `inspect view`; or to a FILE.json.",
+        ),
     ] = None,
     fail_under: Annotated[
         list[str] | None,
@@ -167,10 +197,14 @@ def command(
     if stage is not None:
         eval_stage.check_name(stage)
     floors = eval_run.floors_of(fail_under or ())
+    if inspect_log is not None and inspect_log.suffix == ".json":
+        # A run that goes on writes the log of all of it.
+        check_output(inspect_log, "--inspect-log", (".json",), force=resume)
+    sources = sources_in_force(source, web)
     from marchwarden.settings import load_settings
 
     settings = load_settings(
-        source="snapshot",
+        source=sources or "snapshot",
         web=web and web.absolute(),
         model=model,
         program="none" if no_program else program and str(program.absolute()),
@@ -181,11 +215,18 @@ def command(
             its = eval_dataset.questions_of(public.dataset, public.path, made, limit)
             asked = _Asked(its, settings.model_copy(update={"web": made}), public.dataset.name, None, made)
         else:
+            if source is not None:
+                settings.require_search_key()
             found_questions, name = _questions(questions, split)
+            from marchwarden.evaluation.labels.known_pages import with_whole_paths
+
+            found_questions = with_whole_paths(found_questions, settings)
             asked = _Asked(found_questions, settings, name, split or (None if questions else "dev"))
         chosen = _narrowed(asked.questions, kind or [], None if public else limit)
         if check:
-            _check(chosen, asked.settings, whole=questions is None and public is None and split in (None, "all"))
+            is_whole = questions is None and public is None and split in (None, "all")
+            is_their_web = questions is None or web is not None or source is not None
+            _check(chosen, asked.settings, whole=is_whole, is_their_web=is_their_web)
             return
         _refuse_unlabelled(chosen)
         eval_run.check_web(chosen, asked.settings)
@@ -193,13 +234,20 @@ def command(
         if stage is not None:
             eval_stage.score(stage, chosen, asked.settings, jobs, json=json)
         else:
-            _run(chosen, asked, jobs, out, judge, floors, resume=resume, json=json)
+            order = _Order(jobs, epochs or 1, out, judge, floors, inspect_log, resume=resume, json=json)
+            _run(chosen, asked, order)
 
+
+_OTHER_PAGES = (
+    "Name those that the questions are about: --web DIR (`marchwarden eval freeze` makes one), --source corpus:NAME, "
+    "or --source web."
+)
 
 # Options that can't be given together with the one that is named first.
 _APART: dict[str, tuple[str, ...]] = {
     "--program": ("--no-program",),
-    "--dataset": ("--questions", "--web", "--split"),
+    "--dataset": ("--questions", "--web", "--split", "--source"),
+    "--source": ("--stage", "--web"),
     "--check": (
         "--stage",
         "--model",
@@ -211,8 +259,10 @@ _APART: dict[str, tuple[str, ...]] = {
         "--jobs",
         "--json",
         "--fail-under",
+        "--epochs",
+        "--inspect-log",
     ),
-    "--stage": ("--resume", "--out", "--judge", "--fail-under"),
+    "--stage": ("--resume", "--out", "--judge", "--fail-under", "--epochs", "--inspect-log"),
 }
 # Options of the researcher, which say nothing where a data set scores one part alone.
 _OF_A_RUN = (
@@ -225,6 +275,8 @@ _OF_A_RUN = (
     "--out",
     "--judge",
     "--fail-under",
+    "--epochs",
+    "--inspect-log",
 )
 
 
@@ -255,29 +307,38 @@ class _Asked:
     """Folder of a frozen web that is there only while this command runs; None where the web stays."""
 
 
-def _run(
-    questions: Sequence[Question],
-    asked: _Asked,
-    jobs: int | None,
-    out: Path | None,
-    judge: str | None,
-    floors: Mapping[str, float],
-    *,
-    resume: bool,
-    json: bool,
-) -> None:
+@dataclass(frozen=True)
+class _Order:
+    """What is to be done with the questions."""
+
+    jobs: int | None
+    epochs: int
+    out: Path | None
+    judge: str | None
+    floors: Mapping[str, float]
+    inspect_log: Path | None
+    resume: bool = field(kw_only=True)
+    json: bool = field(kw_only=True)
+
+
+def _run(questions: Sequence[Question], asked: _Asked, order: _Order) -> None:
     from marchwarden.evaluation.runs.runner import info_of
 
     settings = asked.settings
-    marked_by = eval_run.judge_by(judge, settings) if judge else None
+    marked_by = eval_run.judge_by(order.judge, settings) if order.judge else None
     with_model = eval_run.has_model(settings)
-    side_by_side = jobs or (2 if with_model else max(1, os.cpu_count() or 1))
-    info = info_of(questions, settings, name=asked.name, split=asked.split, jobs=side_by_side)
-    run = eval_run.run_of(info, out, resume=resume)
+    jobs = order.jobs or (2 if with_model else max(1, os.cpu_count() or 1))
+    info = info_of(questions, settings, name=asked.name, split=asked.split, jobs=jobs, epochs=order.epochs)
+    run = eval_run.run_of(info, order.out, resume=order.resume)
     if asked.web:
         settings = settings.model_copy(update={"web": eval_dataset.keep_web(asked.web, run.folder)})
-    eval_run.score(run, questions, settings, side_by_side, judge=marked_by, json=json)
-    eval_run.check_floors(run, floors)
+    try:
+        eval_run.score(run, questions, settings, jobs, judge=marked_by, json=order.json)
+    finally:
+        # Of a run that was interrupted, too: its log says so.
+        if order.inspect_log is not None and run.records:
+            eval_run.write_inspect_log(run, order.inspect_log)
+    eval_run.check_floors(run, order.floors)
 
 
 def _questions(file: Path | None, split: str | None) -> tuple[list[Question], str]:
@@ -337,9 +398,13 @@ def _narrowed(questions: list[Question], kinds: list[str], limit: int | None) ->
     return evenly_spaced(chosen, limit)
 
 
-def _check(questions: Sequence[Question], settings: Settings, *, whole: bool) -> None:
-    """Print what is wrong with the labels, and exit with 1 where anything is. The whole shipped set is also
-    counted."""
+def _check(questions: Sequence[Question], settings: Settings, *, whole: bool, is_their_web: bool) -> None:
+    """Print what is wrong with the labels and what is still to be labelled; exit with 1 where anything is wrong.
+
+    The whole shipped set is also counted, and must lack nothing.
+    """
+    from functools import partial
+
     import anyio
 
     from marchwarden.cli.views import console
@@ -347,7 +412,11 @@ def _check(questions: Sequence[Question], settings: Settings, *, whole: bool) ->
 
     if whole:
         questions = _questions(None, "all")[0]
-    problems = anyio.run(check, questions, settings) + (coverage_problems(questions) if whole else [])
+    problems = anyio.run(partial(check, questions, settings, is_their_web=is_their_web))
+    if whole:
+        problems += coverage_problems(questions)
     console.labels(counts(questions), shared_pages(questions), problems)
-    if problems:
+    if not is_their_web and any(each.is_open and each.url for each in problems):
+        console.notice("The pages are looked for in the shipped frozen web.", _OTHER_PAGES)
+    if any(whole or not each.is_open for each in problems):
         raise typer.Exit(1)

@@ -43,7 +43,7 @@ def command(
                 {
                     "folder": str(run.folder),
                     "run": run.info.model_dump(mode="json"),
-                    "questions": len(run.records),
+                    "questions": len({record.id for record in run.records}),
                     "figures": run.figures(),
                 }
                 for run in runs

@@ -156,14 +156,17 @@ def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int)
     from marchwarden.evaluation.runs.runner import ask_all
 
     done = sum(record.result is not None for record in run.records)
-    with console.evaluation_progress(done, len(questions), run.figures) as advance:
+    total = len(questions) * run.info.epochs
+    with console.evaluation_progress(done, total, run.figures) as advance:
 
         def tell(record: Record) -> None:
             advance()
 
         finished = _finishes(partial(ask_all, run, questions, settings, jobs=jobs, on_record=tell))
     if not finished:
-        console.notice(f"Interrupted after {len(run.records)} of {len(questions)} questions.")
+        console.notice(
+            f"Interrupted after {len(run.records)} of {total} {'answers' if run.info.epochs > 1 else 'questions'}."
+        )
         console.done(f"Go on with: {going_on(sys.argv, run.folder)}")
     return not finished
 
@@ -183,6 +186,25 @@ def _judge(run: Run, settings: Settings) -> bool:
         console.notice(f"Interrupted with {len(unjudged(run, settings.model_id))} answers still to be marked.")
         console.done(f"Go on with: {going_on(sys.argv, run.folder)}")
     return not finished
+
+
+def write_inspect_log(run: Run, place: Path) -> None:
+    """Write a run as an Inspect log, to a file, or into a folder under a name that Inspect lists. Raises
+    StorageError."""
+    from marchwarden.cli.views import console
+    from marchwarden.errors import StorageError
+    from marchwarden.evaluation.reports.inspect_log import file_name, inspect_log
+    from marchwarden.evaluation.runs.run import write_json
+
+    is_file = place.suffix == ".json"
+    path = place if is_file else place / file_name(run)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"{path.parent} can't be made: {error.strerror or error}") from error
+    write_json(path, inspect_log(run))
+    see = "inspect_ai.log.read_eval_log reads it" if is_file else f"see it: inspect view --log-dir {place}"
+    console.done(f"The Inspect log is {path}; {see}")
 
 
 def going_on(command: Sequence[str], folder: Path) -> str:
@@ -225,8 +247,8 @@ def _show(run: Run, *, json: bool, judge: str | None) -> None:
         console.json(body)
         return
     console.scores(scores)
-    if scores.questions < scores.planned:
-        console.notice(f"These are the scores of {scores.questions} of {scores.planned} questions.")
+    if scores.answers < scores.planned:
+        console.notice(f"These are the scores of {scores.how_many}.")
     if agreement:
         console.agreement(agreement)
     console.done(f"The run is in {run.folder}; `marchwarden eval report {run.folder}` shows every question.")

@@ -12,6 +12,7 @@ from marchwarden.cli.early import trace_folder
 from marchwarden.cli.library.stored_traces import fetch_traces
 
 if TYPE_CHECKING:
+    from marchwarden.contract import Status
     from marchwarden.trace.reader import TraceSummary
 
 EPILOGUE = """Examples:
@@ -23,7 +24,8 @@ marchwarden history tea harbour
 marchwarden history museum.example --json | jq -r '.[].trace_id'
 marchwarden history --since 7d --max-confidence 0.5
 marchwarden history --source corpus --model claude --since 2026-01-01
-marchwarden history --failed"""
+marchwarden history --failed --nothing-found
+    calls that gave no answer: with either of both options, the calls of both are listed"""
 
 _AGE = re.compile(r"(\d{1,4})([hdw])")
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24}
@@ -59,7 +61,10 @@ def command(
         float | None, typer.Option(metavar="C", min=0, max=1, help="Answers with this confidence or less, 0–1.")
     ] = None,
     failed: Annotated[
-        bool, typer.Option("--failed", metavar="", help="Calls without an answer: failed, cancelled or unfinished.")
+        bool, typer.Option("--failed", metavar="", help="Calls without a result: failed, cancelled or unfinished.")
+    ] = False,
+    nothing_found: Annotated[
+        bool, typer.Option("--nothing-found", metavar="", help="Calls whose result cites nothing.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
 ) -> None:
@@ -67,6 +72,7 @@ def command(
     from marchwarden.cli.views import console
     from marchwarden.trace.trace_search import Wanted, search_traces
 
+    chosen: dict[Status, bool] = {"failed": failed, "nothing_found": nothing_found}
     wanted = Wanted(
         text=" ".join(words or ()),
         since=_time(since, "--since") if since else None,
@@ -75,7 +81,7 @@ def command(
         model=model,
         least_confidence=min_confidence,
         most_confidence=max_confidence,
-        failed=failed,
+        statuses=frozenset(status for status, is_wanted in chosen.items() if is_wanted),
     )
     fetch_traces()
     folder = trace_folder()
@@ -122,6 +128,7 @@ def plain(summary: TraceSummary) -> dict[str, Any]:
         "trace_id": summary.trace_id,
         "started": utc(summary.started),
         "question": summary.question,
+        "status": summary.status,
         "outcome": summary.outcome,
         "confidence": summary.confidence,
         "tokens_used": summary.tokens_used,

@@ -35,29 +35,36 @@ def command(
     context: typer.Context,
     json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
 ) -> None:
-    """Tell whether the object store of MARCHWARDEN_STORE can be used, and publish traces that it lacks."""
+    """Tell whether the object store of MARCHWARDEN_STORE can be used, and which traces of this machine it lacks.
+
+    Traces from before it was set count too. Where it can't be reached, only those are told that could not be
+    published.
+    """
     if context.invoked_subcommand is not None:
         return
     from marchwarden.cli.views import console
+    from marchwarden.cli.views.safe_text import count
     from marchwarden.errors import StorageError
     from marchwarden.sharing.outbox import Outbox
-    from marchwarden.sharing.publication import stores_of
+    from marchwarden.sharing.publication import stores_of, unpublished
 
     stores = list(stores_of(trace_folder(), _url()))
     store, problem = stores[0][1], None
-    waiting = [each for folder, _ in stores for each in Outbox(folder).waiting()]
     try:
         store.check()
+        waiting = [each for folder, store in stores for each in unpublished(folder, store)]
     except StorageError as error:
         problem = error
+        waiting = [each for folder, _ in stores for each in Outbox(folder).waiting()]
     if json:
         told = [{"trace_id": each.trace.stem, "reason": each.reason or None} for each in waiting]
         console.json({"store": store.shown, "problem": problem and str(problem), "waiting": told})
     else:
         console.line(f"Store    {store.shown}")
         console.line(f"State    {problem or 'it can be reached'}")
-        are = "trace is" if len(waiting) == 1 else "traces are"
-        console.line(f"Waiting  {len(waiting):,} {are} not published yet")
+        console.line(f"Waiting  {'at least ' if problem else ''}{count(len(waiting), 'trace')} not there yet")
+        if waiting and not problem:
+            console.done("Publish them: marchwarden store push")
     if problem:
         raise typer.Exit(1)
 

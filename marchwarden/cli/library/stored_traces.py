@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+HOW_TO_PUBLISH = "`marchwarden store push` publishes it, and so does the next call."
+
+
 def stored_trace(prefix: str | None) -> Path:
     """Return the trace whose id begins with `prefix`, with all that it names; the latest one here without.
 
@@ -69,14 +72,22 @@ def publish_check(trace: Path) -> None:
 
 def tell_unpublished(trace: Path) -> None:
     """Tell where a trace is not in the store yet, and why."""
+    reason = _why_unpublished(trace)
+    if reason is not None:
+        from marchwarden.cli.views import console
+
+        console.notice(f"This trace is not in the store yet{f': {reason}' if reason else ''}.", HOW_TO_PUBLISH)
+
+
+def is_unpublished(trace: Path) -> bool:
+    """Return whether a trace of this machine should be in the store and is not."""
+    return _why_unpublished(trace) is not None
+
+
+def _why_unpublished(trace: Path) -> str | None:
+    """Return why a trace is not in the store, empty where nobody has tried; None where it is, or there is none."""
     if store_url() is None:
-        return
-    from marchwarden.cli.views import console
+        return None
     from marchwarden.sharing.outbox import Outbox
 
-    reason = Outbox(trace.parent).reason(trace.stem)
-    if reason is not None:
-        console.notice(
-            f"This trace is not in the store yet{f': {reason}' if reason else ''}.",
-            "`marchwarden store push` publishes it, and so does the next call.",
-        )
+    return Outbox(trace.parent).reason(trace.stem)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from marchwarden.evaluation.labels.questions import Question
-    from marchwarden.optimization.estimate import Estimate, Order
+    from marchwarden.optimization.estimate import Counts, Estimate, Order
     from marchwarden.optimization.model_free.parameter_search import ParametersReport, Trial
     from marchwarden.optimization.program_records import Outcome
     from marchwarden.optimization.stage_search import StageExamples
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 FAILURE, INTERRUPTED = 1, 130
 # Trials for each line that is printed where no terminal shows a bar. A guess.
 TRIALS_PER_LINE = 10
+# Seconds in which a question is replayed without a model: 8 to 12 s for the 100 train questions
+# (docs/wiki/Compiling.md).
+REPLAY_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -76,14 +79,18 @@ def compile_stages(order: Order, asked: Asked, place: Path, *, resume: bool, dry
     from marchwarden.cli.optimization.compile_progress import shown_progress
     from marchwarden.cli.views import console
     from marchwarden.optimization.compilation import build_examples, compile_program
+    from marchwarden.optimization.forecast import forecast_examples
 
+    if dry_run:
+        with console.progress() as tell:
+            tell("looking at some of the questions")
+            forecast = anyio.run(forecast_examples, order, asked.train, asked.dev)
+        _show_estimates(order, _estimates(order, forecast), json=json)
+        return
     with console.progress() as tell:
         tell("making the examples of each stage")
         examples = anyio.run(build_examples, order, asked.train, asked.dev)
-    estimates = _estimates(order, examples)
-    if dry_run:
-        _show_estimates(order, estimates, json=json)
-        return
+    estimates = _estimates(order, {name: (each, each.counts) for name, each in examples.items()})
     with (
         _folder(order, asked, place, resume=resume) as folder,
         shown_progress(estimates) as progress,
@@ -138,36 +145,43 @@ def _there(settings: Settings, place: Path) -> Program | None:
     return without_stale(found, settings.model_id)
 
 
-def _estimates(order: Order, examples: Mapping[str, StageExamples]) -> list[Estimate]:
+def _estimates(order: Order, examples: Mapping[str, tuple[StageExamples, Counts]]) -> list[Estimate]:
     from marchwarden.optimization.estimate import estimate
     from marchwarden.optimization.examples import STAGE_SETS
 
     model_id = order.settings.model_id
     writer = order.reflection.model_id if order.reflection else model_id
     return [
-        estimate(STAGE_SETS[name], examples[name], order.optimizer, order.effort, model_id, writer)
+        estimate(STAGE_SETS[name], its, order.optimizer, order.effort, (model_id, writer), counts)
         for name in order.stages
+        for its, counts in [examples[name]]
     ]
 
 
 def _show_estimates(order: Order, estimates: Sequence[Estimate], *, json: bool) -> None:
     from marchwarden.cli.views import console
     from marchwarden.optimization.estimate import whole_tokens
+    from marchwarden.optimization.forecast import WRITTEN_SHARE, pace_of
 
-    tokens = whole_tokens(order)
+    tokens, pace = whole_tokens(order), pace_of(order.settings)
+    hours = {each.stage: round(pace.hours(each.read, each.written, order.jobs), 3) for each in estimates}
+    written = int(WRITTEN_SHARE * tokens)
+    whole_hours = round(pace.hours(tokens - written, written, order.jobs), 3)
     if json:
         console.json(
             {
                 "model_id": order.settings.model_id,
                 "optimizer": order.optimizer.name,
-                "stages": [each.as_json() for each in estimates],
-                "whole": {"questions": order.questions, "tokens": tokens},
+                "stages": [{**each.as_json(), "hours": hours[each.stage]} for each in estimates],
+                "whole": {"questions": order.questions, "tokens": tokens, "hours": whole_hours},
+                "hours_measured_on_calls": pace.calls,
                 "token_budget": order.tokens,
                 "max_calls": order.calls,
             }
         )
     else:
-        console.compile_estimates(order, estimates, tokens)
+        console.compile_estimates(order, estimates, hours, (tokens, whole_hours))
+        console.line(pace.said)
 
 
 def _show(outcome: Outcome, *, json: bool, search: ParametersReport | None = None) -> None:
@@ -234,12 +248,13 @@ def compile_parameters(order: Order, asked: Asked, place: Path, *, resume: bool,
     check_packages()
     if dry_run:
         body = {"trials": order.trials, "train": len(asked.train), "dev": len(asked.dev), "tokens": 0, "dollars": 0.0}
+        hours = round(order.trials * len(asked.train) * REPLAY_S / 3600, 3)
         if json:
-            console.json({"model_id": order.settings.model_id, **body})
+            console.json({"model_id": order.settings.model_id, **body, "hours": hours})
         else:
             console.line(
                 f"{order.trials} trials, each of which asks {len(asked.train)} train questions without a model; then "
-                f"{len(asked.dev)} dev questions decide. No tokens, no dollars."
+                f"{len(asked.dev)} dev questions decide. No tokens, no dollars, about {60 * hours:,.0f} minutes."
             )
         return
     asked_to_stop = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.text import Text
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     View: TypeAlias = Iterable[RenderableType]
 
 
-def estimates_view(order: Order, estimates: Sequence[Estimate], whole_tokens: int) -> View:
-    """Show each stage's examples, calls, tokens and dollars as estimated; then the limits of the whole compile."""
+def estimates_view(
+    order: Order, estimates: Sequence[Estimate], hours: Mapping[str, float], whole: tuple[int, float]
+) -> View:
+    """Show each stage's examples, calls, tokens, hours and dollars as estimated; then the limits of the whole
+    compile. `whole` are tokens and hours of the questions from end to end."""
     said = f"{order.optimizer.name}: {order.optimizer.says}"
     yield Text(f"{visible(order.settings.model_id)}, by {said}", style="bold")
     rows = [
@@ -33,6 +36,7 @@ def estimates_view(order: Order, estimates: Sequence[Estimate], whole_tokens: in
             str(each.dev),
             f"{each.calls + each.reflection_calls:,}",
             f"{each.tokens:,}",
+            _hours(hours[each.stage]),
             _dollars(each.dollars),
         )
         for each in estimates
@@ -46,14 +50,26 @@ def estimates_view(order: Order, estimates: Sequence[Estimate], whole_tokens: in
             "",
             f"{sum(each.calls + each.reflection_calls for each in estimates):,}",
             f"{sum(each.tokens for each in estimates):,}",
+            _hours(sum(hours.values())),
             _dollars(total),
         )
     )
-    heads = ("stage", "train examples", "dev examples", "calls, at most", "tokens, about", "dollars, about")
-    yield Figures(heads, rows)
+    heads = (
+        "stage",
+        "train examples",
+        "dev examples",
+        "calls, at most",
+        "tokens, about",
+        "hours, about",
+        "dollars, about",
+    )
+    yield Figures(heads, rows, spare=heads[1:3])
     if order.questions:
         questions = count(order.questions, "dev question")
-        yield Text(f"Then {questions} from end to end, with and without: at most {whole_tokens:,} tokens more.")
+        yield Text(
+            f"Then {questions} from end to end, with and without: at most {whole[0]:,} tokens and "
+            f"{_hours(whole[1])} hours more."
+        )
     limits = []
     if order.tokens is not None:
         limits.append(f"{order.tokens:,} tokens")
@@ -115,6 +131,10 @@ def _stage_row(name: str, record: StageRecord) -> tuple[str, ...]:
         f"{record.calls:,}",
         record.verdict,
     )
+
+
+def _hours(value: float) -> str:
+    return f"{value:,.1f}" if value >= 0.1 else f"{value:.2f}"
 
 
 def _dollars(value: float | None) -> str:

@@ -195,11 +195,13 @@ def dataset(found: DatasetReport) -> None:
     show(dataset_view(found))
 
 
-def compile_estimates(order: Order, estimates: Sequence[Estimate], whole_tokens: int) -> None:
-    """Print the estimated cost of a compile."""
+def compile_estimates(
+    order: Order, estimates: Sequence[Estimate], hours: Mapping[str, float], whole: tuple[int, float]
+) -> None:
+    """Print the estimated cost of a compile; `whole` are tokens and hours of the questions from end to end."""
     from marchwarden.cli.views.compile_view import estimates_view
 
-    show(estimates_view(order, estimates, whole_tokens))
+    show(estimates_view(order, estimates, hours, whole))
 
 
 def compiled(outcome: Outcome, search: ParametersReport | None = None) -> None:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from marchwarden.cli.views.safe_text import count, one_line, visible
 from marchwarden.cli.views.tables import NO_BREAK, Figures, Indented
-from marchwarden.evaluation.reports.figures import FEW, between, number, words
+from marchwarden.evaluation.reports.figures import FEW, between, between_epochs, number, words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,15 +36,22 @@ def scores_view(scores: Scores) -> View:
     info = scores.info
     program = f", program {info.program}" if info.program else ""
     failed = f", {scores.failed} failed" if scores.failed else ""
-    noun = "question" if scores.planned == 1 else "questions"
-    asked = f"{scores.how_many} {noun}"
-    yield Text(f"{info.model_id}, reading by {info.reads_by}{program}: {asked}{failed}", style="bold")
+    asked = f"{info.model_id}, reading by {info.reads_by}{program}: {scores.how_many}{failed}"
+    yield Text(visible(asked), style="bold")
+    has_epochs = info.epochs > 1
     rows = [
-        (words(score.metric.name), number(score.metric, score.value), between(score), str(score.questions))
+        (
+            words(score.metric.name),
+            number(score.metric, score.value),
+            between(score),
+            *([between_epochs(score)] if has_epochs else []),
+            str(score.questions),
+        )
         for score in scores.overall
         if score.value is not None
     ]
-    yield Figures(("metric", "score", INTERVAL, "questions"), rows, spare=("questions", INTERVAL))
+    head = ("metric", "score", INTERVAL, *(["between epochs"] if has_epochs else []), "questions")
+    yield Figures(head, rows, spare=("questions", INTERVAL))
     # A kind without anything to score for a metric leaves its cell empty.
     by_kind = [
         (one_line(kind), *("" if (value := figures[name]) is None else f"{value:.2f}" for name in MAIN))
@@ -57,7 +64,7 @@ def runs_view(runs: Sequence[Run]) -> View:
     """Show a row for each run: when it began, its questions, and its main figures."""
     rows = []
     for run in runs:
-        done, asked = len(run.records), run.info.asked or 0
+        done, asked = len(run.records), (run.info.asked or 0) * run.info.epochs
         figures = run.figures()
         rows.append(
             (
@@ -84,10 +91,15 @@ def labels_view(
         yield Text.assemble((f"{what}: ", "bold"), " · ".join(f"{name} {count}" for name, count in counted.items()))
     for page, splits in shared.items():
         yield Text(f"shared: {visible(page)} by {', '.join(sorted(splits))}", style="yellow")
-    for problem in problems:
-        yield Text.assemble((f"{problem.question}: ", "bold red"), visible(problem.what))
-    failing = f"{count(len(problems), 'label')} {'does' if len(problems) == 1 else 'do'} not hold."
-    yield Text(failing if problems else "Every label holds.")
+    left = [problem for problem in problems if problem.is_open]
+    wrong = [problem for problem in problems if not problem.is_open]
+    for each in (*left, *wrong):
+        yield Text.assemble((f"{each.question}: ", "bold yellow" if each.is_open else "bold red"), visible(each.what))
+    if left:
+        waiting = len({each.question for each in left})
+        yield Text(f"Still to be labelled: {count(len(left), 'thing')} in {count(waiting, 'question')}.")
+    failing = f"{count(len(wrong), 'label')} {'does' if len(wrong) == 1 else 'do'} not hold."
+    yield Text(failing if wrong else "Every label that is there holds." if left else "Every label holds.")
 
 
 def comparison_view(comparison: Comparison) -> View:

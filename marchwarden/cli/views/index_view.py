@@ -26,6 +26,7 @@ def indexed_view(report: IndexReport) -> Iterator[RenderableType]:
     held = f"{count(report.documents, 'document')} of {count(report.files, 'file')}"
     yield Text(f"{report.name}: {held}")
     parts = {"new": report.added, "changed": report.changed, "gone": report.removed, "as before": report.unchanged}
+    parts["not readable"] = report.unreadable
     told = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "no file"
     yield Text(f"{told}, in {report.seconds:.1f} s", style="dim")
     passed = {"of other kinds": report.others, "links, which are not followed": report.links}

@@ -145,4 +145,5 @@ def trace_list_view(summaries: Sequence[TraceSummary], width: int) -> View:
 
 
 def _outcome(summary: TraceSummary) -> Text:
-    return Text(summary.outcome, style=_ENDINGS[summary.outcome][1])
+    style = "yellow" if summary.status == "nothing_found" else _ENDINGS[summary.outcome][1]
+    return Text(summary.ending, style=style)

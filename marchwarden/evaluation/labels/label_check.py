@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from marchwarden.contract import GapCategory, SourceFilter
+from marchwarden.evaluation.labels.known_pages import is_known, known_pages
 from marchwarden.evaluation.labels.questions import KINDS, SPLITS, Question
 from marchwarden.evaluation.labels.scoring_text import address, says_one_of
 from marchwarden.http.addresses import host_of
@@ -28,33 +29,41 @@ class Problem:
     question: str
     """Id of the question, or the kind or label that the problem is about."""
     what: str
+    is_open: bool = False
+    """True where nothing is wrong, and something is still to be labelled."""
+    url: str | None = None
+    """Address of a page that is not among the pages that there are; None for any other problem."""
 
 
-async def check(questions: Sequence[Question], settings: Settings) -> list[Problem]:
-    """Return the problems of the labels against the frozen web in the settings, in the order of the questions.
+async def check(questions: Sequence[Question], settings: Settings, *, is_their_web: bool = True) -> list[Problem]:
+    """Return the problems of the labels against the pages of the sources in force, in the order of the questions.
 
-    Raises ConfigurationError where that folder holds no frozen web.
+    With `is_their_web` False nobody said that the questions are about these pages: one that is not among them is
+    still to be named. Raises ConfigurationError where a frozen web or corpus is not there.
     """
-    from marchwarden.frozen_web.pages import FrozenWeb
-
-    web = FrozenWeb.load(settings.frozen_web)
-    known = set(web.pages)
+    known = known_pages(settings)
     to_read: set[str] = set()
     for question in questions:
         to_read |= {address(quote.url) for quote in question.quotes}
         to_read |= {address(found.source_locator) for found in question.discoveries if found.source_locator}
-    pages = await read_pages(to_read & known, settings)
+    pages = await read_pages((each for each in to_read if known is None or is_known(each, known)), settings)
     problems = []
     for question in questions:
-        problems += [Problem(question.id, what) for what in _problems(question, known, pages)]
+        named = question.pages | {found.source_locator for found in question.discoveries if found.source_locator}
+        unknown = [url for url in sorted(named) if known is not None and not is_known(url, known)]
+        place = "the manifest" if settings.source_name == "snapshot" else settings.source_name
+        problems += [Problem(question.id, f"{url} is not in {place}", not is_their_web, url) for url in unknown]
+        problems += [Problem(question.id, what) for what in _problems(question, set(unknown), pages)]
+        problems += [Problem(question.id, what, is_open=True) for what in _left_open(question)]
     return problems
 
 
 async def read_pages(urls: Iterable[str], settings: Settings) -> dict[str, Page]:
-    """Return the readable pages of the frozen web, by the URL asked for; closed and broken ones are left out."""
+    """Return the readable pages of the sources in force (the frozen web where none is named), by the URL asked for;
+    closed and broken ones are left out."""
     from marchwarden.sources.source_registry import open_tools
 
-    tools = open_tools(settings.model_copy(update={"source": "snapshot"}))
+    tools = open_tools(settings.model_copy(update={"source": settings.source or "snapshot"}))
     pages = {}
     try:
         for url in sorted(urls):
@@ -66,27 +75,32 @@ async def read_pages(urls: Iterable[str], settings: Settings) -> dict[str, Page]
     return pages
 
 
-def _problems(question: Question, known: set[str], pages: dict[str, Page]) -> Iterator[str]:
-    """Yield a sentence for each label of a question that does not hold."""
+def _left_open(question: Question) -> Iterator[str]:
+    """Yield a sentence for each thing that is still to be labelled."""
+    if not question.is_labelled and "unanswerable" not in question.tags:
+        yield "it has no label: nuggets, gaps, contradictions, discoveries or forbidden strings"
+    if not question.kinds:
+        yield f"it has no kind: one of {', '.join(KINDS)}"
+    for nugget in question.nuggets:
+        if not nugget.evidence:
+            yield f"nugget {nugget.id} has no evidence: the url of a page, and a quote of it"
+
+
+def _problems(question: Question, unknown: set[str], pages: dict[str, Page]) -> Iterator[str]:
+    """Yield a sentence for each label of a question that does not hold; `unknown` pages are told of elsewhere."""
     allowed = SourceFilter(question.constraints.get("source_filter"))
     for quote in question.quotes:
         where = address(quote.url)
-        if where not in known:
-            yield f"{quote.url} is not in the manifest"
-        elif where not in pages:
+        if quote.url in unknown:
+            continue
+        if where not in pages:
             yield f"{quote.url} can't be read, and is quoted"
         elif quote.quote not in pages[where].text:
             yield f"{quote.url} does not hold “{quote.quote[:80]}…”"
         if not allowed.allows(host_of(quote.url)):
             yield f"{quote.url} is not allowed by the question's source_filter"
-    pointed = [gap.url for gap in question.gaps] + [found.source_locator for found in question.discoveries]
-    for url in pointed:
-        if url and address(url) not in known:
-            yield f"{url} is not in the manifest"
     for nugget in question.nuggets:
-        if not nugget.evidence:
-            yield f"nugget {nugget.id} has no evidence"
-        elif not any(says_one_of(quote.quote, nugget.answers) for quote in nugget.evidence):
+        if nugget.evidence and not any(says_one_of(quote.quote, nugget.answers) for quote in nugget.evidence):
             yield f"nugget {nugget.id}: none of its quotes holds one of its answers {nugget.answers}"
     for discovery in question.discoveries:
         if not (discovery.identifier or discovery.source_locator):
@@ -96,8 +110,6 @@ def _problems(question: Question, known: set[str], pages: dict[str, Page]) -> It
             text = " ".join(page.text.split()).casefold()
             if " ".join(discovery.identifier.split()).casefold() not in text:
                 yield f"{discovery.source_locator} does not name {discovery.identifier}"
-    if not question.kinds:
-        yield f"it has no kind: one of {', '.join(KINDS)}"
     if "unanswerable" in question.tags and question.answerable:
         yield "it is tagged unanswerable and has nuggets or contradictions"
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from marchwarden.contract import DISAGREEMENT, EXCERPT_CUT, markers_of
 from marchwarden.http.addresses import normalise_url
+from marchwarden.observations import without_place
 from marchwarden.text.ranking import terms
 from marchwarden.text.scripts import UNSPACED
 from marchwarden.text.sentences import sentences
@@ -60,11 +61,12 @@ def bare_identifier(identifier: str) -> str:
 
 
 def address(url: str) -> str:
-    """Return a URL in the form that is compared; a text that is no URL stays as it is."""
+    """Return a URL in the form that is compared, or the path of a file without the place in it."""
     try:
         return normalise_url(url)
     except ValueError:
-        return url
+        # A line of a .jsonl file is a document of its own.
+        return url if ".jsonl#L" in url else without_place(url)
 
 
 def addresses_in(text: str) -> set[str]:

@@ -38,6 +38,16 @@ def between(score: Score) -> str:
     return f"{score.low:.2f} – {score.high:.2f}" if score.questions >= FEW else "–"
 
 
+def between_epochs(score: Score) -> str:
+    """Return the lowest and the highest figure of an epoch, with the standard deviation between epochs; nothing where
+    fewer than two have a figure."""
+    if score.spread is None:
+        return ""
+    there = [value for value in score.epochs if value is not None]
+    low, high = number(score.metric, min(there)), number(score.metric, max(there))
+    return f"{low} – {high}, sd {number(score.metric, score.spread)}"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: `1 page`, `3 pages`."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -95,7 +95,7 @@ class Report:
     @property
     def from_worst(self) -> list[Asked]:
         """Questions, the one that met the smallest share of its labels first."""
-        return sorted(self.asked, key=lambda each: (each.share_met, -len(each.wanted), each.record.id))
+        return sorted(self.asked, key=lambda each: (each.share_met, -len(each.wanted), each.record.name))
 
     def cells(self, scorer: str) -> list[Cells]:
         """Return the cells of one scorer, of the questions that have something for it to score."""
@@ -129,8 +129,8 @@ class Report:
             "gap_confusion": {gold: dict(zip(TOLD, counts, strict=True)) for gold, counts in self.confusion()},
             "reliability": [asdict(each) for each in self.reliability()],
             "costs": {each.unit: asdict(each) for each in self.costs()},
-            "failures": [{"id": each.record.id, "reason": each.record.error} for each in self.failed],
-            "not_met": {each.record.id: [asdict(one) for one in each.missed] for each in self.asked if each.missed},
+            "failures": [{"id": each.record.name, "reason": each.record.error} for each in self.failed],
+            "not_met": {each.record.name: [asdict(one) for one in each.missed] for each in self.asked if each.missed},
         }
 
 

@@ -16,7 +16,7 @@ from shlex import quote
 from statistics import median
 from typing import Literal
 
-from marchwarden.evaluation.reports.figures import amount, number, words
+from marchwarden.evaluation.reports.figures import amount, between_epochs, number, words
 from marchwarden.evaluation.reports.report import MAIN, TOLD, Asked, Report, meaning
 from marchwarden.evaluation.runs.matches import Wanted
 from marchwarden.evaluation.runs.scores import Score
@@ -45,6 +45,7 @@ def html(report: Report) -> str:
     templates = html_templates("marchwarden.evaluation.reports")
     templates.filters |= {
         "amount": amount,
+        "between_epochs": between_epochs,
         "figure": lambda score: number(score.metric, score.value),
         "lines": answer_lines,
         "link": web_address,
@@ -265,8 +266,8 @@ def scatter(report: Report) -> Scatter | None:
     for each in shown:
         cell = each.record.cells["nugget_recall"] or {}
         took = _took(each, unit)
-        title = f"{each.record.id}: {cell['hits']} of {cell['of']} nuggets, {amount(took)} {unit}"
-        marks.append(Mark(x.at(took), y.at(cell["hits"] / cell["of"]), _RADIUS, title, each.record.id))
+        title = f"{each.record.name}: {cell['hits']} of {cell['of']} nuggets, {amount(took)} {unit}"
+        marks.append(Mark(x.at(took), y.at(cell["hits"] / cell["of"]), _RADIUS, title, each.record.name))
     return Scatter(unit, x, y, _apart(marks))
 
 

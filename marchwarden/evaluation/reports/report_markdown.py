@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from marchwarden.evaluation.reports.figures import amount, between, number, words
+from marchwarden.evaluation.reports.figures import amount, between, between_epochs, number, words
 from marchwarden.evaluation.reports.report import MAIN, TOLD, WORST, Report, meaning
 from marchwarden.evaluation.runs.matches import as_words
 from marchwarden.text.escaping import markdown_line
@@ -17,7 +17,7 @@ def markdown(report: Report) -> str:
 
 
 def _blocks(report: Report) -> Iterator[str]:
-    yield f"# {markdown_line(report.info.model_id)} on {report.scores.how_many} questions"
+    yield f"# {markdown_line(report.info.model_id)} on {report.scores.how_many}"
     info = report.info
     facts = {
         "model": info.model_id,
@@ -30,17 +30,21 @@ def _blocks(report: Report) -> Iterator[str]:
         "pages": info.pages,
     }
     yield " · ".join(f"{name} {markdown_line(value)}" for name, value in facts.items())
+    has_epochs = report.info.epochs > 1
     rows = [
         [
             words(each.metric.name),
             number(each.metric, each.value),
             between(each),
+            *([between_epochs(each)] if has_epochs else []),
             str(each.questions),
             meaning(each.metric).replace("|", r"\|"),
         ]
         for each in report.scores.overall
     ]
-    yield "## Scores\n\n" + _table(["metric", "score", "95 % interval", "n", "what it is"], rows)
+    yield "## Scores\n\n" + _table(
+        ["metric", "score", "95 % interval", *(["epochs"] if has_epochs else []), "n", "what it is"], rows
+    )
     by_kind = report.scores.by_kind
     rows = [
         [
@@ -65,13 +69,13 @@ def _blocks(report: Report) -> Iterator[str]:
         yield "## Cost of a question\n\n" + _table(["", "n", "mean", "median", "most", "total"], rows)
     if failed := report.failed:
         reasons = [
-            f"- `{each.record.id}`: {markdown_line(each.record.error or 'no reason is known')}" for each in failed
+            f"- `{each.record.name}`: {markdown_line(each.record.error or 'no reason is known')}" for each in failed
         ]
         yield "## Questions that failed\n\n" + "\n".join(reasons)
     if worst := [each for each in report.from_worst if not each.is_whole][:WORST]:
         rows = [
             [
-                f"`{each.record.id}`",
+                f"`{each.record.name}`",
                 markdown_line(each.record.question.question),
                 f"{each.met} of {len(each.wanted)}",
                 "the call failed" if each.failed else markdown_line(" · ".join(as_words(each.missed))),

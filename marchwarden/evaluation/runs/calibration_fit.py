@@ -125,9 +125,10 @@ def joined(runs: Sequence[Run]) -> Run:
     if len(runs) == 1:
         return first
     records = [record for run in runs for record in run.records]
+    asked = [question for run in runs for question in {record.question.question for record in run.records}]
     if len({(run.info.model_id, run.info.program) for run in runs}) > 1:
         raise EvaluationError("the runs are of different models or programs", hint="Fit to runs of one.")
-    if len({record.question.question for record in records}) < len(records):
+    if len(set(asked)) < len(asked):
         raise EvaluationError("the runs share questions", hint="Fit to runs of different questions.")
     split = "+".join(run.info.split or run.info.questions for run in runs)
     labels = fingerprint([run.info.labels for run in runs])
@@ -165,10 +166,11 @@ def _named(info: RunInfo) -> str:
 
 def _cross_validated(calibration: Calibration, forecasts: Sequence[Forecast]) -> list[float]:
     """Return the confidence of each forecast by a fit to the folds that it is not in."""
-    # Right and wrong forecasts are divided evenly among the folds, in the order of their ids.
-    ranked = sorted(range(len(forecasts)), key=lambda place: (forecasts[place].right, forecasts[place].question))
-    fold_of = {place: rank % FOLDS for rank, place in enumerate(ranked)}
-    folds = [fold_of[place] for place in range(len(forecasts))]
+    # Right and wrong forecasts are divided evenly among the folds, in the order of their ids; those of one question,
+    # of several epochs, are in one.
+    ranked = sorted(forecasts, key=lambda each: (each.right, each.question))
+    fold_of = {name: rank % FOLDS for rank, name in enumerate(dict.fromkeys(each.question for each in ranked))}
+    folds = [fold_of[each.question] for each in forecasts]
     found = [0.0] * len(forecasts)
     for fold in range(FOLDS):
         others = [each for each, own in zip(forecasts, folds, strict=True) if own != fold]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from marchwarden.errors import EvaluationError
+from marchwarden.evaluation.labels.known_pages import LIVE
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.runs.matches import Wanted, as_words, matches_of
 from marchwarden.evaluation.runs.run import Record, Run, RunInfo
@@ -76,11 +78,14 @@ class Comparison:
         pairs = {
             "the program": (self.a.program, self.b.program),
             "Marchwarden's version": (self.a.version, self.b.version),
+            "the sources": (self.a.source, self.b.source),
             "the frozen web": (self.a.pages, self.b.pages),
+            "the number of epochs": (self.a.epochs, self.b.epochs),
             "whether pages were read by meaning": (self.a.reads_by, self.b.reads_by),
             "how many questions ran side by side (seconds)": (self.a.jobs, self.b.jobs),
         }
-        return [what for what, (one, other) in pairs.items() if one != other]
+        live = ["the pages, which were live"] if LIVE in (self.a.pages, self.b.pages) else []
+        return [what for what, (one, other) in pairs.items() if one != other] + live
 
     def as_json(self) -> dict[str, Any]:
         differences = [
@@ -112,32 +117,45 @@ def compare(a: Run, b: Run) -> Comparison:
 
     Raises EvaluationError where there is no such question.
     """
-    theirs = {record.id: record for record in b.records}
-    both = [(record, theirs[record.id]) for record in a.records if record.id in theirs]
+    theirs = {record.key: record for record in b.records}
+    both = [(record, theirs[record.key]) for record in a.records if record.key in theirs]
     pairs = [(one, other) for one, other in both if one.question == other.question]
-    left_out = LeftOut(len(a.records) - len(both), len(b.records) - len(both), len(both) - len(pairs))
+    shared = {one.id for one, _ in both}
+    compared = list(dict.fromkeys(one.id for one, _ in pairs))
+    only_in_a, only_in_b = (len({record.id for record in run.records} - shared) for run in (a, b))
+    left_out = LeftOut(only_in_a, only_in_b, len(shared) - len(compared))
     if not pairs:
         raise EvaluationError(
             f"{a.name} and {b.name} have no question in common with equal labels",
             hint="Run both on the same --questions or --split.",
         )
-    found = differences([one.cells for one, _ in pairs], [other.cells for _, other in pairs])
+    names = [one.id for one, _ in pairs]
+    found = differences([one.cells for one, _ in pairs], [other.cells for _, other in pairs], names)
     # Questions of which B met other labels than A.
     moved = []
-    for one, other in pairs:
+    for name in compared:
+        its = [pair for pair in pairs if pair[0].id == name]
+        before, after = _mostly_met([one for one, _ in its], a), _mostly_met([other for _, other in its], b)
         # Equal labels are wanted in equal order, so that they can be compared one by one.
-        wanted = zip(matches_of(one, a.traces).wanted, matches_of(other, b.traces).wanted, strict=True)
-        changes = [(before, after) for before, after in wanted if before.met != after.met]
+        changes = [(one, other) for one, other in zip(before, after, strict=True) if one.met != other.met]
         if changes:
-            gained = [after for _, after in changes if after.met]
-            lost = [before for before, _ in changes if before.met]
-            moved.append(Moved(one.question, gained, lost, one, other))
+            gained = [other for _, other in changes if other.met]
+            lost = [one for one, _ in changes if one.met]
+            moved.append(Moved(its[0][0].question, gained, lost, *its[0]))
     return Comparison(
         a=a.info,
         b=b.info,
         names=(a.name, b.name),
-        questions=len(pairs),
+        questions=len(compared),
         left_out=left_out,
         differences=[each for each in found if each.a is not None or each.b is not None],
         moved=sorted(moved, key=lambda each: (-abs(len(each.gained) - len(each.lost)), each.question.id)),
     )
+
+
+def _mostly_met(records: Sequence[Record], run: Run) -> list[Wanted]:
+    """Return the labels of a question, each as met where more than half of the epochs met it."""
+    epochs = [matches_of(record, run.traces).wanted for record in records]
+    return [
+        replace(label[0], met=2 * sum(each.met for each in label) > len(label)) for label in zip(*epochs, strict=True)
+    ]

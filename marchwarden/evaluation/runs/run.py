@@ -51,18 +51,31 @@ class RunInfo(BaseModel):
     split: str | None = None
     labels: str
     """Hash of the labelled questions that were asked."""
+    source: str = "snapshot"
+    """Sources that were searched, with commas."""
     pages: str
-    """Hash of the frozen web's pages."""
+    """Hash of the pages that the sources hold; `live` where one of them is live."""
     web: str | None = None
     """Hash of the frozen web's manifest; None for the shipped web."""
     jobs: int = 1
     asked: int | None = None
     """Number of questions that were to be asked; None where an older version wrote the file."""
+    epochs: int = 1
+    """Number of times that each of them was to be asked."""
 
     @property
-    def set_up(self) -> tuple[str | None, ...]:
+    def set_up(self) -> tuple[str | int | None, ...]:
         """Values that must be equal for records of one run to belong together."""
-        return self.version, self.model_id, self.program, self.reads_by, self.labels, self.pages
+        return (
+            self.version,
+            self.model_id,
+            self.program,
+            self.reads_by,
+            self.labels,
+            self.source,
+            self.pages,
+            self.epochs,
+        )
 
     def differences(self, now: RunInfo) -> list[str]:
         """Return the reasons that keep records of `now` out of this run, each in words with both values."""
@@ -71,7 +84,9 @@ class RunInfo(BaseModel):
             ("model", self.model_id, now.model_id),
             ("program", self.program or "none", now.program or "none"),
             ("reading by", self.reads_by, now.reads_by),
+            ("sources", self.source, now.source),
             ("pages", self.pages, now.pages),
+            ("epochs", str(self.epochs), str(now.epochs)),
         ]
         found = [f"{name} {its} there, {other} now" for name, its, other in named if its != other]
         if self.labels != now.labels:
@@ -105,6 +120,8 @@ class Record(BaseModel):
     """One question of a run, with its result and the scorers' cells."""
 
     id: str
+    epoch: int = 1
+    """Number of the time, from 1, that the question was asked in this run."""
     question: Question
     trace_id: str
     result: ResearchResult | None
@@ -118,6 +135,16 @@ class Record(BaseModel):
     """Cells by scorer (metrics.py); None where a scorer has nothing to score."""
     judged: Judged | None = None
 
+    @property
+    def key(self) -> tuple[str, int]:
+        """Id and epoch, which tell a record from the others of its run."""
+        return self.id, self.epoch
+
+    @property
+    def name(self) -> str:
+        """Id of the question, with the epoch from the second one on."""
+        return self.id if self.epoch == 1 else f"{self.id}~{self.epoch}"
+
 
 class Run:
     """A run's folder, opened to read or to go on."""
@@ -125,7 +152,7 @@ class Run:
     def __init__(self, folder: Path, info: RunInfo, records: Sequence[Record]) -> None:
         self.folder = folder
         self.info = info
-        self._records = {record.id: record for record in records}
+        self._records = {record.key: record for record in records}
 
     @property
     def records(self) -> list[Record]:
@@ -153,7 +180,7 @@ class Run:
                 file.write(record.model_dump_json().encode("utf-8") + b"\n")
         except OSError as error:
             raise _unwritable(path, error) from None
-        self._records[record.id] = record
+        self._records[record.key] = record
 
     def mend(self) -> None:
         """Remove lines that a crash or a full disk tore, so that other tools can read the file. Raises
@@ -172,7 +199,7 @@ class Run:
             raise _unwritable(path, error) from None
 
     def tidy(self) -> None:
-        """Write the file anew with one record for each question: the last, which is the one that counts.
+        """Write the file anew with one record for each question and epoch: the last, which is the one that counts.
 
         Raises StorageError.
         """

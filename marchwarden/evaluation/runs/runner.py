@@ -18,13 +18,13 @@ from marchwarden import __version__
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import ConfigurationError, EvaluationError, MarchwardenError, StorageError, TraceError
 from marchwarden.evaluation.labels.case import Case
+from marchwarden.evaluation.labels.known_pages import is_known, known_pages, pages_hash
 from marchwarden.evaluation.labels.questions import Question
-from marchwarden.evaluation.labels.scoring_text import address
 from marchwarden.evaluation.runs.matches import texts_of
 from marchwarden.evaluation.runs.prices import price_of
-from marchwarden.evaluation.runs.run import TRACES, Record, Run, RunInfo, labels_fingerprint, now, pages_fingerprint
+from marchwarden.evaluation.runs.run import TRACES, Record, Run, RunInfo, labels_fingerprint, now
 from marchwarden.evaluation.scoring.metrics import score
-from marchwarden.frozen_web.pages import FrozenWeb, manifest_hash
+from marchwarden.frozen_web.pages import manifest_hash
 from marchwarden.server.worker import research_in_worker, warm_up
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.snapshot_search import SnapshotSearch
@@ -36,7 +36,13 @@ from marchwarden.trace.verify import verify
 
 
 def info_of(
-    questions: Sequence[Question], settings: Settings, *, name: str, split: str | None = None, jobs: int = 1
+    questions: Sequence[Question],
+    settings: Settings,
+    *,
+    name: str,
+    split: str | None = None,
+    jobs: int = 1,
+    epochs: int = 1,
 ) -> RunInfo:
     """Return the set-up of a run of these questions with these settings. Raises ConfigurationError."""
     program = program_in_force(settings)
@@ -50,24 +56,27 @@ def info_of(
         questions=name,
         split=split,
         labels=labels_fingerprint(questions),
-        pages=pages_fingerprint(FrozenWeb.load(settings.frozen_web).folder),
-        web=manifest_hash(settings.frozen_web),
+        source=settings.source_name,
+        pages=pages_hash(settings),
+        web=manifest_hash(settings.frozen_web) if "snapshot" in settings.sources else None,
         jobs=jobs,
         asked=len(questions),
+        epochs=epochs,
     )
 
 
 def check_web(questions: Sequence[Question], settings: Settings) -> None:
-    """Raise EvaluationError where most of the pages that the labels name are not in the frozen web."""
+    """Raise EvaluationError where most of the pages that the labels name are not in the sources in force."""
     # Then the questions are about another web, and every figure would be at its worst.
-    web = FrozenWeb.load(settings.frozen_web)
-    named = {address(url) for question in questions for url in question.pages}
-    unknown = named - set(web.pages)
+    known = known_pages(settings)
+    named = {url for question in questions for url in question.pages}
+    unknown = {url for url in named if known is not None and not is_known(url, known)}
     if 2 * len(unknown) > len(named):
+        place = settings.frozen_web if settings.source_name == "snapshot" else settings.source_name
         raise EvaluationError(
-            f"{len(unknown)} of the {len(named)} pages that the labels name are not in {web.folder}, "
+            f"{len(unknown)} of the {len(named)} pages that the labels name are not in {place}, "
             f"such as {min(unknown)}",
-            hint="Name the folder of the pages that the questions are about with --web.",
+            hint="Name the pages that the questions are about: --web DIR, or --source corpus:NAME or web.",
         )
 
 
@@ -79,11 +88,11 @@ async def ask_all(
     jobs: int,
     on_record: Callable[[Record], None] = lambda record: None,
 ) -> None:
-    """Ask the questions that the run has no result for, and add their records to it as they come.
+    """Ask the questions that the run has no result for, in each epoch, and add their records as they come.
 
     Raises ConfigurationError and StorageError, with what was done by then kept. Cancelling stops the calls in flight.
     """
-    done = {record.id for record in run.records if record.result is not None}
+    done = {record.key for record in run.records if record.result is not None}
     own = settings.model_copy(update={"trace_dir": (run.folder / TRACES).absolute(), "store": None})
     # Each question runs in a process of its own; more of them at once would only slow each other.
     places = anyio.Semaphore(jobs)
@@ -93,10 +102,10 @@ async def ask_all(
         # Else the first questions would pay for the index with their time.
         await anyio.to_thread.run_sync(SnapshotSearch(own).prepare)
 
-    async def ask(question: Question, scope: anyio.CancelScope) -> None:
+    async def ask(question: Question, epoch: int, scope: anyio.CancelScope) -> None:
         async with places:
             try:
-                record = await ask_one(question, own)
+                record = (await ask_one(question, own)).model_copy(update={"epoch": epoch})
                 run.add(record)
             except Exception as error:
                 fatal.append(error)
@@ -105,9 +114,10 @@ async def ask_all(
             on_record(record)
 
     async with anyio.create_task_group() as group:
-        for question in questions:
-            if question.id not in done:
-                group.start_soon(ask, question, group.cancel_scope)
+        for epoch in range(1, run.info.epochs + 1):
+            for question in questions:
+                if (question.id, epoch) not in done:
+                    group.start_soon(ask, question, epoch, group.cancel_scope)
     if fatal:
         raise fatal[0]
 

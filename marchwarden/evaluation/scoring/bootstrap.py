@@ -1,12 +1,13 @@
 """Intervals of figures and of differences between runs, by a bootstrap over questions (Efron and Tibshirani 1993).
 
+A question that was asked in several epochs is drawn with all of them: what they have in common is counted once.
 Own code rather than scipy.stats.bootstrap: scipy resamples arrays of numbers, and a figure here is reduced from the
 cells of whole questions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -52,40 +53,65 @@ class Difference:
         return (self.value > 0) is (self.metric.better == "higher")
 
 
-def interval(metric: Metric, scored: Sequence[Scored], *, seed: int = 0) -> tuple[float, float] | None:
-    """Return the 95 % percentile interval of one figure; None where there is nothing to resample."""
-    kept = [each for each in scored if each.get(metric.cells) is not None]
-    found = (figure(metric, [kept[row] for row in rows]) for rows in _resamples(len(kept), seed))
+def interval(
+    metric: Metric, scored: Sequence[Scored], questions: Sequence[str] | None = None, *, seed: int = 0
+) -> tuple[float, float] | None:
+    """Return the 95 % percentile interval of one figure; None where there is nothing to resample.
+
+    `questions` names the question of each case; without it, each is one of its own.
+    """
+    rows = [row for row, each in enumerate(scored) if each.get(metric.cells) is not None]
+    named = [questions[row] if questions else row for row in rows]
+    found = (figure(metric, [scored[rows[at]] for at in drawn]) for drawn in _resamples(named, seed))
     return _interval([value for value in found if value is not None])
 
 
-def differences(a: Sequence[Scored], b: Sequence[Scored], *, seed: int = 0) -> list[Difference]:
-    """Return every metric's difference between two runs of the same questions, `a[i]` and `b[i]` of one question."""
-    return [difference(metric, a, b, seed=seed) for metric in METRICS]
+def differences(
+    a: Sequence[Scored], b: Sequence[Scored], questions: Sequence[str] | None = None, *, seed: int = 0
+) -> list[Difference]:
+    """Return every metric's difference between two runs of the same questions, `a[i]` and `b[i]` of one question.
+
+    `questions` names it; without it, each pair is of a question of its own.
+    """
+    return [difference(metric, a, b, questions, seed=seed) for metric in METRICS]
 
 
-def difference(metric: Metric, a: Sequence[Scored], b: Sequence[Scored], *, seed: int = 0) -> Difference:
+def difference(
+    metric: Metric,
+    a: Sequence[Scored],
+    b: Sequence[Scored],
+    questions: Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+) -> Difference:
     """Return one metric's difference, over the questions that either run has cells of it for."""
+    named: Sequence[Hashable] = questions or range(len(a))
     pairs = [
-        (one, other)
-        for one, other in zip(a, b, strict=True)
+        (question, one, other)
+        for question, one, other in zip(named, a, b, strict=True)
         if one.get(metric.cells) is not None or other.get(metric.cells) is not None
     ]
-    ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
-    low, high = paired_interval(partial(figure, metric), ours, theirs, seed=seed) or (None, None)
-    having = sum(any(has_something(each.get(metric.cells)) for each in pair) for pair in pairs)
-    return Difference(metric, figure(metric, ours), figure(metric, theirs), low, high, having)
+    kept = [question for question, _, _ in pairs]
+    ours, theirs = [one for _, one, _ in pairs], [other for _, _, other in pairs]
+    low, high = paired_interval(partial(figure, metric), ours, theirs, kept, seed=seed) or (None, None)
+    having = {question for question, *pair in pairs if any(has_something(each.get(metric.cells)) for each in pair)}
+    return Difference(metric, figure(metric, ours), figure(metric, theirs), low, high, len(having))
 
 
 def paired_interval(
-    of: Callable[[Sequence[Scored]], float | None], a: Sequence[Scored], b: Sequence[Scored], *, seed: int = 0
+    of: Callable[[Sequence[Scored]], float | None],
+    a: Sequence[Scored],
+    b: Sequence[Scored],
+    questions: Sequence[Hashable] | None = None,
+    *,
+    seed: int = 0,
 ) -> tuple[float, float] | None:
     """Return the 95 % percentile interval of a figure of B minus that of A, `a[i]` and `b[i]` of one question.
 
     None where no resample has a figure of both.
     """
     changes = []
-    for rows in _resamples(len(a), seed):
+    for rows in _resamples(questions or range(len(a)), seed):
         first, second = of([a[row] for row in rows]), of([b[row] for row in rows])
         if first is not None and second is not None:
             changes.append(second - first)
@@ -93,11 +119,15 @@ def paired_interval(
 
 
 # The seed is fixed, so that a run always has the same intervals.
-def _resamples(size: int, seed: int) -> list[list[int]]:
-    if not size:
-        return []
-    drawn: list[list[int]] = np.random.default_rng(seed).integers(0, size, (SAMPLES, size)).tolist()
-    return drawn
+def _resamples(questions: Sequence[Hashable], seed: int) -> Iterator[list[int]]:
+    """Yield the rows of each resample: of a question that is drawn, all of its rows."""
+    rows: dict[Hashable, list[int]] = {}
+    for row, question in enumerate(questions):
+        rows.setdefault(question, []).append(row)
+    each = list(rows.values())
+    if each:
+        for drawn in np.random.default_rng(seed).integers(0, len(each), (SAMPLES, len(each))).tolist():
+            yield [row for place in drawn for row in each[place]]
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float] | None:

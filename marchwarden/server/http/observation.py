@@ -41,8 +41,8 @@ class Metrics:
         self._registry = CollectorRegistry()
         own: dict[str, Any] = {"registry": self._registry, "namespace": "marchwarden"}
         self._calls = Counter("calls", "Calls that ended, by outcome.", ["outcome"], **own)
-        self._seconds = Histogram("call_seconds", "Seconds of answered calls.", buckets=BUCKETS_S, **own)
-        self._tokens = Counter("model_tokens", "Model tokens that answered calls used.", **own)
+        self._seconds = Histogram("call_seconds", "Seconds of calls with a result.", buckets=BUCKETS_S, **own)
+        self._tokens = Counter("model_tokens", "Model tokens that calls with a result used.", **own)
         self._requests = Counter("http_requests", "Requests over HTTP.", ["method", "path", "status"], **own)
         Gauge("calls_running", "Calls that run.", **own).set_function(lambda: service.admission.running)
         Gauge("calls_waiting", "Calls that wait for a place.", **own).set_function(lambda: service.admission.waiting)
@@ -50,7 +50,7 @@ class Metrics:
 
     def on_call_end(self, record: CallRecord) -> None:
         self._calls.labels(record.outcome).inc()
-        if record.outcome == "answered":
+        if record.outcome in ("answered", "nothing_found"):
             self._seconds.observe(record.seconds)
             self._tokens.inc(record.tokens or 0)
 

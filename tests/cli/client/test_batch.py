@@ -10,18 +10,27 @@ import typer
 
 from marchwarden.cli.client.batch import Batch, ask_many
 from marchwarden.cli.client.server_connection import Connection
+from marchwarden.errors import MarchwardenError
 from tests.cli.client.tiny_server import tiny_server
 from tests.cli.conftest import Run
 
 Capture = pytest.CaptureFixture[str]
 
 
-def ask(file: str, output: str | None = "a.jsonl", *, jobs: int | None = None, resume: bool = False) -> int:
+def ask(
+    file: str,
+    output: str | None = "a.jsonl",
+    *,
+    jobs: int | None = None,
+    resume: bool = False,
+    source: str = "snapshot",
+    force: bool = False,
+) -> int:
     """Ask a real MCP server that answers at once, and return the exit code."""
     given = {"context": None, "depth": "balanced", "constraints": {}}
-    batch = Batch(Path(file), given, output and Path(output), jobs, resume=resume, force=False, quiet=False)
+    batch = Batch(Path(file), given, output and Path(output), jobs, resume=resume, force=force, quiet=False)
     try:
-        ask_many(batch, Connection(None, {}, tiny_server("by_question")))
+        ask_many(batch, Connection(None, {"source": source}, tiny_server("by_question")))
     except typer.Exit as ended:
         return ended.exit_code
     return 0
@@ -53,12 +62,23 @@ def test_a_resumed_run_asks_what_is_left_and_keeps_a_torn_line_apart(capsys: Cap
     kept = lines("a.jsonl")[:2]
     Path("a.jsonl").write_text("\n".join(map(json.dumps, kept)) + '\n{"id": "c", "sta')
     ask("q.csv", resume=True)
-    assert "2 of 3 questions are answered already." in capsys.readouterr().err
+    said = capsys.readouterr().err
+    named = [line["status"] for line in kept]
+    found_nothing = ", 1 found nothing" if "nothing_found" in named else ""
+    assert f"2 of 3 questions were asked before: {named.count('answered')} answered{found_nothing}." in said
     *before, torn, last = Path("a.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in before] == kept
     assert torn == '{"id": "c", "sta'
     assert json.loads(last)["id"] == next(each for each in "abc" if each not in [line["id"] for line in kept])
-    assert ask("q.csv", resume=True) == 0
+    assert ask("q.csv", resume=True) == 3, "one of them found nothing, whenever it was asked"
+
+
+def test_earlier_answers_stay_where_none_can_be_asked_for() -> None:
+    Path("q.txt").write_text("What grows?\n")
+    Path("a.jsonl").write_text("earlier\n")
+    with pytest.raises(MarchwardenError, match="no corpus"):
+        ask("q.txt", source="corpus:gone", force=True)
+    assert Path("a.jsonl").read_text() == "earlier\n"
 
 
 def test_without_a_file_the_lines_go_to_stdout(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -91,4 +111,7 @@ def test_a_question_of_its_own_or_another_ending_is_wrong_usage(run: Run) -> Non
     Path("q.txt").write_text("What grows?\n")
     assert "QUESTION can't go with --file" in run("ask", "What?", "--file", "q.txt").said
     assert "says what to write: .jsonl" in run("ask", "--file", "q.txt", "-o", "a.json").said
+    Path("x.html").write_text("there already")
+    assert "says what to write: .jsonl" in run("ask", "--file", "q.txt", "-o", "x.html").said
+    assert "--verbose can't go with --file" in run("ask", "--file", "q.txt", "-o", "a.jsonl", "-v").said
     assert "--resume needs the file of answers" in run("ask", "--file", "q.txt", "--resume").said

@@ -66,22 +66,24 @@ def test_a_wrong_setting_is_reported_from_here() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "environment", "fell_back"),
+    ("overrides", "environment", "said"),
     [
-        ({}, {}, True),
-        ({"source": "snapshot"}, {}, False),
-        ({}, {"TAVILY_API_KEY": "tvly-x"}, False),
-        ({"web": "elsewhere", "source": "snapshot"}, {}, False),
+        ({}, {}, "MARCHWARDEN_OFFLINE is set, so the frozen web"),
+        ({}, {"MARCHWARDEN_OFFLINE": "false"}, "Without a network, the frozen web"),
+        ({"source": "snapshot"}, {}, ""),
+        ({}, {"TAVILY_API_KEY": "tvly-x"}, ""),
+        ({"web": "elsewhere", "source": "snapshot"}, {}, ""),
     ],
 )
-def test_it_knows_whether_the_frozen_web_stood_in_for_the_real_one(
-    overrides: dict[str, str], environment: dict[str, str], fell_back: bool, monkeypatch: pytest.MonkeyPatch
+def test_it_knows_why_the_frozen_web_stood_in_for_the_real_one(
+    overrides: dict[str, str], environment: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     connection = Connection(None, overrides, tiny_server("answers"))
     Conversation(REQUEST, connection).hold(silent)
-    assert connection.fell_back_to_frozen_web is fell_back
+    assert (connection.frozen_web_note or ("",))[0].startswith(said)
+    assert bool(connection.frozen_web_note) is bool(said)
 
 
 def test_settings_reach_the_server_and_overrides_win(monkeypatch: pytest.MonkeyPatch) -> None:

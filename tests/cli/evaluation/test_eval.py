@@ -23,6 +23,7 @@ from marchwarden.evaluation.runs.run import RESULTS, RUN, open_run
 from marchwarden.optimization.examples import STAGE_SETS
 from tests.cli.conftest import Ran, Run
 from tests.cli.running import ROOT
+from tests.corpora import corpus_of
 from tests.lm.wire import Answer, as_events, as_json, service
 from tests.programs import made
 from tests.webs import article, make_web
@@ -272,6 +273,22 @@ def test_questions_without_labels_are_nothing_to_score_by(run: Run, small_web: P
     ran = run("eval", "--questions", str(bare), "--web", str(small_web))
     assert (ran.code, ran.out) == (1, "")
     assert "none of the questions has a label (1 question): there is nothing to score by" in ran.said
+
+
+@pytest.mark.slow
+def test_own_files_are_asked_several_times_and_the_run_is_written_for_inspect(run: Run, tmp_path: Path) -> None:
+    corpus_of(tmp_path / "notes", {"tomatoes.md": f"# Tomatoes\n\n{FACT} They like the sun.\n"})
+    question = json.loads(json.dumps(QUESTIONS[0]).replace(CROPS, "notes/tomatoes.md"))
+    over_notes = ("eval", "--questions", str(labelled(tmp_path / "q.jsonl", question)), "--source", "corpus")
+    assert run(*over_notes, "--check").code == 0
+    ran = run(*over_notes, "--epochs", "2", "--model", "extractive", "--inspect-log", "logs", "--json", "--out", "r")
+    scores = json.loads(ran.out)
+    assert (scores["questions"], scores["answers"], scores["run"]["source"]) == (1, 2, "corpus:default")
+    assert scores["scores"]["evidence_recall"]["epochs"] == [1.0, 1.0]
+    assert scores["scores"]["nugget_recall"]["spread"] == 0
+    (log,) = Path("logs").iterdir()
+    assert [each["epoch"] for each in json.loads(log.read_text())["samples"]] == [1, 2]
+    assert "epochs 2 there, 1 now" in run(*over_notes, "--model", "extractive", "--resume", "--out", "r").said
 
 
 def test_check_says_that_every_label_holds_or_which_does_not(

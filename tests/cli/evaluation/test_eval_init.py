@@ -26,6 +26,21 @@ def test_an_answer_becomes_a_nugget_with_its_evidence(run: Run) -> None:
     assert "is there already" in run("eval", "init", "qa.csv", "--out", "mine.jsonl").said
 
 
+def test_what_init_makes_is_accepted_by_check_with_a_list_of_what_is_left(run: Run) -> None:
+    Path("qa.csv").write_text(
+        "question,answer,url,quote\nHow many flights?,72 flights,,\nHow long?,155 km,https://x.example/,155 km long\nWho?,,,\n"
+    )
+    run("eval", "init", "qa.csv", "--out", "mine.jsonl")
+    ran = run("eval", "--check", "--questions", "mine.jsonl")
+    said = " ".join(ran.out.split())
+    assert ran.code == 0
+    assert "q1: nugget n1 has no evidence: the url of a page, and a quote of it" in said
+    assert "q2: https://x.example/ is not in the manifest" in said
+    assert "q3: it has no label" in said
+    assert "Still to be labelled: 4 things in 3 questions. Every label that is there holds." in said
+    assert "Name those that the questions are about: --web DIR" in ran.said
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -8,7 +8,9 @@ from time import sleep
 
 import pytest
 
+from marchwarden.trace.events import Finished
 from tests.cli.conftest import Run, a_call, record
+from tests.cli.results import an_empty_result
 from tests.trace.samples import started
 
 
@@ -25,7 +27,7 @@ def three_traces(tmp_path: Path) -> None:
 def test_they_come_newest_first_with_what_came_of_them(run: Run) -> None:
     rows = [line.split() for line in run("history").out.splitlines() if "the " in line]
     assert [row[0] for row in rows] == ["33338c1e", "22228c1e", "11118c1e"]
-    assert rows[0][-5:] == ["finished", "0.75", "moderate", "120", "0.7"]
+    assert rows[0][-5:] == ["answered", "0.75", "moderate", "120", "0.7"]
     assert rows[1][3:] == ["the", "[i]2nd[/i]?", "unfinished", "–", "–", "–"]
 
 
@@ -35,9 +37,9 @@ def test_on_a_narrow_terminal_nothing_is_lost(run: Run, monkeypatch: pytest.Monk
     out = run("history").out
     assert max(map(len, out.splitlines())) <= width
     words = " ".join(out.split())
-    assert "0.75 moderate · 120 tokens" in words.replace("finished ", "")
+    assert "0.75 moderate · 120 tokens" in words.replace("answered ", "")
     assert "the third?" in words
-    assert "finished" in words
+    assert "answered" in words
 
 
 def test_a_limit_shows_the_newest_and_says_how_many_there_are(run: Run) -> None:
@@ -100,9 +102,9 @@ def test_a_search_without_a_match_says_so(run: Run) -> None:
 
 def test_stats_say_what_is_kept_for_people_and_for_machines(run: Run, tmp_path: Path) -> None:
     out = run("traces").out
-    assert "3 (2 finished, 1 unfinished)" in out
+    assert "3 (2 answered, 1 unfinished)" in out
     told = json.loads(run("traces", "--json").out)
-    assert told["traces"] == {"finished": 2, "unfinished": 1}
+    assert told["traces"] == {"answered": 2, "unfinished": 1}
     assert (told["objects"], told["readable_by_others"]) == (2, 0)
     (tmp_path / "traces").chmod(0o755)
     assert "chmod -R go= " in run("traces").said
@@ -132,6 +134,7 @@ def test_an_age_that_is_none_is_a_usage_error(run: Run, age: str) -> None:
     ("filters", "found"),
     [
         (("--failed",), ["2222"]),
+        (("--nothing-found",), []),
         (("--min-confidence", "0.7"), ["3333", "1111"]),
         (("--max-confidence", "0.7"), []),
         (("--source", "snapshot"), ["3333", "2222", "1111"]),
@@ -146,6 +149,21 @@ def test_an_age_that_is_none_is_a_usage_error(run: Run, age: str) -> None:
 def test_filters_narrow_the_list(run: Run, filters: tuple[str, ...], found: list[str]) -> None:
     listed = json.loads(run("history", *filters, "--json").out)
     assert [each["trace_id"][:4] for each in listed] == found
+
+
+def test_a_call_is_answered_found_nothing_or_failed(run: Run, tmp_path: Path) -> None:
+    nothing = [started("nothing?"), Finished(decision="done", result=an_empty_result())]
+    record(tmp_path / "traces", "44448c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", nothing)
+    statuses = {each["question"]: each["status"] for each in json.loads(run("history", "--json").out)}
+    assert statuses == {
+        "nothing?": "nothing_found",
+        "the third?": "answered",
+        "the [i]2nd[/i]?": "failed",
+        "the first?": "answered",
+    }
+    assert "nothing found" in run("history").out
+    both = json.loads(run("history", "--failed", "--nothing-found", "--json").out)
+    assert [each["trace_id"][:4] for each in both] == ["4444", "2222"]
 
 
 def test_a_time_that_is_none_is_a_usage_error(run: Run) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden.cli.library.stored_traces import tell_unpublished
 from marchwarden.sharing.outbox import Outbox
 from tests.cli.conftest import Run, a_call, record
 from tests.sharing.calls import objects_in, with_store, without_store
@@ -38,6 +39,29 @@ def test_a_push_publishes_what_is_missing_and_a_second_one_nothing(run: Run, tmp
     done = json.loads(run("store", "push", "--json").out)
     assert (done["traces"], done["objects"], done["left"], done["problem"]) == (0, 0, 0, None)
     assert objects_in(shared) == before
+
+
+def test_what_the_store_lacks_is_counted_also_from_before_it_was_set(run: Run, tmp_path: Path, shared: Path) -> None:
+    record(tmp_path / "traces", TRACE_ID, a_call("the first?"))
+    assert "Waiting 1 trace not there yet" in " ".join(run("store").out.split())
+    assert json.loads(run("store", "--json").out)["waiting"] == [{"trace_id": TRACE_ID, "reason": None}]
+    run("store", "push")
+    assert json.loads(run("store", "--json").out)["waiting"] == []
+
+
+@pytest.mark.usefixtures("shared")
+def test_an_answer_whose_trace_could_not_be_published_is_shown_and_that_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "traces" / f"{TRACE_ID}.jsonl"
+    tell_unpublished(trace)
+    assert capsys.readouterr().err == ""
+    Outbox(trace.parent).add(TRACE_ID, "it did not answer in time")
+    tell_unpublished(trace)
+    assert "This trace is not in the store yet: it did not answer in time." in capsys.readouterr().err
+    monkeypatch.delenv("MARCHWARDEN_STORE")
+    tell_unpublished(trace)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

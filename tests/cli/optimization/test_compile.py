@@ -180,10 +180,13 @@ def test_a_dry_run_needs_no_key_and_asks_nobody(run: Run, file: Path) -> None:
     assert ran.code == 0, ran.err
     assert "calls, at most" in " ".join(ran.out.split())
     assert "Nothing has been spent" in ran.out
+    assert "Hours are guessed" in ran.out
     body = json.loads(run(*fixed, "--json", "--token-budget", "5000").out)
     assert body["token_budget"] == 5000
     assert [each["stage"] for each in body["stages"]] == ["gaps"]
     assert body["stages"][0]["calls"] > 0
+    assert body["stages"][0]["hours"] > 0
+    assert body["hours_measured_on_calls"] == 0
     assert not Path("~/.marchwarden").expanduser().exists()
 
 

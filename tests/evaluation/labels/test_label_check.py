@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from marchwarden.contract import GapCategory
 from marchwarden.errors import ConfigurationError
+from marchwarden.evaluation.labels.known_pages import LIVE, pages_hash, with_whole_paths
 from marchwarden.evaluation.labels.label_check import (
     LEAST,
     Problem,
@@ -21,7 +23,9 @@ from marchwarden.evaluation.labels.label_check import (
     shared_pages,
 )
 from marchwarden.evaluation.labels.questions import KINDS, SPLITS, Question, load_questions
+from marchwarden.evaluation.labels.scoring_text import address
 from marchwarden.settings import Settings, load_settings, shipped
+from tests.corpora import corpus_of
 from tests.evaluation.samples import a_nugget, a_question
 from tests.profiles import some
 from tests.webs import article, make_web
@@ -83,6 +87,7 @@ def quoted(url: str = WALL, quote: str = QUOTE, **changes: Any) -> dict[str, Any
         (quoted(CLOSED), f"{CLOSED} can't be read, and is quoted"),
         (quoted() | {"constraints": {"source_filter": "trial.example"}}, f"{WALL} is not allowed by the question's"),
         (quoted(evidence=[]), "nugget n1 has no evidence"),
+        ({}, "it has no label"),
         (quoted(answers=["130 metres"]), "nugget n1: none of its quotes holds one of its answers ['130 metres']"),
         (
             {"gaps": [{"topic": "x", "category": "access_denied", "url": "https://no.example/"}]},
@@ -97,7 +102,7 @@ def quoted(url: str = WALL, quote: str = QUOTE, **changes: Any) -> dict[str, Any
             f"{TRIAL} does not name NCT7",
         ),
         ({"discoveries": [{"type": "new_source"}]}, "a discovery (new_source) has neither an identifier nor a page"),
-        ({"tags": ["injection"]}, "it has no kind: one of one-fact, several-aspect"),
+        (quoted() | {"tags": ["injection"]}, "it has no kind: one of one-fact, several-aspect"),
         (quoted() | {"tags": ["unanswerable"]}, "it is tagged unanswerable and has nuggets or contradictions"),
         (
             {
@@ -115,7 +120,7 @@ def test_each_kind_of_wrong_label_is_found(found: Found, wrong: dict[str, Any], 
 
 
 def test_problems_come_in_the_order_of_the_questions_under_their_ids(frozen: Settings) -> None:
-    broken = [a_question(id=name, tags=[]) for name in ("b", "a")]
+    broken = [a_question(id=name, **RIGHT | {"tags": []}) for name in ("b", "a")]
     fine = a_question(id="c", **RIGHT)
     assert [problem.question for problem in anyio.run(check, [broken[0], fine, broken[1]], frozen)] == ["b", "a"]
 
@@ -127,6 +132,43 @@ def test_only_pages_that_can_be_read_are_read(frozen: Settings) -> None:
 def test_without_a_frozen_web_there_is_nothing_to_check_against(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError):
         anyio.run(check, [a_question()], load_settings(source="snapshot", web=tmp_path))
+
+
+def test_what_is_still_to_be_labelled_is_no_label_that_does_not_hold(frozen: Settings) -> None:
+    bare = a_question(tags=[], nuggets=[a_nugget().model_dump() | {"evidence": []}])
+    found = anyio.run(check, [bare, a_question(id="b", tags=["one-fact"])], frozen)
+    assert all(problem.is_open for problem in found)
+    assert [problem.what.split(":")[0] for problem in found] == [
+        "it has no kind",
+        "nugget n1 has no evidence",
+        "it has no label",
+    ]
+
+
+def test_pages_of_nobodys_web_are_still_to_be_named(frozen: Settings) -> None:
+    elsewhere = a_question(**quoted("https://mine.example/a"))
+    (problem,) = anyio.run(partial(check, [elsewhere], frozen, is_their_web=False))
+    assert (problem.is_open, problem.url) == (True, "https://mine.example/a")
+
+
+def test_labels_can_be_about_files_of_a_corpus_named_by_the_end_of_their_path(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "notes", {"wall.md": f"# The wall\n\n{QUOTE} It was built in 1902.\n"})
+    settings = load_settings(source="corpus")
+    wrong = quoted("notes/wall.md", "It was built in 1903.")
+    questions = [a_question(**quoted("notes/wall.md")), a_question(id="b", **wrong), a_question(id="c", **quoted())]
+    whole = with_whole_paths(questions, settings)
+    path = str(tmp_path / "notes" / "wall.md")
+    assert whole[0].pages == {path}
+    problems = anyio.run(check, whole, settings)
+    found = {problem.question: problem.what for problem in reversed(problems)}
+    assert found.keys() == {"b", "c"}
+    assert found["b"].startswith(f"{path} does not hold “It was built in 1903.")
+    assert found["c"] == f"{WALL} is not in corpus:default"
+    assert address(f"{path}#L3") == path
+    before = pages_hash(settings)
+    corpus_of(tmp_path / "notes", {"wall.md": "It is gone.\n"})
+    assert pages_hash(settings) != before
+    assert pages_hash(load_settings(source="wikipedia")) == LIVE
 
 
 # The whole set

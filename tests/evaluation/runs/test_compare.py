@@ -54,6 +54,26 @@ def test_a_difference_that_may_be_chance_is_neither(bad: Run, good: Run) -> None
     assert difference(compare(bad, good), "completed") == (pytest.approx(-1 / 12), False, None)
 
 
+def test_epochs_of_one_question_count_as_one(tmp_path: Path) -> None:
+    """A question moves where most of its epochs do."""
+
+    def run(name: str, *are_right: bool) -> Run:
+        records = [(right if each else wrong)(NAMES[0]) for each in are_right]
+        numbered = [each.model_copy(update={"epoch": number}) for number, each in enumerate(records, start=1)]
+        return a_run(tmp_path / name, numbered, epochs=len(numbered))
+
+    mostly, seldom, as_seldom = (
+        run("a", True, True, False),
+        run("b", False, True, False),
+        run("c", True, False, False),
+    )
+    found = compare(mostly, seldom)
+    assert (found.questions, found.left_out, found.cautions) == (1, LeftOut(0, 0, 0), [])
+    assert [len(moved.lost) for moved in found.moved] == [1]
+    assert compare(seldom, as_seldom).moved == []
+    assert difference(found, "nugget_recall")[0] == pytest.approx(-1 / 3)
+
+
 def test_metrics_that_neither_run_has_anything_for_are_left_out(bad: Run, good: Run) -> None:
     names = {each.metric.name for each in compare(bad, good).differences}
     assert "nugget_recall" in names

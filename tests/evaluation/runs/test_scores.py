@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from marchwarden.evaluation.labels.questions import Question
-from marchwarden.evaluation.runs.run import Run, start_run
+from marchwarden.evaluation.reports.figures import between_epochs
+from marchwarden.evaluation.runs.run import Run, open_run, start_run
 from marchwarden.evaluation.runs.scores import Scores, WithoutModel, scores_of, without_model
 from marchwarden.evaluation.scoring.metrics import METRICS
 from marchwarden.trace.events import Event, FellBack, ModelCalled
@@ -65,6 +66,22 @@ def test_how_many_were_to_be_asked_stands_beside_how_many_were(tmp_path: Path, s
     assert (scores_of(run).questions, scores_of(run).planned) == (1, 10)
     assert scores_of(run).as_json()["planned"] == 10
     assert scores.planned == 3
+
+
+def test_epochs_are_scored_each_and_together_and_their_spread_is_told(tmp_path: Path) -> None:
+    right, wrong = asked("a"), asked("bb")
+    run = start_run(tmp_path / "epochs", info(asked=2, epochs=2))
+    for epoch, result in ((1, perfect(wrong)), (2, an_answer())):
+        run.add(record_of(case(right, perfect(right))).model_copy(update={"epoch": epoch}))
+        run.add(record_of(case(wrong, result)).model_copy(update={"epoch": epoch}))
+    scores = scores_of(open_run(run.folder))
+    assert (scores.questions, scores.answers, scores.planned) == (2, 4, 4)
+    assert scores.how_many == "2 questions in 2 epochs"
+    recall = next(score for score in scores.overall if score.metric.name == "nugget_recall")
+    assert (recall.value, recall.epochs, recall.questions) == (0.75, (1.0, 0.5), 2)
+    assert recall.spread == pytest.approx(0.3536, abs=1e-4)
+    assert between_epochs(recall) == "0.500 – 1.000, sd 0.354"
+    assert scores.as_json()["scores"]["nugget_recall"]["epochs"] == [1.0, 0.5]
 
 
 def test_as_json_everything_is_there(scores: Scores) -> None:

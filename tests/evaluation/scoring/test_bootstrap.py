@@ -68,6 +68,20 @@ def test_more_questions_make_an_interval_narrower() -> None:
     assert few[0] < 0.5 < few[1]
 
 
+@settings(max_examples=10)
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=6), st.integers(2, 5))
+def test_asking_the_same_questions_again_makes_no_interval_narrower(hits: list[int], epochs: int) -> None:
+    """Answers that repeat say nothing new; counted as questions of their own, they would."""
+    names = [str(number) for number in range(len(hits))]
+    once, often = run_of(*hits), run_of(*hits * epochs)
+    assert interval(RECALL, often, names * epochs) == interval(RECALL, once)
+    one, many = (
+        difference(RECALL, run_of(*[1] * len(hits)), once),
+        difference(RECALL, run_of(*[1] * len(hits) * epochs), often, names * epochs),
+    )
+    assert (many.low, many.high, many.questions) == (one.low, one.high, one.questions)
+
+
 def test_where_nothing_can_be_scored_there_is_no_interval() -> None:
     assert interval(RECALL, run_of(None, None)) is interval(RECALL, []) is None
     found = difference(RECALL, run_of(None), run_of(None))

@@ -1,0 +1,37 @@
+"""The note that the frozen web is searched though nobody named it, or that MARCHWARDEN_OFFLINE has no effect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from marchwarden.settings import Settings
+
+_FROZEN_WEB = (
+    "the frozen web that comes with Marchwarden is searched. "
+    "Its pages were written for Marchwarden, on invented hosts."
+)
+_LIVE = "Live sources need no key, only a network: `marchwarden sources` lists them."
+
+
+def frozen_web_note(given: Settings, reached: Settings) -> tuple[str, str] | None:
+    """Return the reason for which the frozen web stands in, and what to do; None where it does not.
+
+    `reached` are the settings after a look at the network.
+    """
+    if reached.source_name != "snapshot" or given.source or given.web:
+        return None
+    if given.offline:
+        return f"MARCHWARDEN_OFFLINE is set, so {_FROZEN_WEB}", "Set it to false to search live sources."
+    return f"Without a network, {_FROZEN_WEB}", _LIVE
+
+
+def offline_note(given: Settings, reached: Settings) -> tuple[str, str] | None:
+    """Return the note above, or one on MARCHWARDEN_OFFLINE where it has no effect; None where there is neither."""
+    if not given.offline or reached.source_name == "snapshot":
+        return frozen_web_note(given, reached)
+    decides = "MARCHWARDEN_SOURCE" if given.source else "the key or address of a search service"
+    return (
+        f"MARCHWARDEN_OFFLINE has no effect: {decides} says what is searched.",
+        "For the frozen web: MARCHWARDEN_SOURCE=snapshot",
+    )
