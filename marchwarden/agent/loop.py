@@ -16,6 +16,16 @@ import anyio
 import anyio.to_thread
 
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude, today
+from marchwarden.agent.following import (
+    MOST_CITING,
+    MOST_FOLLOWED,
+    Cited,
+    asks_for_later_work,
+    find_cited,
+    has_references,
+    hit_of,
+    paper_asked_about,
+)
 from marchwarden.agent.frontier import PAGES_ON_TRUST, aspect_of, choose, find_promising
 from marchwarden.agent.recording import Narrator, Origin
 from marchwarden.budget import Budget
@@ -23,7 +33,7 @@ from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceA
 from marchwarden.errors import NotRecorded
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness, promise
-from marchwarden.http.addresses import publisher_of
+from marchwarden.http.addresses import host_of, publisher_of
 from marchwarden.injection.detector import clean_hit, clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
@@ -38,6 +48,7 @@ from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel
 from marchwarden.stages.synthesize import SYNTHESIZE
 from marchwarden.stages.verify_claims import VERIFY
 from marchwarden.store.content_store import Store
+from marchwarden.text.works import addresses_of
 from marchwarden.trace.events import Recorder
 
 if TYPE_CHECKING:
@@ -117,6 +128,9 @@ class ResearchCall:
         self.finish_seconds = min(FINISH_SECONDS, budget.max_seconds / 10)
         self.not_picked: list[Page] = []
         """Pages that were read, but whose passages were not yet picked from."""
+        self.papers: list[Page] = []
+        """Papers that were read and found by a search, whose references may be followed."""
+        self.has_followed_later_work = False
         self.rarity = TermRarity()
         """Rarity of terms in all pages that were read."""
         self.conclusion: Conclusion | None = None
@@ -162,6 +176,8 @@ class ResearchCall:
             leads = choose(self.ledger, self._sought(), plan.read, PAGES_PER_TURN[self.request.depth])
             granted = leads[: self.budget.take_sources(len(leads))]
             await self._read(granted)
+            await self._follow_references()
+            await self._follow_later_work()
             if not self._open_aspects():
                 sources = "1 source" if self.sources_wanted == 1 else f"{self.sources_wanted} sources"
                 return self.tell.stopped("covered", f"Every sub-question has evidence from {sources}.")
@@ -180,14 +196,19 @@ class ResearchCall:
 
         async def search(query: str) -> SearchOutcome:
             self.tell.now(f"searching “{query}”")
-            outcome = await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
-            readable = ((hit, url) for hit in outcome.hits if (url := self.tools.address(hit.url)))
-            return replace(outcome, hits=tuple(clean_hit(replace(hit, url=url)) for hit, url in readable))
+            return self._readable(
+                await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
+            )
 
         fresh = [query for query in dict.fromkeys(queries) if self.ledger.is_new_query(query)]
         for outcome in await side_by_side([search(query) for query in fresh]):
             new = self.ledger.add_search(outcome, aspect_of(outcome.query, self.ledger.aspects))
             self.tell.searched(outcome, new)
+
+    def _readable(self, outcome: SearchOutcome) -> SearchOutcome:
+        """Return the outcome with the hits that can be read here, at their normalised addresses."""
+        readable = ((hit, url) for hit in outcome.hits if (url := self.tools.address(hit.url)))
+        return replace(outcome, hits=tuple(clean_hit(replace(hit, url=url)) for hit, url in readable))
 
     async def _read(self, leads: list[Lead]) -> None:
         """Fetch the pages side by side, keep them, and pick what bears on open aspects."""
@@ -210,6 +231,58 @@ class ResearchCall:
         await self._extract(list(self.not_picked), self._sought())
         self._save()
 
+    async def _follow_references(self) -> None:
+        """Read works that papers cite beside what they say of open aspects, one step far.
+
+        One that can't be read is left for another researcher: its failure is a gap, its identifier a discovery.
+        """
+        cited = find_cited(self.ledger, self.papers, self._open_aspects())[:MOST_FOLLOWED]
+        cited = cited[: self.budget.take_sources(len(cited))]
+        leads: list[Lead] = []
+        for each in cited:
+            self.tell.now(f"looking for a work that “{each.page.title or each.page.url}” cites")
+            lead = await self._lead_to(each)
+            if lead and lead.state == "unread" and lead not in leads:
+                leads.append(lead)
+            elif lead is None and each.pointer:
+                self.ledger.add_pointers([each.pointer])
+        await self._read(leads)
+        failed = {lead.reason for lead in leads if lead.state == "failed"}
+        self.ledger.add_pointers([each.pointer for each in cited if each.pointer and each.reason in failed])
+
+    async def _lead_to(self, cited: Cited) -> Lead | None:
+        """Return the lead to a cited work, by its identifiers or else by a search; None where neither leads there."""
+        for address in addresses_of(cited.reference.work):
+            if (url := self.tools.address(address)) and self.filter.allows(host_of(url)):
+                return self.ledger.add_lead(cited.lead(url))
+        found = await self.tools.search.search(cited.query, max_results=HITS_PER_QUERY, source_filter=self.filter)
+        outcome = self._readable(found)
+        self.tell.searched(outcome, 0, f"{cited.reason} Its entry leads to no page that can be read here. ")
+        hit = hit_of(cited, outcome)
+        return self.ledger.add_lead(cited.lead(hit.url)) if hit else None
+
+    async def _follow_later_work(self) -> None:
+        """Read works that cite the paper which a question asks about, where it asks for later work; once a call."""
+        index, paper = self.tools.citations, paper_asked_about(self.ledger)
+        if index is None or paper is None or paper.work is None or self.has_followed_later_work:
+            return
+        if not asks_for_later_work(self.ledger.question):
+            return
+        self.has_followed_later_work = True
+        self.tell.now(f"looking for works that cite “{paper.title or paper.locator}”")
+        outcome = self._readable(
+            await index.related("citing", paper.work, max_results=HITS_PER_QUERY, source_filter=self.filter)
+        )
+        # An index that is down is no gap: the searches of the plan have looked for the same.
+        new = self.ledger.add_search(replace(outcome, failure=None), self._sought()[0].number)
+        title = paper.title or paper.locator
+        self.tell.searched(outcome, new, f"The question asks for later work than “{title}”. ")
+        leads = [lead for hit in outcome.hits if (lead := self.ledger.lead(hit.url)) and lead.state == "unread"]
+        leads = sorted(leads, key=lambda lead: -promise(lead, self.ledger.aspects))[:MOST_CITING]
+        for lead in leads:
+            lead.reason = f"It cites “{title}”, and the question asks for later work."
+        await self._read(leads[: self.budget.take_sources(len(leads))])
+
     async def _fetch(self, lead: Lead) -> FetchOutcome:
         # Half of what is left: a page that never comes must leave time for those that came.
         left = (self.budget.seconds_left() - 2 * self.finish_seconds) / 2
@@ -219,7 +292,9 @@ class ResearchCall:
             await asyncio.to_thread(self.store.put, outcome.body)
         if outcome.page:
             await asyncio.to_thread(self.store.put, outcome.page.text.encode())
-            outcome = replace(outcome, page=await asyncio.to_thread(clean_title, outcome.page))
+            page = await asyncio.to_thread(clean_title, outcome.page)
+            notices = tuple(dict.fromkeys((*page.notices, *outcome.notices)))
+            outcome = replace(outcome, page=replace(page, notices=notices))
         return outcome
 
     def _keep(self, lead: Lead, outcome: FetchOutcome) -> None:
@@ -236,6 +311,9 @@ class ResearchCall:
             self.ledger.add_pointers(find_pointers(page, self.ledger.question))
             if page.passages:
                 self.not_picked.append(page)
+            # One step: what was followed from a paper is not followed further.
+            if lead.reason is None and has_references(page):
+                self.papers.append(page)
 
     async def _extract(self, pages: list[Page], aspects: list[Aspect]) -> None:
         """Pick from the pages side by side.

@@ -24,7 +24,6 @@ _WORK = re.compile(r"//(?:api\.)?openalex\.org/(?:works/)?(W\d+)$", re.IGNORECAS
 class OpenAlexSearch(ScholarlyApi):
     api = Api("OpenAlex", _RULE)
     profile = "openalex"
-    has_notices = True
 
     def __init__(self, opening: Opening, client: ApiClient | None = None) -> None:
         key = opening.settings.openalex_api_key

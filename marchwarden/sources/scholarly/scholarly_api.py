@@ -33,7 +33,7 @@ class ScholarlyApi(ApiSearch):
     profile: ClassVar[str]
     """Profile of the content type under which its answers are read again (reading/services/profiles.py)."""
     has_notices: ClassVar[bool] = False
-    """True where its records tell of retractions."""
+    """True where its records tell of corrections, expressions of concern and retractions."""
     has_full_texts: ClassVar[bool] = False
     """True where it is the service that gives the full texts of PubMed Central."""
     finds_all_words: ClassVar[bool] = False
