@@ -220,14 +220,6 @@ class Ledger(BaseModel):
         self.leads = list(known.values())
         return len(known) - before
 
-    def add_lead(self, lead: Lead) -> Lead:
-        """Keep a lead that no search named, and return it; a known one of the same address gets its reason."""
-        if known := self.lead(lead.url):
-            known.reason = known.reason or lead.reason
-            return known
-        self.leads.append(lead)
-        return lead
-
     def add_failure(self, lead: Lead, failure: Failure, relevance: float) -> None:
         """Keep a fetch that failed; `relevance` as in Attempt."""
         lead.state = "failed"

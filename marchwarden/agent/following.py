@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from marchwarden.evidence.relevance import AskedFor
 from marchwarden.http.addresses import host_of
 from marchwarden.injection.detector import clean_hit
-from marchwarden.ledger import Aspect, Lead, Ledger, Pointer, Source
+from marchwarden.ledger import Aspect, Ledger, Pointer
 from marchwarden.observations import Page, Reference, SearchHit, SearchOutcome, plain_line
 from marchwarden.reading.works.references import cited_within
 from marchwarden.stages.discoveries import pointer_to
 from marchwarden.text.ranking import coverage, guess_language, terms
 from marchwarden.text.works import carries_works, is_same_work, names_of, work_of_address
 
-# References that are followed in a turn, and works that cite a paper which are read in a call. Guesses.
-MOST_FOLLOWED, MOST_CITING = 2, 2
+# References that are followed in a turn, and works of an index of citations that are read in a call. Guesses.
+MOST_FOLLOWED, MOST_RELATED = 2, 2
 # Least share of an aspect in a sentence and the entry that it cites; and in an entry alone, where nothing says what
 # it is cited for. Guesses.
 _MIN_SHARE, _MIN_SHARE_ALONE = 0.4, 0.6
@@ -68,24 +68,16 @@ class Cited:
         """Pointer for another researcher; None where the entry has no identifier that one could look up."""
         return pointer_to(self.reference, self.sentence, self.page.url)
 
-    def lead(self, url: str) -> Lead:
-        """Return the lead to the work at an address."""
+    def listed_at(self, url: str) -> SearchOutcome:
+        """Return the entry as the outcome of a search in the paper's list of references, whose hit is the work."""
         hit = clean_hit(SearchHit(url, self.reference.title or self.reference.text, self.sentence))
-        return Lead(
-            url=url,
-            title=hit.title,
-            snippet=hit.snippet,
-            published=None,
-            aspect=self.aspect.number,
-            rank=0.0,
-            asked_for=[self.aspect.number],
-            reason=self.reason,
-        )
+        query = plain_line(f"reference in {self.page.url}: {self.query}", _QUERY_CHARS)
+        return SearchOutcome(query, "references", (hit,))
 
 
-def has_references(page: Page) -> bool:
+def is_followable(page: Page) -> bool:
     """Return whether a page is a paper whose references may be followed. Any other page could name what it likes."""
-    return page.work is not None and bool(page.references) and carries_works(host_of(page.url))
+    return page.work is not None and carries_works(host_of(page.url))
 
 
 def find_cited(ledger: Ledger, pages: Iterable[Page], aspects: Sequence[Aspect]) -> list[Cited]:
@@ -140,7 +132,7 @@ def hit_of(cited: Cited, outcome: SearchOutcome) -> SearchHit | None:
     return None
 
 
-# Works that cite
+# Works that an index tells of
 
 
 def asks_for_later_work(question: str) -> bool:
@@ -148,13 +140,9 @@ def asks_for_later_work(question: str) -> bool:
     return _ASKS_LATER.search(question) is not None
 
 
-def paper_asked_about(ledger: Ledger) -> Source | None:
-    """Return the paper that later work is sought for: the one with an identifier whose excerpt fits best."""
-    papers = {
-        source.locator: source
-        for source in ledger.sources
-        if source.work and names_of(source.work) and carries_works(host_of(source.locator))
-    }
+def best_paper(ledger: Ledger, pages: Iterable[Page]) -> Page | None:
+    """Return the paper with an identifier whose excerpt fits best; None where none of the pages gave any."""
+    papers = {page.url: page for page in pages if page.work and names_of(page.work)}
     fitting = [excerpt for excerpt in ledger.excerpts if excerpt.locator in papers]
     best = max(fitting, key=lambda excerpt: excerpt.relevance, default=None)
     return papers[best.locator] if best else None

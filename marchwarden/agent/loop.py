@@ -16,16 +16,8 @@ import anyio
 import anyio.to_thread
 
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude, today
-from marchwarden.agent.following import (
-    MOST_CITING,
-    MOST_FOLLOWED,
-    Cited,
-    asks_for_later_work,
-    find_cited,
-    has_references,
-    hit_of,
-    paper_asked_about,
-)
+from marchwarden.agent.follower import Follower
+from marchwarden.agent.following import is_followable
 from marchwarden.agent.frontier import PAGES_ON_TRUST, aspect_of, choose, find_promising
 from marchwarden.agent.recording import Narrator, Origin
 from marchwarden.budget import Budget
@@ -33,7 +25,7 @@ from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceA
 from marchwarden.errors import NotRecorded
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness, promise
-from marchwarden.http.addresses import host_of, publisher_of
+from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_hit, clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
@@ -48,7 +40,6 @@ from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel
 from marchwarden.stages.synthesize import SYNTHESIZE
 from marchwarden.stages.verify_claims import VERIFY
 from marchwarden.store.content_store import Store
-from marchwarden.text.works import addresses_of
 from marchwarden.trace.events import Recorder
 
 if TYPE_CHECKING:
@@ -128,9 +119,7 @@ class ResearchCall:
         self.finish_seconds = min(FINISH_SECONDS, budget.max_seconds / 10)
         self.not_picked: list[Page] = []
         """Pages that were read, but whose passages were not yet picked from."""
-        self.papers: list[Page] = []
-        """Papers that were read and found by a search, whose references may be followed."""
-        self.has_followed_later_work = False
+        self.follower = Follower(self)
         self.rarity = TermRarity()
         """Rarity of terms in all pages that were read."""
         self.conclusion: Conclusion | None = None
@@ -166,19 +155,18 @@ class ResearchCall:
         turns = min(TURNS_BY_DEPTH[self.request.depth], self.budget.max_iterations)
         while self.budget.iterations_run < turns and self.budget.take_iteration():
             self.tell.now("planning")
-            given = PlanGiven(self.ledger, self.request.depth, self._open_aspects())
+            given = PlanGiven(self.ledger, self.request.depth, self.open_aspects())
             plan, form = await self.stages.run(PLAN, given, seconds=PLAN_SHARE * self.budget.seconds_left())
             self.ledger.set_aspects(plan.aspects)
             self.tell.planned(plan, form)
             if plan.done and any(excerpt.answers for excerpt in self.ledger.excerpts):
                 return self.tell.stopped("covered", plan.thought or "The plan says that nothing is open.")
             await self._search(plan.queries)
-            leads = choose(self.ledger, self._sought(), plan.read, PAGES_PER_TURN[self.request.depth])
+            leads = choose(self.ledger, self.sought(), plan.read, PAGES_PER_TURN[self.request.depth])
             granted = leads[: self.budget.take_sources(len(leads))]
-            await self._read(granted)
-            await self._follow_references()
-            await self._follow_later_work()
-            if not self._open_aspects():
+            await self.read(granted)
+            await self.follower.follow()
+            if not self.open_aspects():
                 sources = "1 source" if self.sources_wanted == 1 else f"{self.sources_wanted} sources"
                 return self.tell.stopped("covered", f"Every sub-question has evidence from {sources}.")
             if self.budget.tokens_used >= TOKENS_BY_DEPTH[self.request.depth] and not self.ledger.unanswered():
@@ -187,30 +175,31 @@ class ResearchCall:
                 )
             if len(granted) < len(leads):
                 return self._out_of("sources", "The page limit was reached.")
-            if not leads and not find_promising(self.ledger, self._sought()):
+            if not leads and not find_promising(self.ledger, self.sought()):
                 return self.tell.stopped("no_new_leads", "The searches found no further page worth reading.")
         return self._out_of("iterations", "The iteration limit was reached.")
 
     async def _search(self, queries: list[str]) -> None:
         """Run the queries that were not asked before, side by side; hits become leads of the aspect they fit best."""
 
-        async def search(query: str) -> SearchOutcome:
-            self.tell.now(f"searching “{query}”")
-            return self._readable(
-                await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
-            )
-
         fresh = [query for query in dict.fromkeys(queries) if self.ledger.is_new_query(query)]
-        for outcome in await side_by_side([search(query) for query in fresh]):
+        for outcome in await side_by_side([self.search(query) for query in fresh]):
             new = self.ledger.add_search(outcome, aspect_of(outcome.query, self.ledger.aspects))
             self.tell.searched(outcome, new)
 
-    def _readable(self, outcome: SearchOutcome) -> SearchOutcome:
+    async def search(self, query: str) -> SearchOutcome:
+        """Return the hits of one search that can be read here."""
+        self.tell.now(f"searching “{query}”")
+        return self.readable(
+            await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
+        )
+
+    def readable(self, outcome: SearchOutcome) -> SearchOutcome:
         """Return the outcome with the hits that can be read here, at their normalised addresses."""
         readable = ((hit, url) for hit in outcome.hits if (url := self.tools.address(hit.url)))
         return replace(outcome, hits=tuple(clean_hit(replace(hit, url=url)) for hit, url in readable))
 
-    async def _read(self, leads: list[Lead]) -> None:
+    async def read(self, leads: list[Lead]) -> None:
         """Fetch the pages side by side, keep them, and pick what bears on open aspects."""
         if leads:
             self.tell.now(f"reading {len(leads)} {'page' if len(leads) == 1 else 'pages'}")
@@ -228,60 +217,8 @@ class ResearchCall:
         for lead, outcome in zip(leads, outcomes, strict=True):
             self._keep(lead, outcome)
         self._save()
-        await self._extract(list(self.not_picked), self._sought())
+        await self._extract(list(self.not_picked), self.sought())
         self._save()
-
-    async def _follow_references(self) -> None:
-        """Read works that papers cite beside what they say of open aspects, one step far.
-
-        One that can't be read is left for another researcher: its failure is a gap, its identifier a discovery.
-        """
-        cited = find_cited(self.ledger, self.papers, self._open_aspects())[:MOST_FOLLOWED]
-        cited = cited[: self.budget.take_sources(len(cited))]
-        leads: list[Lead] = []
-        for each in cited:
-            self.tell.now(f"looking for a work that “{each.page.title or each.page.url}” cites")
-            lead = await self._lead_to(each)
-            if lead and lead.state == "unread" and lead not in leads:
-                leads.append(lead)
-            elif lead is None and each.pointer:
-                self.ledger.add_pointers([each.pointer])
-        await self._read(leads)
-        failed = {lead.reason for lead in leads if lead.state == "failed"}
-        self.ledger.add_pointers([each.pointer for each in cited if each.pointer and each.reason in failed])
-
-    async def _lead_to(self, cited: Cited) -> Lead | None:
-        """Return the lead to a cited work, by its identifiers or else by a search; None where neither leads there."""
-        for address in addresses_of(cited.reference.work):
-            if (url := self.tools.address(address)) and self.filter.allows(host_of(url)):
-                return self.ledger.add_lead(cited.lead(url))
-        found = await self.tools.search.search(cited.query, max_results=HITS_PER_QUERY, source_filter=self.filter)
-        outcome = self._readable(found)
-        self.tell.searched(outcome, 0, f"{cited.reason} Its entry leads to no page that can be read here. ")
-        hit = hit_of(cited, outcome)
-        return self.ledger.add_lead(cited.lead(hit.url)) if hit else None
-
-    async def _follow_later_work(self) -> None:
-        """Read works that cite the paper which a question asks about, where it asks for later work; once a call."""
-        index, paper = self.tools.citations, paper_asked_about(self.ledger)
-        if index is None or paper is None or paper.work is None or self.has_followed_later_work:
-            return
-        if not asks_for_later_work(self.ledger.question):
-            return
-        self.has_followed_later_work = True
-        self.tell.now(f"looking for works that cite “{paper.title or paper.locator}”")
-        outcome = self._readable(
-            await index.related("citing", paper.work, max_results=HITS_PER_QUERY, source_filter=self.filter)
-        )
-        # An index that is down is no gap: the searches of the plan have looked for the same.
-        new = self.ledger.add_search(replace(outcome, failure=None), self._sought()[0].number)
-        title = paper.title or paper.locator
-        self.tell.searched(outcome, new, f"The question asks for later work than “{title}”. ")
-        leads = [lead for hit in outcome.hits if (lead := self.ledger.lead(hit.url)) and lead.state == "unread"]
-        leads = sorted(leads, key=lambda lead: -promise(lead, self.ledger.aspects))[:MOST_CITING]
-        for lead in leads:
-            lead.reason = f"It cites “{title}”, and the question asks for later work."
-        await self._read(leads[: self.budget.take_sources(len(leads))])
 
     async def _fetch(self, lead: Lead) -> FetchOutcome:
         # Half of what is left: a page that never comes must leave time for those that came.
@@ -312,8 +249,8 @@ class ResearchCall:
             if page.passages:
                 self.not_picked.append(page)
             # One step: what was followed from a paper is not followed further.
-            if lead.reason is None and has_references(page):
-                self.papers.append(page)
+            if lead.reason is None and is_followable(page):
+                self.follower.papers.append(page)
 
     async def _extract(self, pages: list[Page], aspects: list[Aspect]) -> None:
         """Pick from the pages side by side.
@@ -387,7 +324,7 @@ class ResearchCall:
     async def _finish(self) -> ResearchResult:
         self.tell.now("writing the answer")
         # The time for the model is over, but pages that were read still count.
-        for given in self._extract_given(list(self.not_picked), self._sought()):
+        for given in self._extract_given(list(self.not_picked), self.sought()):
             self._picked(given.page, EXTRACT.model_free(given), "model_free")
         conclusion, model_free = None, self.stages.model is None
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)), suppress(NotRecorded):
@@ -411,12 +348,12 @@ class ResearchCall:
 
     # What the loop asks itself
 
-    def _open_aspects(self) -> list[Aspect]:
+    def open_aspects(self) -> list[Aspect]:
         return self.ledger.open_aspects(self.sources_wanted)
 
-    def _sought(self) -> list[Aspect]:
+    def sought(self) -> list[Aspect]:
         """Return the aspects that pages are read for: the open ones, or all where none is open."""
-        return self._open_aspects() or self.ledger.aspects
+        return self.open_aspects() or self.ledger.aspects
 
     def _out_of(self, limit: Literal["iterations", "sources"], decision: str) -> None:
         """Stop at a limit.

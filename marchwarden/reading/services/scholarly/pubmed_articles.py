@@ -41,6 +41,16 @@ def found_pmids(body: bytes) -> list[str] | None:
     return [pmid for each in root.findall("IdList/Id") if (pmid := text_of(each)).isdigit()]
 
 
+def linked_pmids(body: bytes, link: str) -> list[str] | None:
+    """Return the numbers of the articles under a link (elink, XML), such as those that cite one; None where it is no
+    answer to such a request."""
+    root = parse_xml(body)
+    if root is None or root.tag != "eLinkResult" or root.find("ERROR") is not None:
+        return None
+    links = (each for each in root.iter("LinkSetDb") if text_of(each.find("LinkName")) == link)
+    return [pmid for each in links for found in each.findall("Link/Id") if (pmid := text_of(found)).isdigit()]
+
+
 def read_pubmed(page: Page, body: bytes) -> Page | Failure:
     """Read the answer for one article: its title and abstract."""
     articles = pubmed_articles(body)
