@@ -196,6 +196,18 @@ class ResearchRequest(_Asked):
         return data
 
 
+class WorkNotice(_Answered):
+    """News of a cited work as a whole, from its publisher or from a registry."""
+
+    kind: str = Field(
+        min_length=1,
+        description='"corrected", "concern" (an expression of concern), "retracted", "superseded", "newer_version"; '
+        '"notice" where it is itself a notice about another work.',
+    )
+    detail: str = Field(min_length=1, description="The news, in a sentence.")
+    url: str | None = Field(None, description="Address of the notice.")
+
+
 class Citation(_Answered):
     source: str = Field(min_length=1, description='"web", "file", "arxiv", "database" …')
     locator: str = Field(min_length=1, description="URL, path or row id that a person can follow.")
@@ -217,6 +229,9 @@ class Citation(_Answered):
     query: str | None = Field(None, description="SQL statement that gave the rows, where the source is a database.")
     researcher: str | None = Field(None, description="Researcher that found it, where an investigator sent several.")
     trace_id: str | None = Field(None, description="Trace of the call in which that researcher read it.")
+    notices: list[WorkNotice] | None = Field(
+        None, description="Corrections, expressions of concern and the like that were known when it was cited."
+    )
 
     @model_validator(mode="after")
     def _excerpt_is_text(self) -> Self:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from marchwarden.contract import DiscoveryEvent, Gap, Recency, SourceAuthority
 from marchwarden.http.addresses import host_of
-from marchwarden.observations import Failure, FailureKind, Page, SearchOutcome, Work
+from marchwarden.observations import Failure, FailureKind, Notice, Page, SearchOutcome, Work
 from marchwarden.text.ranking import Signature, near_duplicate, signature
 from marchwarden.text.works import carries_works, has_same_authors, has_same_title, is_same_work, names_of
 
@@ -41,6 +41,8 @@ class Lead(BaseModel):
     state: LeadState = "unread"
     asked_for: list[int] = []
     """Numbers of the aspects whose queries named it, one for each query."""
+    reason: str | None = None
+    """Reason to read it, where it was followed from a paper; None where a search named it."""
 
 
 class Source(BaseModel):
@@ -68,6 +70,8 @@ class Source(BaseModel):
     work: Work | None = None
     query: str | None = None
     """Statement whose rows the source is, where it comes from a database."""
+    notices: tuple[Notice, ...] = ()
+    """Corrections, expressions of concern and the like of its work."""
     researcher: str | None = None
     """Researcher that read it for an investigation; None where it was read in this call."""
     trace_id: str | None = None
@@ -277,6 +281,7 @@ class Ledger(BaseModel):
             source=page.source,
             work=page.work,
             query=page.query,
+            notices=page.notices,
         )
         self.sources.append(source)
         return source

@@ -208,6 +208,35 @@ class Work:
     """Identifiers of other forms of the work, such as its preprint: `doi:10.1000/xyz`, `arXiv:2301.01234`."""
 
 
+NoticeKind: TypeAlias = Literal["retracted", "superseded", "concern", "corrected", "newer_version", "notice"]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """News of a work as a whole, from its publisher or from a registry."""
+
+    kind: NoticeKind
+    """`notice` where the work is itself the notice of another one's correction or retraction."""
+    detail: str
+    """The news, in a sentence."""
+    url: str | None = None
+    """Address of the notice or of the newer version; None where it is the page itself, or not known."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An entry of a work's list of references, and the places where the work cites it."""
+
+    work: Work
+    """Identifiers of the cited work; none are set where the entry has none."""
+    text: str
+    """Entry as it stands in the list, on one line."""
+    title: str | None = None
+    """Title of the cited work; None where the entry does not set it apart."""
+    marks: tuple[int, ...] = ()
+    """Places in the page's text where it is cited, in order; empty where they are not known."""
+
+
 @dataclass(frozen=True)
 class Page:
     """A fetched page as it is read, quoted and stored: one text, and passages that are slices of it."""
@@ -235,6 +264,10 @@ class Page:
     work: Work | None = None
     query: str | None = None
     """Statement whose rows the page is, where it comes from a database."""
+    references: tuple[Reference, ...] = field(default=(), repr=False)
+    """Entries of the list of references of a scholarly work, in its order."""
+    notices: tuple[Notice, ...] = ()
+    """Corrections, expressions of concern and the like that the page tells of its work."""
 
     def __post_init__(self) -> None:
         for name in ("title", "site", "author"):
@@ -265,6 +298,8 @@ class FetchOutcome:
     failure: Failure | None = None
     redirects: tuple[str, ...] = ()
     seconds: float = 0.0
+    notices: tuple[Notice, ...] = ()
+    """Notices of the page's work that a registry told, besides those that the page tells itself."""
     kept_for: float | None = None
     """Seconds for which the answer had been kept since its server gave or confirmed it; None where it is new."""
 

@@ -23,6 +23,7 @@ from marchwarden.contract import (
     ResearchRequest,
     ResearchResult,
     SubQuestion,
+    WorkNotice,
     cut_excerpt,
 )
 from marchwarden.errors import Limit
@@ -294,4 +295,5 @@ def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, t
         query=source.query,
         researcher=source.researcher,
         trace_id=source.trace_id,
+        notices=[WorkNotice(**vars(notice)) for notice in source.notices] or None,
     )

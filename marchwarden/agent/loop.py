@@ -16,6 +16,8 @@ import anyio
 import anyio.to_thread
 
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude, today
+from marchwarden.agent.follower import Follower
+from marchwarden.agent.following import is_followable
 from marchwarden.agent.frontier import PAGES_ON_TRUST, aspect_of, choose, find_promising
 from marchwarden.agent.recording import Narrator, Origin
 from marchwarden.budget import Budget
@@ -117,6 +119,7 @@ class ResearchCall:
         self.finish_seconds = min(FINISH_SECONDS, budget.max_seconds / 10)
         self.not_picked: list[Page] = []
         """Pages that were read, but whose passages were not yet picked from."""
+        self.follower = Follower(self)
         self.rarity = TermRarity()
         """Rarity of terms in all pages that were read."""
         self.conclusion: Conclusion | None = None
@@ -152,17 +155,18 @@ class ResearchCall:
         turns = min(TURNS_BY_DEPTH[self.request.depth], self.budget.max_iterations)
         while self.budget.iterations_run < turns and self.budget.take_iteration():
             self.tell.now("planning")
-            given = PlanGiven(self.ledger, self.request.depth, self._open_aspects())
+            given = PlanGiven(self.ledger, self.request.depth, self.open_aspects())
             plan, form = await self.stages.run(PLAN, given, seconds=PLAN_SHARE * self.budget.seconds_left())
             self.ledger.set_aspects(plan.aspects)
             self.tell.planned(plan, form)
             if plan.done and any(excerpt.answers for excerpt in self.ledger.excerpts):
                 return self.tell.stopped("covered", plan.thought or "The plan says that nothing is open.")
             await self._search(plan.queries)
-            leads = choose(self.ledger, self._sought(), plan.read, PAGES_PER_TURN[self.request.depth])
+            leads = choose(self.ledger, self.sought(), plan.read, PAGES_PER_TURN[self.request.depth])
             granted = leads[: self.budget.take_sources(len(leads))]
-            await self._read(granted)
-            if not self._open_aspects():
+            await self.read(granted)
+            await self.follower.follow()
+            if not self.open_aspects():
                 sources = "1 source" if self.sources_wanted == 1 else f"{self.sources_wanted} sources"
                 return self.tell.stopped("covered", f"Every sub-question has evidence from {sources}.")
             if self.budget.tokens_used >= TOKENS_BY_DEPTH[self.request.depth] and not self.ledger.unanswered():
@@ -171,25 +175,31 @@ class ResearchCall:
                 )
             if len(granted) < len(leads):
                 return self._out_of("sources", "The page limit was reached.")
-            if not leads and not find_promising(self.ledger, self._sought()):
+            if not leads and not find_promising(self.ledger, self.sought()):
                 return self.tell.stopped("no_new_leads", "The searches found no further page worth reading.")
         return self._out_of("iterations", "The iteration limit was reached.")
 
     async def _search(self, queries: list[str]) -> None:
         """Run the queries that were not asked before, side by side; hits become leads of the aspect they fit best."""
 
-        async def search(query: str) -> SearchOutcome:
-            self.tell.now(f"searching “{query}”")
-            outcome = await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
-            readable = ((hit, url) for hit in outcome.hits if (url := self.tools.address(hit.url)))
-            return replace(outcome, hits=tuple(clean_hit(replace(hit, url=url)) for hit, url in readable))
-
         fresh = [query for query in dict.fromkeys(queries) if self.ledger.is_new_query(query)]
-        for outcome in await side_by_side([search(query) for query in fresh]):
+        for outcome in await side_by_side([self.search(query) for query in fresh]):
             new = self.ledger.add_search(outcome, aspect_of(outcome.query, self.ledger.aspects))
             self.tell.searched(outcome, new)
 
-    async def _read(self, leads: list[Lead]) -> None:
+    async def search(self, query: str) -> SearchOutcome:
+        """Return the hits of one search that can be read here."""
+        self.tell.now(f"searching “{query}”")
+        return self.readable(
+            await self.tools.search.search(query, max_results=HITS_PER_QUERY, source_filter=self.filter)
+        )
+
+    def readable(self, outcome: SearchOutcome) -> SearchOutcome:
+        """Return the outcome with the hits that can be read here, at their normalised addresses."""
+        readable = ((hit, url) for hit in outcome.hits if (url := self.tools.address(hit.url)))
+        return replace(outcome, hits=tuple(clean_hit(replace(hit, url=url)) for hit, url in readable))
+
+    async def read(self, leads: list[Lead]) -> None:
         """Fetch the pages side by side, keep them, and pick what bears on open aspects."""
         if leads:
             self.tell.now(f"reading {len(leads)} {'page' if len(leads) == 1 else 'pages'}")
@@ -207,7 +217,7 @@ class ResearchCall:
         for lead, outcome in zip(leads, outcomes, strict=True):
             self._keep(lead, outcome)
         self._save()
-        await self._extract(list(self.not_picked), self._sought())
+        await self._extract(list(self.not_picked), self.sought())
         self._save()
 
     async def _fetch(self, lead: Lead) -> FetchOutcome:
@@ -219,7 +229,9 @@ class ResearchCall:
             await asyncio.to_thread(self.store.put, outcome.body)
         if outcome.page:
             await asyncio.to_thread(self.store.put, outcome.page.text.encode())
-            outcome = replace(outcome, page=await asyncio.to_thread(clean_title, outcome.page))
+            page = await asyncio.to_thread(clean_title, outcome.page)
+            notices = tuple(dict.fromkeys((*page.notices, *outcome.notices)))
+            outcome = replace(outcome, page=replace(page, notices=notices))
         return outcome
 
     def _keep(self, lead: Lead, outcome: FetchOutcome) -> None:
@@ -236,6 +248,9 @@ class ResearchCall:
             self.ledger.add_pointers(find_pointers(page, self.ledger.question))
             if page.passages:
                 self.not_picked.append(page)
+            # One step: what was followed from a paper is not followed further.
+            if lead.reason is None and is_followable(page):
+                self.follower.papers.append(page)
 
     async def _extract(self, pages: list[Page], aspects: list[Aspect]) -> None:
         """Pick from the pages side by side.
@@ -309,7 +324,7 @@ class ResearchCall:
     async def _finish(self) -> ResearchResult:
         self.tell.now("writing the answer")
         # The time for the model is over, but pages that were read still count.
-        for given in self._extract_given(list(self.not_picked), self._sought()):
+        for given in self._extract_given(list(self.not_picked), self.sought()):
             self._picked(given.page, EXTRACT.model_free(given), "model_free")
         conclusion, model_free = None, self.stages.model is None
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)), suppress(NotRecorded):
@@ -333,12 +348,12 @@ class ResearchCall:
 
     # What the loop asks itself
 
-    def _open_aspects(self) -> list[Aspect]:
+    def open_aspects(self) -> list[Aspect]:
         return self.ledger.open_aspects(self.sources_wanted)
 
-    def _sought(self) -> list[Aspect]:
+    def sought(self) -> list[Aspect]:
         """Return the aspects that pages are read for: the open ones, or all where none is open."""
-        return self._open_aspects() or self.ledger.aspects
+        return self.open_aspects() or self.ledger.aspects
 
     def _out_of(self, limit: Literal["iterations", "sources"], decision: str) -> None:
         """Stop at a limit.

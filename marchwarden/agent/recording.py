@@ -168,7 +168,8 @@ class Narrator:
             )
         )
 
-    def searched(self, outcome: SearchOutcome, new: int) -> None:
+    def searched(self, outcome: SearchOutcome, new: int, reason: str = "") -> None:
+        """Record a search; `reason` says why it was made where no plan did."""
         meant = "".join(f" Searched for {close} too: {word} is in no page." for word, close in outcome.meant.items())
         skipped = f" Malformed results skipped: {outcome.malformed}." if outcome.malformed else ""
         self._recorder.record(
@@ -185,7 +186,7 @@ class Narrator:
                 duration_sec=round(outcome.seconds, 4),
                 meant=dict(outcome.meant),
                 malformed=outcome.malformed,
-                decision=f"New pages: {new} of {len(outcome.hits)} hits.{skipped}{meant}",
+                decision=f"{reason}New pages: {new} of {len(outcome.hits)} hits.{skipped}{meant}",
             )
         )
 
@@ -205,10 +206,11 @@ class Narrator:
                 modified=page.modified if page else None,
                 redirects=list(outcome.redirects),
                 source=page.source if page else None,
+                notices=[events.NoticeRecord(**vars(notice)) for notice in outcome.notices],
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),
                 kept_sec=outcome.kept_for,
-                decision=f"“{lead.title}” may answer: {self._ledger.aspect(lead.aspect).text}",
+                decision=lead.reason or f"“{lead.title}” may answer: {self._ledger.aspect(lead.aspect).text}",
             )
         )
 

@@ -30,7 +30,7 @@ from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sharing.publication import publishing
 from marchwarden.sources.recorded_tools import Missing, RecordedReader, RecordedSearch
 from marchwarden.sources.source_registry import open_tools
-from marchwarden.sources.tools import Tools
+from marchwarden.sources.tools import WORKS, Tools
 from marchwarden.stages.registry import program_in_force, without_stale
 from marchwarden.store.content_store import Store
 from marchwarden.text.embedding import is_installed, open_embedder
@@ -308,12 +308,17 @@ class _Call:
 
     def _tools(self) -> Tools:
         recorded, live = self._recorded, self._exchange.live & {"search", "fetch"}
+        search = RecordedSearch(recorded.searches, self._missing)
+        # Of the addresses of a cited work, that is read which was read then.
+        known = {fetch.url for fetch in recorded.fetches}
+        known |= {hit.url for each in recorded.searches for hit in each.hits}
         tools = Tools(
             kind=recorded.kind,
-            search=RecordedSearch(recorded.searches, self._missing),
+            search=search,
             fetcher=RecordedReader(recorded.fetches, recorded.store, self._missing),
             embedder=open_embedder(self._settings),
-            address=lambda url: url,
+            address=lambda url: url if url in known else None,
+            citations=search if any(each.query.startswith(WORKS) for each in recorded.searches) else None,
             web=recorded.started.web,
         )
         if not live:

@@ -32,12 +32,13 @@ from marchwarden.observations import (
     Failure,
     FailureKind,
     FetchOutcome,
+    Notice,
     is_database,
     is_file,
     placed,
     without_place,
 )
-from marchwarden.reading.works.notices import Notice, crossref_address, crossref_notices
+from marchwarden.reading.works.notices import crossref_address, crossref_notices
 from marchwarden.settings import Settings, shipped
 from marchwarden.source_table import SOURCES, members_of
 from marchwarden.sources.fetch import Fetcher
@@ -298,9 +299,11 @@ class CitationChecker:
         return replace(again, state="moved", new_locator=outcome.final_url, detail=f"its DOI {doi} leads there")
 
     async def _news(self, cited: _Cited, outcome: FetchOutcome, doi: str | None, web: str) -> tuple[Notice, ...]:
-        news: tuple[Notice, ...] = ()
-        if doi:
-            news += await self._of_crossref(doi, web)
+        news = (*(outcome.page.notices if outcome.page else ()), *outcome.notices)
+        # Full texts and abstracts of archives have addresses without a DOI.
+        if doi := doi or cited.citation.doi:
+            known = {(each.kind, each.url) for each in news}
+            news += tuple(each for each in await self._of_crossref(doi, web) if (each.kind, each.url) not in known)
         if paper := arxiv_paper_of(cited.citation.locator):
             cited_version = paper.version or paper.latest_version(cited.body() or b"")
             latest = paper.latest_version(outcome.body)
@@ -310,7 +313,7 @@ class CitationChecker:
             if cited_version and latest and latest > cited_version:
                 told = f"arXiv has version {latest}; version {cited_version} was cited"
                 news += (Notice("newer_version", told, f"{paper.address}v{latest}"),)
-        return news
+        return tuple(dict.fromkeys(news))
 
     async def _of_crossref(self, doi: str, web: str) -> tuple[Notice, ...]:
         if (web, doi) not in self._notices:

@@ -19,7 +19,7 @@ from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_title
 from marchwarden.observations import Page, is_file
 from marchwarden.reading.page import read_page
-from marchwarden.stages.discoveries import find_pointers
+from marchwarden.stages.discoveries import find_pointers, find_reference_pointers
 from marchwarden.stages.score_confidence import Estimate
 from marchwarden.stages.stage import WithoutModel
 from marchwarden.stages.synthesize import Claim, check_grounding, evidence, render_answer
@@ -135,7 +135,10 @@ def read_again(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Fin
             yield _read_otherwise(version, f"{line['final_url']}: read again, its page has another {fault}")
             return
     pointed = [
-        pointer for page in pages.values() if page for pointer in find_pointers(page, ledger.get("question", ""))
+        pointer
+        for page in pages.values()
+        if page
+        for pointer in (*find_pointers(page, ledger.get("question", "")), *find_reference_pointers(page))
     ]
     known = {(pointer.locator, pointer.kind, pointer.value, pointer.sentence) for pointer in pointed}
     for each in ledger["pointers"]:
@@ -191,5 +194,8 @@ def _difference(line: dict[str, Any], page: Page | None, source: dict[str, Any] 
             told["standing"] = (source["standing"], page.standing)
             told["authority"] = (source["authority"], authority_of(line["final_url"], page.work, page.standing).value)
             told["work"] = (source.get("work"), page.work and json.loads(json.dumps(asdict(page.work))))
+            notices = [*map(asdict, page.notices), *line.get("notices", ())]
+            known = [each for at, each in enumerate(notices) if each not in notices[:at]]
+            told["notices"] = (source.get("notices", known), known)
             told["publisher"] = (source["organisation"], publisher_of(line["final_url"]))
     return next((name for name, (recorded, again) in told.items() if recorded != again), None)

@@ -37,7 +37,7 @@ _TRUST = {SourceAuthority.HIGH: 0.88, SourceAuthority.MEDIUM: 0.75, SourceAuthor
 _TRUST_OF_RETRACTED = 0.1
 _TRUST_BY_COMPANY = 0.07
 _OLD_YEARS, _OLD_LESS_TRUST = 3, 0.05
-_SUPERSEDED_FACTOR = 0.5
+_DOUBTED_FACTOR = 0.5
 _ORDER = (SourceAuthority.LOW, SourceAuthority.MEDIUM, SourceAuthority.HIGH)
 _OFFICIAL = re.compile(
     r"(^|\.)(gov|edu|mil|int)(\.[a-z]{2})?$|(^|\.)(ac|gouv|gob|govt|gc)\.[a-z]{2}$|(^|\.)europa\.eu$"
@@ -87,7 +87,8 @@ def source_confidence(source: Source, corroborated: bool, today: date) -> float:
     score += _TRUST_BY_COMPANY if corroborated else 0.0
     if source.dated and (today - source.dated).days > _OLD_YEARS * 365.25:
         score -= _OLD_LESS_TRUST
-    return round(score * (_SUPERSEDED_FACTOR if source.standing == "superseded" else 1.0), 2)
+    is_doubted = source.standing == "superseded" or any(notice.kind == "concern" for notice in source.notices)
+    return round(score * (_DOUBTED_FACTOR if is_doubted else 1.0), 2)
 
 
 def assess(

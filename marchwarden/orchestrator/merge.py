@@ -17,6 +17,7 @@ from marchwarden.observations import Page, Passage, is_file
 from marchwarden.orchestrator.rihla import Rihla, Unserved, aspect_of, is_settled_by
 from marchwarden.orchestrator.verified_evidence import Quote, QuotedPage
 from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.sources.recorded_tools import recorded_notice
 from marchwarden.stages.discoveries import find_pointers
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.ranking import coverage, terms
@@ -89,6 +90,8 @@ class Merger:
             if source is None:
                 continue
             source.source = page.source or each.source
+            told = map(recorded_notice, each.fetched.notices)
+            source.notices = tuple(dict.fromkeys((*source.notices, *told)))
             source.researcher, source.trace_id = each.researcher, each.trace_id
             ledger.add_pointers(find_pointers(page, ledger.question))
             merged[url] = (rihla, each, list(each.quotes))

@@ -47,6 +47,7 @@ from marchwarden.reading.passages import with_text
 from marchwarden.reading.services.profiles import service_reader
 from marchwarden.reading.text_lengths import latin_length
 from marchwarden.reading.works.mediawiki_pages import lists_meanings, read_mediawiki
+from marchwarden.reading.works.references import html_references, text_references, with_references
 from marchwarden.reading.works.sections import sections_of, with_places
 from marchwarden.text.works import carries_works, record_of_address, source_of_address
 
@@ -126,6 +127,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     title_tag = _title_tag(tree)
     password_fields = password_fields_of(tree)
     sections = sections_of(tree) if metadata.work else []
+    entries, marks = html_references(tree) if metadata.work else ({}, [])
     if lists_meanings(tree):
         return _no_text("the page only lists the meanings of a word")
     wiki = read_mediawiki(tree)
@@ -162,6 +164,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     if not page.passages or _is_menu(page, links):
         return _no_text("the page holds no text")
     del held
+    page = with_references(page, entries, marks)
     dated, top = dates
     published, modified = seen_dates(metadata, dated, page.url, top=top)
     flat = " ".join(page.text[:_LINKED_CHARS].split())
@@ -241,7 +244,7 @@ def _read_pdf(page: Page, body: bytes, content_type: str | None) -> Page | Failu
     if not page.passages:
         return page
     return replace(
-        page,
+        text_references(page) if work else page,
         published=published or content.created,
         modified=modified,
         standing=standing,

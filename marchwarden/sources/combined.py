@@ -13,8 +13,8 @@ import anyio.to_thread
 
 from marchwarden.contract import SourceFilter
 from marchwarden.http.addresses import web_address
-from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchHit, SearchOutcome
-from marchwarden.sources.tools import Tools
+from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchHit, SearchOutcome, Work
+from marchwarden.sources.tools import CitationIndex, Relation, Tools, query_for
 
 if TYPE_CHECKING:
     from marchwarden.stages.stage import Stages
@@ -37,11 +37,13 @@ def combine_tools(each: Sequence[Tools], choose: Callable[[str], Collection[int]
         for tools in each:
             tools.begin(question, stages)
 
+    indexes = [tools.citations for tools in each if tools.citations]
     return Tools(
         kind=",".join(kinds),
         search=search,
         fetcher=reader,
         address=reader.address,
+        citations=_CitationsOfEach(indexes) if indexes else None,
         prepare=prepare,
         begin=begin,
     )
@@ -87,6 +89,37 @@ class _SearchOfEach:
     async def aclose(self) -> None:
         for search in self._each:
             await search.aclose()
+
+
+class _CitationsOfEach:
+    """Indexes of citations, all asked at the same time."""
+
+    def __init__(self, each: Sequence[CitationIndex]) -> None:
+        self._each = each
+
+    async def related(
+        self, relation: Relation, work: Work, *, max_results: int, source_filter: SourceFilter
+    ) -> SearchOutcome:
+        """Return the works of all indexes. Where one fails, the outcome has its failure and the others' works."""
+        outcomes: dict[int, SearchOutcome] = {}
+
+        async def ask(place: int, index: CitationIndex) -> None:
+            outcomes[place] = await index.related(
+                relation, work, max_results=max_results, source_filter=source_filter
+            )
+
+        began = time.monotonic()
+        async with anyio.create_task_group() as group:
+            for place, index in enumerate(self._each):
+                group.start_soon(ask, place, index)
+        ordered = [outcomes[place] for place in sorted(outcomes)]
+        return SearchOutcome(
+            query_for(relation, work),
+            "+".join(outcome.provider for outcome in ordered),
+            interleave_hits([outcome.hits for outcome in ordered], max_results),
+            failure=_failure(ordered),
+            seconds=time.monotonic() - began,
+        )
 
 
 def interleave_hits(lists: Sequence[Sequence[SearchHit]], most: int) -> tuple[SearchHit, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import cast, get_args
 
 from anyio import to_thread
 
@@ -19,14 +20,18 @@ from marchwarden.observations import (
     Failure,
     FailureKind,
     FetchOutcome,
+    Notice,
+    NoticeKind,
     Page,
     SearchHit,
     SearchOutcome,
+    Work,
     is_file,
 )
+from marchwarden.sources.tools import Relation, query_for
 from marchwarden.store.content_store import Store
 from marchwarden.text.ranking import rank
-from marchwarden.trace.events import FailureRecord, Fetched, HitRecord, Searched
+from marchwarden.trace.events import FailureRecord, Fetched, HitRecord, NoticeRecord, Searched
 
 # Failures of the way to a page, which say nothing of its bytes: they are given again as they were.
 _ON_THE_WAY = frozenset(
@@ -84,6 +89,12 @@ class RecordedSearch:
         found = sorted(zip(scores, every.values(), strict=True), key=lambda pair: -pair[0])
         return SearchOutcome(query, self.name, tuple(hit for score, hit in found if score > 0)[:max_results])
 
+    async def related(
+        self, relation: Relation, work: Work, *, max_results: int, source_filter: SourceFilter
+    ) -> SearchOutcome:
+        """Return the recorded outcome for works in this relation to `work`."""
+        return await self.search(query_for(relation, work), max_results=max_results, source_filter=source_filter)
+
     async def aclose(self) -> None:
         pass
 
@@ -132,6 +143,7 @@ class RecordedReader:
             failure=failure,
             redirects=tuple(event.redirects),
             seconds=event.duration_sec,
+            notices=tuple(recorded_notice(each) for each in event.notices),
             kept_for=event.kept_sec,
         )
 
@@ -183,6 +195,12 @@ def _search_outcome(event: Searched) -> SearchOutcome:
 
 def _hit(record: HitRecord) -> SearchHit:
     return SearchHit(record.url, record.title, record.snippet or "", record.score or 0.0, record.published)
+
+
+def recorded_notice(record: NoticeRecord) -> Notice:
+    """Return the recorded notice; one of a kind that this version does not know becomes a correction."""
+    known = record.kind in get_args(NoticeKind)
+    return Notice(cast("NoticeKind", record.kind) if known else "corrected", record.detail, record.url)
 
 
 def _failure(record: FailureRecord | None) -> Failure | None:

@@ -12,7 +12,7 @@ from marchwarden.frozen_web.crawl import Listing
 from marchwarden.frozen_web.kept_index import Tell, open_or_build
 from marchwarden.frozen_web.page_index import PageIndex
 from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport, manifest_hash
-from marchwarden.http.addresses import host_of
+from marchwarden.http.addresses import host_of, web_address
 from marchwarden.observations import SearchHit, SearchOutcome
 from marchwarden.settings import Settings
 from marchwarden.sources.fetch import Fetcher
@@ -29,8 +29,18 @@ def open_snapshot(opening: Opening, name: str = "") -> Tools:
     web = FrozenWeb.load(opening.settings.frozen_web)
     fetcher = Fetcher(opening.settings, transport=FrozenWebTransport(web))
     search = SnapshotSearch(opening.settings, web)
+
+    def address(url: str) -> str | None:
+        found = web_address(url)
+        return found if found and web.page(found) else None
+
     return Tools(
-        kind="snapshot", search=search, fetcher=fetcher, prepare=search.prepare, web=manifest_hash(web.folder)
+        kind="snapshot",
+        search=search,
+        fetcher=fetcher,
+        address=address,
+        prepare=search.prepare,
+        web=manifest_hash(web.folder),
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from marchwarden.contract import SourceFilter
 from marchwarden.http.addresses import web_address
+from marchwarden.observations import Work
 from marchwarden.text.embedding import Embedder
+from marchwarden.text.works import names_of
 
 if TYPE_CHECKING:
     from marchwarden.observations import FetchOutcome, SearchOutcome
@@ -38,6 +40,29 @@ class Reader(Protocol):
     async def aclose(self) -> None: ...
 
 
+Relation: TypeAlias = Literal["citing", "cited"]
+
+
+# Start of the queries under which related works are looked for.
+WORKS = "works that "
+
+
+def query_for(relation: Relation, work: Work) -> str:
+    """Return the query under which works in a relation to a work are looked for, for the trace."""
+    name = next(iter(names_of(work)), "")
+    return f"{WORKS}cite {name}" if relation == "citing" else f"{WORKS}{name} cites"
+
+
+class CitationIndex(Protocol):
+    """Index of which works cite which."""
+
+    async def related(
+        self, relation: Relation, work: Work, *, max_results: int, source_filter: SourceFilter
+    ) -> SearchOutcome:
+        """Return works that cite `work`, or that it cites, as a search does; its query is that of `query_for`."""
+        ...
+
+
 @dataclass(frozen=True)
 class Tools:
     """Search and fetch of one call."""
@@ -54,6 +79,8 @@ class Tools:
     """Prepare the first search before a call's time begins to run. Blocks; `tell` receives the progress."""
     begin: Callable[[str, Stages], None] = lambda question, stages: None
     """Take the whole question of a call, and the runner of its stages, before the first search."""
+    citations: CitationIndex | None = None
+    """Index of which works cite which; None where no source has one."""
     web: str | None = None
     """Hash of the frozen web's manifest; None for the shipped one, and where none is searched."""
 

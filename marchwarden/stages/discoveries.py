@@ -14,7 +14,8 @@ from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.grounding import invented
 from marchwarden.injection.detector import drop_injections
 from marchwarden.ledger import Ledger, Pointer, PointerKind
-from marchwarden.observations import Page
+from marchwarden.observations import Page, Reference
+from marchwarden.reading.works.references import cited_within
 from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import coverage, terms
@@ -168,6 +169,24 @@ def find_pointers(page: Page, question: str) -> list[Pointer]:
             pointer = Pointer(kind=kind, value=value, sentence=passage.text, locator=page.url, relevance=relevance)
             found.setdefault(value, pointer)
     return list(found.values())
+
+
+def find_reference_pointers(page: Page) -> list[Pointer]:
+    """Return a pointer for each citation of a work with an identifier, and for each entry that is nowhere cited."""
+    cited = [(reference, reference.text) for reference in page.references if not reference.marks]
+    for passage in page.passages:
+        cited += [(each, passage.text) for each in cited_within(page, passage.start, passage.end)]
+    return list(filter(None, (pointer_to(each, sentence, page.url) for each, sentence in cited)))
+
+
+def pointer_to(reference: Reference, sentence: str, locator: str) -> Pointer | None:
+    """Return the pointer to a work that a page cites in a sentence; None where its entry has neither a DOI nor a
+    number of arXiv."""
+    kind: PointerKind = "arxiv" if reference.work.arxiv else "doi"
+    value = reference.work.arxiv or reference.work.doi
+    if value is None:
+        return None
+    return Pointer(kind=kind, value=value, sentence=sentence, locator=locator, relevance=1.0)
 
 
 def asks_for(aspect: str) -> PointerKind | None:

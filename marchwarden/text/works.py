@@ -160,6 +160,20 @@ def name_in_address(url: str) -> str | None:
     return next(iter(names_of(work)), None) if work else None
 
 
+def addresses_of(work: Work) -> tuple[str, ...]:
+    """Return the addresses under which a work may be read, those of open texts first; none without identifiers."""
+    return tuple(
+        address
+        for name, address in (
+            (work.arxiv, f"{ARXIV_ABSTRACT}{work.arxiv}"),
+            (work.pmid, f"https://pubmed.ncbi.nlm.nih.gov/{work.pmid}/"),
+            (work.pmid, f"https://europepmc.org/article/MED/{work.pmid}"),
+            (work.doi, f"{DOI_RESOLVER}{work.doi}"),
+        )
+        if name
+    )
+
+
 def names_of(work: Work) -> tuple[str, ...]:
     """Return the identifiers of a work, each with its scheme: `arXiv:2301.01234`, `doi:10.1000/xyz`, `pmid:123`."""
     own = (

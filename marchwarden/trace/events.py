@@ -205,6 +205,16 @@ class Searched(_Event):
     """Number of results that were skipped, because they have no usable address."""
 
 
+class NoticeRecord(BaseModel):
+    """News of the work on a page, from a registry: a correction, an expression of concern."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    detail: str
+    url: str | None = None
+
+
 class Fetched(_Event):
     action: Literal["fetch_url"] = "fetch_url"
     url: str
@@ -222,6 +232,8 @@ class Fetched(_Event):
     redirects: list[str] = []
     source: str | None = None
     """Source that a citation of the page names; None for that of the search."""
+    notices: list[NoticeRecord] = []
+    """Notices of the page's work that a registry told while it was read."""
     failure: FailureRecord | None = None
     duration_sec: float
     kept_sec: float | None = None

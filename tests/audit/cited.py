@@ -25,9 +25,13 @@ class CitedPage:
 
 
 def a_trace_citing(
-    folder: Path, pages: Mapping[str, CitedPage], source: str = "web", web: str | None = None
+    folder: Path,
+    pages: Mapping[str, CitedPage],
+    source: str = "web",
+    web: str | None = None,
+    doi: str | None = None,
 ) -> Trace:
-    """Write the trace and its store; the n-th page has citation n."""
+    """Write the trace and its store; the n-th page has citation n, and each citation this DOI."""
     store, trace_id, citations = Store(folder / "store"), str(uuid4()), []
     with TraceWriter(folder, trace_id) as writer:
         writer.record(started().model_copy(update={"source": source, "web": web}))
@@ -40,7 +44,9 @@ def a_trace_citing(
             hashed = content_hash(cited.body)
             writer.record(fetched(url=url, final_url=url, content_hash=hashed, text_hash=page.text_hash))
             citations.append(
-                a_citation(source=source, locator=url, raw_excerpt=cited.quote, content_hash=hashed, published=None)
+                a_citation(
+                    source=source, locator=url, raw_excerpt=cited.quote, content_hash=hashed, published=None, doi=doi
+                )
             )
         answer = "".join(f"A claim [{number}]. " for number in range(1, len(citations) + 1)) or "Nothing."
         result = a_result(trace_id=trace_id, citations=citations, answer=answer)

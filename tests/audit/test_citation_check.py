@@ -208,6 +208,7 @@ async def test_crossref_tells_of_retractions_and_corrections(tmp_path: Path) -> 
         {"type": "retraction", "DOI": "10.1000/notice", "source": "retraction-watch"},
         {"type": "retraction", "DOI": "10.1000/notice", "source": "publisher"},
         {"type": "correction", "DOI": "not a doi"},
+        {"type": "expression_of_concern", "DOI": "10.1000/concern"},
         {"type": "clarification", "DOI": "10.1000/other"},
     )
     found = await over_frozen_web(tmp_path, ARTICLE, {ARTICLE: THEN, CROSSREF: record(*updates)})
@@ -215,7 +216,17 @@ async def test_crossref_tells_of_retractions_and_corrections(tmp_path: Path) -> 
     assert [(notice.kind, notice.url) for notice in found.notices] == [
         ("retracted", "https://doi.org/10.1000/notice"),
         ("corrected", None),
+        ("concern", "https://doi.org/10.1000/concern"),
     ]
+
+
+async def test_a_citation_whose_address_has_no_doi_is_checked_by_the_one_that_it_names(tmp_path: Path) -> None:
+    address = "https://pmc.ncbi.nlm.nih.gov/articles/PMC1/"
+    make_web(tmp_path / "web", {address: page(QUOTE), CROSSREF: record({"type": "erratum", "DOI": "10.1000/notice"})})
+    cited = {address: CitedPage(page(QUOTE), QUOTE)}
+    trace = a_trace_citing(tmp_path / "traces", cited, source="snapshot", web="0" * 16, doi=DOI)
+    (found,) = await check(trace, web=tmp_path / "web")
+    assert [notice.kind for notice in found.notices] == ["corrected"]
 
 
 @pytest.mark.parametrize("body", ["", "[]", "{}", '{"message": {"updated-by": [3, {"type": []}]}}', "[" * 100_000])

@@ -60,7 +60,7 @@ def command(
     """Read what a call cited again, and tell of each quote: still said, changed, gone, moved, closed now.
 
     Pages are fetched as in research: robots.txt, pauses and address rules hold. DOIs and arXiv ids are resolved, and
-    retractions and newer versions are told. The result is kept beside the trace, and `replay` shows it.
+    retractions, corrections and newer versions are told. The result is kept beside the trace, and `replay` shows it.
     """
     import anyio
 

@@ -1,43 +1,47 @@
-"""Notices of works that the registry of their DOIs holds: retractions, corrections, newer versions. Pure."""
+"""Notices of works that registries hold: retractions, expressions of concern, corrections, newer versions. Pure."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 from urllib.parse import quote
 
+from marchwarden.observations import Notice, NoticeKind
 from marchwarden.text.works import DOI, DOI_RESOLVER
-
-NoticeKind: TypeAlias = Literal["retracted", "superseded", "corrected", "newer_version"]
 
 _CROSSREF = "https://api.crossref.org/works/"
 
-# Kinds of updates in Crossref's records; any other, such as `clarification`, is no news to a reader.
+# Kinds of notices by their names in Crossref's records; any other, such as `clarification`, is no news to a reader.
 _UPDATES: dict[str, NoticeKind] = {
     "retraction": "retracted",
     "partial_retraction": "retracted",
     "withdrawal": "retracted",
     "removal": "retracted",
-    "expression_of_concern": "corrected",
+    "expression_of_concern": "concern",
     "correction": "corrected",
     "corrigendum": "corrected",
     "erratum": "corrected",
+    "addendum": "corrected",
     "new_version": "newer_version",
     "new_edition": "newer_version",
 }
 
 
-@dataclass(frozen=True)
-class Notice:
-    """News of a cited work as a whole, beside its quotes."""
-
-    kind: NoticeKind
-    detail: str
-    """The news, in a sentence."""
-    url: str | None = None
-    """Address of the notice or of the newer version; None where it is the page itself."""
+# The same in the lists of PubMed and Europe PMC, by their letters: `ErratumIn`, "Expression of concern in".
+_LISTED = {
+    "retractionin": "retraction",
+    "partialretractionin": "partial retraction",
+    "expressionofconcernin": "expression of concern",
+    "erratumin": "erratum",
+    "correctedandrepublishedin": "correction",
+    "updatein": "new version",
+}
+_LISTED_OF_OTHERS = {
+    "retractionof": "retraction",
+    "expressionofconcernfor": "expression of concern",
+    "erratumfor": "erratum",
+}
 
 
 def crossref_address(doi: str) -> str:
@@ -57,13 +61,34 @@ def crossref_notices(body: bytes) -> Iterator[Notice]:
 
 def notices_of(message: Mapping[str, Any]) -> Iterator[Notice]:
     """Yield the notices in what Crossref says of one work, as `crossref_notices` does."""
-    updates = message.get("updated-by")
+    for name, url in _updates(message.get("updated-by")):
+        yield Notice(_UPDATES[name], f"Crossref has a notice of {_in_words(name)}", url)
+    for name, url in _updates(message.get("update-to")):
+        if _UPDATES[name] != "newer_version":
+            yield Notice("notice", f"it is itself the notice of {_in_words(name)} of another work", url)
+
+
+def listed_notice(name: str, registry: str, url: str | None) -> Notice | None:
+    """Return the notice that a list of comments and corrections names, `ErratumIn`; None for any other entry."""
+    letters = "".join(filter(str.isalpha, name)).casefold()
+    if words := _LISTED.get(letters):
+        return Notice(_UPDATES[words.replace(" ", "_")], f"{registry} lists a notice of {words}", url)
+    if words := _LISTED_OF_OTHERS.get(letters):
+        return Notice("notice", f"it is itself the notice of {words} of another work", url)
+    return None
+
+
+def _updates(listed: object) -> Iterator[tuple[str, str | None]]:
+    """Yield the name and the address of each kind of update, once."""
     seen: set[str] = set()
-    for update in updates if isinstance(updates, list) else ():
+    for update in listed if isinstance(listed, list) else ():
         name = str(update.get("type", "")).casefold().replace("-", "_") if isinstance(update, dict) else ""
         if name not in _UPDATES or name in seen:
             continue
         seen.add(name)
         doi = update.get("DOI")
-        url = f"{DOI_RESOLVER}{doi}" if isinstance(doi, str) and DOI.fullmatch(doi) else None
-        yield Notice(_UPDATES[name], f"Crossref has a notice of {name.replace('_', ' ')}", url)
+        yield name, f"{DOI_RESOLVER}{doi}" if isinstance(doi, str) and DOI.fullmatch(doi) else None
+
+
+def _in_words(name: str) -> str:
+    return name.replace("_", " ")

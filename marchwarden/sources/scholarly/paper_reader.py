@@ -1,6 +1,7 @@
 """A paper in the best form that can be read: HTML of arXiv, JATS, an open copy, else the abstract.
 
-What registries tell of it is checked first: of a retracted work only the record is read, which says so.
+What registries tell of it is checked first. Of a retracted work only the record is read, which says so; corrections
+and expressions of concern are told beside the page.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class PaperReader:
     """Reader of the works that one registry knows."""
 
     def __init__(self, registry: ScholarlyApi, notices: ScholarlyApi, opening: Opening) -> None:
-        """`notices` is the registry that is asked for retractions where `registry` knows none."""
+        """`notices` is the registry that is asked for notices where `registry` knows none."""
         self._registry = registry
         self._notices = notices
         self._pages = opening.fetcher
@@ -57,8 +58,15 @@ class PaperReader:
             failure = Failure(FailureKind.REFUSED_ADDRESS, f"the source filter excludes {host_of(asked)}")
             return FetchOutcome(asked, asked, failure=failure)
         if self._registry.has_full_texts and self._full_texts.address(asked):
-            return await self._full_texts.fetch(asked, timeout=timeout, allows=allows)
-        ends = began + timeout if timeout is not None else began + seconds_left()
+            outcome = await self._full_texts.fetch(asked, timeout=timeout, allows=allows)
+            doi = outcome.page.work.doi if outcome.page and outcome.page.work else None
+            told = await self._told_of(doi, _end_of(began, timeout)) if doi else None
+            if told is None:
+                return outcome
+            if told.record.standing == "retracted":
+                return replace(await self._told(told, self._notices.profile), url=asked)
+            return replace(outcome, notices=told.record.notices)
+        ends = _end_of(began, timeout)
         outcome = await self._best_form(asked, ends, allows)
         return replace(outcome, url=asked, seconds=time.monotonic() - began)
 
@@ -71,8 +79,15 @@ class PaperReader:
             return FetchOutcome(url, url, failure=known)
         if known.record.standing == "retracted":
             return await self._told(known, self._registry.profile)
-        if retracted := await self._retraction(known.record, ends):
-            return retracted
+        notices = known.record.notices
+        if not self._registry.has_notices and (told := await self._told_of(known.record.work.doi, ends)):
+            if told.record.standing == "retracted":
+                return await self._told(told, self._notices.profile)
+            notices += told.record.notices
+        return replace(await self._read(known, url, ends, allows), notices=notices)
+
+    async def _read(self, known: FoundWork, url: str, ends: float, allows: Callable[[str], bool]) -> FetchOutcome:
+        """Return the best form of a work that stands, or the failure."""
         for form in _full_texts_of(known.record, url):
             if not allows(host_of(form)) or time.monotonic() >= ends:
                 continue
@@ -84,14 +99,13 @@ class PaperReader:
         abstract = await self._told(known, self._registry.profile)
         return abstract if abstract.page else await self._closed(known.record, abstract, ends, allows)
 
-    async def _retraction(self, record: WorkRecord, ends: float) -> FetchOutcome | None:
-        """Return the registry's record of a work that it calls retracted; None where it does not."""
-        if self._registry.has_notices or not record.work.doi:
+    async def _told_of(self, doi: str | None, ends: float) -> FoundWork | None:
+        """Return the record of a work in the registry of notices; None where it has none, or can't be asked."""
+        url = f"{DOI_RESOLVER}{doi}"
+        if not doi or not self._notices.request_for(url):
             return None
-        told = await self._notices.tell(f"{DOI_RESOLVER}{record.work.doi}", timeout=_share(ends))
-        if isinstance(told, Failure) or told.record.standing != "retracted":
-            return None
-        return await self._told(told, self._notices.profile)
+        told = await self._notices.tell(url, timeout=_share(ends))
+        return None if isinstance(told, Failure) else told
 
     async def _told(self, known: FoundWork, profile: str) -> FetchOutcome:
         """Return the page of a registry's record: title and abstract, under the address that names its version."""
@@ -151,6 +165,10 @@ def _full_texts_of(record: WorkRecord, url: str) -> Iterator[str]:
 def _is_landing(url: str) -> bool:
     """Return whether an address leads to a publisher's page, which may hold no more than the abstract."""
     return host_of(url) in ("doi.org", "dx.doi.org", "pubmed.ncbi.nlm.nih.gov")
+
+
+def _end_of(began: float, timeout: float | None) -> float:
+    return began + (timeout if timeout is not None else seconds_left())
 
 
 def _share(ends: float) -> float:

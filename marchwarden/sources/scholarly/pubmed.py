@@ -6,12 +6,13 @@ import re
 
 from marchwarden.http.download import Answer
 from marchwarden.http.shared_rates import RateRule
-from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.services.scholarly.pubmed_articles import found_pmids, pubmed_articles
+from marchwarden.observations import Failure, FailureKind, Work
+from marchwarden.reading.services.scholarly.pubmed_articles import found_pmids, linked_pmids, pubmed_articles
 from marchwarden.reading.services.scholarly.work_records import WorkRecord
 from marchwarden.sources.api_client import Api, ApiClient
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.scholarly.scholarly_api import ScholarlyApi, email_of
+from marchwarden.sources.tools import Relation
 
 _API = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 # Three requests a second; a key would allow ten, but it would stand in the address of every request.
@@ -25,6 +26,7 @@ class PubmedSearch(ScholarlyApi):
     profile = "pubmed"
     has_notices = True
     finds_all_words = True
+    relations = frozenset({"citing", "cited"})
 
     def __init__(self, opening: Opening, client: ApiClient | None = None) -> None:
         super().__init__(opening, client)
@@ -46,6 +48,19 @@ class PubmedSearch(ScholarlyApi):
         if pmids is None:
             return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
         return await self.client.get(self._articles(pmids)) if pmids else listed
+
+    async def ask_related(self, relation: Relation, work: Work, max_results: int) -> Answer | Failure | None:
+        if work.pmid is None:
+            return None
+        name = "pubmed_pubmed_citedin" if relation == "citing" else "pubmed_pubmed_refs"
+        asked = {"dbfrom": "pubmed", "db": "pubmed", "linkname": name, "id": work.pmid, **self._named}
+        linked = await self.client.get(f"{_API}/elink.fcgi", asked)
+        if isinstance(linked, Failure):
+            return linked
+        pmids = linked_pmids(linked.body, name)
+        if pmids is None:
+            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
+        return await self.client.get(self._articles(pmids[:max_results])) if pmids else None
 
     def records(self, body: bytes) -> list[WorkRecord] | None:
         return [] if found_pmids(body) is not None else pubmed_articles(body)

@@ -54,6 +54,7 @@ def open_semanticscholar(opening: Opening, name: str = "") -> Tools:
 
 def _open(kind: str, registry: ScholarlyApi, opening: Opening) -> Tools:
     # Crossref knows the notices of works that other registries find.
-    notices = registry if registry.has_notices else CrossrefSearch(opening)
+    notices = registry if isinstance(registry, CrossrefSearch) else CrossrefSearch(opening)
     reader = PaperReader(registry, notices, opening)
-    return Tools(kind=kind, search=registry, fetcher=reader, address=reader.address)
+    citations = registry if registry.relations else None
+    return Tools(kind=kind, search=registry, fetcher=reader, address=reader.address, citations=citations)

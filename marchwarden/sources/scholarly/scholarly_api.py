@@ -5,18 +5,21 @@ A registry's module subclasses ScholarlyApi, and opens with `open_scholarly`. pa
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from marchwarden.contract import SourceFilter
+from marchwarden.http.addresses import host_of
 from marchwarden.http.download import Answer
-from marchwarden.observations import Failure, FailureKind, SearchHit
+from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome, Work
 from marchwarden.reading.services.scholarly.work_records import WorkRecord
 from marchwarden.sources.api_client import ApiClient
 from marchwarden.sources.api_source import ApiSearch, content_words
 from marchwarden.sources.opening import Opening
+from marchwarden.sources.tools import Relation, query_for
 
 
 @dataclass(frozen=True)
@@ -33,11 +36,14 @@ class ScholarlyApi(ApiSearch):
     profile: ClassVar[str]
     """Profile of the content type under which its answers are read again (reading/services/profiles.py)."""
     has_notices: ClassVar[bool] = False
-    """True where its records tell of retractions."""
+    """True where its records tell of corrections, expressions of concern and retractions."""
     has_full_texts: ClassVar[bool] = False
     """True where it is the service that gives the full texts of PubMed Central."""
     finds_all_words: ClassVar[bool] = False
     """True where every word of a query must stand in a work, so that a question finds nothing."""
+
+    relations: ClassVar[frozenset[Relation]] = frozenset()
+    """Relations in which it finds works: those that cite a work, those that it cites."""
 
     def __init__(self, opening: Opening, client: ApiClient | None = None) -> None:
         super().__init__(opening, client)
@@ -56,6 +62,10 @@ class ScholarlyApi(ApiSearch):
     def request_for(self, url: str) -> str | None:
         """Return the address of the answer that tells of the work at `url`; None for a work that it can't know."""
 
+    async def ask_related(self, relation: Relation, work: Work, max_results: int) -> Answer | Failure | None:
+        """Return the answer to a search for works in a relation to `work`; None where it can't be named here."""
+        return None
+
     async def find(
         self, query: str, max_results: int, source_filter: SourceFilter
     ) -> Sequence[SearchHit | None] | Failure:
@@ -72,9 +82,30 @@ class ScholarlyApi(ApiSearch):
             if records is None:
                 return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
             if records:
-                self.found |= {record.url: FoundWork(record, answer) for record in records}
-                return [SearchHit(each.url, each.title, each.snippet, published=each.published) for each in records]
+                return self._hits(records, answer)
         return []
+
+    async def related(
+        self, relation: Relation, work: Work, *, max_results: int, source_filter: SourceFilter
+    ) -> SearchOutcome:
+        """Return works that cite `work`, or that it cites (sources/tools.py)."""
+        began = time.monotonic()
+        query = query_for(relation, work)
+        answer = await self.ask_related(relation, work, max_results) if relation in self.relations else None
+        records = None if answer is None or isinstance(answer, Failure) else self.records(answer.body)
+        failure = answer if isinstance(answer, Failure) else None
+        if isinstance(answer, Answer) and records is None:
+            failure = Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
+        hits = self._hits(records, answer) if records and isinstance(answer, Answer) else []
+        allowed = tuple(hit for hit in hits if source_filter.allows(host_of(hit.url)))
+        return SearchOutcome(
+            query, self.name, allowed[:max_results], failure=failure, seconds=time.monotonic() - began
+        )
+
+    def _hits(self, records: Sequence[WorkRecord], answer: Answer) -> list[SearchHit]:
+        """Return the works as hits, and keep them for their readers."""
+        self.found |= {record.url: FoundWork(record, answer) for record in records}
+        return [SearchHit(each.url, each.title, each.snippet, published=each.published) for each in records]
 
     async def tell(self, url: str, *, timeout: float | None = None) -> FoundWork | Failure:
         """Return the work at `url`: from this call's searches, or asked for."""

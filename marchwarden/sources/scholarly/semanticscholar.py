@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 from marchwarden.http.download import Answer
 from marchwarden.http.shared_rates import RateRule
-from marchwarden.observations import Failure
+from marchwarden.observations import Failure, Work
 from marchwarden.reading.services.scholarly.semanticscholar_papers import FIELDS, semanticscholar_papers
 from marchwarden.reading.services.scholarly.work_records import WorkRecord
 from marchwarden.sources.api_client import Api, ApiClient
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.scholarly.scholarly_api import ScholarlyApi
+from marchwarden.sources.tools import Relation
 
 _API = "https://api.semanticscholar.org/graph/v1/paper"
 # One request a second over all endpoints with a key; without one a pool that all share, often full.
@@ -22,6 +24,7 @@ _PAPER = re.compile(r"//(?:www\.)?semanticscholar\.org/paper/(?:[^/]+/)?([0-9a-f
 class SemanticScholarSearch(ScholarlyApi):
     api = Api("Semantic Scholar", _RULE)
     profile = "semanticscholar"
+    relations = frozenset({"citing", "cited"})
 
     def __init__(self, opening: Opening, client: ApiClient | None = None) -> None:
         key = opening.settings.semantic_scholar_api_key
@@ -32,6 +35,13 @@ class SemanticScholarSearch(ScholarlyApi):
         # A hyphen leaves out the word behind it (API documentation of paper search).
         parameters: dict[str, str | int] = {"query": query.replace("-", " "), "limit": max_results, "fields": FIELDS}
         return await self.client.get(f"{_API}/search", parameters)
+
+    async def ask_related(self, relation: Relation, work: Work, max_results: int) -> Answer | Failure | None:
+        named = ((work.doi, "DOI"), (work.arxiv, "ARXIV"), (work.pmid, "PMID"))
+        paper = next((f"{scheme}:{quote(name, safe='/')}" for name, scheme in named if name), None)
+        listed = "citations" if relation == "citing" else "references"
+        parameters: dict[str, str | int] = {"fields": FIELDS, "limit": max_results}
+        return await self.client.get(f"{_API}/{paper}/{listed}", parameters) if paper else None
 
     def records(self, body: bytes) -> list[WorkRecord] | None:
         return semanticscholar_papers(body)

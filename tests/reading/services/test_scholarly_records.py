@@ -12,10 +12,10 @@ import pytest
 from marchwarden.observations import Failure, FailureKind, Page, Work
 from marchwarden.reading.services.scholarly.arxiv_feed import arxiv_entries, read_arxiv
 from marchwarden.reading.services.scholarly.crossref_works import crossref_items, read_crossref
-from marchwarden.reading.services.scholarly.europepmc_results import read_europepmc
+from marchwarden.reading.services.scholarly.europepmc_results import europepmc_results, read_europepmc
 from marchwarden.reading.services.scholarly.jats import read_jats
 from marchwarden.reading.services.scholarly.openalex_works import read_openalex
-from marchwarden.reading.services.scholarly.pubmed_articles import read_pubmed
+from marchwarden.reading.services.scholarly.pubmed_articles import linked_pmids, pubmed_articles, read_pubmed
 from marchwarden.reading.services.scholarly.semanticscholar_papers import read_semanticscholar
 from marchwarden.reading.services.scholarly.work_records import abstract_blocks, title_line
 from tests.reading.services.recorded_answers import answer, empty_page
@@ -240,3 +240,61 @@ def test_markup_of_abstracts_and_titles_is_read_and_less_than_stays() -> None:
     [plain] = abstract_blocks("It fell (P < 0.05) and rose\nagain.")
     assert plain.text == "It fell (P < 0.05) and rose again."
     assert title_line("Growth of <i>E. coli</i> &amp; others") == "Growth of E. coli & others"
+
+
+# Notices and references
+
+
+def test_pubmed_lists_corrections_and_concerns_beside_the_references() -> None:
+    body = answer("pubmed-article.xml").replace(
+        b"</MedlineCitation>",
+        b"<CommentsCorrectionsList><CommentsCorrections RefType='ErratumIn'><PMID>7</PMID></CommentsCorrections>"
+        b"<CommentsCorrections RefType='ExpressionOfConcernIn'><PMID>8</PMID></CommentsCorrections>"
+        b"<CommentsCorrections RefType='CommentIn'><PMID>9</PMID></CommentsCorrections></CommentsCorrectionsList>"
+        b"</MedlineCitation>",
+        1,
+    )
+    records = pubmed_articles(body)
+    assert records is not None
+    assert [(each.kind, each.url) for each in records[0].notices] == [
+        ("corrected", "https://pubmed.ncbi.nlm.nih.gov/7/"),
+        ("concern", "https://pubmed.ncbi.nlm.nih.gov/8/"),
+    ]
+
+
+def test_europe_pmc_lists_corrections_and_concerns() -> None:
+    body = json.loads(answer("europepmc-search.json"))
+    listed = [
+        {"type": "Erratum in", "source": "MED", "id": "7"},
+        {"type": "Expression of concern in", "source": "MED", "id": "8"},
+        {"type": "Erratum for", "source": "MED", "id": "9"},
+    ]
+    body["resultList"]["result"][0]["commentCorrectionList"] = {"commentCorrection": listed}
+    records = europepmc_results(json.dumps(body).encode())
+    assert records is not None
+    assert [each.kind for each in records[0].notices] == ["corrected", "concern", "notice"]
+
+
+def test_crossref_tells_what_a_work_cites_and_whether_it_is_itself_a_notice() -> None:
+    body = json.loads(answer("crossref-work.json"))
+    body["message"] |= {
+        "reference": [{"DOI": "10.1000/ONE", "article-title": "One"}, {"unstructured": "Two. doi:10.1000/two"}],
+        "update-to": [{"type": "correction", "DOI": "10.1000/corrected"}],
+    }
+    (record,) = crossref_items(json.dumps(body).encode()) or []
+    assert [(each.work.doi, each.title) for each in record.references] == [
+        ("10.1000/one", "One"),
+        ("10.1000/two", None),
+    ]
+    assert [(each.kind, each.url) for each in record.notices] == [("notice", "https://doi.org/10.1000/corrected")]
+
+
+def test_pubmed_links_tell_which_articles_cite_one() -> None:
+    links = (
+        b"<eLinkResult><LinkSet><LinkSetDb><LinkName>pubmed_pubmed</LinkName><Link><Id>1</Id></Link></LinkSetDb>"
+        b"<LinkSetDb><LinkName>pubmed_pubmed_citedin</LinkName><Link><Id>2</Id></Link><Link><Id>3</Id></Link>"
+        b"</LinkSetDb></LinkSet></eLinkResult>"
+    )
+    assert linked_pmids(links, "pubmed_pubmed_citedin") == ["2", "3"]
+    assert linked_pmids(links, "pubmed_pubmed_refs") == []
+    assert linked_pmids(b"<html/>", "pubmed_pubmed_refs") is None

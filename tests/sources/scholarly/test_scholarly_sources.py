@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import uuid
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -12,23 +11,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from marchwarden.agent.recording import CallContext, Origin, Replacements
-from marchwarden.agent.research import research_in
 from marchwarden.audit.citation_check import plan_check, web_of
-from marchwarden.budget import Budget
-from marchwarden.contract import ResearchRequest, ResearchResult, SourceFilter
+from marchwarden.contract import SourceFilter
 from marchwarden.observations import FailureKind, FetchOutcome, SearchOutcome
-from marchwarden.programs.parameters import DEFAULT
-from marchwarden.settings import Settings, load_settings
 from marchwarden.source_table import SOURCES
 from marchwarden.sources.api_source import content_words
 from marchwarden.sources.scholarly.scholarly_api import email_of
 from marchwarden.sources.source_registry import open_tools
-from marchwarden.store.content_store import Store
-from marchwarden.trace.reader import read_trace
-from marchwarden.trace.writer import TraceWriter
 from tests.reading.services.recorded_answers import answer
-from tests.runs import Run
+from tests.sources.scholarly.calls import call, settings
 from tests.sources.scholarly.recorded_network import RecordedNetwork, recorded, web_page
 
 pytestmark = pytest.mark.anyio
@@ -90,10 +81,6 @@ SEARCHES: list[tuple[str, Mapping[str, httpx.Response], str, str]] = [
     ),
 ]
 NAMES = [name for name, *_ in SEARCHES]
-
-
-def settings(source: str, **more: object) -> Settings:
-    return load_settings(model="extractive", source=source, openalex_api_key="secret", **more)
 
 
 async def search(name: str, network: RecordedNetwork, **more: object) -> SearchOutcome:
@@ -256,6 +243,52 @@ async def test_the_record_of_a_retracted_work_says_so() -> None:
     assert network.hosts() == ["api.crossref.org"]
 
 
+# Corrections and expressions of concern
+
+
+async def test_a_correction_is_told_beside_the_citation() -> None:
+    found = json.loads(answer("crossref-search.json"))
+    found["message"]["items"][0]["updated-by"] = [{"type": "correction", "DOI": "10.7717/peerj.9"}]
+    network = RecordedNetwork({"api.crossref.org/works": httpx.Response(200, json=found)})
+    done = await call("What plays an important role in the Semantic Web?", network, "crossref")
+    (citation,) = [each for each in done.result.citations if each.doi == "10.7717/peerj.3811"]
+    assert citation.notices is not None
+    assert [(each.kind, each.detail, each.url) for each in citation.notices] == [
+        ("corrected", "Crossref has a notice of correction", "https://doi.org/10.7717/peerj.9")
+    ]
+    assert done.problems == []
+
+
+async def test_an_expression_of_concern_at_crossref_is_told_of_a_paper_that_another_source_found() -> None:
+    paper = json.loads(answer("semanticscholar-paper.json"))
+    paper["externalIds"] = {"DOI": "10.7717/peerj.3811"}
+    work = json.loads(answer("crossref-work.json"))
+    work["message"]["updated-by"] = [{"type": "expression_of_concern", "DOI": "10.7717/peerj.9"}]
+    network = RecordedNetwork(
+        {
+            "api.semanticscholar.org/graph/v1/paper/": httpx.Response(200, json=paper),
+            "api.crossref.org/works/10.7717": httpx.Response(200, json=work),
+        }
+    )
+    outcome = await fetch("semanticscholar", network, S2_PAPER)
+    assert outcome.page is not None
+    assert [notice.kind for notice in outcome.notices] == ["concern"]
+
+
+async def test_a_full_text_of_pubmed_central_is_checked_for_notices() -> None:
+    work = json.loads(answer("crossref-work.json"))
+    work["message"]["updated-by"] = [{"type": "erratum", "DOI": "10.1371/journal.pone.9"}]
+    network = RecordedNetwork(
+        {
+            "www.ebi.ac.uk/europepmc/webservices/rest/PMC1794134/fullTextXML": recorded("jats-article.xml"),
+            "api.crossref.org/works/10.1371": httpx.Response(200, json=work),
+        }
+    )
+    outcome = await fetch("europepmc", network, "https://pmc.ncbi.nlm.nih.gov/articles/PMC1794134/")
+    assert outcome.page is not None
+    assert [notice.kind for notice in outcome.notices] == ["corrected"]
+
+
 async def test_a_closed_paper_is_a_failure_that_names_the_open_copy() -> None:
     work = json.loads(answer("crossref-work.json"))
     work["message"] |= {"DOI": "10.1073/pnas.1414271111", "abstract": None, "license": []}
@@ -288,21 +321,6 @@ async def test_an_open_copy_on_a_host_of_works_is_read() -> None:
 
 
 # A whole call
-
-
-async def call(question: str, network: RecordedNetwork, source: str) -> Run:
-    configured = settings(source)
-    tools = open_tools(configured, transport=network)
-    trace_id = str(uuid.uuid4())
-    writer = TraceWriter(configured.traces, trace_id)
-    request = ResearchRequest(question=question)
-    given = Replacements(tools, None, DEFAULT, Origin())
-    context = CallContext(Budget(request.constraints, 20), writer, trace_id, replacements=given)
-    try:
-        result: ResearchResult = await research_in(context, request, configured)
-    finally:
-        writer.close()
-    return Run(result, read_trace(writer.path), Store(configured.store_folder), [])
 
 
 async def test_an_answer_from_arxiv_cites_the_section_and_verifies_offline(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from marchwarden.observations import Failure, Page, Work
+from marchwarden.observations import Failure, Page, Reference, Work
 from marchwarden.reading.services.scholarly.work_records import (
     WorkRecord,
     abstract_blocks,
@@ -19,6 +19,7 @@ from marchwarden.reading.services.scholarly.work_records import (
     title_line,
 )
 from marchwarden.reading.works.notices import notices_of
+from marchwarden.reading.works.references import reference_of
 from marchwarden.text.works import DOI_RESOLVER, doi_of, identified
 
 # Types whose works are reviewed by rule, and those that never are. Books, reports and data say nothing of it.
@@ -38,7 +39,7 @@ def crossref_record(message: Mapping[str, Any]) -> WorkRecord | None:
     )
     kind = message.get("type")
     institution = next((text_in(each, "name") for each in objects_in(message.get("institution"))), None)
-    notices = {notice.kind for notice in notices_of(message)}
+    notices = tuple(notices_of(message))
     copies = [text_in(link, "URL") for link in objects_in(message.get("link")) if _is_open(message)]
     return WorkRecord(
         source="crossref",
@@ -56,14 +57,18 @@ def crossref_record(message: Mapping[str, Any]) -> WorkRecord | None:
         ),
         abstract=abstract_blocks(message.get("abstract")),
         published=next(filter(None, map(day_of, days)), None),
-        standing="retracted" if "retracted" in notices else None,
+        standing="retracted" if any(notice.kind == "retracted" for notice in notices) else None,
         open_copies=tuple(filter(None, copies)),
-        references=tuple(
-            found.lower()
-            for each in objects_in(message.get("reference"))
-            if (found := doi_of(text_in(each, "DOI") or ""))
-        ),
+        references=tuple(map(_reference, objects_in(message.get("reference")))),
+        notices=notices,
     )
+
+
+def _reference(entry: Mapping[str, Any]) -> Reference:
+    title = text_in(entry, "article-title") or text_in(entry, "volume-title")
+    parts = (text_in(entry, name) for name in ("author", "year", "article-title", "volume-title", "journal-title"))
+    words = text_in(entry, "unstructured") or " ".join(filter(None, parts))
+    return reference_of(words, work=Work(doi=text_in(entry, "DOI")), title=title)
 
 
 def crossref_items(body: bytes) -> list[WorkRecord] | None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from marchwarden.observations import Failure, Page, Standing, Work
+from marchwarden.observations import Failure, Notice, Page, Standing, Work
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.services.scholarly.work_records import (
     WorkRecord,
@@ -19,6 +19,7 @@ from marchwarden.reading.services.scholarly.work_records import (
     text_in,
     title_line,
 )
+from marchwarden.reading.works.notices import listed_notice
 from marchwarden.text.works import identified
 
 
@@ -71,6 +72,7 @@ def _record(result: Mapping[str, Any]) -> WorkRecord | None:
         standing=_standing(result, types),
         open_copies=(f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/",) if pmcid and is_open else (),
         pmcid=pmcid if is_open else None,
+        notices=tuple(_notices(result)),
     )
 
 
@@ -93,6 +95,14 @@ def _authors(result: Mapping[str, Any]) -> Iterator[str]:
 def _standing(result: Mapping[str, Any], types: set[str]) -> Standing | None:
     told = {str(each.get("type")).casefold() for each in _corrections(result)}
     return "retracted" if "retracted publication" in types or "retraction in" in told else None
+
+
+def _notices(result: Mapping[str, Any]) -> Iterator[Notice]:
+    for each in _corrections(result):
+        archive, identifier = text_in(each, "source"), text_in(each, "id")
+        url = f"https://europepmc.org/article/{archive}/{identifier}" if archive and identifier else None
+        if notice := listed_notice(str(each.get("type")), "Europe PMC", url):
+            yield notice
 
 
 def _other_forms(result: Mapping[str, Any]) -> Iterator[str]:

@@ -13,13 +13,14 @@ from datetime import date
 
 from lxml import etree
 
-from marchwarden.observations import Failure, FailureKind, Page, Standing, Work
+from marchwarden.observations import Failure, FailureKind, Notice, NoticeKind, Page, Reference, Standing, Work
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.html.retraction import standing_of
 from marchwarden.reading.passages import visible, with_text
 from marchwarden.reading.services.scholarly.work_records import day_of, no_answer
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml, text_of
+from marchwarden.reading.works.references import marks_in, reference_of, with_references
 from marchwarden.reading.works.sections import sections_of, with_places
 from marchwarden.text.works import DOI_RESOLVER, identified
 
@@ -41,6 +42,16 @@ _AS_HTML = {
 }  # fmt: skip
 # A date of publication counts in this order.
 _DATES = ("epub", "pub", "epub-ppub", "ppub", "collection", "pmc-release")
+# Kinds of related articles that are news, with the words that tell of them.
+_RELATED: dict[str, tuple[NoticeKind, str]] = {
+    "correction-forward": ("corrected", "its full text names a notice of correction"),
+    "concern-forward": ("concern", "its full text names an expression of concern"),
+    "corrected-article": ("notice", "it is itself the notice of correction of another work"),
+    "retracted-article": ("notice", "it is itself the notice of retraction of another work"),
+    "object-of-concern": ("notice", "it is itself the expression of concern about another work"),
+}
+# Elements that hold one entry of the list of references.
+_CITATIONS = ("element-citation", "mixed-citation", "citation", "nlm-citation")
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 
 
@@ -54,9 +65,11 @@ def read_jats(page: Page, body: bytes) -> Page | Failure:
     if meta is None:
         return Failure(FailureKind.NO_TEXT, "the full text has no record of its article")
     work, links, published = _work(article, meta), tuple(_references(article)), _published(meta)
-    standing = _standing(meta)
+    standing, notices = _standing(meta), tuple(_notices(meta))
     title = visible(text_of(meta.find("title-group/article-title")))
     language = article.get("{http://www.w3.org/XML/1998/namespace}lang")
+    entries = dict(_entries(article))
+    marks = marks_in([*meta.findall("abstract"), *article.findall("body")], _cited, frozenset(_LEFT_OUT))
     tree = parse(_as_html(article, meta, title))
     if tree is None:
         return Failure(FailureKind.NO_TEXT, "the full text is empty")
@@ -66,13 +79,14 @@ def read_jats(page: Page, body: bytes) -> Page | Failure:
     if not page.passages:
         return Failure(FailureKind.NO_TEXT, "the full text holds no text")
     return replace(
-        page,
+        with_references(page, entries, marks),
         title=title or None,
         author=", ".join(work.authors) or None,
         site=work.venue,
         published=published,
         links=links,
         standing=standing or standing_of(title, page.text),
+        notices=notices,
         source="europepmc",
         work=work,
     )
@@ -118,6 +132,31 @@ def _standing(meta: etree._Element) -> Standing | None:
     """Return what the article says of itself; a notice names the article that it retracts, and still stands."""
     told = {each.get("related-article-type") for each in meta.findall("related-article")}
     return "retracted" if told & {"retraction-forward", "retracted-by"} else None
+
+
+def _notices(meta: etree._Element) -> Iterator[Notice]:
+    told = dict.fromkeys(each.get("related-article-type") for each in meta.findall("related-article"))
+    for name, (kind, words) in _RELATED.items():
+        if name in told:
+            yield Notice(kind, words)
+
+
+def _entries(article: etree._Element) -> Iterator[tuple[str, Reference]]:
+    """Yield the entries of the list of references, by their ids."""
+    for each in article.iter("ref"):
+        cited = next((found for name in _CITATIONS for found in each.iter(name)), None)
+        if cited is None or not (name := each.get("id")):
+            continue
+        ids = {found.get("pub-id-type"): text_of(found) for found in cited.iter("pub-id")}
+        links = [link.get(_XLINK) or "" for link in cited.iter("ext-link", "uri")]
+        title = text_of(cited.find("article-title")) or text_of(cited.find("chapter-title"))
+        words = " ".join(" ".join(map(str, cited.itertext())).split())
+        yield name, reference_of(words, links, Work(doi=ids.get("doi"), pmid=ids.get("pmid")), title or None)
+
+
+def _cited(element: etree._Element) -> tuple[str, ...]:
+    is_mark = element.tag == "xref" and element.get("ref-type") == "bibr"
+    return tuple((element.get("rid") or "").split()) if is_mark else ()
 
 
 def _references(article: etree._Element) -> Iterator[str]:

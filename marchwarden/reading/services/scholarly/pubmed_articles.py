@@ -7,10 +7,12 @@ from datetime import date
 
 from lxml import etree
 
-from marchwarden.observations import Failure, Page, Standing, Work
+from marchwarden.observations import Failure, Notice, Page, Reference, Standing, Work
 from marchwarden.reading.passages import Block, visible
 from marchwarden.reading.services.scholarly.work_records import WorkRecord, day_of, no_answer, page_of_records
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml, text_of
+from marchwarden.reading.works.notices import listed_notice
+from marchwarden.reading.works.references import reference_of
 from marchwarden.text.works import identified
 
 _MONTHS = {
@@ -37,6 +39,16 @@ def found_pmids(body: bytes) -> list[str] | None:
     if root is None or root.tag != "eSearchResult" or root.find("ERROR") is not None:
         return None
     return [pmid for each in root.findall("IdList/Id") if (pmid := text_of(each)).isdigit()]
+
+
+def linked_pmids(body: bytes, link: str) -> list[str] | None:
+    """Return the numbers of the articles under a link (elink, XML), such as those that cite one; None where it is no
+    answer to such a request."""
+    root = parse_xml(body)
+    if root is None or root.tag != "eLinkResult" or root.find("ERROR") is not None:
+        return None
+    links = (each for each in root.iter("LinkSetDb") if text_of(each.find("LinkName")) == link)
+    return [pmid for each in links for found in each.findall("Link/Id") if (pmid := text_of(found)).isdigit()]
 
 
 def read_pubmed(page: Page, body: bytes) -> Page | Failure:
@@ -75,14 +87,25 @@ def _record(element: etree._Element) -> WorkRecord:
         abstract=tuple(_abstract(article)),
         published=published,
         standing=_standing(element, types),
-        references=tuple(
-            text_of(each).lower()
-            for each in element.findall("PubmedData/ReferenceList//ArticleId")
-            if each.get("IdType") == "doi"
-        ),
+        references=tuple(_references(element)),
+        notices=tuple(_notices(element)),
         pmcid=ids.get("pmc"),
         open_copies=(f"https://pmc.ncbi.nlm.nih.gov/articles/{ids['pmc']}/",) if ids.get("pmc") else (),
     )
+
+
+def _references(element: etree._Element) -> Iterator[Reference]:
+    for each in element.findall("PubmedData/ReferenceList//Reference"):
+        ids = {found.get("IdType"): text_of(found) for found in each.findall("ArticleIdList/ArticleId")}
+        yield reference_of(text_of(each.find("Citation")), work=Work(doi=ids.get("doi"), pmid=ids.get("pubmed")))
+
+
+def _notices(element: etree._Element) -> Iterator[Notice]:
+    for each in element.iter("CommentsCorrections"):
+        pmid = text_of(each.find("PMID"))
+        url = f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None
+        if notice := listed_notice(each.get("RefType") or "", "PubMed", url):
+            yield notice
 
 
 def _abstract(article: etree._Element) -> Iterator[Block]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from marchwarden.observations import Failure, FailureKind, Page, Standing, Work
+from marchwarden.observations import Failure, FailureKind, Notice, Page, Reference, Standing, Work
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.html.retraction import standing_of
@@ -43,8 +43,10 @@ class WorkRecord:
     standing: Standing | None = None
     open_copies: tuple[str, ...] = ()
     """Addresses of full texts that are free to read, best first."""
-    references: tuple[str, ...] = ()
-    """DOIs of the works that it cites."""
+    references: tuple[Reference, ...] = ()
+    """Works that it cites; where in the text is not told."""
+    notices: tuple[Notice, ...] = ()
+    """Corrections, expressions of concern and other notices of the work, retractions included."""
     pmcid: str | None = None
     """Number in PubMed Central, `PMC123`, where its full text lies there."""
 
@@ -66,7 +68,8 @@ def page_of_records(page: Page, records: Sequence[WorkRecord]) -> Page | Failure
     if not record.abstract:
         return Failure(FailureKind.NO_TEXT, f"{record.source} has no abstract of it, only the title: {record.title}")
     page = with_text(page, (Block("heading", record.title), *record.abstract))
-    links = (*record.open_copies, *(f"{DOI_RESOLVER}{doi}" for doi in record.references[:_MOST_REFERENCES]))
+    cited = [each.work.doi for each in record.references if each.work.doi]
+    links = (*record.open_copies, *(f"{DOI_RESOLVER}{doi}" for doi in cited[:_MOST_REFERENCES]))
     return replace(
         page,
         title=record.title,
@@ -78,6 +81,8 @@ def page_of_records(page: Page, records: Sequence[WorkRecord]) -> Page | Failure
         standing=record.standing or standing_of(record.title, page.text),
         source=record.source,
         work=replace(record.work, is_abstract=True),
+        references=record.references,
+        notices=record.notices,
     )
 
 
