@@ -275,14 +275,27 @@ def _count_quotable(blocks: list[Block]) -> int:
     return sum(latin_length(block.text) for block in blocks if block.kind != "heading" and block.shown)
 
 
+# Parts whose text trafilatura never chooses.
+_NEVER_CHOSEN = ("head", "footer", "aside", "nav")
+
+
 def _trafilatura_blocks(tree: HtmlElement, back: dict[int, str], *, fast: bool) -> list[Block]:
     from trafilatura import bare_extraction
 
+    # It copies the tree, searches all of it several times, and only then drops these. To compare with other extractors
+    # it begins with the whole page.
+    left_out = [part for part in tree.iter(*_NEVER_CHOSEN) if fast and len(part)]
+    children = [part[:] for part in left_out]
     try:
+        for part in left_out:
+            part[:] = [child for child in part if child.tag == "script"]
         document = bare_extraction(tree, include_comments=False, with_metadata=False, fast=fast)
     except Exception:  # a tree of a shape that it has not met: our own walk reads it
         _log.debug("trafilatura failed", exc_info=True)
         return []
+    finally:
+        for part, inner in zip(left_out, children, strict=True):
+            part[:] = inner
     body = getattr(document, "body", None)
     return [] if body is None else list(read_blocks(body, translate=back))
 
