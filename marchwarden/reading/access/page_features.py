@@ -120,8 +120,11 @@ _GATE = re.compile(
     r")",
     re.IGNORECASE,
 )
-_classes = etree.XPath("//@class", smart_strings=False)
-_ids = etree.XPath("//@id", smart_strings=False)
+# Each such name has one of these: most pages have none.
+_IN_GATES = (
+    *("wall", "gate", "tp-", "piano", "tinypass", "poool", "zephr", "pelcro", "mepr-", "rcp", "pmpro_", "swg-"),
+    *("meter-", "-upgrade-", "subscription-", "registration-"),
+)
 # Characters: a longer element with such a name is the part that costs. A guess.
 _MAX_GATE_CHARS = 1000
 # Bounds for pages that are made to take long. Guesses.
@@ -165,13 +168,13 @@ def gates_of(tree: HtmlElement) -> tuple[str, ...]:
 
     Many pages give that name to the part that costs, and show all of it, so long texts are left out.
     """
-    if not any(map(_GATE.search, {*_classes(tree), *_ids(tree)})):
+    names = {
+        element: f"{element.get('class') or ''} {element.get('id') or ''}" for element in tree.iter(etree.Element)
+    }
+    together = "\n".join(set(names.values())).lower()
+    if not any(part in together for part in _IN_GATES):
         return ()
-    named = (
-        element
-        for element in tree.iter(etree.Element)
-        if _GATE.search(f"{element.get('class') or ''} {element.get('id') or ''}")
-    )
+    named = (element for element, name in names.items() if _GATE.search(name))
     texts = (_text(element) for element in islice(named, _MAX_ELEMENTS))
     return tuple(text for text in texts if 0 < len(text) <= _MAX_GATE_CHARS)
 

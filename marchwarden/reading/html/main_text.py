@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
@@ -251,14 +252,14 @@ def region_blocks(tree: HtmlElement) -> list[Block]:
 
 def _main_region(tree: HtmlElement) -> HtmlElement:
     """Return the element that holds the main text by its markup: a single <main> or <article>, else the body."""
-    for marked in (list(tree.iter("main")), _with_main_role(tree), list(tree.iter("article"))):
-        if len(marked) == 1:
-            return marked[0]
+    with_role = (element for element in tree.iter(etree.Element) if element.get("role") == "main")
+    for marked in (tree.iter("main"), with_role, tree.iter("article")):
+        if len(first := list(islice(marked, 2))) == 1:
+            return first[0]
     return _body(tree)
 
 
 _count_elements = etree.XPath("count(//*)")
-_with_main_role = etree.XPath("//*[@role='main']")
 
 
 def _body(tree: HtmlElement) -> HtmlElement:
@@ -274,14 +275,27 @@ def _count_quotable(blocks: list[Block]) -> int:
     return sum(latin_length(block.text) for block in blocks if block.kind != "heading" and block.shown)
 
 
+# Parts whose text trafilatura never chooses.
+_NEVER_CHOSEN = ("head", "footer", "aside", "nav")
+
+
 def _trafilatura_blocks(tree: HtmlElement, back: dict[int, str], *, fast: bool) -> list[Block]:
     from trafilatura import bare_extraction
 
+    # It copies the tree, searches all of it several times, and only then drops these. To compare with other extractors
+    # it begins with the whole page.
+    left_out = [part for part in tree.iter(*_NEVER_CHOSEN) if fast and len(part)]
+    children = [part[:] for part in left_out]
     try:
+        for part in left_out:
+            part[:] = [child for child in part if child.tag == "script"]
         document = bare_extraction(tree, include_comments=False, with_metadata=False, fast=fast)
     except Exception:  # a tree of a shape that it has not met: our own walk reads it
         _log.debug("trafilatura failed", exc_info=True)
         return []
+    finally:
+        for part, inner in zip(left_out, children, strict=True):
+            part[:] = inner
     body = getattr(document, "body", None)
     return [] if body is None else list(read_blocks(body, translate=back))
 
@@ -306,13 +320,6 @@ def _shown_text(root: HtmlElement, left_out: set[etree._Element], most: int) -> 
     return "\n".join(lines)
 
 
-# One test for all: libxml2 takes quadratic time for a union.
-_parts_beside = etree.XPath(
-    "//*[self::header or self::aside or @itemtype or"
-    " ((@class or @id) and (self::div or self::section or self::ul or self::ol or self::article))]"
-)
-
-
 def dated_texts(tree: HtmlElement, shown: str | None = None) -> tuple[str, str]:
     """Return the visible text whose dates may be the page's, and the places in it where a byline may stand.
 
@@ -320,8 +327,8 @@ def dated_texts(tree: HtmlElement, shown: str | None = None) -> tuple[str, str]:
 
     A byline stands at the top of the main region, or below the main heading.
     """
-    beside = set(filter(is_beside_article, _parts_beside(tree)))
-    if declared_kind(tree) == "forum":
+    beside = {part for part in tree.iter(etree.Element) if _may_be_beside(part) and is_beside_article(part)}
+    if beside and declared_kind(tree) == "forum":
         beside = {part for part in beside if part.tag in ("header", "aside")}
     shown = _shown_text(_body(tree), beside, MAX_SHOWN_CHARS) if beside or shown is None else shown
     tops = [_first_lines(_shown_text(_main_region(tree), beside, _MAX_TOP_CHARS))]
@@ -330,6 +337,16 @@ def dated_texts(tree: HtmlElement, shown: str | None = None) -> tuple[str, str]:
     if title and (at := shown.find(title)) >= 0:
         tops.append(_first_lines(shown[at + len(title) :]))
     return f"{shown}\n{footer_text(tree)}", "\n".join(tops)
+
+
+_NAMED_PARTS = frozenset({"div", "section", "ul", "ol", "article"})
+
+
+def _may_be_beside(part: etree._Element) -> bool:
+    tag = part.tag
+    if tag in ("header", "aside") or part.get("itemtype") is not None:
+        return True
+    return tag in _NAMED_PARTS and (part.get("class") is not None or part.get("id") is not None)
 
 
 # Characters below either in which a byline is looked for. A guess, the same as for plain text.
@@ -355,17 +372,17 @@ _STAND_INS = [chr(code) for code in range(0x2801, 0x2900)]
 
 def _replace_blanks(tree: HtmlElement) -> dict[int, str]:
     """Replace each kind of blank by a character that the page doesn't use; returns the table that undoes it."""
-    used = set("".join(tree.itertext()))
-    blanks = [blank for blank in _OTHER_BLANKS if blank in used]
-    free = (mark for mark in _STAND_INS if mark not in used)
+    whole = "".join(tree.itertext())
+    blanks = [blank for blank in _OTHER_BLANKS if blank in whole]
+    free = (mark for mark in _STAND_INS if mark not in whole)
     forth = dict(zip(blanks, free, strict=False))
     if forth:
         table = str.maketrans(forth)
         for element in tree.iter(etree.Element):
-            if element.text and not element.text.isascii():
-                element.text = element.text.translate(table)
-            if element.tail and not element.tail.isascii():
-                element.tail = element.tail.translate(table)
+            if (text := element.text) and not text.isascii() and (changed := text.translate(table)) != text:
+                element.text = changed
+            if (tail := element.tail) and not tail.isascii() and (changed := tail.translate(table)) != tail:
+                element.tail = changed
     back = {ord(mark): blank for blank, mark in forth.items()}
     line_end, blank = next(free, ""), next(free, "")
     if blank:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from html import unescape
 from itertools import islice
 from typing import Any
@@ -182,7 +183,7 @@ def is_beside_article(element: etree._Element) -> bool:
     if element.tag in ("nav", "footer", "aside", "form"):
         return True
     names = f"{element.get('class') or ''} {element.get('id') or ''}"
-    if names != " " and _BESIDE.search(names) and element.tag not in ("body", "html", "main"):
+    if names != " " and _names_part_beside(names) and element.tag not in ("body", "html", "main"):
         return next(element.iter("h1"), None) is None
     if element.tag == "header":
         is_sites = all(above.tag not in ("article", "main") for above in element.iterancestors())
@@ -193,6 +194,13 @@ def is_beside_article(element: etree._Element) -> bool:
 _BESIDE = re.compile(
     r"comment(?!ary)|masthead|top-?bar|site-?header|clock|ticker|weather|related|sidebar\b", re.IGNORECASE
 )
+
+
+@lru_cache(maxsize=4096)
+def _names_part_beside(names: str) -> bool:
+    return _BESIDE.search(names) is not None
+
+
 _OTHER_TYPES = re.compile(r"schema\.org/(?:\w*Comments?|Review|Answer|\w*Event|Offer)$")
 
 

@@ -76,9 +76,15 @@ _COLOR = re.compile(
 _NAMED = {"white": "#ffffff", "black": "#000000"}
 
 
+# Each of the patterns has one of these: most declarations have none.
+_MAY_HIDE = re.compile(r"none|hid|collaps|opac|size|-\d\d\d|through|clip|scale|color|height", re.IGNORECASE)
+
+
 @lru_cache(maxsize=4096)
 def hides(declarations: str, *, fades: bool = False) -> bool:
     """Return whether declarations make a text unreadable for good; `fades` where something will lift that."""
+    if not _MAY_HIDE.search(declarations):
+        return False
     fades = fades or (_LIFTED.search(declarations) is not None)
     if fades or ("opacity" in declarations and _MOVED.search(declarations)):
         declarations = _FADE.sub("", declarations)

@@ -45,10 +45,10 @@ def drop_hidden(tree: HtmlElement) -> None:
     ids: set[str] = set()
     for sheet in tree.iter("style"):
         for selectors, declarations in rules_of(sheet.text or ""):
-            if hides(declarations):
-                for selector in selectors.split(","):
-                    if simple := _SIMPLE_SELECTOR.fullmatch(selector.strip()):
-                        (classes if simple[1] == "." else ids).add(simple[2])
+            simple = [found for each in selectors.split(",") if (found := _SIMPLE_SELECTOR.fullmatch(each.strip()))]
+            if simple and hides(declarations):
+                for _, mark, name in (found.group(0, 1, 2) for found in simple):
+                    (classes if mark == "." else ids).add(name)
     is_plain = tree.find(".//style") is None and tree.find(".//link[@rel='stylesheet']") is None
     style = _Style(frozenset(classes), frozenset(ids), is_plain)
     _place_streamed(tree)
@@ -180,18 +180,23 @@ _MAX_HELD = 50
 
 
 def _is_hidden(element: etree._Element, style: _Style) -> bool:
-    attributes = element.attrib
-    if not attributes:
-        return str(element.tag) == "dialog"
-    return bool(
-        "hidden" in attributes
-        or attributes.get("aria-hidden", "").lower() == "true"
-        or (element.tag == "dialog" and "open" not in attributes)
-        or ("style" in attributes and hides(attributes["style"], fades=_is_animated(attributes)))
-        or (style.is_plain and "style" in attributes and _has_color_of_ground(element))
-        or attributes.get("id") in style.ids
-        or (style.classes and not style.classes.isdisjoint(attributes.get("class", "").split()))
-    )
+    is_open = False
+    for name, value in element.items():
+        if name == "class":
+            hides_it = bool(style.classes) and not style.classes.isdisjoint(value.split())
+        elif name == "style":
+            hides_it = hides(value, fades=_is_animated(element.attrib)) or (
+                style.is_plain and _has_color_of_ground(element)
+            )
+        elif name == "id":
+            hides_it = value in style.ids
+        elif name == "open":
+            is_open, hides_it = True, False
+        else:
+            hides_it = name == "hidden" or (name == "aria-hidden" and value.lower() == "true")
+        if hides_it:
+            return True
+    return not is_open and str(element.tag) == "dialog"
 
 
 def _has_color_of_ground(element: etree._Element) -> bool:
@@ -232,8 +237,8 @@ def _waiting_for_scripts(tree: HtmlElement, hidden: list[HtmlElement]) -> HtmlEl
                 walk.skip_subtree()
             else:
                 shown += len((element.text or "").strip())
-        if shown >= _MIN_SHOWN_CHARS:
-            return None
+            if shown >= _MIN_SHOWN_CHARS:
+                return None
     texts = [element for element in hidden if element.tag == "noscript" or not _is_unseen(element)]
     lengths = {element: _length(element) for element in texts}
     longest = max(lengths, key=lambda element: lengths[element], default=None)
@@ -258,8 +263,7 @@ def _length(element: etree._Element) -> int:
 
 # What a control opens
 
-_controls = etree.XPath("//*[@aria-controls or @aria-expanded or @data-toggle or @data-bs-toggle or @role='tab']")
-_ids = etree.XPath("//@id", smart_strings=False)
+_CONTROL_ATTRIBUTES = frozenset({"aria-controls", "aria-expanded", "data-toggle", "data-bs-toggle", "role"})
 _OPENS = frozenset({"collapse", "tab", "pill", "accordion"})
 _MENUS = frozenset({"nav", "header", "footer", "dialog"})
 _NO_PANELS = _MENUS | {"ul", "form", "aside"}
@@ -270,29 +274,49 @@ _MAX_CONTROL_CHARS = 300
 
 def _show_opened(tree: HtmlElement, style: _Style) -> None:
     """Show the panels that a control before them opens, and the words of buttons that open them."""
-    controlled = {name for control in _controls(tree) for name in _controlled_ids(control)}
-    if controlled.isdisjoint(_ids(tree)):
+    targets = {
+        element: ids
+        for element in tree.iter(etree.Element)
+        if not _CONTROL_ATTRIBUTES.isdisjoint(element.keys()) and (ids := _controlled_ids(element))
+    }
+    names = {name for ids in targets.values() for name in ids}
+    if not names:
         return
     opened: list[tuple[etree._Element, etree._Element]] = []
     controls: dict[str, etree._Element] = {}
-    walk = etree.iterwalk(tree, events=("start",))
-    for _, element in walk:
-        if not isinstance(element.tag, str) or element.tag in ("html", "body"):
+    closed: dict[etree._Element, bool] = {tree: False}  # element → whether its inner elements are out of sight
+    for element in [each for each in tree.iter(etree.Element) if each in targets or each.get("id") in names]:
+        above = []
+        for each in element.iterancestors():
+            if each in closed:
+                break
+            above.append(each)
+        for each in reversed(above):
+            closed[each] = closed[each.getparent()] or _is_closed(each, style)
+        parent = element.getparent()
+        if parent is None or element.tag == "body" or closed[parent]:
+            closed[element] = parent is not None and closed[parent]
             continue
         control = controls.get(element.get("id", ""))
         if control is not None and _opens_panel(control, element):
             opened.append((control, element))
+            closed[element] = False
         elif element.tag in _MENUS or _is_hidden(element, style):
-            walk.skip_subtree()
-        elif targets := _controlled_ids(element):
-            controls.update(dict.fromkeys(targets, element))
-        elif _is_unseen(element):
-            walk.skip_subtree()
+            closed[element] = True
+        elif element in targets:
+            controls.update(dict.fromkeys(targets[element], element))
+            closed[element] = False
+        else:
+            closed[element] = _is_unseen(element)
     for control, panel in opened:
         if control.tag == "button":
             control.tag = "div"
         if _is_hidden(panel, style):
             _show(panel, style)
+
+
+def _is_closed(element: etree._Element, style: _Style) -> bool:
+    return element.tag != "body" and (element.tag in _MENUS or _is_hidden(element, style) or _is_unseen(element))
 
 
 def _controlled_ids(element: etree._Element) -> list[str]:

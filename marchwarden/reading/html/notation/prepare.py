@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 from marchwarden.reading.html.notation.formulas import write_formulas
@@ -15,7 +14,6 @@ from marchwarden.reading.html.notation.table_markup import write_tables
 from marchwarden.reading.html.visibility import drop_hidden, remove_elements
 from marchwarden.reading.passages import visible
 
-_disguised = etree.XPath("//*[@data-cfemail]")
 # Hexadecimal digits of an address that a host disguises: one byte is the key. A guess for the longest.
 _DISGUISED = re.compile(r"[0-9a-f]{6,400}", re.IGNORECASE)
 
@@ -36,9 +34,9 @@ def prepare(tree: HtmlElement) -> None:
 
 def _show_addresses(tree: HtmlElement) -> None:
     """Write mail addresses that Cloudflare's script shows in place of "[email protected]"."""
-    for element in _disguised(tree):
+    for element in list(tree.iter("a", "span")):
         code = element.get("data-cfemail")
-        if _DISGUISED.fullmatch(code):
+        if code and _DISGUISED.fullmatch(code):
             key, *letters = bytes.fromhex(code[: len(code) // 2 * 2])
             element[:] = []
             element.text = visible(bytes(letter ^ key for letter in letters).decode("utf-8", "replace"))

@@ -20,7 +20,6 @@ _TAG_OF_ROLE = {
     "gridcell": "td",
 }
 _CELLS = frozenset({"td", "th"})
-_tables_by_role = etree.XPath("//*[(self::div or self::section) and (@role='table' or @role='grid')]")
 # Elements of a page that become parts of tables. A guess that bounds the time.
 _MAX_PARTS = 20_000
 # Cells of a row that are looked at. A guess that bounds the time.
@@ -29,7 +28,7 @@ _MAX_CELLS = 100
 
 def write_tables(tree: HtmlElement) -> None:
     """Give tables by ARIA roles the tags of tables, and cells that name columns that of names. Changes `tree`."""
-    for table in _tables_by_role(tree):
+    for table in [part for part in tree.iter("div", "section") if part.get("role") in ("table", "grid")]:
         for part in islice(table.iter("div", "span", "section", "ul", "li", "p"), _MAX_PARTS):
             if tag := _TAG_OF_ROLE.get(part.get("role", "")):
                 part.tag = tag
