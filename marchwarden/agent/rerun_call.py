@@ -195,7 +195,9 @@ class _Recorded:
         self.ends_without_model = not in_time and not asked_at_end
         steps = [event for event in events[:end] if not isinstance(event, Dropped)]
         turns = sum(isinstance(event, Planned) for event in steps)
-        self.unpicked_turn = turns if self.ends_by_clock and steps and isinstance(steps[-1], Fetched) else None
+        # With a model, the attempts that are missing tell where the time was over.
+        is_unpicked = bool(steps) and isinstance(steps[-1], Fetched) and self.started.engine is None
+        self.unpicked_turn = turns if is_unpicked and self.ends_by_clock else None
         written = next((line.get("result") for line in reversed(trace.raw) if line.get("action") == "result"), None)
         self.result: Mapping[str, Any] | None = written if isinstance(written, dict) else None
         self.lacks = list(self._lacks())
