@@ -15,7 +15,8 @@ Without a path it checks the folder that it is in. Exit codes: 0 verified, 1 dam
 Whoever rewrites everything consistently is not noticed without a signature. What only Marchwarden itself checks
 (`marchwarden verify`, which does it again and compares): that texts, titles, days and addresses are those of the
 pages; that claims are supported by their quotes; gaps and confidence; and the files for people (result.md,
-evidence.html, README.md), which are compared with their sums alone here: whoever changes them can write the sums anew.
+evidence.html, README.md), which are compared with their sums alone here: whoever changes them can write the sums
+anew.
 
 This module imports nothing of ours: every bundle has a copy of it, named verify.py.
 """
