@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -217,6 +218,8 @@ class ResearchCall:
         for lead, outcome in zip(leads, outcomes, strict=True):
             self._keep(lead, outcome)
         self._save()
+        if self.origin.unpicked_turn == self.budget.iterations_run:
+            raise NotRecorded("the time of the recorded call was over", ends_call=True)
         await self._extract(list(self.not_picked), self.sought())
         self._save()
 
@@ -259,7 +262,10 @@ class ResearchCall:
         made by then are kept.
         """
         done: dict[str, tuple[list[Excerpt], Form]] = {}
-        given = await asyncio.to_thread(self._extract_given, pages, aspects, self.tools.embedder)
+        # Where time ends this, the thread goes on: what it counts must not be counted once more at the end.
+        rarity = deepcopy(self.rarity)
+        given = await asyncio.to_thread(self._extract_given, pages, aspects, rarity, self.tools.embedder)
+        self.rarity = rarity
 
         async def pick(one: ExtractGiven) -> None:
             if one.page.query is not None:  # the rows of a statement are what it was written for: all of them count
@@ -275,18 +281,21 @@ class ResearchCall:
                     self._picked(page, *done[page.url])
 
     def _extract_given(
-        self, pages: list[Page], aspects: list[Aspect], embedder: Embedder | None = None
+        self, pages: list[Page], aspects: list[Aspect], rarity: TermRarity, embedder: Embedder | None = None
     ) -> list[ExtractGiven]:
-        """Return what is to be picked from each page. Blocks, for about 30 ms a passage that is embedded."""
+        """Return what is to be picked from each page, and add the pages' terms to `rarity`.
+
+        Blocks, for about 30 ms a passage that is embedded.
+        """
         read = [PageTerms(page) for page in pages]
         for each in read:
-            self.rarity.add(each.own.values())
+            rarity.add(each.own.values())
         places = {lead.url: place for place, lead in enumerate(self.ledger.by_rank(), start=1)}
         relevances = [
             Relevance(
                 each,
                 aspects,
-                rarity=self.rarity,
+                rarity=rarity,
                 position=places.get(each.page.url, len(places) + 1),
                 parameters=self.parameters,
             )
@@ -324,7 +333,7 @@ class ResearchCall:
     async def _finish(self) -> ResearchResult:
         self.tell.now("writing the answer")
         # The time for the model is over, but pages that were read still count.
-        for given in self._extract_given(list(self.not_picked), self.sought()):
+        for given in self._extract_given(list(self.not_picked), self.sought(), self.rarity):
             self._picked(given.page, EXTRACT.model_free(given), "model_free")
         conclusion, model_free = None, self.stages.model is None
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)), suppress(NotRecorded):

@@ -37,10 +37,12 @@ from marchwarden.text.embedding import is_installed, open_embedder
 from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.differences import Difference, FirstStep, differences, first_step
 from marchwarden.trace.events import (
+    Dropped,
     Event,
     FellBack,
     Fetched,
     ModelCalled,
+    Planned,
     Recorder,
     Searched,
     Started,
@@ -191,6 +193,11 @@ class _Recorded:
         end = next((place for place, event in enumerate(events) if isinstance(event, Stopped)), len(events))
         asked_at_end = any(isinstance(event, ModelCalled) for event in events[end:])
         self.ends_without_model = not in_time and not asked_at_end
+        steps = [event for event in events[:end] if not isinstance(event, Dropped)]
+        turns = sum(isinstance(event, Planned) for event in steps)
+        # With a model, the attempts that are missing tell where the time was over.
+        is_unpicked = bool(steps) and isinstance(steps[-1], Fetched) and self.started.engine is None
+        self.unpicked_turn = turns if is_unpicked and self.ends_by_clock else None
         written = next((line.get("result") for line in reversed(trace.raw) if line.get("action") == "result"), None)
         self.result: Mapping[str, Any] | None = written if isinstance(written, dict) else None
         self.lacks = list(self._lacks())
@@ -287,6 +294,7 @@ class _Call:
             kept_program(program, parameters),
             self._recorded.trace.trace_id,
             ends_without_model=self._recorded.ends_without_model and not self._exchange,
+            unpicked_turn=None if self._exchange else self._recorded.unpicked_turn,
         )
         given = Replacements(self._tools(), program, parameters, origin)
         budget = Budget(request.constraints, self._settings.seconds_for(request.depth))

@@ -17,6 +17,7 @@ from dspy import lm15
 
 from marchwarden.budget import Budget, Reservation
 from marchwarden.errors import BudgetExhausted, ModelError, model_error
+from marchwarden.lm.counting import ReportedTokens
 from marchwarden.lm.prompt import is_plausible, prompt_texts, request_hash
 from marchwarden.text.redaction import Redactor
 from marchwarden.trace.events import ModelCalled, Recorder
@@ -163,6 +164,7 @@ class Meter:
         """Number of calls that were refused for want of tokens: optimizers swallow the refusals themselves."""
         self.last_failure: str | None = None
         """Failure of the last attempt, in words without secrets; None where it succeeded, or was cancelled."""
+        self.reported = ReportedTokens()
         self._budget = budget
         self._recorder = recorder
         self._redactor = Redactor(secrets)
@@ -281,6 +283,9 @@ class Meter:
         finish: str | None = None,
     ) -> None:
         charged = self._budget.commit(admission.reservation, bill.tokens)
+        # A charge of the bound says nothing of the prompt: it takes the place of a report that can't be true.
+        if bill.input_tokens and bill.input_tokens != admission.prompt_bound:
+            self.reported.add(admission.request, bill.input_tokens)
         # A provider that reports more tokens than a bound counts in a way that the bound does not know.
         with self._lock:
             self._prompt_correction *= max(1.0, bill.input_tokens / max(admission.prompt_bound, 1))

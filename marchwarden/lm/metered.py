@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from dspy import lm15
 
@@ -101,14 +102,17 @@ class MeteredEngine(_DSPyEngine):
         return admission
 
     async def _counted(self, request: Any) -> tuple[int | None, int]:
-        """Return the count of a prompt's tokens, and the count with a margin.
+        """Return the count of a prompt's tokens, and the count with a margin, or a lower bound by what was reported.
 
         Where there is no count that can be true: None, and a bound.
         """
         counted, bound = await self._inner.count_tokens(request), most_tokens(request)
-        if counted is None or not is_plausible(counted, "\n".join(prompt_texts(request)), bound):
-            return None, self.meter.corrected(bound)
-        return counted, self.meter.corrected(counted + max(MIN_COUNT_MARGIN_TOKENS, counted // COUNT_MARGIN_SHARE))
+        if counted is not None and is_plausible(counted, "\n".join(prompt_texts(request)), bound):
+            bound = counted + max(MIN_COUNT_MARGIN_TOKENS, counted // COUNT_MARGIN_SHARE)
+        else:
+            counted = None
+        learned = await anyio.to_thread.run_sync(self.meter.reported.most_tokens, request)
+        return counted, self.meter.corrected(bound if learned is None else min(bound, learned))
 
     async def _watched(self, request: Any, answer: Answer) -> AsyncIterator[Any]:
         async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]

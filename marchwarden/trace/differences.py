@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -79,19 +79,19 @@ def _differences(then: Mapping[str, Any], now: Mapping[str, Any], path: str, sam
 def _of_list(then: Sequence[Any], now: Sequence[Any], where: str, same: bool) -> Iterator[Difference]:
     before = [_key(each, where) for each in then]
     after = [_key(each, where) for each in now]
-    gone, new = Counter(before) - Counter(after), Counter(after) - Counter(before)
-    for key, each in zip(before, then, strict=True):
-        if gone[key]:
-            gone[key] -= 1
-            yield Difference(where, "removed", then=each)
-        elif key in after:
-            other = now[after.index(key)]
-            if isinstance(each, Mapping) and isinstance(other, Mapping):
-                place = before.index(key)
-                yield from _differences(each, other, f"{where}[{place}].", same)
+    # Entries with the same key, such as two disagreements on one page, are compared in their order.
+    left: dict[str, deque[Any]] = {}
     for key, each in zip(after, now, strict=True):
-        if new[key]:
-            new[key] -= 1
+        left.setdefault(key, deque()).append(each)
+    for place, (key, each) in enumerate(zip(before, then, strict=True)):
+        if not left.get(key):
+            yield Difference(where, "removed", then=each)
+            continue
+        other = left[key].popleft()
+        if isinstance(each, Mapping) and isinstance(other, Mapping):
+            yield from _differences(each, other, f"{where}[{place}].", same)
+    for others in left.values():
+        for each in others:
             yield Difference(where, "added", now=each)
     if before != after and Counter(before) == Counter(after):
         yield Difference(where, "order", then, now)

@@ -12,9 +12,11 @@ Without a path it checks the folder that it is in. Exit codes: 0 verified, 1 dam
 - result, citations, answer, findings, cost: they are what the recorded steps say, field by field;
 - files of a bundle: each has its sum in SHA256SUMS, result.json is the trace's, annotations.jsonld quotes the texts.
 
-Whoever rewrites everything consistently is not noticed without a signature. The files for people (result.md,
-evidence.html, README.md) are compared with their sums alone, which whoever changes them can write anew. Marchwarden
-itself makes them again, and the answer, its confidence and the texts: `marchwarden verify`.
+Whoever rewrites everything consistently is not noticed without a signature. What only Marchwarden itself checks
+(`marchwarden verify`, which does it again and compares): that texts, titles, days and addresses are those of the
+pages; that claims are supported by their quotes; gaps and confidence; and the files for people (result.md,
+evidence.html, README.md), which are compared with their sums alone here: whoever changes them can write the sums
+anew.
 
 This module imports nothing of ours: every bundle has a copy of it, named verify.py.
 """
@@ -292,7 +294,7 @@ def _of_result(evidence: Evidence, lines: list[dict[str, Any]], result: dict[str
     else:
         yield _said("evidence", _evidence_fault(lines, concluded), "the recorded evidence is that of the steps")
         yield _said("answer", _answer_fault(result, concluded), "it says what the recorded claims say, and no more")
-    yield _findings(lines, result)
+    yield _findings(lines, result, concluded)
     yield _said(
         "cost", _cost_fault(lines, result, concluded), "tokens, iterations, time and model are those of the steps"
     )
@@ -354,10 +356,16 @@ def _citation_fault(
             cut_excerpt(excerpt["text"]) == citation["raw_excerpt"]
             and (locator, source["title"], source["published"], source["content_hash"])
             == (citation["locator"], citation["title"], citation["published"], citation["content_hash"])
+            and citation["source"] in _kinds_of(source, concluded["state"])
             and (says if 50 <= len(says) <= 200 else None) == citation["snippet"]
         ):
             return None
     return DAMAGED, "it is none of the excerpts that the result was made from"
+
+
+def _kinds_of(source: dict[str, Any], state: dict[str, Any]) -> set[str]:
+    """Return the kinds that a citation of a source may name: the recorded one, else those of the call's sources."""
+    return {source["source"]} if source.get("source") else {"file", state["kind"].partition(",")[0]}
 
 
 def _page_fault(
@@ -396,6 +404,9 @@ def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> s
             return f"{name} is not what was asked"
     if ledger["question"] != start["question"]:
         return "question is not what was asked"
+    kind = concluded["state"]["kind"]
+    if (start.get("kind") or kind) != kind:
+        return "kind of source is not that of the call"
     fetched = by_action.get("fetch_url", [])
     of_page = ("content_hash", "text_hash", "title", "published")
     for source in ledger["sources"]:
@@ -430,8 +441,9 @@ def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> s
 
 def _bare(text: str) -> str:
     markers, stops, blanks = _RENDERING
-    while (bare := markers.sub("", text)) != text:  # taking one out of `[[1]2]` makes another
-        text = bare
+    bare = markers.sub("", text)
+    while bare != text:  # taking one out of `[[1]2]` makes another
+        text, bare = bare, markers.sub("", bare)
     return blanks.sub("", stops.sub("", text))
 
 
@@ -458,7 +470,7 @@ def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | No
                 return f"“{line[:80]}” is marked with other excerpts than its claim has"
             continue
         if claims:
-            honest = bare in headings or line.startswith(DISAGREEMENT)
+            honest = bare in headings or _is_disagreement(line, result, ledger)
         else:
             details = [each["detail"].rstrip(".") for each in ledger["failures"]]
             honest = line.startswith(NOTHING[0]) or line.endswith(NOTHING[1])
@@ -470,7 +482,27 @@ def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | No
     return None
 
 
-def _findings(lines: list[dict[str, Any]], result: dict[str, Any]) -> Finding:
+def _is_disagreement(line: str, result: dict[str, Any], ledger: dict[str, Any]) -> bool:
+    """Return whether a line of an answer names a recorded disagreement that is open, and cites both its sides."""
+    for conflict in ledger["conflicts"]:
+        sides = [cut_excerpt(ledger["excerpts"][number - 1]["text"]) for number in conflict["sides"]]
+        numbers = [int(number) for number in _MARKER.findall(line)[-2:]]
+        cited = [result["citations"][number - 1]["raw_excerpt"] for number in numbers if number]
+        told = f"{DISAGREEMENT}: {conflict['about']} {''.join(f'[{number}]' for number in numbers)}."
+        if not conflict["resolved"] and line == told and len(cited) == 2 and _same_places(cited, sides, ledger):
+            return True
+    return False
+
+
+def _same_places(cited: list[str], sides: list[str], ledger: dict[str, Any]) -> bool:
+    """Return whether each citation begins where the excerpt beside it does: of two, one may be the longer."""
+    places: dict[str, set[tuple[str, int]]] = {}
+    for each in ledger["excerpts"]:
+        places.setdefault(cut_excerpt(each["text"]), set()).add((each["locator"], each["start"]))
+    return all(places.get(one, set()) & places.get(other, set()) for one, other in zip(cited, sides, strict=True))
+
+
+def _findings(lines: list[dict[str, Any]], result: dict[str, Any], concluded: dict[str, Any] | None) -> Finding:
     assessed = next((line for line in reversed(lines) if line.get("action") == "assess"), None)
     if assessed is None:
         return Finding("findings", UNCHECKED, "no step says what the gaps and the confidence are")
@@ -479,6 +511,16 @@ def _findings(lines: list[dict[str, Any]], result: dict[str, Any]) -> Finding:
     for name, value in told.items():
         if assessed.get(name) != value:
             return Finding("findings", DAMAGED, f"{name} is not what was assessed")
+    if concluded:
+        ledger = concluded["state"]["ledger"]
+        if result["confidence_factors"]["contradiction_detected"] != bool(ledger["conflicts"]):
+            return Finding("findings", DAMAGED, "contradiction_detected is not what the recorded evidence says")
+        aspects = [aspect["text"] for aspect in ledger["aspects"]]
+        told_aspects = result.get("sub_questions")
+        if told_aspects is not None and [each["text"] for each in told_aspects] != aspects:
+            return Finding("findings", DAMAGED, "sub_questions are not those of the recorded evidence")
+        if result.get("worded_by") and (result["worded_by"] == "none") != (not concluded["claims"]):
+            return Finding("findings", DAMAGED, "worded_by is not what the recorded claims say")
     return Finding("findings", VERIFIED, "gaps, discoveries, open questions and confidence are as they were assessed")
 
 
@@ -647,7 +689,9 @@ def main() -> int:
         Finding(
             "recomputed",
             UNCHECKED,
-            "`marchwarden verify` makes answer, confidence, texts, result.md and evidence.html again",
+            "not checked here, but by `marchwarden verify`: that texts, titles, days and addresses are those of the "
+            "pages; that claims are supported by their quotes; gaps and confidence; result.md, evidence.html and "
+            "README.md but for their sums",
             needed=False,
         )
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,11 @@ import pytest
 from dspy import lm15
 
 from marchwarden import __version__
+from marchwarden.agent.recording import CallContext, Origin, Replacements
 from marchwarden.agent.rerun_call import Exchange, Rerun, rerun
+from marchwarden.agent.research import research_in
+from marchwarden.budget import Budget
+from marchwarden.contract import ResearchRequest
 from marchwarden.errors import TraceError
 from marchwarden.evaluation.labels.questions import Question, load_questions
 from marchwarden.lm.scripted import Reply
@@ -20,8 +26,11 @@ from marchwarden.programs import Program
 from marchwarden.programs.keeping import kept_program, read_kept_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import load_settings, shipped
+from marchwarden.sources.source_registry import open_tools
 from marchwarden.store.content_store import Store
+from marchwarden.text.embedding import Embedder
 from marchwarden.trace.reader import Trace, read_trace
+from marchwarden.trace.writer import TraceWriter
 from tests.agent.test_researcher_with_a_model import but, good
 from tests.agent.test_researcher_with_a_model import run as run_with_model
 from tests.corpora import corpus_of
@@ -135,6 +144,32 @@ async def test_a_call_that_ran_out_of_time_ends_where_it_ended_then(tmp_path: Pa
     settings = load_settings(model="extractive", source="snapshot", web=web, max_seconds=1.0, fetch_timeout=60.0)
     done = await run(QUESTION, settings=settings)
     assert_same(await again(done.trace))
+
+
+class SlowEmbedder(Embedder):
+    """An embedder that is busy for longer than a call lasts."""
+
+    def __init__(self) -> None:
+        pass
+
+    def likeness(self, queries: Sequence[str], passages: Sequence[str]) -> Any:
+        time.sleep(1.5)
+        return [[0.0] * len(passages) for _ in queries]
+
+
+async def test_a_call_whose_time_was_over_while_it_ranked_pages_ends_where_it_ended_then(tmp_path: Path) -> None:
+    web = make_web(tmp_path / "web", PAGES)
+    settings = load_settings(model="extractive", source="snapshot", web=web, semantic=False)
+    request = ResearchRequest.model_validate({"question": QUESTION})
+    trace_id = str(uuid.uuid4())
+    tools = replace(open_tools(settings), embedder=SlowEmbedder())
+    with TraceWriter(settings.traces, trace_id) as writer:
+        given = Replacements(tools, None, DEFAULT, Origin())
+        context = CallContext(Budget(request.constraints, 1.0), writer, trace_id, replacements=given)
+        result = await research_in(context, request, settings, None)
+    assert "1931" in result.answer
+    ran = await again(read_trace(writer.path))
+    assert (ran.differences, ran.first) == ([], None)
 
 
 async def test_the_recorded_program_and_parameters_are_used_not_those_in_force_now(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from marchwarden.audit.verdict import verdict
+from marchwarden.audit.verdict import evidence_of_trace, verdict
+from marchwarden.contract import DISAGREEMENT
 from marchwarden.store.content_store import Store
 from marchwarden.trace import standalone_verifier as verifier
 from marchwarden.trace.reader import find_trace
@@ -271,6 +272,22 @@ def added_object(forged: Forgery) -> None:
     forged.seal("sha256:" + "0" * 64)
 
 
+def disagreement_added(forged: Forgery) -> None:
+    forged.result["answer"] += f"\n- {DISAGREEMENT}: 342 chests against 999 [1][2]."
+
+
+def reworded(forged: Forgery) -> None:
+    forged.result["worded_by"] = "none"
+
+
+def sub_question_added(forged: Forgery) -> None:
+    forged.result["sub_questions"].append({"text": "Was it tea at all?", "answered": True})
+
+
+def contradiction(forged: Forgery) -> None:
+    forged.result["confidence_factors"]["contradiction_detected"] ^= True
+
+
 Change = Callable[[Forgery], None]
 
 # Each change, and whether the second forger, who seals anew, is noticed.
@@ -304,6 +321,10 @@ TABLE: dict[str, tuple[Change, bool]] = {
     "the confidence, also where it was assessed": (confidence_everywhere, True),
     "the factors of the confidence": (factors_everywhere, True),
     "a discovery added": (put({"discovery_events": [{"type": "new_source"}]}, lambda f: f.result), True),
+    "a disagreement added": (disagreement_added, True),
+    "who worded the answer": (reworded, True),
+    "a sub-question added": (sub_question_added, True),
+    "a contradiction": (contradiction, True),
     "an open question added": (put({"open_questions": [{"question": "Why?"}]}, lambda f: f.result), True),
     "the tokens": (put({"tokens_used": 7}, lambda f: f.result["cost_metadata"]), True),
     "the iterations": (put({"iterations_run": 9}, lambda f: f.result["cost_metadata"]), True),
@@ -341,6 +362,23 @@ TABLE: dict[str, tuple[Change, bool]] = {
     "a text that the page never had": (other_text, True),
     "an excerpt cut to a word, everywhere": (cut_to_the_everywhere, True),
     "a wholly invented call": (wholly_invented, False),
+}
+
+
+# Changes that are noticed once they are sealed anew, and not by the script that a bundle has.
+BY_MARCHWARDEN_ALONE = {
+    "a claim, also where it is recorded",
+    "gaps deleted or added",
+    "the confidence in a source",
+    "the confidence, also where it was assessed",
+    "the factors of the confidence",
+    "a title, everywhere",
+    "a date, everywhere",
+    "an address, everywhere",
+    "the relevance of an excerpt",
+    "a text hash repointed, everywhere",
+    "a text that the page never had",
+    "an excerpt cut to a word, everywhere",
 }
 
 
@@ -387,6 +425,8 @@ def test_a_change_is_noticed(a_call: Path, tmp_path: Path, name: str) -> None:
         assert state_of(path) == "damaged"
     path.write_bytes(sealed_again(forged.lines))
     assert (state_of(path) != "verified") == also_sealed
+    alone = verifier.verdict_of(verifier.check(evidence_of_trace(path)))
+    assert (alone != "verified") == (also_sealed and name not in BY_MARCHWARDEN_ALONE)
     signature.write_bytes(signed)
     assert state_of(path, (a_call / "key.pub").read_text()) not in ("verified", "unchecked")
 

@@ -13,11 +13,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from dspy import lm15
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marchwarden import research
 from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.lm.counting import ReportedTokens
 from marchwarden.lm.prompt import fewest_tokens
 from marchwarden.server.worker import research_in_worker
 from marchwarden.settings import Settings, load_settings
@@ -45,7 +47,7 @@ USAGES = st.one_of(
     st.sampled_from(["none", [1], 7]),
     st.dictionaries(st.sampled_from(["prompt_tokens", "completion_tokens", "total_tokens"]), LIES),
     st.builds(lambda lie: {"prompt_tokens": 50, "prompt_tokens_details": {"cached_tokens": lie}}, LIES),
-    st.just("a tenth"),
+    st.sampled_from(["a tenth", "honest"]),
 )
 
 
@@ -140,8 +142,8 @@ async def test_no_lie_makes_a_call_over_mcp_cost_more_than_its_budget(lie: int) 
     assert "1931" in result.answer
 
 
-def ask_honestly(tokens: int, usage: Any = "honest") -> tuple[Books, ResearchResult]:
-    books = Books(usage)
+def ask_honestly(tokens: int, usage: Any = "honest", bytes_per_token: float = 4.0) -> tuple[Books, ResearchResult]:
+    books = Books(usage, bytes_per_token)
     with asked(books) as (_, own):
         return books, asyncio.run(research(QUESTION, constraints={"token_budget": tokens}, settings=own))
 
@@ -152,11 +154,41 @@ def test_an_absurd_usage_leaves_the_rest_of_the_budget_to_use() -> None:
     assert not result.cost_metadata.budget_exhausted
 
 
-@pytest.mark.parametrize("tokens", [3000])
-def test_a_server_without_a_count_is_asked_also_on_a_small_budget(tokens: int) -> None:
-    books, result = ask_honestly(tokens)
-    assert books.calls
+@pytest.mark.parametrize("bytes_per_token", [3.4, 4.0])
+def test_a_small_budget_is_used_by_what_a_server_without_a_count_reports(bytes_per_token: float) -> None:
+    books, result = ask_honestly(3000, bytes_per_token=bytes_per_token)
+    assert 0.8 * 3000 <= books.spent <= 3000
     assert books.spent == result.cost_metadata.tokens_used
+
+
+SCHEMA = {"type": "json_schema", "schema": {"type": "object"}}
+
+
+def a_request(text: str, schema: bool = False) -> Any:
+    config = lm15.Config(max_tokens=10, response_format=SCHEMA if schema else None)
+    return lm15.Request(model="m", messages=(lm15.Message.user(text),), config=config)
+
+
+def test_reports_for_other_prompts_bound_a_prompt() -> None:
+    prose = " ".join(SENTENCES) * 5
+    reported = ReportedTokens()
+    assert reported.most_tokens(a_request(prose)) is None
+    reported.add(a_request(prose), 300)
+    bound = reported.most_tokens(a_request(prose * 2))
+    assert bound is not None
+    assert 600 <= bound <= 600 * 1.06 + 20
+    assert reported.most_tokens(a_request(prose, schema=True)) is None  # a schema may cost something
+    reported.add(a_request(prose), 1)  # a lie lowers nothing
+    assert reported.most_tokens(a_request(prose * 2)) == bound
+    in_chinese = reported.most_tokens(a_request("大桥于一九三一年通车"))
+    assert in_chinese is not None
+    assert in_chinese >= 30  # its bytes: nothing was reported for such text
+
+
+def test_a_report_that_is_too_low_lowers_no_bound_below_what_a_tokenizer_counts() -> None:
+    reported = ReportedTokens()
+    reported.add(a_request(SENTENCES[1]), 1)
+    assert (reported.most_tokens(a_request(SENTENCES[1])) or 0) >= 18
 
 
 def test_a_count_below_what_a_text_can_have_is_told() -> None:

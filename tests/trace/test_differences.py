@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from marchwarden.contract import GapCategory
+from marchwarden.contract import DiscoveryEvent, DiscoveryType, GapCategory
 from marchwarden.trace.differences import differences, first_step
 from tests.trace.samples import GAP, a_citation, a_result
 
@@ -72,3 +72,16 @@ def test_calls_go_apart_at_the_first_step_that_did_something_else() -> None:
     assert fewer is not None
     assert more is not None
     assert (fewer.step, fewer.now, more.step, more.then) == (4, None, 0, None)
+
+
+def test_entries_with_the_same_key_are_compared_in_their_order() -> None:
+    both = [
+        DiscoveryEvent(
+            type=DiscoveryType.CONTRADICTION, query="How tall?", reason=reason, source_locator="https://a.example/"
+        )
+        for reason in ("It is at odds with b.example.", "It is at odds with c.example.")
+    ]
+    then = plain(discovery_events=both)
+    assert found(then, plain(discovery_events=both)) == []
+    assert found(then, plain(discovery_events=both[:1])) == [("discovery_events", "removed")]
+    assert found(plain(discovery_events=both[:1]), then) == [("discovery_events", "added")]
