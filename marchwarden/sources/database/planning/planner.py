@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from marchwarden.sources.database.planning.draft import Unclear
 from marchwarden.sources.database.planning.question_links import NotLinked, SchemaNames, link_question
-from marchwarden.sources.database.planning.question_reader import QuestionReader
+from marchwarden.sources.database.planning.question_reader import read_question
 from marchwarden.sources.database.planning.statement_writer import StatementWriter
 from marchwarden.sources.database.schema import Schema
 
@@ -28,7 +28,7 @@ def plan_statement(question: str, schema: Schema, dialect: str = "sqlite") -> st
     except NotLinked as error:
         return NotPlanned(f"“{error}” names nothing in it")
     try:
-        query = QuestionReader(links, schema).read()
+        query = read_question(links, schema)
         return StatementWriter(query, schema, dialect).write()
     except Unclear as error:
         return NotPlanned(str(error))
