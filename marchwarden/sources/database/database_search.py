@@ -144,6 +144,8 @@ class DatabaseReader:
         rows = await select(self.database, checked.sql, schema, seconds)
         if isinstance(rows, Failure):
             return rows
+        if rows.rows and all(cell is None for row in rows.rows for cell in row):
+            return Failure(FailureKind.NO_TEXT, f"the statement gave only empty cells: {checked.sql}")
         tree = sqlglot.parse_one(checked.sql, dialect=dialect_of(self.database))
         return write_rows(
             RowSet(

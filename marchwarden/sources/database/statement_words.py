@@ -119,4 +119,5 @@ def _words_of(node: exp.Expr) -> str:
 
 
 def _words(name: str) -> str:
-    return " ".join(words_of_name(name)) or name
+    # SQLite and DuckDB number the rows in their order.
+    return "place in the table" if name.lower() == "rowid" else " ".join(words_of_name(name)) or name

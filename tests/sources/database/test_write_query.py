@@ -95,7 +95,7 @@ async def test_a_model_sees_what_came_of_its_statement_and_tries_thrice_at_most(
     script, prompts = writing("SELECT nme FROM customer", empty, RIGHT)
     done = await ask(settings, script)
     assert done.result.citations[0].raw_excerpt == "name\nCid Roth"
-    assert "no such column: nme" in prompts[1]
+    assert "there is no column nme: there are customer_id, name, city, age" in prompts[1]
     assert f"{empty}\n-- it gives no rows" in prompts[2]
     script, prompts = writing(*(f"SELECT name FROM customer WHERE age > 9{number}" for number in range(9)))
     done = await ask(settings, script)
@@ -147,6 +147,8 @@ async def test_a_statement_is_written_within_the_token_budget(settings: Settings
         "SELECT name FROM customer UNION SELECT 'Bo'",
         "SELECT name FROM customer WHERE city <> 'Bo Tennant spent most'",
         "SELECT COUNT(*) + 5 FROM customer",
+        'SELECT "Bo Tennant spent most" FROM customer',
+        'SELECT "Bo" FROM (SELECT name AS x FROM customer) AS customer',
     ],
 )
 def test_what_a_model_says_is_no_row(sql: str, schema: Schema) -> None:
@@ -162,12 +164,20 @@ def test_what_a_model_says_is_no_row(sql: str, schema: Schema) -> None:
          "SELECT name, COUNT(*) FROM customer GROUP BY name ORDER BY COUNT(*)"),
         ("SELECT who FROM (SELECT name AS who FROM customer) AS t",
          "SELECT who AS value_1 FROM (SELECT name AS who FROM customer) AS t"),
+        ('SELECT name FROM customer WHERE city = "oslo"', "SELECT name FROM customer WHERE city = 'Oslo'"),
+        ("SELECT c.item FROM customer AS c JOIN orders AS o ON c.customer_id = o.customer_id",
+         "SELECT o.item FROM customer AS c JOIN orders AS o ON c.customer_id = o.customer_id"),
         ("SELECT 100.0 * SUM(CASE WHEN city = 'Oslo' THEN 1 ELSE 0 END) / COUNT(*) FROM customer",
          "SELECT 100.0 * SUM(CASE WHEN city = 'Oslo' THEN 1 ELSE 0 END) / COUNT(*) FROM customer"),
     ],
 )  # fmt: skip
 def test_a_statement_is_written_with_the_tables_own_words(sql: str, grounded: str, schema: Schema) -> None:
     assert ground_statement(sql, QUESTION, schema, "sqlite") == grounded
+
+
+def test_a_column_that_is_elsewhere_is_refused_with_its_place(schema: Schema) -> None:
+    with pytest.raises(StatementRefused, match="item is a column of orders, which must be joined"):
+        ground_statement("SELECT item FROM customer", QUESTION, schema, "sqlite")
 
 
 def test_a_model_is_shown_the_tables_that_a_question_names_without_secrets_and_orders(tmp_path: Path) -> None:

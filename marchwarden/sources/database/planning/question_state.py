@@ -119,7 +119,9 @@ class QuestionState:
         keys = [column for column in found if self.schema.by_name[column.table.lower()].key == (column.name,)]
         if len(keys) == 1 and not self.tables:
             return keys[0]
-        raise Unclear(f"“{link.words}” may be a column of {' or '.join({column.table for column in found})}")
+        raise Unclear(
+            f"“{link.words}” may be a column of {' or '.join(dict.fromkeys(column.table for column in found))}"
+        )
 
     def tables_after(self, link: Link) -> list[Link]:
         place = self.links.index(link)

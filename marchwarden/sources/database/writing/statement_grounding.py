@@ -42,12 +42,26 @@ def ground_statement(sql: str, question: str, schema: Schema, dialect: Dialect) 
         raise StatementRefused(f"it can't be parsed: {str(error).splitlines()[0][:200]}") from None
     if not isinstance(tree, exp.Select | exp.SetOperation):
         raise StatementRefused("only SELECT is allowed")
+    if dialect == "sqlite":
+        _quote_texts(tree, schema)
     _check_constants(tree, question, schema)
+    _find_owners(tree, schema)
     _spell_values(tree, schema)
     known = {column.name.lower() for table in schema.tables for column in table.columns}
     for select in _outer_selects(tree):
         _drop_aliases(select, known)
     return tree.sql(dialect=dialect, comments=False)
+
+
+def _quote_texts(tree: exp.Expr, schema: Schema) -> None:
+    """Write a name in quotation marks that is no column as the text which SQLite takes it for."""
+    known = {column.name.lower() for table in schema.tables for column in table.columns}
+    known |= {column for _, column in schema.hidden}
+    known |= {each.alias.lower() for each in tree.find_all(exp.Alias) if each.alias}
+    for column in list(tree.find_all(exp.Column)):
+        is_quoted = isinstance(column.this, exp.Identifier) and column.this.quoted
+        if is_quoted and not column.table and column.name.lower() not in known:
+            column.replace(exp.Literal.string(column.name))
 
 
 def _check_constants(tree: exp.Expr, question: str, schema: Schema) -> None:
@@ -64,6 +78,36 @@ def _check_constants(tree: exp.Expr, question: str, schema: Schema) -> None:
         for each in select.expressions:
             if each.find(exp.Column, exp.Star) is None and not isinstance(select.parent, exp.Exists):
                 raise StatementRefused(f"it selects {each.sql()}, which is of no table")
+
+
+def _find_owners(tree: exp.Expr, schema: Schema) -> None:
+    """Write a column behind the table that has it, where it stands behind another one and there is only one such."""
+    tables: dict[str, str] = {each.alias_or_name.lower(): each.name.lower() for each in tree.find_all(exp.Table)}
+    own = {each.alias.lower() for each in tree.find_all(exp.Alias, exp.CTE, exp.Subquery) if each.alias}
+    if own & (set(tables) | set(tables.values())) or not set(tables.values()) <= schema.by_name.keys():
+        return  # tables that the statement makes itself have columns of any name
+    for column in tree.find_all(exp.Column):
+        name, place = column.name.lower(), column.table.lower()
+        if isinstance(column.this, exp.Star) or name in own or (place and place not in tables):
+            continue
+        here = [tables[place]] if place else list(tables.values())
+        if any(name in schema.by_name[table].by_name or (table, name) in schema.hidden for table in here):
+            continue
+        owners = [alias for alias, table in tables.items() if name in schema.by_name[table].by_name]
+        if place and len(owners) == 1:
+            column.set("table", exp.to_identifier(owners[0]))
+        elif name != "rowid":
+            raise StatementRefused(_no_column(column, schema, here))
+
+
+def _no_column(column: exp.Column, schema: Schema, here: list[str]) -> str:
+    """Return words for a model: a column is not where the statement looks for it, and where it is."""
+    told = f"there is no column {column.sql()}"
+    elsewhere = [table.name for table in schema.tables if column.name.lower() in table.by_name]
+    if elsewhere:
+        return f"{told}: {column.name} is a column of {' and '.join(elsewhere)}, which must be joined"
+    columns = [each.name for table in dict.fromkeys(here) for each in schema.by_name[table].columns]
+    return f"{told}: there are {', '.join(columns)}"
 
 
 def _spell_values(tree: exp.Expr, schema: Schema) -> None:
