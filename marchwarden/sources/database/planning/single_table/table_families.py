@@ -107,6 +107,19 @@ class Writer:
     def name(self, column: Column) -> str:
         return write_name(column.name, self.dialect)
 
+    def number(self, column: Column) -> str:
+        """Return a column as a number: a text's commas are taken out, and what stands behind its number."""
+        name = self.name(column)
+        if column.is_number:
+            return name
+        bare = f"REPLACE({name}, ',', '')"
+        return f"CAST({bare} AS REAL)" if self.dialect == "sqlite" else f"TRY_CAST({bare} AS DOUBLE)"
+
+    def with_number(self, column: Column) -> list[str]:
+        """Return the condition that a text holds a number; none where each does."""
+        others = self.question.numeric_texts.get(column, ())
+        return [f"{self.name(column)} NOT IN ({', '.join(map(quote_text, others))})"] if others else []
+
     def is_value(self, match: Match, *, wide: bool = False) -> str:
         values = match.wider if wide else match.values
         told = ", ".join(map(quote_text, values))
@@ -200,7 +213,7 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
             column, more = _numeric_near(q, span, number)
             if column is None:
                 return None
-            told.where.append(f"{write.name(column)} {operator} {number}")
+            told.where += [*write.with_number(column), f"{write.number(column)} {operator} {number}"]
             told.used += [span, *more]
             taken |= {place for each in (span, *more) for place in range(each.start, each.end)}
     for place, token in enumerate(q.tokens):
@@ -210,7 +223,7 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
         column, more = _numeric_near(q, span, number)
         if column is None:
             return None
-        told.where.append(f"{write.name(column)} = {number}")
+        told.where += [*write.with_number(column), f"{write.number(column)} = {number}"]
         told.used += [span, *more]
         taken |= {each for each_span in (span, *more) for each in range(each_span.start, each_span.end)}
     return told
@@ -234,7 +247,7 @@ def _numeric_near(q: TableQuestion, span: Span, number: str) -> tuple[Column | N
         named for named in q.columns if 0 <= named.span.start - span.end <= 2 or 0 <= span.start - named.span.end <= 2
     ]
     for named in near:
-        if own := [column for column in named.columns if column.is_number]:
+        if own := [column for column in named.columns if q.is_measure(column)]:
             return own[0], [named.span]
     if re.fullmatch(r"1[5-9]\d\d|20\d\d", number):
         column = q.column_by_words(("year", "season"))
@@ -246,13 +259,13 @@ def _numeric_near(q: TableQuestion, span: Span, number: str) -> tuple[Column | N
 def measure_after(q: TableQuestion, span: Span, word: str) -> tuple[Column, list[Span]] | None:
     """Return the column of numbers that an extreme or a comparison is about."""
     for named in q.named_in(span.end, min(len(q.words), span.end + _MEASURE_WORDS)):
-        if own := [column for column in named.columns if column.is_number]:
+        if own := [column for column in named.columns if q.is_measure(column)]:
             return own[0], [named.span]
         break
     following = q.words[span.end] if span.end < len(q.words) else ""
     for said, more in ((word, []), (following, [Span(span.end, span.end + 1)])):
         column = q.column_by_words(MEASURES.get(said, ()))
-        if column is not None and column.is_number:
+        if column is not None and q.is_measure(column):
             return column, more
     return None
 
@@ -305,10 +318,10 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
     if told is None:
         return None
     used = [span, *more, *told.used, *(head[1] if head else [])]
-    where = [*told.where, *write.without_sums(), f"{write.name(measure)} IS NOT NULL"]
+    where = [*told.where, *write.without_sums(), *write.with_number(measure), f"{write.name(measure)} IS NOT NULL"]
     if is_asked:
-        function = "MAX" if direction == "DESC" else "MIN"
-        return Plan("extreme value", f"{function}({write.name(measure)})", where[:-1], used=used, doubts=told.doubts)
+        order = f"{write.number(measure)} {direction}"
+        return Plan("extreme value", write.name(measure), where, "", order, True, used, told.doubts)
     column = head[0] if head else q.name_column
     if column is None or column in told.columns:
         return None
@@ -317,7 +330,7 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
         write.name(column),
         where,
         "",
-        f"{write.name(measure)} {direction}",
+        f"{write.number(measure)} {direction}",
         True,
         used,
         told.doubts + (head is None),
@@ -437,7 +450,7 @@ def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
         return Plan("alternatives by rows", name, where, name, order, True, used, 1)
     measure, more = measured
     direction = "DESC" if is_high else "ASC"
-    return Plan("alternatives", name, where, "", f"{write.name(measure)} {direction}", True, [*used, *more])
+    return Plan("alternatives", name, where, "", f"{write.number(measure)} {direction}", True, [*used, *more])
 
 
 def _places(spans: Sequence[Span]) -> set[int]:
@@ -473,8 +486,8 @@ def difference(q: TableQuestion, write: Writer) -> Plan | None:
     if measured is None or len(values) != 2:
         return None
     measure, more = measured
-    name = write.name(measure)
-    where = [f"{write.name(column)} IN ({', '.join(map(quote_text, values))})"]
+    name = write.number(measure)
+    where = [f"{write.name(column)} IN ({', '.join(map(quote_text, values))})", *write.with_number(measure)]
     between = q.search(re.compile(r"\bbetween\b|\bthan\b"))
     used = [*spans, span, *more, *([between[1]] if between else [])]
     return Plan("difference", f"MAX({name}) - MIN({name})", where, used=used)
@@ -489,7 +502,7 @@ def total(q: TableQuestion, write: Writer) -> Plan | None:
         return None
     span = asked[1]
     behind = q.named_in(span.end, min(len(q.words), span.end + 4))
-    measures = [(named, column) for named in behind for column in named.columns if column.is_number]
+    measures = [(named, column) for named in behind for column in named.columns if q.is_measure(column)]
     if not measures:
         return None
     named, measure = measures[0]
@@ -497,24 +510,26 @@ def total(q: TableQuestion, write: Writer) -> Plan | None:
     if set(between) & _CLAUSES or q.search(EXTREME) or set(header_words(measure)) & set(LABELS):
         return None
     told = conditions(q, write, [span, named.span])
-    if told is None or any(where.startswith(write.name(measure)) for where in told.where):
+    if told is None or any(where.startswith(write.number(measure)) for where in told.where):
         return None
     summed = q.search(_TOTAL)
     used = [span, named.span, *told.used, *([summed[1]] if summed else [])]
-    name = write.name(measure)
+    name, number = write.name(measure), write.number(measure)
     if mean:
-        return Plan("mean", f"AVG({name})", [*told.where, *write.without_sums()], used=used, doubts=told.doubts)
+        where = [*told.where, *write.without_sums(), *write.with_number(measure)]
+        return Plan("mean", f"AVG({number})", where, used=used, doubts=told.doubts)
     if told.where:
         by_name = (
             q.name_column is not None
             and len(told.where) == 1
             and told.where[0].startswith(write.name(q.name_column) + " =")
         )
-        select = name if by_name else f"SUM({name})"
+        select = name if by_name else f"SUM({number})"
         return Plan("number", select, told.where, used=used, doubts=told.doubts + (not by_name))
     if summed is None or measure is q.table.columns[0]:
         return None
-    return Plan("sum", f"SUM({name})", write.without_sums(), used=used)
+    where = [*write.without_sums(), *write.with_number(measure)]
+    return Plan("sum", f"SUM({number})", where, used=used)
 
 
 _CLAUSES = frozenset({"with", "who", "whose", "that", "have", "had", "has", "which", "in", "on", "at"})

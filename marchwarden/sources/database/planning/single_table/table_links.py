@@ -15,6 +15,13 @@ from marchwarden.sources.database.schema import Column, Table
 
 # Words of a value that are looked for, and values that one run of words may name in part. Guesses.
 _MAX_RUN, _MOST_VALUES = 10, 60
+# Values without a number that a column of numbers may have: `n/a`, a dash. A guess.
+_MOST_OTHERS = 8
+_PLAIN_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?P<unit>)")
+# With a sign or an abbreviation of its unit, and a remark in brackets: `64.28%`, `73 kg (161 lb)`.
+_NUMBER_AND_UNIT = re.compile(
+    r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)? ?(?P<unit>%|[a-zA-Z²³]{0,7})(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]|[†‡*#]+))*"
+)
 
 
 @dataclass(frozen=True)
@@ -50,9 +57,10 @@ class Match:
 class TableQuestion:
     """A question over one table, with its links."""
 
-    def __init__(self, question: str, table: Table) -> None:
+    def __init__(self, question: str, table: Table, dialect: str) -> None:
         self.question = question
         self.table = table
+        self.dialect = dialect
         self.tokens: list[Token] = [token for told in tokens_of(question) for token in _apart(told)]
         self.words = [token.lower for token in self.tokens]
         self.text = " ".join(self.words)
@@ -181,9 +189,29 @@ class TableQuestion:
         return None
 
     @cached_property
+    def numeric_texts(self) -> dict[Column, tuple[str, ...]]:
+        """Columns of text whose values begin with a number, of one unit; each with its values that hold none."""
+        if self.dialect == "postgres":  # whose casts fail at the first other value
+            return {}
+        pattern = _NUMBER_AND_UNIT if self.dialect == "sqlite" else _PLAIN_NUMBER
+        found = {}
+        for column in self.table.columns:
+            if column.is_number or not column.complete or not column.values:
+                continue
+            read = {value: pattern.fullmatch(value.strip()) for value in column.values}
+            units = {match["unit"] for match in read.values() if match}
+            others = tuple(value for value, match in read.items() if not match)
+            if len(units) == 1 and len(others) <= min(_MOST_OTHERS, 0.2 * len(read)):
+                found[column] = others
+        return found
+
+    def is_measure(self, column: Column) -> bool:
+        return column.is_number or column in self.numeric_texts
+
+    @cached_property
     def name_column(self) -> Column | None:
         """The column that tells rows apart: the first one of text with nearly as many values as any."""
-        texts = [column for column in self.table.columns if column.values and not column.is_number]
+        texts = [column for column in self.table.columns if column.values and not self.is_measure(column)]
         most = max((len(column.values) for column in texts), default=0)
         return next((column for column in texts if len(column.values) >= 0.8 * most), None)
 

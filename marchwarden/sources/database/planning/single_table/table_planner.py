@@ -55,7 +55,7 @@ def plan_over_table(question: str, schema: Schema, dialect: str) -> str | None:
     is_alone = len(schema.tables) == 1
     found = []
     for table in schema.tables:
-        asked = TableQuestion(question, table)
+        asked = TableQuestion(question, table, dialect)
         write = Writer(asked, dialect)
         plan = next((plan for family in FAMILIES if (plan := family(asked, write)) is not None), None)
         if plan is not None and _is_certain(plan, asked.left_over(plan.used), is_alone=is_alone, dialect=dialect):
