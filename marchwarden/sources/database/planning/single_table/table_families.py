@@ -262,8 +262,8 @@ def measure_after(q: TableQuestion, span: Span, word: str) -> tuple[Column, list
         if own := [column for column in named.columns if q.is_measure(column)]:
             return own[0], [named.span]
         break
-    following = q.words[span.end] if span.end < len(q.words) else ""
-    for said, more in ((word, []), (following, [Span(span.end, span.end + 1)])):
+    behind = range(span.end, min(len(q.words), span.end + 3))
+    for said, more in ((word, []), *((q.words[place], [Span(place, place + 1)]) for place in behind)):
         column = q.column_by_words(MEASURES.get(said, ()))
         if column is not None and q.is_measure(column):
             return column, more
@@ -502,18 +502,20 @@ def total(q: TableQuestion, write: Writer) -> Plan | None:
         return None
     span = asked[1]
     behind = q.named_in(span.end, min(len(q.words), span.end + 4))
-    measures = [(named, column) for named in behind for column in named.columns if q.is_measure(column)]
+    measures = [(named.span, column) for named in behind for column in named.columns if q.is_measure(column)]
+    if not behind and (implied := measure_after(q, span, "")) and implied[1]:
+        measures = [(implied[1][0], implied[0])]
     if not measures:
         return None
-    named, measure = measures[0]
-    between = q.words[span.end : named.span.start]
+    place, measure = measures[0]
+    between = q.words[span.end : place.start]
     if set(between) & _CLAUSES or q.search(EXTREME) or set(header_words(measure)) & set(LABELS):
         return None
-    told = conditions(q, write, [span, named.span])
+    told = conditions(q, write, [span, place])
     if told is None or any(where.startswith(write.number(measure)) for where in told.where):
         return None
     summed = q.search(_TOTAL)
-    used = [span, named.span, *told.used, *([summed[1]] if summed else [])]
+    used = [span, place, *told.used, *([summed[1]] if summed else [])]
     name, number = write.name(measure), write.number(measure)
     if mean:
         where = [*told.where, *write.without_sums(), *write.with_number(measure)]
@@ -548,7 +550,9 @@ def count(q: TableQuestion, write: Writer) -> Plan | None:
     behind = q.named_in(span.end, min(len(q.words), span.end + 2))
     spans = [span, *(named.span for named in behind[:1])]
     told = conditions(q, write, spans, wide=True)
-    if told is None or set(told.columns) == {q.name_column} or len(set(told.columns)) < len(told.columns):
+    if told is None or len(set(told.columns)) < len(told.columns):
+        return None
+    if set(told.columns) == {q.name_column} and all(" = " in where for where in told.where):
         return None  # the rows of one name are one: something of them is counted that the table does not say
     if told.where:
         summed = q.search(_TOTAL)
@@ -573,17 +577,22 @@ def count(q: TableQuestion, write: Writer) -> Plan | None:
     return Plan("count all", "COUNT(*)", write.without_sums(), used=[*used, *noun], doubts=not behind)
 
 
+# Begins of questions for the names of rows.
+_NAMES = re.compile(r"(?:which|name|who|list|tell me)\b")
+
+
 def look_up(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `which country is Haifa in`, `who won in 1951`: a column of the rows that the values name."""
     if q.search(EXTREME) or q.search(_POSITION) or q.search(_HOW_MANY) or q.search(_MEAN) or q.search(_TOTAL):
         return None
     head = head_column(q)
-    if head is None:
+    if head is None and (q.name_column is None or not _NAMES.match(q.text)):
         return None
-    column, spans = head
+    column, spans = head or (q.name_column, [])
     told = conditions(q, write, spans, column)
     if told is None or not told.where:
         return None
+    told.doubts += head is None
     if any(where.startswith(f"{write.name(column)} ") for where in told.where if column.is_number):
         return None
     if column in told.columns:

@@ -58,6 +58,8 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "long": ("length", "duration"),
     "tall": ("height",),
     "old": ("age",),
+    "medals": ("total",),
+    "medal": ("total",),
 }
 # Columns that a question word asks for.
 ASKED: dict[str, tuple[str, ...]] = {
