@@ -165,6 +165,7 @@ def test_what_a_model_says_is_no_row(sql: str, schema: Schema) -> None:
         ("SELECT who FROM (SELECT name AS who FROM customer) AS t",
          "SELECT who AS value_1 FROM (SELECT name AS who FROM customer) AS t"),
         ('SELECT name FROM customer WHERE city = "oslo"', "SELECT name FROM customer WHERE city = 'Oslo'"),
+        ("SELECT customers.name FROM Customers", "SELECT customer.name FROM customer"),
         ("SELECT c.item FROM customer AS c JOIN orders AS o ON c.customer_id = o.customer_id",
          "SELECT o.item FROM customer AS c JOIN orders AS o ON c.customer_id = o.customer_id"),
         ("SELECT 100.0 * SUM(CASE WHEN city = 'Oslo' THEN 1 ELSE 0 END) / COUNT(*) FROM customer",

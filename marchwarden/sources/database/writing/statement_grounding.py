@@ -13,7 +13,8 @@ from sqlglot import expressions as exp
 from sqlglot.errors import SqlglotError
 
 from marchwarden.sources.database.allow_list import Dialect, StatementRefused
-from marchwarden.sources.database.schema import Schema
+from marchwarden.sources.database.planning.question_links import stem_of
+from marchwarden.sources.database.schema import Schema, words_of_name
 
 # Numbers of percentages and of counts by cases.
 _FACTORS = frozenset({"0", "1", "100", "0.0", "1.0", "100.0"})
@@ -45,6 +46,7 @@ def ground_statement(sql: str, question: str, schema: Schema, dialect: Dialect) 
     if dialect == "sqlite":
         _quote_texts(tree, schema)
     _check_constants(tree, question, schema)
+    _name_tables(tree, schema)
     _find_owners(tree, schema)
     _spell_values(tree, schema)
     known = {column.name.lower() for table in schema.tables for column in table.columns}
@@ -78,6 +80,27 @@ def _check_constants(tree: exp.Expr, question: str, schema: Schema) -> None:
         for each in select.expressions:
             if each.find(exp.Column, exp.Star) is None and not isinstance(select.parent, exp.Exists):
                 raise StatementRefused(f"it selects {each.sql()}, which is of no table")
+
+
+def _name_tables(tree: exp.Expr, schema: Schema) -> None:
+    """Write a table's name as the schema does, where the statement has its singular or plural."""
+    own = {each.alias.lower() for each in tree.find_all(exp.CTE)}
+    stems: dict[tuple[str, ...], list[str]] = {}
+    for table in schema.tables:
+        stems.setdefault(_stems(table.name), []).append(table.name)
+    for each in list(tree.find_all(exp.Table)):
+        said = each.name.lower()
+        meant = stems.get(_stems(each.name), [])
+        if said in schema.by_name or said in own or len(meant) != 1 or not isinstance(each.this, exp.Identifier):
+            continue
+        each.set("this", exp.to_identifier(meant[0]))
+        if not each.alias:
+            for column in (column for column in tree.find_all(exp.Column) if column.table.lower() == said):
+                column.set("table", exp.to_identifier(meant[0]))
+
+
+def _stems(name: str) -> tuple[str, ...]:
+    return tuple(stem_of(word) for word in words_of_name(name))
 
 
 def _find_owners(tree: exp.Expr, schema: Schema) -> None:
