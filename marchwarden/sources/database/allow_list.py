@@ -133,9 +133,10 @@ def _check_node(node: exp.Expr) -> None:
 
 
 def _is_shortening(node: exp.Replace) -> bool:
-    old, new = node.expression, node.args.get("replacement")
-    are_texts = isinstance(old, exp.Literal) and old.is_string and isinstance(new, exp.Literal) and new.is_string
-    return are_texts and len(old.name) > 0 and len(new.name) <= len(old.name)
+    old, new = node.args.get("expression"), node.args.get("replacement")
+    if not (isinstance(old, exp.Literal) and old.is_string and isinstance(new, exp.Literal) and new.is_string):
+        return False
+    return len(old.name) >= max(1, len(new.name))
 
 
 def _check_table(node: exp.Table, schema: Schema, own: frozenset[str]) -> dict[str, None]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden.sources.database.allow_list import check_statement
 from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
 from marchwarden.sources.database.rows_process import run_job
 from marchwarden.sources.database.schema import Schema
@@ -81,3 +82,21 @@ def test_words_that_change_a_question_are_not_passed_over(question: str, schema:
 
 def test_rows_of_a_table_without_an_order_have_no_place(schema: Schema) -> None:
     assert isinstance(plan_statement("which rider is listed after bo tennant?", schema, "postgres"), NotPlanned)
+
+
+def test_a_folder_of_one_file_is_read_so_too_with_numbers_that_are_text(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    rows = ('Lunde,"12,300"', 'Ekeby,"9,870"', "Torsvik,n/a", "Aas,1", "Bo,2", "Vik,3")
+    (tmp_path / "towns.csv").write_text("town,people\n" + "\n".join(rows))
+    job = {"engine": "files", "target": str(tmp_path), "seconds": 10, "most_values": 100}
+    schema = Schema.of(run_job({**job, "do": "describe"}))
+    for question, found in (
+        ("which town has the most people?", [["Lunde"]]),
+        ("which town is listed after Ekeby?", [["Torsvik"]]),
+        ("what is the difference in people between Lunde and Ekeby?", [["2430.0"]]),
+    ):
+        planned = plan_statement(question, schema, "duckdb")
+        assert isinstance(planned, str), planned
+        sql = check_statement(planned, "duckdb", schema).sql
+        told = run_job({**job, "do": "select", "statement": sql, "most_rows": 9, "most_bytes": 999})
+        assert told["rows"] == found

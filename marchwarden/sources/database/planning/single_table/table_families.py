@@ -586,13 +586,16 @@ def look_up(q: TableQuestion, write: Writer) -> Plan | None:
     if q.search(EXTREME) or q.search(_POSITION) or q.search(_HOW_MANY) or q.search(_MEAN) or q.search(_TOTAL):
         return None
     head = head_column(q)
-    if head is None and (q.name_column is None or not _NAMES.match(q.text)):
+    is_named = head is None and q.name_column is not None and _NAMES.match(q.text) is not None
+    if is_named and q.name_column is not None:
+        head = (q.name_column, [])
+    if head is None:
         return None
-    column, spans = head or (q.name_column, [])
+    column, spans = head
     told = conditions(q, write, spans, column)
     if told is None or not told.where:
         return None
-    told.doubts += head is None
+    told.doubts += is_named
     if any(where.startswith(f"{write.name(column)} ") for where in told.where if column.is_number):
         return None
     if column in told.columns:
