@@ -18,7 +18,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
-from evals.database.comparing import is_same, share, summary
+from evals.database.comparing import share, summary
+from marchwarden.evaluation.scoring.row_comparison import is_same
 from marchwarden.sources.database.allow_list import StatementRefused, check_statement
 from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
 from marchwarden.sources.database.rows_process import run_job

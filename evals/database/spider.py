@@ -12,7 +12,8 @@ import json
 import sqlite3
 from pathlib import Path
 
-from evals.database.comparing import is_same, summary
+from evals.database.comparing import summary
+from marchwarden.evaluation.scoring.row_comparison import is_same
 from marchwarden.observations import content_hash
 from marchwarden.sources.database.allow_list import check_statement
 from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement

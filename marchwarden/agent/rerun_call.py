@@ -32,6 +32,7 @@ from marchwarden.sources.recorded_tools import Missing, RecordedReader, Recorded
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.sources.tools import WORKS, Tools
 from marchwarden.stages.registry import program_in_force, without_stale
+from marchwarden.stages.write_query import WRITE_QUERY
 from marchwarden.store.content_store import Store
 from marchwarden.text.embedding import is_installed, open_embedder
 from marchwarden.text.redaction import secrets_of
@@ -316,7 +317,7 @@ class _Call:
 
     def _tools(self) -> Tools:
         recorded, live = self._recorded, self._exchange.live & {"search", "fetch"}
-        search = RecordedSearch(recorded.searches, self._missing)
+        search = RecordedSearch(recorded.searches, self._missing, spent=self._spent_in_searches())
         # Of the addresses of a cited work, that is read which was read then.
         known = {fetch.url for fetch in recorded.fetches}
         known |= {hit.url for each in recorded.searches for hit in each.hits}
@@ -328,6 +329,7 @@ class _Call:
             address=lambda url: url if url in known else None,
             citations=search if any(each.query.startswith(WORKS) for each in recorded.searches) else None,
             web=recorded.started.web,
+            begin=search.begin,
         )
         if not live:
             return tools
@@ -337,6 +339,23 @@ class _Call:
             search=today_s.search if "search" in live else tools.search,
             fetcher=today_s.fetcher if "fetch" in live else tools.fetcher,
         )
+
+    @property
+    def _repeats_writing(self) -> bool:
+        """True where recorded searches, which ran the stage `write_query`, stand for their model calls as well."""
+        return self._has_model and not self._is_model_live and "search" not in self._exchange.live
+
+    def _spent_in_searches(self) -> dict[str, list[ModelCalled | FellBack]]:
+        """Return what each search spent on writing statements, by its query."""
+        spent: dict[str, list[ModelCalled | FellBack]] = {}
+        open_events: list[ModelCalled | FellBack] = []
+        for event in self._recorded.events if self._repeats_writing else ():
+            if isinstance(event, ModelCalled | FellBack) and event.stage == WRITE_QUERY.name:
+                open_events.append(event)
+            elif isinstance(event, Searched):
+                spent.setdefault(event.query, []).extend(open_events)
+                open_events = []
+        return spent
 
     def _connect(self) -> Connect | None:
         """Return the way to the model; None where there is none, and for the usual one."""
@@ -350,7 +369,14 @@ class _Call:
         assert features is not None, "_check_answers has looked"
         inner = resolve(self._settings) if self._may_ask else None
         note = partial(self._missing.note, self._missing.prompts)
-        attempts, too_slow = _attempts_of(self._recorded.events)
+        events = [
+            each
+            for each in self._recorded.events
+            if not (
+                self._repeats_writing and isinstance(each, ModelCalled | FellBack) and each.stage == WRITE_QUERY.name
+            )
+        ]
+        attempts, too_slow = _attempts_of(events)
         engine = ReplayedEngine(attempts, features, note, inner, too_slow=too_slow)
         secrets = secrets_of(self._settings)
         return lambda settings, budget, recorder: Model(settings.model_id, engine, budget, recorder, secrets=secrets)

@@ -6,10 +6,10 @@ answered as well as the trace allows, and noted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from anyio import to_thread
 
@@ -31,7 +31,18 @@ from marchwarden.observations import (
 from marchwarden.sources.tools import Relation, query_for
 from marchwarden.store.content_store import Store
 from marchwarden.text.ranking import rank
-from marchwarden.trace.events import FailureRecord, Fetched, HitRecord, NoticeRecord, Searched
+from marchwarden.trace.events import (
+    FailureRecord,
+    FellBack,
+    Fetched,
+    HitRecord,
+    ModelCalled,
+    NoticeRecord,
+    Searched,
+)
+
+if TYPE_CHECKING:
+    from marchwarden.stages.stage import Stages
 
 # Failures of the way to a page, which say nothing of its bytes: they are given again as they were.
 _ON_THE_WAY = frozenset(
@@ -72,15 +83,29 @@ class Missing:
 class RecordedSearch:
     """The searches of one call. A query that it did not make is answered from all the hits that it got."""
 
-    def __init__(self, searches: Sequence[Searched], missing: Missing) -> None:
+    def __init__(
+        self,
+        searches: Sequence[Searched],
+        missing: Missing,
+        *,
+        spent: Mapping[str, Sequence[ModelCalled | FellBack]] | None = None,
+    ) -> None:
+        """Make a search. `spent` has the events of a stage that was run by the search itself, by query."""
         self.name = searches[0].provider if searches else "recorded"
         self._outcomes: dict[str, SearchOutcome] = {}
         self._missing = missing
+        self._spent = dict(spent or {})
+        self._stages: Stages | None = None
         for each in searches:
             self._outcomes.setdefault(each.query, _search_outcome(each))
 
+    def begin(self, question: str, stages: Stages) -> None:
+        self._stages = stages
+
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """Return the recorded outcome for `query`. Raises NotRecorded where the call's time was over before it."""
+        if self._stages is not None:
+            self._stages.repeat(self._spent.pop(query, ()))
         if known := self._outcomes.get(query):
             return known
         self._missing.note(self._missing.queries, query)

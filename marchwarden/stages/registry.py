@@ -18,12 +18,14 @@ from marchwarden.stages.score_confidence import CONFIDENCE
 from marchwarden.stages.stage import Stage
 from marchwarden.stages.synthesize import SYNTHESIZE
 from marchwarden.stages.verify_claims import VERIFY
+from marchwarden.stages.write_query import WRITE_QUERY
 
 if TYPE_CHECKING:
     import dspy
 
 STAGES: dict[str, Stage[Any, Any]] = {
-    stage.name: stage for stage in (PLAN, EXTRACT, SYNTHESIZE, VERIFY, GAPS, DISCOVERIES, OPEN_QUESTIONS, CONFIDENCE)
+    stage.name: stage
+    for stage in (PLAN, EXTRACT, SYNTHESIZE, VERIFY, GAPS, DISCOVERIES, OPEN_QUESTIONS, CONFIDENCE, WRITE_QUERY)
 }
 
 

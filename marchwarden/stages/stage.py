@@ -19,7 +19,7 @@ from pydantic import PydanticUserError, TypeAdapter
 
 from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, Limit, ModelError, NotRecorded
-from marchwarden.trace.events import Dropped, FellBack, Recorder
+from marchwarden.trace.events import Dropped, FellBack, ModelCalled, Recorder
 
 if TYPE_CHECKING:
     import dspy
@@ -129,6 +129,10 @@ class Stages(Protocol):
         """Free the tokens that are still set aside for a stage."""
         ...
 
+    def repeat(self, events: Sequence[ModelCalled | FellBack]) -> None:
+        """Charge and record again what a recorded call spent on a stage that a re-run does not run."""
+        ...
+
 
 @dataclass(frozen=True)
 class WithoutModel:
@@ -142,6 +146,14 @@ class WithoutModel:
 
     def give_back(self, stage: Stage[Any, Any]) -> None:
         pass
+
+    def repeat(self, events: Sequence[ModelCalled | FellBack]) -> None:
+        pass
+
+
+def _is_out_of_tokens(event: FellBack) -> bool:
+    """Return whether a stage went on without the model for want of tokens, as the budget words it."""
+    return event.reason.startswith(f"{event.stage} needs ")
 
 
 class StageRunner:
@@ -245,6 +257,17 @@ class StageRunner:
 
     def give_back(self, stage: Stage[Any, Any]) -> None:
         self._budget.set_aside(stage.name, 0)
+
+    def repeat(self, events: Sequence[ModelCalled | FellBack]) -> None:
+        for event in events:
+            self._recorder.record(event)
+            if isinstance(event, FellBack):
+                if _is_out_of_tokens(event):
+                    self._budget.ran_out("tokens")
+                continue
+            held = self._budget.reserve(event.stage, event.charged_tokens)
+            self._budget.commit(held, event.charged_tokens)
+            self._has_answered = self._has_answered or event.error is None
 
     async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
         import dspy

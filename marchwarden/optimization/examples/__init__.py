@@ -15,6 +15,7 @@ from marchwarden.optimization.examples.judgements.verify_examples import VERIFY_
 from marchwarden.optimization.examples.labelled_web import LabelledWeb, labelled_web
 from marchwarden.optimization.examples.open_question_examples import OPEN_QUESTIONS_SET
 from marchwarden.optimization.examples.plan_examples import PLAN_SET
+from marchwarden.optimization.examples.queries.query_examples import WRITE_QUERY_SET
 from marchwarden.optimization.examples.stage_example import AnyStageSet, Example, Feedback, StageSet
 from marchwarden.optimization.examples.synthesize_examples import SYNTHESIZE_SET
 
@@ -29,6 +30,7 @@ STAGE_SETS: dict[str, AnyStageSet] = {
         DISCOVERIES_SET,
         OPEN_QUESTIONS_SET,
         CONFIDENCE_SET,
+        WRITE_QUERY_SET,
     )
 }
 

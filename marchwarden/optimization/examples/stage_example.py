@@ -7,13 +7,13 @@ from what the example shows and what its labels know.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from marchwarden.evaluation.labels.questions import Question
+from marchwarden.evaluation.labels.questions import Question, Split
 from marchwarden.evidence.question import VAGUE_TERMS
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import coverage, terms
@@ -68,9 +68,13 @@ class StageSet(Generic[Given, Output, Gold]):
     give none. It says nothing that only labels or unshown pages say, categories aside."""
     forecast: Callable[[Example[Given, Gold], Output], tuple[float, bool]] | None = None
     """Probability that an output states, 0–1, and whether it came true; None for a stage that states none."""
+    labelled: Callable[[Collection[Split]], list[Example[Given, Gold]]] | None = None
+    """Examples of some splits, of a stage with labels of its own; None where the questions give the examples."""
 
     async def examples_on(self, questions: Sequence[Question], web: LabelledWeb) -> list[Example[Given, Gold]]:
-        """Build the examples of all questions. What shares a web reads its pages once."""
+        """Build the examples of all questions, or of their splits. What shares a web reads its pages once."""
+        if self.labelled is not None:
+            return self.labelled({question.split for question in questions})
         return [example for question in questions for example in await self.build(question, web)]
 
     def demonstration(self, example: Example[Given, Gold]) -> dict[str, Any] | None:

@@ -41,7 +41,7 @@ _FUNCTIONS: tuple[type[exp.Expr], ...] = (
     exp.Rank, exp.DenseRank, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.Stddev,
     exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop, exp.Median, exp.PercentileCont,
     exp.PercentileDisc, exp.StrPosition, exp.Floor, exp.Ceil, exp.Sqrt, exp.Pow, exp.Ln, exp.Exp, exp.Sign,
-    exp.Greatest, exp.Least, exp.GroupConcat, exp.ToChar, exp.TimestampDiff,
+    exp.Greatest, exp.Least, exp.GroupConcat, exp.ToChar, exp.TimestampDiff, exp.Replace,
 )  # fmt: skip
 # Types that a value may be cast to. Others look names up in the catalogue, as 'pg_authid'::regclass does.
 _TYPES = frozenset(
@@ -115,6 +115,9 @@ def _check_node(node: exp.Expr) -> None:
         raise StatementRefused(f"{node.key.upper()} is not allowed")
     if isinstance(node, exp.Anonymous) and node.name.lower() not in _NAMED:
         raise StatementRefused(f"the function {node.name} is not allowed")
+    # A replacement that is longer than what it replaces can make a value of any size.
+    if isinstance(node, exp.Replace) and not _is_shortening(node):
+        raise StatementRefused("REPLACE is allowed with a constant that is replaced by one that is no longer")
     if isinstance(node, exp.Select):
         strange = [
             name for name in ("into", "locks", "kind", "hint", "laterals", "sample", "connect") if node.args.get(name)
@@ -127,6 +130,13 @@ def _check_node(node: exp.Expr) -> None:
         not isinstance(node.this, exp.DataType.Type) or node.this.name not in _TYPES
     ):
         raise StatementRefused(f"the type {node.sql()} is not allowed")
+
+
+def _is_shortening(node: exp.Replace) -> bool:
+    old, new = node.args.get("expression"), node.args.get("replacement")
+    if not (isinstance(old, exp.Literal) and old.is_string and isinstance(new, exp.Literal) and new.is_string):
+        return False
+    return len(old.name) >= max(1, len(new.name))
 
 
 def _check_table(node: exp.Table, schema: Schema, own: frozenset[str]) -> dict[str, None]:

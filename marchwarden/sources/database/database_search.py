@@ -33,6 +33,7 @@ from marchwarden.sources.database.planning.planner import NotPlanned, plan_state
 from marchwarden.sources.database.reader_process import describe, select
 from marchwarden.sources.database.schema import Schema
 from marchwarden.sources.database.statement_words import describe_statement
+from marchwarden.sources.database.writing.query_writer import write_query
 from marchwarden.text.ranking import coverage, terms
 
 if TYPE_CHECKING:
@@ -85,6 +86,18 @@ class DatabaseReader:
         self._statements[locator] = checked
         return locator
 
+    async def try_statement(self, sql: str) -> tuple[str, bool] | Failure:
+        """Return the locator of a statement's rows and whether there are any, or the failure of check or run."""
+        schema, locator = await self.schema(), await self.add(sql)
+        if isinstance(schema, Failure):
+            return schema
+        if isinstance(locator, Failure):
+            return locator
+        found = await select(self.database, self._statements[locator].sql, schema, self._seconds)
+        if isinstance(found, Failure):
+            return found
+        return locator, any(cell is not None for row in found.rows for cell in row)
+
     def statement(self, locator: str) -> Checked | None:
         return self._statements.get(locator)
 
@@ -131,6 +144,8 @@ class DatabaseReader:
         rows = await select(self.database, checked.sql, schema, seconds)
         if isinstance(rows, Failure):
             return rows
+        if rows.rows and all(cell is None for row in rows.rows for cell in row):
+            return Failure(FailureKind.NO_TEXT, f"the statement gave only empty cells: {checked.sql}")
         tree = sqlglot.parse_one(checked.sql, dialect=dialect_of(self.database))
         return write_rows(
             RowSet(
@@ -152,13 +167,19 @@ class DatabaseReader:
 
 
 class DatabaseSearch:
-    """Search of one database: the hits are statements that answer the question of the call, or a part of it."""
+    """Search of one database: the hits are statements that answer the question of the call, or a part of it.
+
+    The rules plan them. Where they leave a question alone, and there is a model, it writes the statement.
+    """
 
     def __init__(self, reader: DatabaseReader) -> None:
         self.name = f"{DATABASE}{reader.database.name}"
         self._reader = reader
         self._question: str | None = None
         self._stages: Stages | None = None
+        self._written: dict[str, SearchHit | Failure] = {}
+        """Results of the model by question, since each query of a call is for the same question."""
+        self._writing = Lock()
 
     def begin(self, question: str, stages: Stages) -> None:
         """Take the question as it was asked: a query of keywords lacks the words that say what is to be counted."""
@@ -169,9 +190,12 @@ class DatabaseSearch:
         began = time.monotonic()
         found: SearchHit | Failure | None = None
         if source_filter.allows(""):
-            found = await self._find(self._question or query)
+            asked = self._question or query
+            found = await self._find(asked)
             if isinstance(found, Failure) and (part := self._part(query)):
-                found = await self._find(part)
+                asked, found = part, await self._find(part)
+            if isinstance(found, Failure) and found.kind is FailureKind.NOT_UNDERSTOOD:
+                found = await self._write(asked, found)
         seconds = time.monotonic() - began
         if isinstance(found, SearchHit):
             return SearchOutcome(query, self.name, (found,), seconds=seconds)
@@ -202,10 +226,29 @@ class DatabaseSearch:
             )
         return await self._hit(planned)
 
+    async def _write(self, question: str, not_planned: Failure) -> SearchHit | Failure:
+        """Return the hit of a statement that the model writes, or the failure, with the reason of the rules."""
+        schema = await self._reader.schema()
+        if self._stages is None or isinstance(schema, Failure):
+            return not_planned
+        async with self._writing:
+            if question not in self._written:
+                dialect = dialect_of(self._reader.database)
+                found = await write_query(question, schema, dialect, self._stages, self._reader.try_statement)
+                if isinstance(found, str):
+                    self._written[question] = self._hit_at(found)
+                elif found is None:
+                    return not_planned
+                else:
+                    detail = f"{not_planned.detail}. {found.detail[:1].upper()}{found.detail[1:]}"
+                    self._written[question] = Failure(found.kind, detail)
+            return self._written[question]
+
     async def _hit(self, sql: str) -> SearchHit | Failure:
         locator = await self._reader.add(sql)
-        if isinstance(locator, Failure):
-            return locator
+        return locator if isinstance(locator, Failure) else self._hit_at(locator)
+
+    def _hit_at(self, locator: str) -> SearchHit:
         checked = self._reader.statement(locator)
         assert checked is not None
         tree = sqlglot.parse_one(checked.sql, dialect=dialect_of(self._reader.database))

@@ -22,7 +22,7 @@ _MAX_VALUE_BYTES, _MAX_SQL_BYTES = 1_000_000, 20_000
 FUNCTIONS = frozenset(
     {
         "count", "sum", "total", "avg", "min", "max", "abs", "round", "lower", "upper", "length", "trim",
-        "ltrim", "rtrim", "coalesce", "ifnull", "nullif", "substr", "substring", "instr", "date", "time",
+        "ltrim", "rtrim", "replace", "coalesce", "ifnull", "nullif", "substr", "substring", "instr", "date", "time",
         "datetime", "julianday", "strftime", "like", "glob", "iif", "cast", "group_concat", "typeof", "sign",
         "ceil", "ceiling", "floor", "sqrt", "power", "pow", "exp", "ln", "log", "log10", "row_number", "rank",
         "dense_rank", "ntile", "lag", "lead", "first_value", "last_value", "nth_value", "cume_dist",

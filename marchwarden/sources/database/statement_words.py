@@ -107,7 +107,7 @@ def _words_of(node: exp.Expr) -> str:
         return f"{_words_of(node.left)} {_COMPARISONS[type(node)]} {_words_of(node.right)}"
     if isinstance(node, exp.Between):
         return f"{_words_of(node.this)} is from {_words_of(node.args['low'])} to {_words_of(node.args['high'])}"
-    if isinstance(node, exp.Lower | exp.Upper | exp.Distinct | exp.Cast):
+    if isinstance(node, exp.Lower | exp.Upper | exp.Distinct | exp.Cast | exp.TryCast | exp.Replace):
         return _words_of(node.this or node.expressions[0])
     if isinstance(node, exp.In) and node.args.get("query") is None:
         return f"{_words_of(node.this)} is one of {', '.join(_words_of(each) for each in node.expressions)}"
@@ -119,4 +119,5 @@ def _words_of(node: exp.Expr) -> str:
 
 
 def _words(name: str) -> str:
-    return " ".join(words_of_name(name)) or name
+    # SQLite and DuckDB number the rows in their order.
+    return "place in the table" if name.lower() == "rowid" else " ".join(words_of_name(name)) or name

@@ -70,6 +70,19 @@ def test_the_allow_list_refuses_the_values_of_a_secret_column(
         check_statement(statement, dialect, schema)
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres"])
+def test_a_replacement_makes_no_value_longer(dialect: Dialect, schema: Schema) -> None:
+    check_statement("SELECT REPLACE(city, ',', '') FROM customer", dialect, schema)
+    for call in (
+        "REPLACE(city, 'a', 'aaaa')",
+        "REPLACE(city, '', 'a')",
+        "REPLACE(city, name, '')",
+        "REPLACE(city, 'a', name)",
+    ):
+        with pytest.raises(StatementRefused, match="no longer"):
+            check_statement(f"SELECT {call} FROM customer", dialect, schema)
+
+
 def test_there_are_as_many_attacks_as_were_measured() -> None:
     assert (len(POSTGRES), len(SQLITE), len(DUCKDB)) == (37, 10, 12)
 

@@ -53,3 +53,15 @@ def is_name(column: Column) -> bool:
 
 def is_number(text: str) -> bool:
     return re.fullmatch(r"\d+(?:\.\d+)?", text) is not None
+
+
+def is_measure(column: Column) -> bool:
+    """Return whether the values of a column have an order that a question can mean: numbers, dates, years."""
+    if column.is_number or column.is_time:
+        return True
+    return bool(column.values) and all(re.fullmatch(r"-?\d[\d.:/ -]*", value) for value in column.values)
+
+
+def quote_text(text: str) -> str:
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from marchwarden.sources.database.planning.draft import Unclear
 from marchwarden.sources.database.planning.question_links import NotLinked, SchemaNames, link_question
-from marchwarden.sources.database.planning.question_reader import QuestionReader
+from marchwarden.sources.database.planning.question_reader import read_question
+from marchwarden.sources.database.planning.single_table.table_planner import plan_over_table
 from marchwarden.sources.database.planning.statement_writer import StatementWriter
 from marchwarden.sources.database.schema import Schema
 
@@ -23,12 +24,22 @@ def plan_statement(question: str, schema: Schema, dialect: str = "sqlite") -> st
     """Return a statement that answers the whole question, or the reason why there is none."""
     if not schema.tables:
         return NotPlanned("it has no table that may be read")
+    # A table alone is read by families first: they know its rows of sums, and the cells that hold nothing.
+    if len(schema.tables) == 1 and (found := plan_over_table(question, schema, dialect)):
+        return found
+    planned = _plan_by_words(question, schema, dialect)
+    if isinstance(planned, NotPlanned):
+        return plan_over_table(question, schema, dialect) or planned
+    return planned
+
+
+def _plan_by_words(question: str, schema: Schema, dialect: str) -> str | NotPlanned:
     try:
         links = link_question(question, SchemaNames(schema))
     except NotLinked as error:
         return NotPlanned(f"“{error}” names nothing in it")
     try:
-        query = QuestionReader(links, schema).read()
+        query = read_question(links, schema)
         return StatementWriter(query, schema, dialect).write()
     except Unclear as error:
         return NotPlanned(str(error))

@@ -56,7 +56,7 @@ class Token:
 
 
 @lru_cache(maxsize=4_096)
-def _stem(word: str) -> str:
+def stem_of(word: str) -> str:
     return str(Stemmer.Stemmer("english").stemWord(word.lower()))
 
 
@@ -67,11 +67,11 @@ def tokens_of(question: str) -> list[Token]:
         text = match[0][1:-1].strip() if kind == "quoted" else match[0]
         if kind == "word":
             text = re.sub(r"['’]s$", "", text)
-        found.append(Token(text, kind, _stem(text.lower())))
+        found.append(Token(text, kind, stem_of(text.lower())))
     return found
 
 
-_STOP_STEMS = frozenset(map(_stem, FILLERS))
+_STOP_STEMS = frozenset(map(stem_of, FILLERS))
 
 
 class SchemaNames:
@@ -87,10 +87,10 @@ class SchemaNames:
                 self.tables[words].append(table)
         self._add_endings(schema)
         for table in schema.tables:
-            own = tuple(map(_stem, words_of_name(table.name)))
+            own = tuple(map(stem_of, words_of_name(table.name)))
             for column in table.columns:
                 names = words_of_name(column.name)
-                stems = tuple(map(_stem, names))
+                stems = tuple(map(stem_of, names))
                 for words in _variants(names):
                     self.columns[words].append(column)
                 # Without the words of its table: `concert_name` is the name of a concert.
@@ -115,7 +115,7 @@ class SchemaNames:
         """Add the last words of a table's name where no other table's name ends so: `player` for poker_player."""
         endings: dict[tuple[str, ...], list[Table]] = defaultdict(list)
         for table in schema.tables:
-            stems = tuple(map(_stem, words_of_name(table.name)))
+            stems = tuple(map(stem_of, words_of_name(table.name)))
             for first in range(1, len(stems)):
                 endings[stems[first:]].append(table)
         for ending, tables in endings.items():
@@ -125,12 +125,12 @@ class SchemaNames:
 
 def _variants(words: list[str]) -> Iterator[tuple[str, ...]]:
     """Yield a name as stems, and with each word that has a synonym replaced."""
-    stems = tuple(map(_stem, words))
+    stems = tuple(map(stem_of, words))
     yield stems
     if "of" in words or "num" in words:
-        yield tuple(_stem("number" if word == "num" else word) for word in words)
+        yield tuple(stem_of("number" if word == "num" else word) for word in words)
     if len(words) == 1 and len(joined := re.findall(r"[a-z]+", words[0])) == 1 and joined[0] != words[0]:
-        yield (_stem(joined[0]),)
+        yield (stem_of(joined[0]),)
 
 
 # First words of a question that asks for yes or no.
@@ -250,7 +250,7 @@ def _named(run: list[Token], names: SchemaNames, exact: bool) -> tuple[tuple[Tab
     stems = tuple(each.stem for each in run)
     tables = names.tables.get(stems, []) if exact else []
     if exact and len(run) == 2 and not tables:
-        tables = names.tables.get((_stem("".join(each.lower for each in run)),), [])  # a high schooler
+        tables = names.tables.get((stem_of("".join(each.lower for each in run)),), [])  # a high schooler
     if run[-1].lower.endswith(("ed", "ing")):
         # What is done is no table: `the students who enrolled` are none of the rows of enrolments.
         tables = [table for table in tables if words_of_name(table.name)[-1].endswith(("ed", "ing"))]
@@ -277,4 +277,4 @@ def _named(run: list[Token], names: SchemaNames, exact: bool) -> tuple[tuple[Tab
 def _synonyms(stems: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     for at, stem in enumerate(stems):
         for other in SYNONYMS.get(stem, ()):
-            yield (*stems[:at], *map(_stem, other.split()), *stems[at + 1 :])
+            yield (*stems[:at], *map(stem_of, other.split()), *stems[at + 1 :])

@@ -189,8 +189,13 @@ class StatementWriter:
         return f"{self._name(pair[0])}.{self._name(pair[1])}"
 
     def _name(self, name: str) -> str:
-        is_plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in _RESERVED
-        if is_plain and (self.dialect != "postgres" or name == name.lower()):
-            return name
-        escaped = name.replace('"', '""')
-        return f'"{escaped}"'
+        return write_name(name, self.dialect)
+
+
+def write_name(name: str, dialect: str) -> str:
+    """Return an identifier as it stands in a statement: in quotation marks where it needs them."""
+    is_plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in _RESERVED
+    if is_plain and (dialect != "postgres" or name == name.lower()):
+        return name
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'

@@ -1,0 +1,1 @@
+"""Examples of `write_query`, over a small database of our own."""

@@ -1,0 +1,131 @@
+"""Read the tables and columns that a question names: what is asked for, counted, grouped or ordered by."""
+
+from __future__ import annotations
+
+from marchwarden.sources.database.planning.condition_reading import condition_on, has_value_after
+from marchwarden.sources.database.planning.draft import Unclear
+from marchwarden.sources.database.planning.order_reading import top_by_column, top_of_table
+from marchwarden.sources.database.planning.question_links import Link
+from marchwarden.sources.database.planning.question_state import QuestionState
+from marchwarden.sources.database.schema import Column, Table, words_of_name
+
+
+def read_table(state: QuestionState, link: Link) -> None:
+    table = state.pick_table(link)
+    if state.query.without:
+        raise Unclear("it is not clear what is excluded")
+    check_owner(state, table)
+    following = state.peek()
+    measures = [column for column in link.columns if column.table == table.name and column.is_number]
+    if measures and state.mode == "select" and not state.counts and not state.groups and state.top is None:
+        read_column(state, link)  # the population of Norway, in a table of populations
+        return
+    if state.groups:
+        state.group_by(table if not link.columns else table_or_column(state, link, table))
+        return
+    if state.top is not None:
+        top_of_table(state, link, table)
+        return
+    if state.compares and state.compares[0] and following is None:
+        raise Unclear("a comparison has no number")
+    if state.negated and state.query.entities and table not in state.query.entities:
+        state.negated = False
+        state.query.without.append((table, len(state.query.conditions)))
+        return
+    if state.counts and state.query.counted is None and not any(name == "COUNT" for _, name in state.query.select):
+        state.counts = False
+        state.query.counted = table
+        state.query.select.append((None, "COUNT"))
+        if state.distinct_next:
+            raise Unclear("it is not clear what different rows are")
+    elif state.mode == "select" and state.query.select and state.comes_behind("and", "comma", "ask"):
+        raise Unclear(f"it does not say what of {table.name} is asked for")
+    elif link.columns and state.mode == "select" and not names_entity(state, link):
+        read_column(state, link)
+        return
+    state.query.entities.append(table)
+
+
+def check_owner(state: QuestionState, table: Table) -> None:
+    """Raise Unclear for `the names of orchestras` where only conductors have names."""
+    before = state.links[max(0, state.at - 3) : state.at - 1]
+    is_of = len(before) == 2 and before[0].kind == "column" and before[1].words in ("of", "for")
+    if (is_of or (before and before[-1].kind == "column")) and state.mode == "select" and state.query.select:
+        column = state.query.select[-1][0]
+        if column and column.table != table.name and not (before[-1].kind == "column" and state.query.entities):
+            raise Unclear(f"{table.name} has no column {column.name}")
+
+
+def names_entity(state: QuestionState, link: Link) -> bool:
+    """Return whether a word that names a table and a column means the table."""
+    following = state.peek()
+    return not state.aggregates and not (following is None and not state.query.select)
+
+
+def table_or_column(state: QuestionState, link: Link, table: Table) -> Table | Column:
+    own = [column for column in link.columns if column.table in {each.name for each in state.query.entities}]
+    return own[0] if len(own) == 1 else table
+
+
+def read_column(state: QuestionState, link: Link) -> None:
+    if state.groups:
+        state.group_by(state.pick_column(link))
+        return
+    if state.top is not None:
+        top_by_column(state, link)
+        return
+    if has_value_after(state):
+        condition_on(state, link)
+        return
+    if state.orders:
+        state.orders = False
+        state.order_by(state.pick_column(link), state.direction or "ASC", None)
+        state.direction = None
+        return
+    if state.compares is not None:
+        operator, _ = state.compares
+        number = state.peek()
+        if number is None or number.kind != "number":
+            raise Unclear("a comparison has no number")
+        state.compares = None
+        state.add_condition(
+            state.pick_column(link), operator, state.literal_of(state.take(), state.pick_column(link))
+        )
+        return
+    if state.negated:
+        raise Unclear("it is not clear what “not” belongs to")
+    if state.counts:
+        count_column(state, link)
+        return
+    if state.mode == "where":
+        late_column(state, link)
+        return
+    column = state.pick_column(link)
+    is_flag = words_of_name(column.name)[0] in ("is", "has", "if", "was") and not link.is_exact
+    if is_flag:
+        raise Unclear(f"it is not clear which rows are “{link.words}”")
+    if state.aggregates:
+        state.query.select += [(column, name) for name in state.aggregates]
+        # `average age and height`: the next column too, unless it says another.
+        if not (state.next_is("and", "comma") and (after := state.peek(1)) and after.kind == "column"):
+            state.aggregates = []
+    else:
+        state.query.select.append((column, ""))
+
+
+def late_column(state: QuestionState, link: Link) -> None:
+    """Read a column behind the conditions, such as `from which countries`."""
+    raise Unclear(f"it is not clear what “{link.words}” says of the rows")
+
+
+def count_column(state: QuestionState, link: Link) -> None:
+    column = state.pick_column(link)
+    if state.distinct_next:
+        state.query.select.append((column, "COUNT DISTINCT"))
+    elif column.is_number:
+        # `how many points does Rita have`: the number is a value of her row.
+        state.query.select.append((column, ""))
+        state.is_value = True
+    else:
+        raise Unclear(f"it is not clear whether each {link.words} counts once")
+    state.counts = state.distinct_next = False

@@ -1,0 +1,617 @@
+"""Families of questions over one table: each is a function from a question to a plan, or None for other questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from marchwarden.sources.database.planning.draft import quote_text
+from marchwarden.sources.database.planning.single_table.table_links import Match, Named, Span, TableQuestion
+from marchwarden.sources.database.planning.single_table.table_words import (
+    ASKED,
+    COMPARED,
+    EXTREME,
+    LABELS,
+    MEASURES,
+    SPELLED,
+)
+from marchwarden.sources.database.planning.statement_writer import write_name
+from marchwarden.sources.database.schema import Column
+
+_HEAD = re.compile(r"\b(?:which|what|whose|name(?: of)? the|tell me(?: the)?|list the|in what|in which)\b")
+_ASKS = re.compile(r"\b(?:who|whom|where|when)\b")
+_HOW_MANY = re.compile(r"\b(?:how many|(?:the )?(?:total )?number of|how much|(?:the )?total amount of|what total)\b")
+_POSITION = re.compile(r"\b(?P<first>first|top|initial)\b|\b(?P<last>last|final|bottom)\b")
+# A place in a ranking, and a name: no place in the table.
+_RANKED = re.compile(
+    r"\b(?:placed|ranked|finish\w*|came|come|in|was|were) (?:in )?(?:first|last)(?! (?:year|season))\b|"
+    r"(?:first|last) place|"
+    r"\btop (?:two|three|four|five|ten|\d+|ranked|score)|(?:first|last) names?\b|\bdid\b.*\blast\b|\blast$"
+)
+_LISTED = re.compile(r"\b(?:listed|list|chart|table|row)\b")
+_NEXT = re.compile(
+    r"\b(?:(?:immediately|directly|right|just|comes?|came|is listed|listed|finished|placed) )*"
+    r"(?:(?P<after>after|following|below|next after|next to|behind)|"
+    r"(?P<before>before|prior to|preceding|above|previous to))\b"
+)
+_DIFFERENCE = re.compile(
+    r"\b(?:difference|how (?:many|much) (?:\w+ )?(?:more|fewer|less|longer|taller|older|higher)|"
+    r"how (?:many|much) more)\b"
+)
+_MORE = re.compile(
+    r"\b(?:(?P<high>more|higher|greater|larger|bigger|longer|taller|older|later|better|heavier|further|faster)|"
+    r"(?P<low>less|fewer|lower|smaller|shorter|younger|earlier|lighter|worse|sooner|closer|first))\b"
+)
+_COMPARED = re.compile(
+    r"\b(?:"
+    + "|".join(sorted(COMPARED, key=len, reverse=True))
+    + r") (?P<number>[\d][\d,.]*|"
+    + "|".join(SPELLED)
+    + r")\b"
+)
+_OR_MORE = re.compile(
+    r"\b(?P<number>[\d][\d,.]*|" + "|".join(SPELLED) + r") or (?P<more>more|higher|less|fewer|lower)\b"
+)
+_TOTAL = re.compile(r"\b(?:total|sum|combined|altogether|all together|overall)\b")
+_MEAN = re.compile(r"\b(?:average|mean)\b")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+# Words between an extreme and the column that it is about. A guess.
+_MEASURE_WORDS = 5
+
+
+Family: TypeAlias = Literal[
+    "difference", "alternatives", "alternatives in time", "alternatives in order", "alternatives by rows",
+    "neighbour", "extreme", "extreme value", "most rows", "position", "first year", "number", "sum", "mean",
+    "count", "count different", "count all", "look-up",
+]  # fmt: skip
+
+
+@dataclass
+class Conditions:
+    """Conditions that values and numbers of the question set."""
+
+    where: list[str] = field(default_factory=list)
+    columns: list[Column] = field(default_factory=list)
+    """Columns of which a value is named."""
+    used: list[Span] = field(default_factory=list)
+    doubts: int = 0
+
+
+@dataclass
+class Plan:
+    """A statement in parts, with the words of the question that it uses."""
+
+    family: Family
+    select: str
+    where: list[str] = field(default_factory=list)
+    group: str = ""
+    order: str = ""
+    is_limited: bool = False
+    used: list[Span] = field(default_factory=list)
+    doubts: int = 0
+    """Number of choices that could have been made otherwise."""
+    by_row: bool = False
+    """True where the order of the rows decides."""
+
+
+class Writer:
+    """Writes names and conditions of one table in a dialect."""
+
+    def __init__(self, question: TableQuestion, dialect: str) -> None:
+        self.question, self.dialect = question, dialect
+        self.row = "rowid"
+        """Column that tells the order of rows; PostgreSQL has none."""
+
+    def name(self, column: Column) -> str:
+        return write_name(column.name, self.dialect)
+
+    def number(self, column: Column) -> str:
+        """Return a column as a number: a text's commas are taken out, and what stands behind its number."""
+        name = self.name(column)
+        if column.is_number:
+            return name
+        bare = f"REPLACE({name}, ',', '')"
+        return f"CAST({bare} AS REAL)" if self.dialect == "sqlite" else f"TRY_CAST({bare} AS DOUBLE)"
+
+    def with_number(self, column: Column) -> list[str]:
+        """Return the condition that a text holds a number; none where each does."""
+        others = self.question.numeric_texts.get(column, ())
+        return [f"{self.name(column)} NOT IN ({', '.join(map(quote_text, others))})"] if others else []
+
+    def is_value(self, match: Match, *, wide: bool = False) -> str:
+        values = match.wider if wide else match.values
+        told = ", ".join(map(quote_text, values))
+        return f"{self.name(match.column)} = {told}" if len(values) == 1 else f"{self.name(match.column)} IN ({told})"
+
+    def without_sums(self) -> list[str]:
+        sums = self.question.sum_rows
+        if sums is None:
+            return []
+        column = self.name(sums[0])
+        return [f"({column} IS NULL OR {column} NOT IN ({', '.join(map(quote_text, sums[1]))}))"]
+
+    def statement(self, plan: Plan) -> str:
+        table = write_name(self.question.table.name, self.dialect)
+        sql = f"SELECT {plan.select} FROM {table}"
+        if plan.where:
+            sql += f" WHERE {' AND '.join(plan.where)}"
+        sql += f" GROUP BY {plan.group}" if plan.group else ""
+        sql += f" ORDER BY {plan.order}" if plan.order else ""
+        return sql + (" LIMIT 1" if plan.is_limited else "")
+
+
+# Parts that families share
+
+
+def head_column(q: TableQuestion, end: int | None = None) -> tuple[Column, list[Span]] | None:
+    """Return the column that the question asks for, with the words that say so."""
+    last = len(q.words) if end is None else end
+    if found := q.search(_HEAD):
+        _, span = found
+        # The column stands behind `which` or `what`, with a few words between: `what is the name of the ship`.
+        for named in q.named_in(span.end, min(last, span.end + 6)):
+            return _of(named, q), [span, named.span]
+    if found := q.search(_ASKS):
+        match, span = found
+        if column := q.column_by_words(ASKED[match[0]]):
+            return column, [span]
+        if match[0] == "who" and q.name_column:
+            return q.name_column, [span]
+    return None
+
+
+def _of(named: Named, q: TableQuestion) -> Column:
+    if q.name_column in named.columns:
+        return q.name_column
+    return named.columns[0]
+
+
+def conditions(
+    q: TableQuestion, write: Writer, used: Sequence[Span], asked: Column | None = None, *, wide: bool = False
+) -> Conditions | None:
+    """Return the conditions that the values and numbers of the question set; None where they can't be told."""
+    found = Conditions()
+    taken = {place for span in used for place in range(span.start, span.end)}
+    for start in sorted({match.span.start for match in q.matches}):
+        matches = [match for match in q.matches if match.span.start == start]
+        if set(range(matches[0].span.start, matches[0].span.end)) & taken:
+            continue
+        best = _best_match(q, [match for match in matches if match.column is not asked] or matches)
+        found.doubts += len(matches) > 1 or not best.is_whole
+        found.where.append(write.is_value(best, wide=wide and best.column is not q.name_column))
+        found.columns.append(best.column)
+        found.used.append(best.span)
+        taken |= set(range(best.span.start, best.span.end))
+    return _number_conditions(q, write, found, taken)
+
+
+def _best_match(q: TableQuestion, matches: list[Match]) -> Match:
+    span = matches[0].span
+    near = [
+        named for named in q.columns if abs(named.span.end - span.start) <= 3 or abs(named.span.start - span.end) <= 3
+    ]
+    for named in near:
+        if own := [match for match in matches if match.column in named.columns]:
+            return own[0]
+    if own := [match for match in matches if match.column is q.name_column]:
+        return own[0]
+    return min(matches, key=lambda match: len(match.values))
+
+
+def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> Conditions | None:
+    for pattern in (_OR_MORE, _COMPARED):
+        while found := _free(q, pattern, taken):
+            match, span = found
+            operator = (
+                (">=" if match["more"] in ("more", "higher") else "<=")
+                if pattern is _OR_MORE
+                else COMPARED[match[0][: match.start("number") - match.start()].strip()]
+            )
+            number = _number(match["number"])
+            column, more = _numeric_near(q, span, number)
+            if column is None:
+                return None
+            told.where += [*write.with_number(column), f"{write.number(column)} {operator} {number}"]
+            told.used += [span, *more]
+            taken |= {place for each in (span, *more) for place in range(each.start, each.end)}
+    for place, token in enumerate(q.tokens):
+        if place in taken or not _NUMBER.fullmatch(token.text):
+            continue
+        number, span = _number(token.text), Span(place, place + 1)
+        column, more = _numeric_near(q, span, number)
+        if column is None:
+            return None
+        told.where += [*write.with_number(column), f"{write.number(column)} = {number}"]
+        told.used += [span, *more]
+        taken |= {each for each_span in (span, *more) for each in range(each_span.start, each_span.end)}
+    return told
+
+
+def _free(q: TableQuestion, pattern: re.Pattern[str], taken: set[int]) -> tuple[re.Match[str], Span] | None:
+    for match in pattern.finditer(q.text):
+        span = Span(q.place_of(match.start()), q.place_of(match.end() - 1) + 1)
+        if not set(range(span.start, span.end)) & taken:
+            return match, span
+    return None
+
+
+def _number(text: str) -> str:
+    return str(SPELLED[text]) if text in SPELLED else text.replace(",", "").rstrip(".")
+
+
+def _numeric_near(q: TableQuestion, span: Span, number: str) -> tuple[Column | None, list[Span]]:
+    """Return the column of numbers that stands beside a number, or that of years for a year."""
+    near = [
+        named for named in q.columns if 0 <= named.span.start - span.end <= 2 or 0 <= span.start - named.span.end <= 2
+    ]
+    for named in near:
+        if own := [column for column in named.columns if q.is_measure(column)]:
+            return own[0], [named.span]
+    if re.fullmatch(r"1[5-9]\d\d|20\d\d", number):
+        column = q.column_by_words(("year", "season"))
+        if column is not None and column.is_number:
+            return column, []
+    return None, []
+
+
+def measure_after(q: TableQuestion, span: Span, word: str) -> tuple[Column, list[Span]] | None:
+    """Return the column of numbers that an extreme or a comparison is about."""
+    for named in q.named_in(span.end, min(len(q.words), span.end + _MEASURE_WORDS)):
+        if own := [column for column in named.columns if q.is_measure(column)]:
+            return own[0], [named.span]
+        break
+    behind = range(span.end, min(len(q.words), span.end + 3))
+    for said, more in ((word, []), *((q.words[place], [Span(place, place + 1)]) for place in behind)):
+        column = q.column_by_words(MEASURES.get(said, ()))
+        if column is not None and q.is_measure(column):
+            return column, more
+    return None
+
+
+# The families
+
+
+# Words before an extreme whose value is asked for: `what was the`.
+_ASKS_VALUE = re.compile(r"^(?:(?:what|which) (?:is|was|are|were)|tell me|give me|find)?(?: the)?(?: \w+'s?)?$")
+_AGES = {"oldest": "ASC", "earliest": "ASC", "youngest": "DESC", "latest": "DESC"}
+
+
+def extreme(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `which nation has the most gold medals`, `what is the highest attendance`."""
+    if not (found := q.search(EXTREME)) or (_DIFFERENCE.search(q.text)):
+        return None
+    match, span = found
+    direction = "DESC" if match["high"] else "ASC"
+    measured = measure_after(q, span, match[0])
+    head = head_column(q, span.start)
+    if measured is None:
+        if (
+            head is None
+            or head[0] is q.name_column
+            or head[0].is_number
+            or match[0] not in ("most", "least", "fewest")
+        ):
+            return None
+        told = conditions(q, write, [span, *head[1]], head[0])
+        if told is None:
+            return None
+        name = write.name(head[0])
+        return Plan(
+            "most rows",
+            name,
+            told.where,
+            name,
+            f"COUNT(*) {direction}",
+            True,
+            [span, *head[1], *told.used],
+            told.doubts + 1,
+        )
+    measure, more = measured
+    if set(header_words(measure)) & {"year", "date", "founded", "built", "born", "birth"}:
+        direction = _AGES.get(match[0], direction)
+    if head is not None and head[0] is measure:
+        head = None
+    is_asked = head is None and _ASKS_VALUE.search(" ".join(q.words[: span.start]))
+    told = conditions(q, write, [span, *more, *(head[1] if head else [])])
+    if told is None:
+        return None
+    used = [span, *more, *told.used, *(head[1] if head else [])]
+    where = [*told.where, *write.without_sums(), *write.with_number(measure), f"{write.name(measure)} IS NOT NULL"]
+    if is_asked:
+        order = f"{write.number(measure)} {direction}"
+        return Plan("extreme value", write.name(measure), where, "", order, True, used, told.doubts)
+    column = head[0] if head else q.name_column
+    if column is None or column in told.columns:
+        return None
+    return Plan(
+        "extreme",
+        write.name(column),
+        where,
+        "",
+        f"{write.number(measure)} {direction}",
+        True,
+        used,
+        told.doubts + (head is None),
+    )
+
+
+def position(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `the last performer on this chart`, `the first year in which …`."""
+    if not (found := q.search(_POSITION)):
+        return None
+    match, span = found
+    direction = "DESC" if match["last"] else "ASC"
+    listed = q.search(_LISTED)
+    if _RANKED.search(q.text):
+        return None
+    behind = [
+        named for named in q.named_in(span.end, min(len(q.words), span.end + 3)) if named.span.start == span.end
+    ]
+    head, doubts = head_column(q, span.start), 0
+    if head is not None and q.words[head[1][0].start] == "who" and behind:
+        head = None
+    if head is None and behind:
+        head = (_of(behind[0], q), [span, behind[0].span])
+        if head[0].is_number and q.words[0] == "who":
+            return None
+    if head is None:
+        if q.name_column is None:
+            return None
+        head, doubts = (q.name_column, [span]), 1
+    told = conditions(q, write, [span, *head[1], *([listed[1]] if listed else [])], head[0])
+    if told is None or head[0] in told.columns:
+        return None
+    used = [span, *head[1], *told.used, *([listed[1]] if listed else [])]
+    year = q.column_by_words(("year", "season", "date"))
+    doubts += told.doubts
+    if not listed and head[0].is_number and head[0] is year:
+        function = "MAX" if direction == "DESC" else "MIN"
+        return Plan("first year", f"{function}({write.name(year)})", told.where, used=used, doubts=doubts)
+    order = write.name(year) if year and year.is_number and not listed else write.row
+    where = [*told.where, *(write.without_sums() if order == write.row else [])]
+    by_row = order == write.row
+    return Plan("position", write.name(head[0]), where, "", f"{order} {direction}", True, used, doubts, by_row)
+
+
+def neighbour(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `who was listed after Ardent`, `the location before the stadium`: the row beside a named one."""
+    if q.search(_HOW_MANY) or q.search(EXTREME):
+        return None
+    for match in _NEXT.finditer(q.text):
+        span = Span(q.place_of(match.start()), q.place_of(match.end() - 1) + 1)
+        anchors = [each for each in q.matches if 0 <= each.span.start - span.end <= 2]
+        anchors = [each for each in anchors if each.is_whole or len(each.values) == 1]
+        if not anchors:
+            continue
+        anchor = _best_match(q, anchors)
+        rest = [each for each in q.matches if each.span != anchor.span]
+        head = head_column(q, span.start)
+        if head is None and anchor.column is q.name_column:
+            head = (anchor.column, [])
+        if head is None or rest:
+            return None
+        step = "+" if match["after"] else "-"
+        table = write_name(q.table.name, write.dialect)
+        inner = f"(SELECT MIN({write.row}) FROM {table} WHERE {write.is_value(anchor)})"
+        edges = [
+            each
+            for each in (q.search(re.compile(r"\b(?:next|previous|listed|immediately|directly|right|came|comes)\b")),)
+            if each
+        ]
+        used = [span, anchor.span, *head[1], *(each[1] for each in edges)]
+        doubts = (len(anchors) > 1) + (not anchor.is_whole) + (not edges)
+        return Plan(
+            "neighbour",
+            write.name(head[0]),
+            [f"{write.row} = {inner} {step} 1"],
+            used=used,
+            doubts=doubts,
+            by_row=True,
+        )
+    return None
+
+
+def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `who is taller, Paul George or Greg Smith`."""
+    if " or " not in f" {q.text} ":
+        return None
+    pair = _pair(q, ("or",))
+    if pair is None:
+        return None
+    column, values, spans = pair
+    found = (
+        _free(q, _MORE, _places(spans)) or _free(q, EXTREME, _places(spans)) or _free(q, _POSITION, _places(spans))
+    )
+    if found is None:
+        return None
+    match, span = found
+    kinds = match.groupdict()
+    is_high = bool(kinds.get("high") or kinds.get("last"))
+    measured = measure_after(q, span, match[0])
+    name = write.name(column)
+    where = [f"{name} IN ({', '.join(map(quote_text, values))})"]
+    used = [*spans, span]
+    if measured is None:
+        if match[0] in ("first", "earlier", "later", "last", "earliest", "latest", "sooner", "older", "oldest"):
+            year = q.column_by_words(("year", "date", "season"))
+            is_late = match[0] in ("later", "last", "latest")
+            if year is not None and year.is_number:
+                order = f"{write.name(year)} {'DESC' if is_late else 'ASC'}"
+                return Plan("alternatives in time", name, where, "", order, True, used, 1)
+            if "listed" in q.words or "list" in q.words:
+                order = f"{write.row} {'DESC' if is_late else 'ASC'}"
+                return Plan("alternatives in order", name, where, "", order, True, used, 1, by_row=True)
+            return None
+        if column is q.name_column or match[0] not in ("more", "most", "less", "fewer", "least"):
+            return None
+        order = f"COUNT(*) {'DESC' if is_high else 'ASC'}"
+        return Plan("alternatives by rows", name, where, name, order, True, used, 1)
+    measure, more = measured
+    direction = "DESC" if is_high else "ASC"
+    return Plan("alternatives", name, where, "", f"{write.number(measure)} {direction}", True, [*used, *more])
+
+
+def _places(spans: Sequence[Span]) -> set[int]:
+    return {place for span in spans for place in range(span.start, span.end)}
+
+
+def _pair(q: TableQuestion, joints: Sequence[str]) -> tuple[Column, list[str], list[Span]] | None:
+    """Return two or more single values of one column that the question joins by these words."""
+    for column in q.table.columns:
+        own = [match for match in q.matches if match.column is column and len(match.values) == 1]
+        own = list({match.span: match for match in own}.values())
+        values = list(dict.fromkeys(match.values[0] for match in own))
+        others = [match for match in q.matches if match.span not in {each.span for each in own}]
+        if len(values) < 2 or len(own) > 4 or others:
+            continue
+        between = q.words[own[-2].span.end : own[-1].span.start]
+        if any(joint in between for joint in joints) and len(between) <= 4:
+            place = own[-2].span.end + next(n for n, word in enumerate(between) if word in joints)
+            return column, values, [*(match.span for match in own), Span(place, place + 1)]
+    return None
+
+
+def difference(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `the difference in points between A and B`, `how many more medals did A win than B`."""
+    if not (found := q.search(_DIFFERENCE)):
+        return None
+    match, span = found
+    pair = _pair(q, ("and", "than", "or", "to", "compared"))
+    if pair is None:
+        return None
+    column, values, spans = pair
+    measured = measure_after(q, span, match[0].split()[-1])
+    if measured is None or len(values) != 2:
+        return None
+    measure, more = measured
+    name = write.number(measure)
+    where = [f"{write.name(column)} IN ({', '.join(map(quote_text, values))})", *write.with_number(measure)]
+    between = q.search(re.compile(r"\bbetween\b|\bthan\b"))
+    used = [*spans, span, *more, *([between[1]] if between else [])]
+    return Plan("difference", f"MAX({name}) - MIN({name})", where, used=used)
+
+
+def total(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `how many silver medals did Turkey win`, `the total number of votes`: numbers that rows hold."""
+    found = q.search(_HOW_MANY)
+    mean = q.search(_MEAN)
+    asked = found or q.search(_TOTAL) or mean
+    if asked is None or (found and mean):
+        return None
+    span = asked[1]
+    behind = q.named_in(span.end, min(len(q.words), span.end + 4))
+    measures = [(named.span, column) for named in behind for column in named.columns if q.is_measure(column)]
+    if not behind and (implied := measure_after(q, span, "")) and implied[1]:
+        measures = [(implied[1][0], implied[0])]
+    if not measures:
+        return None
+    place, measure = measures[0]
+    between = q.words[span.end : place.start]
+    if set(between) & _CLAUSES or q.search(EXTREME) or set(header_words(measure)) & set(LABELS):
+        return None
+    told = conditions(q, write, [span, place])
+    if told is None or any(where.startswith(write.number(measure)) for where in told.where):
+        return None
+    summed = q.search(_TOTAL)
+    used = [span, place, *told.used, *([summed[1]] if summed else [])]
+    name, number = write.name(measure), write.number(measure)
+    if mean:
+        where = [*told.where, *write.without_sums(), *write.with_number(measure)]
+        return Plan("mean", f"AVG({number})", where, used=used, doubts=told.doubts)
+    if told.where:
+        by_name = (
+            q.name_column is not None
+            and len(told.where) == 1
+            and told.where[0].startswith(write.name(q.name_column) + " =")
+        )
+        select = name if by_name else f"SUM({number})"
+        return Plan("number", select, told.where, used=used, doubts=told.doubts + (not by_name))
+    if summed is None or measure is q.table.columns[0]:
+        return None
+    where = [*write.without_sums(), *write.with_number(measure)]
+    return Plan("sum", f"SUM({number})", where, used=used)
+
+
+_CLAUSES = frozenset({"with", "who", "whose", "that", "have", "had", "has", "which", "in", "on", "at"})
+
+
+def header_words(column: Column) -> list[str]:
+    return re.findall(r"[a-z]+", column.name.lower())
+
+
+def count(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `how many players are from Canada`, `how many nations won more than 2 medals`."""
+    found = q.search(_HOW_MANY)
+    if found is None or q.search(EXTREME):
+        return None
+    span = found[1]
+    behind = q.named_in(span.end, min(len(q.words), span.end + 2))
+    spans = [span, *(named.span for named in behind[:1])]
+    told = conditions(q, write, spans, wide=True)
+    if told is None or len(set(told.columns)) < len(told.columns):
+        return None
+    if set(told.columns) == {q.name_column} and all(" = " in where for where in told.where):
+        return None  # the rows of one name are one: something of them is counted that the table does not say
+    if told.where:
+        summed = q.search(_TOTAL)
+        used = [*spans, *told.used, *([summed[1]] if summed else [])]
+        return Plan("count", "COUNT(*)", [*told.where, *write.without_sums()], used=used, doubts=told.doubts)
+    listed = q.search(_LISTED)
+    used = [*spans, *([listed[1]] if listed else [])]
+    distinct = q.search(re.compile(r"\b(?:different|distinct|unique)\b"))
+    if behind and (distinct or _of(behind[0], q) is not q.name_column):
+        column = _of(behind[0], q)
+        used += [distinct[1]] if distinct else []
+        return Plan(
+            "count different",
+            f"COUNT(DISTINCT {write.name(column)})",
+            write.without_sums(),
+            used=used,
+            doubts=not distinct,
+        )
+    noun = [] if behind else [Span(span.end, span.end + 1)]
+    if re.search(r"\b(?:he|she|they|his|her|win|wins|won|did)\b", q.text):
+        return None
+    return Plan("count all", "COUNT(*)", write.without_sums(), used=[*used, *noun], doubts=not behind)
+
+
+# Begins of questions for the names of rows.
+_NAMES = re.compile(r"(?:which|name|who|list|tell me)\b")
+
+
+def look_up(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `which country is Haifa in`, `who won in 1951`: a column of the rows that the values name."""
+    if q.search(EXTREME) or q.search(_POSITION) or q.search(_HOW_MANY) or q.search(_MEAN) or q.search(_TOTAL):
+        return None
+    head = head_column(q)
+    is_named = head is None and q.name_column is not None and _NAMES.match(q.text) is not None
+    if is_named and q.name_column is not None:
+        head = (q.name_column, [])
+    if head is None:
+        return None
+    column, spans = head
+    told = conditions(q, write, spans, column)
+    if told is None or not told.where:
+        return None
+    told.doubts += is_named
+    if any(where.startswith(f"{write.name(column)} ") for where in told.where if column.is_number):
+        return None
+    if column in told.columns:
+        if q.name_column is None or q.name_column in told.columns:
+            return None
+        column, told.doubts = q.name_column, told.doubts + 1
+    return Plan("look-up", write.name(column), told.where, used=[*spans, *told.used], doubts=told.doubts)
+
+
+FAMILIES: tuple[Callable[[TableQuestion, Writer], Plan | None], ...] = (
+    difference,
+    alternatives,
+    neighbour,
+    extreme,
+    position,
+    total,
+    count,
+    look_up,
+)
