@@ -282,8 +282,8 @@ _NEVER_CHOSEN = ("head", "footer", "aside", "nav")
 def _trafilatura_blocks(tree: HtmlElement, back: dict[int, str], *, fast: bool) -> list[Block]:
     from trafilatura import bare_extraction
 
-    # It copies the tree, searches all of it several times, and only then drops these. To compare with other extractors
-    # it begins with the whole page.
+    # It copies the tree, searches all of it several times, and only then drops these. To compare with other
+    # extractors it begins with the whole page.
     left_out = [part for part in tree.iter(*_NEVER_CHOSEN) if fast and len(part)]
     children = [part[:] for part in left_out]
     try:
