@@ -1,6 +1,7 @@
 """Many questions over one connection: side by side, each answer on the disk as soon as it is there.
 
-One server starts one process that the calls are forked from, so that a question costs no start-up of its own.
+One server starts one process that the calls are forked from, so that a question costs no start-up of its own. The
+workers of a cluster do the same.
 """
 
 from __future__ import annotations
@@ -9,24 +10,36 @@ import json
 import os
 import signal
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from uuid import uuid4
 
 import typer
 
 from marchwarden.cli.client.question_file import Asked, read_questions
 from marchwarden.cli.options import check_output
-from marchwarden.errors import MarchwardenError, StorageError, leaves
+from marchwarden.errors import (
+    BudgetExhausted,
+    ClusterError,
+    ConfigurationError,
+    MarchwardenError,
+    StorageError,
+    leaves,
+)
 
 if TYPE_CHECKING:
     import anyio
-    from mcp import Client
 
     from marchwarden.cli.client.server_connection import Connection
     from marchwarden.cli.views.console import Bar
-    from marchwarden.contract import ResearchResult
+    from marchwarden.contract import ResearchRequest, ResearchResult
+    from marchwarden.execution.run_budget import RunBudget
+    from marchwarden.settings import Settings
+
+    Ask: TypeAlias = Callable[[ResearchRequest], Awaitable[ResearchResult]]
 
 Status: TypeAlias = Literal["answered", "nothing_found", "failed"]
 FAILURE, NOTHING_FOUND, INTERRUPTED = 1, 3, 130
@@ -46,6 +59,81 @@ class Batch:
     resume: bool
     force: bool
     quiet: bool
+    total_budget: int | None = None
+    """Tokens of all questions together; None for no limit."""
+
+
+class Researchers(Protocol):
+    """Those who are asked: a server (OverServer), or the workers of a cluster (OnCluster)."""
+
+    def prepare(self) -> None:
+        """Read the settings. Raises ConfigurationError where something lacks."""
+        ...
+
+    def opened(self, budget: RunBudget) -> AbstractAsyncContextManager[tuple[Ask, int]]:
+        """Connect; return the way to ask one question, and how many to ask side by side by default."""
+        ...
+
+    def explained(self, error: Exception) -> MarchwardenError:
+        """Return a failure of the connection in our words."""
+        ...
+
+
+class OverServer:
+    """A server, of its own or a running one."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.prepare = connection.prepare
+        self.explained = connection.explained
+
+    @asynccontextmanager
+    async def opened(self, budget: RunBudget) -> AsyncIterator[tuple[Ask, int]]:
+        async with self._connection.client() as client:
+
+            async def ask(request: ResearchRequest) -> ResearchResult:
+                reserved = used = 0 if self._connection.is_model_free else request.constraints.token_budget
+                await budget.reserve(reserved)
+                try:
+                    result = await self._connection.research(client, request, lambda message: None)
+                    used = result.cost_metadata.tokens_used
+                finally:
+                    await budget.settle(reserved, used)
+                return result
+
+            yield ask, min(_MOST_JOBS, os.cpu_count() or 1)
+
+
+class OnCluster:
+    """The workers of a Dask cluster; `scheduler` is its address as Dask has it."""
+
+    def __init__(self, scheduler: str, overrides: Mapping[str, object]) -> None:
+        self._scheduler = scheduler
+        self._overrides = overrides
+        self._settings: Settings | None = None
+
+    def prepare(self) -> None:
+        from marchwarden.settings import load_settings
+        from marchwarden.sources.reachability import with_reachable_sources
+
+        self._settings = with_reachable_sources(load_settings(**self._overrides))
+
+    @asynccontextmanager
+    async def opened(self, budget: RunBudget) -> AsyncIterator[tuple[Ask, int]]:
+        from marchwarden.execution.dask_cluster import open_cluster
+
+        settings = self._settings
+        assert settings is not None
+        async with open_cluster(self._scheduler, budget) as cluster:
+
+            async def ask(request: ResearchRequest) -> ResearchResult:
+                return (await cluster.research(request, settings, str(uuid4())))[0]
+
+            yield ask, cluster.jobs
+
+    def explained(self, error: Exception) -> MarchwardenError:
+        ours = next((each for each in leaves(error) if isinstance(each, MarchwardenError)), None)
+        return ours or MarchwardenError(f"the cluster failed: {error or type(error).__name__}")
 
 
 @dataclass
@@ -106,13 +194,15 @@ class _Sink:
         return f"{', '.join(parts)}; {self.tokens:,} tokens"
 
 
-def ask_many(batch: Batch, connection: Connection) -> None:
+def ask_many(batch: Batch, researchers: Researchers) -> None:
     """Ask the questions of a file.
 
-    Raises typer.Exit with 1 where a question failed, 3 where one found nothing, 130 after Ctrl-C; a usage error for
-    the file of questions or of answers; MarchwardenError where the server is not there or the disk is full.
+    Raises typer.Exit with 1 where a question failed or the budget was too small for all of them, 3 where one found
+    nothing, 130 after Ctrl-C; a usage error for the file of questions or of answers; MarchwardenError where the
+    server is not there or the disk is full.
     """
     from marchwarden.cli.views import console
+    from marchwarden.execution.run_budget import MORE_TOKENS, RunBudget
 
     if batch.output is None and batch.resume:
         raise typer.BadParameter("--resume needs the file of answers: --output answers.jsonl")
@@ -121,7 +211,7 @@ def ask_many(batch: Batch, connection: Connection) -> None:
             raise typer.BadParameter(f"--output {batch.output} is there already; add --resume to go on, or --force")
         check_output(batch.output, "--output", (".jsonl",), force=True)
     asked = read_questions(batch.file, batch.given)
-    done = _answered(batch.output) if batch.resume and batch.output is not None else set()
+    done, used = _answered(batch.output) if batch.resume and batch.output is not None else (set(), 0)
     left = [each for each in asked if each.key not in done]
     if len(left) < len(asked) and not batch.quiet:
         console.done(f"{len(asked) - len(left)} of {len(asked)} questions are answered already.")
@@ -129,10 +219,10 @@ def ask_many(batch: Batch, connection: Connection) -> None:
         return
     sink = _Sink(batch.output)
     sink.open(resume=batch.resume)
-    jobs = batch.jobs or min(_MOST_JOBS, os.cpu_count() or 1)
     try:
         with console.counting(0 if batch.quiet else len(left)) as bar:
-            interrupted = _Run(connection, left, sink, bar).run(jobs)
+            run = _Run(researchers, left, sink, bar)
+            interrupted = run.run(batch.jobs, RunBudget(batch.total_budget, used))
     finally:
         sink.close()
         if not batch.quiet:
@@ -141,61 +231,68 @@ def ask_many(batch: Batch, connection: Connection) -> None:
         hint = "To ask the rest: the same command with --resume." if batch.output else None
         console.notice("Interrupted.", hint)
         raise typer.Exit(INTERRUPTED)
-    if sink.counts["failed"]:
+    if run.spent:
+        console.notice(f"The rest was not asked: {run.spent}.", MORE_TOKENS)
+    if run.spent or sink.counts["failed"]:
         raise typer.Exit(FAILURE)
     if sink.counts["nothing_found"]:
         raise typer.Exit(NOTHING_FOUND)
 
 
-def _answered(path: Path) -> set[tuple[str, ...]]:
-    """Return the keys of the questions that a file of answers has a result for."""
+def _answered(path: Path) -> tuple[set[tuple[str, ...]], int]:
+    """Return the keys of the questions that a file of answers has a result for, and the tokens of these results."""
     from marchwarden.trace.reader import whole_line
 
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
-        return set()
+        return set(), 0
     found: set[tuple[str, ...]] = set()
+    tokens = 0
     for line in lines:
         told = whole_line(line) or {}
         if told.get("status") in ("answered", "nothing_found"):
             found |= {(str(told.get("id")),), (str(told.get("question")), str(told.get("context") or ""))}
-    return found
+            with suppress(KeyError, TypeError, ValueError):
+                tokens += int(told["result"]["cost_metadata"]["tokens_used"])
+    return found, tokens
 
 
 class _Run:
     """The questions of a batch that are left, while they are asked."""
 
-    def __init__(self, connection: Connection, left: list[Asked], sink: _Sink, bar: Bar) -> None:
-        self._connection = connection
+    def __init__(self, researchers: Researchers, left: list[Asked], sink: _Sink, bar: Bar) -> None:
+        self.spent = ""
+        """Reason that not all questions were asked, as a clause; empty where they were."""
+        self._researchers = researchers
         self._left = iter(left)
         self._sink = sink
         self._bar = bar
         self._interrupted = False
 
-    def run(self, jobs: int) -> bool:
+    def run(self, jobs: int | None, budget: RunBudget) -> bool:
         """Ask all of them; return whether Ctrl-C ended it. Raises MarchwardenError where the server fails."""
         import anyio
 
-        self._connection.prepare()
+        self._researchers.prepare()
         try:
-            anyio.run(self._interruptibly, jobs)
+            anyio.run(self._interruptibly, jobs, budget)
         except BaseException as error:
             if self._interrupted or any(isinstance(each, KeyboardInterrupt) for each in leaves(error)):
                 return True
             if not isinstance(error, Exception):
                 raise
-            raise self._connection.explained(error) from error
+            raise self._researchers.explained(error) from error
         return self._interrupted
 
-    async def _interruptibly(self, jobs: int) -> None:
+    async def _interruptibly(self, jobs: int | None, budget: RunBudget) -> None:
         import anyio
 
         async with anyio.create_task_group() as group:
             group.start_soon(self._listen_for_interrupts, group.cancel_scope)
-            async with self._connection.client() as client, anyio.create_task_group() as workers:
-                for _ in range(jobs):
-                    workers.start_soon(self._work, client)
+            async with self._researchers.opened(budget) as (ask, usual), anyio.create_task_group() as workers:
+                for _ in range(jobs or usual):
+                    workers.start_soon(self._work, ask)
             group.cancel_scope.cancel()
 
     async def _listen_for_interrupts(self, everything: anyio.CancelScope) -> None:
@@ -209,13 +306,18 @@ class _Run:
         except NotImplementedError:  # no such thing on Windows: there Ctrl-C arrives as KeyboardInterrupt
             return
 
-    async def _work(self, client: Client) -> None:
+    async def _work(self, ask: Ask) -> None:
         for asked in self._left:
             status: Status = "failed"
             result, error = None, None
             try:
-                result = await self._connection.research(client, asked.request, lambda message: None)
+                result = await ask(asked.request)
                 status = "answered" if result.citations else "nothing_found"
+            except BudgetExhausted as exhausted:
+                self.spent = str(exhausted)
+                return
+            except (ClusterError, ConfigurationError):  # every other question would meet it, too
+                raise
             except MarchwardenError as failure:
                 error = str(failure)
             self._sink.write(asked, status, result, error)

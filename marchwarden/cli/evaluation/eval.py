@@ -9,12 +9,13 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.configuration.completion import complete_model
 from marchwarden.cli.evaluation import (
     eval_compare,
@@ -53,6 +54,8 @@ marchwarden eval --split test --judge anthropic/NAME
     have a model mark the answers too, and see how far it agrees with the labels
 marchwarden eval --dataset gaps --path ~/data/gaps-v0 --limit 50
     a public data set; an unknown name lists those that there are
+marchwarden eval --questions many.jsonl --cluster dask://10.0.0.5:8786 --total-budget 5000000
+    on the workers of a cluster, with a limit of tokens for all questions together
 marchwarden eval compare runs/a runs/b
 marchwarden eval report runs/a --out report
 
@@ -113,6 +116,8 @@ def command(
         int | None,
         typer.Option(metavar="N", min=1, help="Questions side by side. Default: one for each core; 2 with a model."),
     ] = None,
+    cluster: options.Cluster = None,
+    total_budget: options.TotalBudget = None,
     resume: Annotated[
         bool, typer.Option("--resume", metavar="", help="Go on with the run in --out, or the latest of this set-up.")
     ] = False,
@@ -167,6 +172,7 @@ def command(
     if stage is not None:
         eval_stage.check_name(stage)
     floors = eval_run.floors_of(fail_under or ())
+    scheduler = options.scheduler(cluster)
     from marchwarden.settings import load_settings
 
     settings = load_settings(
@@ -193,7 +199,8 @@ def command(
         if stage is not None:
             eval_stage.score(stage, chosen, asked.settings, jobs, json=json)
         else:
-            _run(chosen, asked, jobs, out, judge, floors, resume=resume, json=json)
+            how = eval_run.How(jobs, scheduler, total_budget)
+            _run(chosen, asked, how, out, judge, floors, resume=resume, json=json)
 
 
 # Options that can't be given together with the one that is named first.
@@ -211,8 +218,10 @@ _APART: dict[str, tuple[str, ...]] = {
         "--jobs",
         "--json",
         "--fail-under",
+        "--cluster",
+        "--total-budget",
     ),
-    "--stage": ("--resume", "--out", "--judge", "--fail-under"),
+    "--stage": ("--resume", "--out", "--judge", "--fail-under", "--cluster", "--total-budget"),
 }
 # Options of the researcher, which say nothing where a data set scores one part alone.
 _OF_A_RUN = (
@@ -225,6 +234,8 @@ _OF_A_RUN = (
     "--out",
     "--judge",
     "--fail-under",
+    "--cluster",
+    "--total-budget",
 )
 
 
@@ -258,7 +269,7 @@ class _Asked:
 def _run(
     questions: Sequence[Question],
     asked: _Asked,
-    jobs: int | None,
+    how: eval_run.How,
     out: Path | None,
     judge: str | None,
     floors: Mapping[str, float],
@@ -271,12 +282,13 @@ def _run(
     settings = asked.settings
     marked_by = eval_run.judge_by(judge, settings) if judge else None
     with_model = eval_run.has_model(settings)
-    side_by_side = jobs or (2 if with_model else max(1, os.cpu_count() or 1))
-    info = info_of(questions, settings, name=asked.name, split=asked.split, jobs=side_by_side)
+    if how.jobs is None and how.cluster is None:
+        how = replace(how, jobs=2 if with_model else max(1, os.cpu_count() or 1))
+    info = info_of(questions, settings, name=asked.name, split=asked.split, jobs=how.jobs or 1, cluster=how.cluster)
     run = eval_run.run_of(info, out, resume=resume)
     if asked.web:
         settings = settings.model_copy(update={"web": eval_dataset.keep_web(asked.web, run.folder)})
-    eval_run.score(run, questions, settings, side_by_side, judge=marked_by, json=json)
+    eval_run.score(run, questions, settings, how, judge=marked_by, json=json)
     eval_run.check_floors(run, floors)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from marchwarden.cli.client.batch import Batch, ask_many
+from marchwarden.cli.client.batch import Batch, OverServer, ask_many
 from marchwarden.cli.client.server_connection import Connection
 from tests.cli.client.tiny_server import tiny_server
 from tests.cli.conftest import Run
@@ -16,12 +16,21 @@ from tests.cli.conftest import Run
 Capture = pytest.CaptureFixture[str]
 
 
-def ask(file: str, output: str | None = "a.jsonl", *, jobs: int | None = None, resume: bool = False) -> int:
+def ask(
+    file: str,
+    output: str | None = "a.jsonl",
+    *,
+    jobs: int | None = None,
+    resume: bool = False,
+    total: int | None = None,
+) -> int:
     """Ask a real MCP server that answers at once, and return the exit code."""
     given = {"context": None, "depth": "balanced", "constraints": {}}
-    batch = Batch(Path(file), given, output and Path(output), jobs, resume=resume, force=False, quiet=False)
+    batch = Batch(
+        Path(file), given, output and Path(output), jobs, resume=resume, force=False, quiet=False, total_budget=total
+    )
     try:
-        ask_many(batch, Connection(None, {}, tiny_server("by_question")))
+        ask_many(batch, OverServer(Connection(None, {}, tiny_server("by_question"))))
     except typer.Exit as ended:
         return ended.exit_code
     return 0
@@ -92,3 +101,15 @@ def test_a_question_of_its_own_or_another_ending_is_wrong_usage(run: Run) -> Non
     assert "QUESTION can't go with --file" in run("ask", "What?", "--file", "q.txt").said
     assert "says what to write: .jsonl" in run("ask", "--file", "q.txt", "-o", "a.json").said
     assert "--resume needs the file of answers" in run("ask", "--file", "q.txt", "--resume").said
+
+
+def test_a_budget_of_the_whole_run_is_never_exceeded_and_counts_what_came_before(capsys: Capture) -> None:
+    Path("q.txt").write_text("What grows?\nWhat flies?\nWhat swims?\nWhat runs?\n")
+    # Each question may use 20,000 tokens, and uses 12,345.
+    assert ask("q.txt", jobs=2, total=50_000) == 1
+    err = capsys.readouterr().err
+    assert "3 answered, 1 not asked; 37,035 tokens" in err
+    assert "The rest was not asked: the run has used 37,035 of its 50,000 tokens" in err
+    assert ask("q.txt", jobs=2, total=50_000, resume=True) == 1
+    assert "0 answered, 1 not asked" in capsys.readouterr().err
+    assert ask("q.txt", jobs=2, total=60_000, resume=True) == 0
