@@ -59,6 +59,13 @@ class Connection:
         self._settings: Settings | None = None
 
     @property
+    def is_model_free(self) -> bool:
+        """True where no call can use tokens; of a running server, that is not known."""
+        from marchwarden.settings import EXTRACTIVE
+
+        return self._settings is not None and self._settings.model_id == EXTRACTIVE
+
+    @property
     def address(self) -> str:
         """Address of a running server, without what is secret in it; empty for one of its own."""
         return without_credentials(self._url)

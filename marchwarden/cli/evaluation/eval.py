@@ -9,12 +9,13 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.ask import sources_in_force
 from marchwarden.cli.configuration.completion import complete_model, complete_source
 from marchwarden.cli.evaluation import (
@@ -28,7 +29,6 @@ from marchwarden.cli.evaluation import (
     eval_stage,
 )
 from marchwarden.cli.optimization.program_notes import mention_program
-from marchwarden.cli.options import check_output
 
 if TYPE_CHECKING:
     from marchwarden.evaluation.datasets import QuestionSet
@@ -59,6 +59,8 @@ marchwarden eval --split test --judge anthropic/NAME
     have a model mark the answers too, and see how far it agrees with the labels
 marchwarden eval --dataset gaps --path ~/data/gaps-v0 --limit 50
     a public data set; an unknown name lists those that there are
+marchwarden eval --questions many.jsonl --cluster dask://10.0.0.5:8786 --total-budget 5000000
+    on the workers of a cluster, with a limit of tokens for all questions together
 marchwarden eval compare runs/a runs/b
 marchwarden eval report runs/a --out report
 
@@ -135,6 +137,8 @@ def command(
         int | None,
         typer.Option(metavar="N", min=1, help="Questions side by side. Default: one for each core; 2 with a model."),
     ] = None,
+    cluster: options.Cluster = None,
+    total_budget: options.TotalBudget = None,
     resume: Annotated[
         bool, typer.Option("--resume", metavar="", help="Go on with the run in --out, or the latest of this set-up.")
     ] = False,
@@ -197,9 +201,10 @@ def command(
     if stage is not None:
         eval_stage.check_name(stage)
     floors = eval_run.floors_of(fail_under or ())
+    scheduler = options.scheduler(cluster)
     if inspect_log is not None and inspect_log.suffix == ".json":
         # A run that goes on writes the log of all of it.
-        check_output(inspect_log, "--inspect-log", (".json",), force=resume)
+        options.check_output(inspect_log, "--inspect-log", (".json",), force=resume)
     sources = sources_in_force(source, web)
     from marchwarden.settings import load_settings
 
@@ -215,7 +220,7 @@ def command(
             its = eval_dataset.questions_of(public.dataset, public.path, made, limit)
             asked = _Asked(its, settings.model_copy(update={"web": made}), public.dataset.name, None, made)
         else:
-            if source is not None:
+            if source is not None and scheduler is None:  # keys for a cluster are on its workers
                 settings.require_search_key()
             found_questions, name = _questions(questions, split)
             from marchwarden.evaluation.labels.known_pages import with_whole_paths
@@ -234,7 +239,8 @@ def command(
         if stage is not None:
             eval_stage.score(stage, chosen, asked.settings, jobs, json=json)
         else:
-            order = _Order(jobs, epochs or 1, out, judge, floors, inspect_log, resume=resume, json=json)
+            how = eval_run.How(jobs, scheduler, total_budget)
+            order = _Order(how, epochs or 1, out, judge, floors, inspect_log, resume=resume, json=json)
             _run(chosen, asked, order)
 
 
@@ -261,8 +267,19 @@ _APART: dict[str, tuple[str, ...]] = {
         "--fail-under",
         "--epochs",
         "--inspect-log",
+        "--cluster",
+        "--total-budget",
     ),
-    "--stage": ("--resume", "--out", "--judge", "--fail-under", "--epochs", "--inspect-log"),
+    "--stage": (
+        "--resume",
+        "--out",
+        "--judge",
+        "--fail-under",
+        "--epochs",
+        "--inspect-log",
+        "--cluster",
+        "--total-budget",
+    ),
 }
 # Options of the researcher, which say nothing where a data set scores one part alone.
 _OF_A_RUN = (
@@ -277,6 +294,8 @@ _OF_A_RUN = (
     "--fail-under",
     "--epochs",
     "--inspect-log",
+    "--cluster",
+    "--total-budget",
 )
 
 
@@ -311,7 +330,7 @@ class _Asked:
 class _Order:
     """What is to be done with the questions."""
 
-    jobs: int | None
+    how: eval_run.How
     epochs: int
     out: Path | None
     judge: str | None
@@ -326,14 +345,24 @@ def _run(questions: Sequence[Question], asked: _Asked, order: _Order) -> None:
 
     settings = asked.settings
     marked_by = eval_run.judge_by(order.judge, settings) if order.judge else None
-    with_model = eval_run.has_model(settings)
-    jobs = order.jobs or (2 if with_model else max(1, os.cpu_count() or 1))
-    info = info_of(questions, settings, name=asked.name, split=asked.split, jobs=jobs, epochs=order.epochs)
+    how = order.how
+    if how.cluster is None:
+        with_model = eval_run.has_model(settings)
+        how = replace(how, jobs=how.jobs or (2 if with_model else max(1, os.cpu_count() or 1)))
+    info = info_of(
+        questions,
+        settings,
+        name=asked.name,
+        split=asked.split,
+        jobs=how.jobs or 1,
+        cluster=how.cluster,
+        epochs=order.epochs,
+    )
     run = eval_run.run_of(info, order.out, resume=order.resume)
     if asked.web:
         settings = settings.model_copy(update={"web": eval_dataset.keep_web(asked.web, run.folder)})
     try:
-        eval_run.score(run, questions, settings, jobs, judge=marked_by, json=order.json)
+        eval_run.score(run, questions, settings, how, judge=marked_by, json=order.json)
     finally:
         # Of a run that was interrupted, too: its log says so.
         if order.inspect_log is not None and run.records:
