@@ -86,6 +86,7 @@ async def _serve(
     dataset: Path, settings: Settings, listener: socket.socket, is_their_web: bool, browser: bool
 ) -> None:
     import webbrowser
+    from tempfile import TemporaryDirectory
 
     import uvicorn
 
@@ -103,8 +104,12 @@ async def _serve(
             session.app(), log_config=None, access_log=False, server_header=False, ws="none", lifespan="off"
         )
         console.line(session.url)
-        if browser and not webbrowser.open(session.url):
-            console.notice("No browser could be started.", "Open the address above.")
-        await uvicorn.Server(config).serve(sockets=[listener])
+        with TemporaryDirectory(prefix="marchwarden-") as private:
+            # Others of this machine see the arguments of a browser, and not what is in this folder.
+            door = Path(private) / "label.html"
+            door.write_text(f'<meta http-equiv="refresh" content="0; url={session.url}">', "utf-8")
+            if browser and not webbrowser.open(door.as_uri()):
+                console.notice("No browser could be started.", "Open the address above.")
+            await uvicorn.Server(config).serve(sockets=[listener])
     finally:
         await tools.aclose()
