@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from marchwarden.cli.client.frozen_web_note import frozen_web_note
 from marchwarden.cli.early import server_token, trace_folder
@@ -191,11 +192,14 @@ class Connection:
                 f"the research server failed: {said}",
                 hint="`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the server's log.",
             )
-        return MarchwardenError(
-            f"no answer from {self.address}: {without_credentials(said)}",
-            hint="Is it running, is the address right, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "
-            "Start one: marchwarden serve --transport http",
+        hint = (
+            "Is it running, is the address right, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "
+            "Start one: marchwarden serve --transport http"
         )
+        parts = urlsplit(self.address)
+        if not parts.path.endswith("/mcp"):
+            hint = f"Most servers answer at /mcp: --server {parts.scheme}://{parts.netloc}/mcp"
+        return MarchwardenError(f"no answer from {self.address}: {without_credentials(said)}", hint=hint)
 
 
 def silent(seconds: float) -> MarchwardenError:

@@ -23,6 +23,7 @@ from marchwarden.cli.evaluation import (
     eval_dataset,
     eval_freeze,
     eval_init,
+    eval_label,
     eval_list,
     eval_report,
     eval_run,
@@ -81,6 +82,7 @@ app.command("compare", epilog=COMPARE_EPILOGUE)(eval_compare.command)
 app.command("report", epilog=eval_report.EPILOGUE)(eval_report.command)
 app.command("list", epilog=eval_list.EPILOGUE)(eval_list.command)
 app.command("init", epilog=eval_init.EPILOGUE)(eval_init.command)
+app.command("label", epilog=eval_label.EPILOGUE)(eval_label.command)
 app.command("freeze", epilog=eval_freeze.EPILOGUE)(eval_freeze.command)
 
 
@@ -231,7 +233,7 @@ def command(
         if check:
             is_whole = questions is None and public is None and split in (None, "all")
             is_their_web = questions is None or web is not None or source is not None
-            _check(chosen, asked.settings, whole=is_whole, is_their_web=is_their_web)
+            _check(chosen, asked.settings, questions, whole=is_whole, is_their_web=is_their_web)
             return
         _refuse_unlabelled(chosen)
         eval_run.check_web(chosen, asked.settings)
@@ -405,7 +407,7 @@ def _refuse_unlabelled(questions: Sequence[Question]) -> None:
     without = [each.id for each in questions if not each.is_labelled]
     if not without:
         return
-    hint = "evals/README.md says how to label; `marchwarden eval --check` with the same file says what is missing."
+    hint = "`marchwarden eval label` labels them in the browser; `marchwarden eval --check` says what is missing."
     if len(without) == len(questions):
         raise EvaluationError(
             f"none of the questions has a label ({count(len(questions), 'question')}): there is nothing to score by",
@@ -427,7 +429,9 @@ def _narrowed(questions: list[Question], kinds: list[str], limit: int | None) ->
     return evenly_spaced(chosen, limit)
 
 
-def _check(questions: Sequence[Question], settings: Settings, *, whole: bool, is_their_web: bool) -> None:
+def _check(
+    questions: Sequence[Question], settings: Settings, file: Path | None, *, whole: bool, is_their_web: bool
+) -> None:
     """Print what is wrong with the labels and what is still to be labelled; exit with 1 where anything is wrong.
 
     The whole shipped set is also counted, and must lack nothing.
@@ -445,6 +449,8 @@ def _check(questions: Sequence[Question], settings: Settings, *, whole: bool, is
     if whole:
         problems += coverage_problems(questions)
     console.labels(counts(questions), shared_pages(questions), problems)
+    if file is not None and any(each.is_open for each in problems):
+        console.done(f"Label them in the browser: marchwarden eval label {file}")
     if not is_their_web and any(each.is_open and each.url for each in problems):
         console.notice("The pages are looked for in the shipped frozen web.", _OTHER_PAGES)
     if any(whole or not each.is_open for each in problems):
