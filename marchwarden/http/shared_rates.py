@@ -38,7 +38,7 @@ class RateRule:
     service: str
     """Name of the service, which is the file's name: `arxiv`."""
     every_s: float
-    """Seconds between the starts of two requests."""
+    """Seconds between the starts of two requests; of one at a time, from an answer to the next request."""
     one_at_a_time: bool = False
     """True where the service allows a single connection: the next request begins after the last answer."""
 
@@ -70,6 +70,9 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
                 connection.release()
             raise
         if connection is not None:
+            # A request that woke late, or was long on its way, came after its turn. Its answer tells that it came.
+            with suppress(NotInTime):
+                await self.pause(rule, rule.every_s)
             if response.is_closed:  # built from content, in memory
                 connection.release()
             else:
