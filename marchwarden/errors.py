@@ -89,6 +89,8 @@ _PROBLEMS = {
     "bool_parsing": "must be true or false",
     "enum": "must be {expected}",
     "literal_error": "must be {expected}",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
 }
 
 
