@@ -13,7 +13,7 @@ import pytest
 
 from marchwarden.corpus.documents import kind_of
 from marchwarden.observations import Failure, Page
-from marchwarden.reading.files.kinds import ENDINGS, NOTEBOOK, ODT, PPTX, XLSX
+from marchwarden.reading.files.kinds import ENDINGS, NOTEBOOK, ODP, ODS, ODT, PPTX, XLSX
 from marchwarden.reading.media_types import media_type
 from marchwarden.reading.page import read_page
 from tests.http.packed import packed
@@ -273,16 +273,65 @@ def test_a_slide_is_its_title_its_texts_and_its_notes() -> None:
 # OpenDocument
 
 
-def odt(body: str, styles: str = "") -> bytes:
+def odt(body: str, styles: str = "", *, kind: str = ODT, part: str = "text") -> bytes:
     names = " ".join(
         f'xmlns:{each}="urn:oasis:names:tc:opendocument:xmlns:{each}:1.0"'
-        for each in ("office", "text", "table", "style")
+        for each in ("office", "text", "table", "style", "presentation")
     )
+    names += ' xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
     content = (
         f"<office:document-content {names}><office:automatic-styles>{styles}</office:automatic-styles>"
-        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+        f"<office:body><office:{part}>{body}</office:{part}></office:body></office:document-content>"
     )
-    return packed({"mimetype": ODT, "content.xml": content}, stored="mimetype")
+    return packed({"mimetype": kind, "content.xml": content}, stored="mimetype")
+
+
+def test_rows_of_an_open_document_are_read_without_hidden_sheets_rows_columns_and_comments() -> None:
+    def row(*cells: str, more: str = "") -> str:
+        texts = "".join(f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>" for cell in cells)
+        return f"<table:table-row {more}>{texts}</table:table-row>"
+
+    styles = '<style:style style:name="off"><style:table-properties table:display="false"/></style:style>'
+    comment = "<office:annotation><text:p>sure?</text:p></office:annotation>"
+    body = (
+        '<table:table table:name="Beds"><table:table-column/><table:table-column table:visibility="collapse"/>'
+        '<table:table-column table:number-columns-repeated="16382"/>'
+        + row("bed", "secret", "sown")
+        + row("north", "x", f"3 May{comment}")
+        + row("west", "x", "4 May", more='table:visibility="filter"')
+        + '<table:table-row table:number-rows-repeated="1048000"><table:table-cell '
+        'table:number-columns-repeated="16384"/></table:table-row>'
+        + row("south", "x", "5 May")
+        + '</table:table><table:table table:name="Old" table:style-name="off">'
+        + row("a", "b")
+        + "</table:table>"
+    )
+    assert under(odt(body, styles, kind=ODS, part="spreadsheet"), "beds.ods") == [
+        ("bed: north | sown: 3 May", None),
+        ("bed: south | sown: 5 May", None),
+    ]
+
+
+def test_slides_of_an_open_document_are_read_with_their_notes_and_without_hidden_ones() -> None:
+    def box(text: str, kind: str) -> str:
+        return (
+            f'<draw:frame presentation:class="{kind}"><draw:text-box><text:p>{text}</text:p></draw:text-box>'
+            "</draw:frame>"
+        )
+
+    styles = '<style:style style:name="off"><style:drawing-page-properties presentation:visibility="hidden"/></style:style>'
+    notes = f"<presentation:notes>{box('Ask Marit.', 'notes')}</presentation:notes>"
+    body = (
+        f"<draw:page>{box('Frost', 'title')}{box('It falls in May.', 'outline')}{box('7', 'page-number')}{notes}</draw:page>"
+        f'<draw:page draw:style-name="off">{box("Not to be shown.", "outline")}</draw:page>'
+        f"<draw:page>{box('Thank you all.', 'title')}</draw:page>"
+    )
+    page = read(odt(body, styles, kind=ODP, part="presentation"), "frost.odp")
+    assert [(each.text, each.heading, each.place) for each in page.passages] == [
+        ("It falls in May.", "Frost", "slide=1"),
+        ("Ask Marit.", "Frost · Notes", "slide=1"),
+        ("Thank you all.", "Slide 3", "slide=3"),
+    ]
 
 
 def test_a_document_is_read_without_what_is_deleted_struck_out_hidden_or_a_comment() -> None:
@@ -578,7 +627,7 @@ BOMB = (
 )
 
 
-@pytest.mark.parametrize("ending", [".ipynb", ".xlsx", ".pptx", ".odt"])
+@pytest.mark.parametrize("ending", [".ipynb", ".xlsx", ".pptx", ".odt", ".ods", ".odp"])
 @pytest.mark.parametrize(
     "body", [b"PK\x03\x04" + bytes(range(256)) * 9, bytes(range(256)) * 9, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"{"]
 )
