@@ -42,8 +42,8 @@ def command(
         list[Path] | None,
         typer.Argument(
             metavar="PATH",
-            help="Files and folders: HTML, Markdown, reStructuredText, Org, LaTeX, text, PDF, DOCX, ODT, PPTX, XLSX, "
-            "CSV, EPUB, notebooks, source code, JSON, and JSONL, a document a line. "
+            help="Files and folders: HTML, Markdown, reStructuredText, Org, LaTeX, text, PDF, DOCX, ODT, ODS, ODP, "
+            "PPTX, XLSX, CSV, EPUB, notebooks, source code, JSON, and JSONL, a document a line. "
             "Without any: those that are in the corpus already.",
         ),
     ] = None,
