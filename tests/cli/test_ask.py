@@ -55,7 +55,7 @@ QUESTION = "Which crops grow well in Utah?"
         (["q", "-o", "a.html", "--server", "http://x/"], ["shows the pages that were read, which --server keeps"]),
         (["Which", "crops", "grow"], ['put the question in quotes: marchwarden ask "Which crops grow"']),
         ([], ["it is missing; ask like this"]),
-        (["q", "--resume"], ["--resume and --jobs go with --file"]),
+        (["q", "--resume"], ["--resume, --jobs, --cluster and --total-budget go with --file"]),
         (["q", "--again", "1234", "--continue"], ["QUESTION and --continue can't go with --again"]),
     ],
 )
