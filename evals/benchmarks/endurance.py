@@ -146,6 +146,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--report", type=Path)
     parser.add_argument("--samples", type=Path, help="also write all samples there, as JSON")
+    parser.add_argument("--log", type=Path, help="also write the server's log there")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         temporary = Path(folder) / "tmp"
@@ -181,6 +182,8 @@ def main() -> None:
                 server.kill()
         log_lines = Counter(line[:100] for line in (Path(folder) / "log").read_text("utf-8", "replace").splitlines())
         lost = lost_traces(run)
+        if given.log:
+            given.log.write_bytes((Path(folder) / "log").read_bytes())
     if given.samples:
         given.samples.write_text(json.dumps(run.samples))
     told = report(run, given, lost, code, log_lines)
@@ -212,9 +215,9 @@ async def client(run: Run, draw: random.Random) -> None:
     while not run.is_over:
         act = draw.choices(list(ACTS), list(ACTS.values()))[0]
         try:
-            await asyncio.wait_for(do(run, act, draw), 60.0)
+            await asyncio.wait_for(do(run, act, draw), 90.0)
         except asyncio.TimeoutError:
-            run.outcomes[f"{act}: no answer in 60 s"] += 1
+            run.outcomes[f"{act}: no answer in 90 s"] += 1
         except (OSError, KeyError, ValueError, asyncio.IncompleteReadError) as error:
             run.outcomes[f"{act}: {type(error).__name__}"] += 1
 

@@ -91,7 +91,7 @@ class Connection:
             from marchwarden.corpus.corpora import open_corpus
 
             for name in named:
-                open_corpus(name)
+                open_corpus(name, settings.store)
         warm_up(settings, quiet=not settings.debug)  # its imports run beside ours
         from marchwarden.sources.reachability import with_reachable_sources
 

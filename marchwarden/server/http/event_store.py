@@ -40,33 +40,35 @@ class _Stream:
 class SessionEvents(EventStore):
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._size = 0
+        self.size = 0
+        """Bytes of all events, with what they take beside their text."""
         self._streams: OrderedDict[tuple[str, StreamId], _Stream] = OrderedDict()
-        self._by_name: dict[str, _Stream] = {}
+        self.streams: dict[str, _Stream] = {}
+        """Streams by the names that their events' ids begin with."""
+        self._of_session: dict[str, list[StreamId]] = {}
 
     async def store_event(self, stream_id: StreamId, message: JSONRPCMessage | None) -> EventId:
         key = (session.get(""), stream_id)
         stream = self._streams.get(key)
         if stream is None:
             stream = self._streams[key] = _Stream(*key)
-            self._by_name[stream.name] = stream
-            self._size += stream.size
+            self.streams[stream.name] = stream
+            self._of_session.setdefault(stream.session, []).append(stream_id)
+            self.size += stream.size
         self._streams.move_to_end(key)
         written = message.model_dump_json(by_alias=True, exclude_unset=True).encode() if message else b""
         size = len(written) + EVENT_BYTES
         stream.events.append(written)
         stream.is_over = isinstance(message, JSONRPCResponse | JSONRPCError)
         stream.size += size
-        self._size += size
-        while self._size > self._max_bytes and len(self._streams) > 1:
-            _, oldest = self._streams.popitem(last=False)
-            del self._by_name[oldest.name]
-            self._size -= oldest.size
+        self.size += size
+        while self.size > self._max_bytes and len(self._streams) > 1:
+            self._drop(next(iter(self._streams)))
         return f"{stream.name}-{len(stream.events)}"
 
     async def replay_events_after(self, last_event_id: EventId, send_callback: EventCallback) -> StreamId | None:
         name, _, number = last_event_id.partition("-")
-        stream = self._by_name.get(name)
+        stream = self.streams.get(name)
         if stream is None or stream.session != session.get("") or not number.isdecimal():
             return None
         for place, written in enumerate(list(stream.events), start=1):
@@ -75,3 +77,17 @@ class SessionEvents(EventStore):
                 await send_callback(EventMessage(message, f"{name}-{place}"))
         # With the response, a stream is at its end: the SDK would wait for more of one that it gets to know.
         return None if stream.is_over else stream.stream_id
+
+    def forget(self, ended: str) -> None:
+        """Drop the events of a session that its client has ended."""
+        for stream_id in list(self._of_session.get(ended, ())):
+            self._drop((ended, stream_id))
+
+    def _drop(self, key: tuple[str, StreamId]) -> None:
+        stream = self._streams.pop(key)
+        del self.streams[stream.name]
+        self.size -= stream.size
+        left = self._of_session[stream.session]
+        left.remove(stream.stream_id)
+        if not left:
+            del self._of_session[stream.session]
