@@ -7,9 +7,9 @@ Both sets are SciFact-like: a claim, and statements of papers that people labell
 are not shipped; where they are from stands in evals/reports/scholarly.md.
 
 citation-integrity  `corpus.jsonl` and `claims_test.jsonl` in SciFact's form. A page is a cited article: its sentences
-                    that the set holds. `page` is the share of claims whose article is found first, `sentence` the
-                    share with a labelled sentence in what a call without a model cites. BM25 may choose as many
-                    sentences of all articles as the call cites.
+                    that the set holds. With `--calls`, the share of claims with a labelled sentence in what a call
+                    without a model cites, and in all that it picked from the pages. BM25 may choose as many
+                    sentences of all articles.
 healthver           `healthver_test.csv`. A page is a statement. Recall is the share of a claim's labelled statements
                     among ten, as a mean over claims.
 
@@ -149,20 +149,33 @@ def recall(claims: Sequence[Claim], found: list[list[str]], most: int) -> list[f
     return [len(claim.pages & set(names[:most])) / min(most, len(claim.pages)) for claim, names in pairs]
 
 
-def cited_evidence(labelled: LabelledSet, settings: Settings, most: int) -> dict[str, list[float]]:
-    """Ask the first `most` claims, and compare what is cited with as many sentences as BM25 would choose."""
+def called_evidence(labelled: LabelledSet, settings: Settings, most: int) -> dict[str, list[float]]:
+    """Ask the first `most` claims, and compare what is cited and picked with as many sentences by BM25.
+
+    Calls that ran out of time, as on a busy machine, are left out.
+    """
     sentences = [each for page in labelled.pages.values() for each in page]
     claims = labelled.claims[:most]
-    rows = ranked_by_bm25(sentences, [claim.text for claim in claims], 20)
-    ours, theirs, cited = [], [], []
+    rows = ranked_by_bm25(sentences, [claim.text for claim in claims], 40)
+    figures: dict[str, list[float]] = {}
     for claim, row in zip(claims, rows, strict=True):
         result = research_sync(claim.text, settings=settings, depth="shallow")
-        quoted = " \n ".join(_letters(citation.raw_excerpt) for citation in result.citations)
-        count = sum(_letters(sentence) in quoted for page in labelled.pages.values() for sentence in page)
-        ours.append(float(any(_letters(sentence) in quoted for sentence in claim.sentences)))
-        theirs.append(float(any(sentences[place] in claim.sentences for place in row[: max(1, count)])))
-        cited.append(float(count))
-    return {"cited by a call": ours, "BM25, as many sentences": theirs, "sentences cited": cited}
+        if result.cost_metadata.budget_exhausted:
+            continue
+        lines = _lines(settings.traces / f"{result.trace_id}.jsonl")
+        picked = next(line for line in reversed(lines) if line["action"] == "conclude")["state"]["ledger"]["excerpts"]
+        cited = [citation.raw_excerpt for citation in result.citations]
+        figures.setdefault("calls that cite something", []).append(float(bool(cited)))
+        for name, texts in (("cited", cited), ("picked", [each["text"] for each in picked])):
+            quoted = " \n ".join(map(_letters, texts))
+            count = sum(_letters(sentence) in quoted for sentence in sentences)
+            ours = any(_letters(sentence) in quoted for sentence in claim.sentences)
+            theirs = any(sentences[place] in claim.sentences for place in row[: max(1, count)])
+            for figure, value in (("", ours), (", BM25", theirs), (", sentences", count)):
+                figures.setdefault(f"{name}{figure}", []).append(float(value))
+                if cited and name == "cited":
+                    figures.setdefault(f"cited where something is{figure}", []).append(float(value))
+    return figures
 
 
 def _letters(text: str) -> str:
@@ -207,7 +220,7 @@ def main() -> None:
             for most in (1, _WANTED):
                 show(f"page among {most}, {by}", recall(labelled.claims, found, most))
         if given.calls and any(claim.sentences for claim in labelled.claims):
-            for name, values in cited_evidence(labelled, settings, given.calls).items():
+            for name, values in called_evidence(labelled, settings, given.calls).items():
                 show(name, values)
 
 
