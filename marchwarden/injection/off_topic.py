@@ -72,8 +72,15 @@ _OPENING = re.compile(r"(?:^|[:;(\[“\"„«—–-]\s*|\d\s+)(?=[^\W\d_])")
 # In a row of cells, which often end without a mark, a capital letter may begin something too.
 _OPENING_IN_CELL = re.compile(rf"{_OPENING.pattern}|(?<=[a-zß-ÿ)])\s(?=[A-ZÀ-ÞА-Я])")
 _SOFT = r"(?:please|now|then|also|and|bitte|s[’']il te plaît|veuillez|por favor|per favore|пожалуйста|من فضلك)"
+# Verbs of notices to readers, and no verbs at all.
+_OF_NOTICES = r"(?:note|remember|enable|bring|wait|see|contact|visit|do|be|no|not)\b"
+# Verbs of orders for somebody's account. With "my" after them, a page speaks as its reader.
+_OF_ACCOUNTS = (
+    "add create delete transfer grant send forward set unlock update retrieve share access change make open"
+)
 _REQUEST = re.compile(
     rf"(?:{_SOFT},?\s+){{0,3}}(?:{_any_of(_VERBS)})\b(?![’'])"
+    rf"|(?:please|can\s+you|could\s+you)\s+(?!{_OF_NOTICES})[a-z]+\b|(?:{_any_of(_OF_ACCOUNTS)})\s+my\b"
     r"|[请請]?(?:写|寫|翻译|翻譯|解释|解釋|描述|总结|列出|编写|生成|告诉|计算)",
     re.IGNORECASE,
 )
