@@ -105,7 +105,7 @@ class ConfigurationError(MarchwardenError):
 
 
 # Packages that only some uses need, and the extras that bring them.
-EXTRAS = {"dspy": "models", "anthropic": "models", "optuna": "compile", "datasets": "evaluate"}
+EXTRAS = {"dspy": "models", "anthropic": "models", "optuna": "compile", "datasets": "evaluate", "libzim": "zim"}
 
 
 def require_package(name: str, purpose: str) -> None:

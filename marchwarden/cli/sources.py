@@ -64,7 +64,7 @@ def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
             needed = [variable_of(need) for need in entry.needs]
             state, detail = "needs a key", f"Set {needed[0] if len(needed) == 1 else 'one of ' + ', '.join(needed)}."
         elif entry.is_named:
-            names = _names(name)
+            names = _names(settings, name)
             state, detail = ("ready", ", ".join(names)) if names else ("none there", _HOW_TO_MAKE.get(name))
         elif online and entry.kind != "snapshot" and (failure := _failure(settings, name)):
             state, detail = "unreachable", failure
@@ -78,13 +78,19 @@ def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
         }
 
 
-_HOW_TO_MAKE = {"corpus": "Make one: marchwarden index FOLDER"}
+_HOW_TO_MAKE = {
+    "corpus": "Make one: marchwarden index FOLDER",
+    "zim": "Put a file of https://library.kiwix.org into ~/.marchwarden/zim",
+}
 
 
-def _names(kind: str) -> list[str]:
+def _names(settings: Settings, kind: str) -> list[str]:
     """Return the names that can follow the colon of a source."""
     from marchwarden.corpus.corpora import all_corpora
+    from marchwarden.sources.encyclopedia.zim_archive import zim_names
 
+    if kind == "zim":
+        return zim_names(settings.zim_folder)
     return [corpus.name for corpus in all_corpora()] if kind == "corpus" else []
 
 
