@@ -114,6 +114,7 @@ EXTRAS = {
     "optuna": "compile",
     "datasets": "evaluate",
     "distributed": "cluster",
+    "libzim": "zim",
 }
 
 

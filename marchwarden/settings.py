@@ -142,6 +142,8 @@ class Settings(BaseModel):
     service has a key, else `open`, and `snapshot` (the frozen web) where there is no network."""
     databases: Path = Path("~/.marchwarden/databases.toml")
     """File that names the databases which `db:NAME` means: for each its url, and the tables that may be read."""
+    zim_folder: Path = Path("~/.marchwarden/zim")
+    """Folder of the ZIM files that `zim:NAME` means: `NAME.zim`, or the last file whose name begins so."""
     web: Path | None = None
     """Folder of another frozen web to use instead of the shipped one."""
     semantic: bool | None = None
@@ -203,7 +205,7 @@ class Settings(BaseModel):
     def _normalise_source(cls, source: str | None) -> str | None:
         return None if source is None else ",".join(sources_of(source))
 
-    @field_validator("web", "trace_dir", "cache_dir", "signing_key", "databases", "server_tokens")
+    @field_validator("web", "trace_dir", "cache_dir", "signing_key", "databases", "zim_folder", "server_tokens")
     @classmethod
     def _expand_home(cls, folder: Path | None) -> Path | None:
         # pathlib raises RuntimeError for the home folder of an unknown user.

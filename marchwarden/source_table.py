@@ -151,6 +151,15 @@ _ENTRIES = (
         is_named=True,
     ),
     SourceEntry(
+        "zim",
+        "corpus",
+        "an encyclopedia or another site in a ZIM file of Kiwix, without a network",
+        "marchwarden.sources.encyclopedia.zim_archive:open_zim",
+        "none",
+        "as the file says; those of Wikipedia CC BY-SA 4.0",
+        is_named=True,
+    ),
+    SourceEntry(
         "db",
         "database",
         "a database of your own that databases.toml names",

@@ -87,6 +87,7 @@ def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
 _HOW_TO_MAKE = {
     "corpus": "Make one: marchwarden index FOLDER",
     "db": "Name one in ~/.marchwarden/databases.toml, or in the file of MARCHWARDEN_DATABASES.",
+    "zim": "Put a file of https://library.kiwix.org into ~/.marchwarden/zim",
 }
 
 
@@ -100,8 +101,11 @@ def _names(kind: str, settings: Settings) -> list[str]:
 
         return list(open_names(settings.databases))
     from marchwarden.corpus.corpora import all_corpora
+    from marchwarden.sources.encyclopedia.zim_archive import zim_names
 
-    return [corpus.name for corpus in all_corpora()]
+    if kind == "zim":
+        return zim_names(settings.zim_folder)
+    return [corpus.name for corpus in all_corpora()] if kind == "corpus" else []
 
 
 def _failure(settings: Settings, name: str) -> str | None:

@@ -28,6 +28,7 @@ _READERS: dict[str, str] = {
     "semanticscholar": f"{_SCHOLARLY}.semanticscholar_papers:read_semanticscholar",
     "stackexchange": "marchwarden.reading.services.stackexchange_answers:read_stackexchange",
     "wikidata": "marchwarden.reading.services.wikidata_statements:read_wikidata",
+    "zim": "marchwarden.reading.services.zim_entries:read_zim",
 }
 """Functions as `module:function`, by profile: each gets a page with its address and hashes alone, and the bytes."""
 
