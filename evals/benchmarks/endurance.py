@@ -1,6 +1,6 @@
 """An hour of mixed calls over HTTP, without a model: do memory, descriptors, processes and temporary files stay flat?
 
-    python -m evals.benchmarks.endurance [--minutes 60] [--clients 4] [--report evals/reports/endurance.md]
+    python -m evals.benchmarks.endurance --minutes 60 [--clients 4] [--report FILE]
 
 Starts `marchwarden serve` as a process of its own, and clients that ask, cancel, go away, send rubbish and keep
 connections half open; calls that crash, hang, fail, talk much or are killed from outside; every few minutes a disk
@@ -141,7 +141,7 @@ class Run:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--minutes", type=float, default=2.0)
     parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--report", type=Path)

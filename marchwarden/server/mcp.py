@@ -233,13 +233,18 @@ class _Call:
                     shown = _without_paths(message) if self._exchange else message
                     await self._context.session.report_progress(number, message=one_line(shown))
 
+        def tell(message: str) -> None:
+            # Where the call is cancelled, the relay may have ended before the call hears of it.
+            with suppress(anyio.BrokenResourceError):
+                send.send_nowait(message)
+
         failure: MarchwardenError | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(relay)
             with send:
                 try:
                     calls = self._service.calls_of(self._settings)
-                    run = partial(self._admitted, send.send_nowait)
+                    run = partial(self._admitted, tell)
                     result, self._is_repeated = await calls.once(self._trace_id, self._request, run)
                     return result
                 except MarchwardenError as error:

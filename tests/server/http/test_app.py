@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, StorageError
 from marchwarden.server.http.callers import Callers
 from marchwarden.server.service import Service
+from marchwarden.server.worker import Tell
 from marchwarden.settings import Settings
 from tests.server.http.serving import (
     INITIALIZE,
@@ -370,3 +373,29 @@ async def test_a_caller_that_leaves_while_it_waits_gives_up_its_place(tmp_path: 
                 left.set()
                 while service.admission.waiting:  # noqa: ASYNC110
                     await anyio.sleep(0.01)
+
+
+async def test_what_a_call_says_after_its_caller_ended_the_session_is_no_failure(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    began, ended = anyio.Event(), anyio.Event()
+
+    async def last_words(request: ResearchRequest, *, on_progress: Tell, **rest: Any) -> ResearchResult:
+        try:
+            began.set()
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.wait_all_tasks_blocked()
+            ended.set()
+            on_progress("cleaning up")
+
+    async with an_app(Settings(trace_dir=tmp_path), research=last_words) as app, a_client(app) as client:
+        session = await initialize(client)
+        async with anyio.create_task_group() as group:
+            group.start_soon(partial(client.post, URL, json=call("What grows?", 7), headers=session))
+            await began.wait()
+            assert (await client.delete(URL, headers=session)).status_code == 200
+            await ended.wait()
+            group.cancel_scope.cancel()
+    assert [each for each in caplog.messages if "raised" in each] == []
