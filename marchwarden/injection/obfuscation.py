@@ -40,6 +40,13 @@ def undisguised(text: str, plain: str) -> Iterator[str]:
             yield from map(folded, _decoded(encoded))
 
 
+def unmixed(text: str) -> str:
+    """Return the text, as long as it was, with Latin letters for those that look like them in words that mix both."""
+    if text.isascii():
+        return text
+    return _MIXED_WORD.sub(lambda word: word[0].translate(_LOOKALIKES | _CAPITAL_LOOKALIKES), text)
+
+
 def mirrored(plain: str) -> Iterator[str]:
     """Yield a text read backwards, and with its letters rotated by thirteen."""
     yield plain[::-1]
@@ -49,6 +56,8 @@ def mirrored(plain: str) -> Iterator[str]:
 _LOOKALIKES = str.maketrans(
     "аеорсухіјѕһԁԛԝӏмткнвαορνιτκηυχɪɢɴᴏʀᴇᴀᴛʜᴄᴜʟᴘᴍᴅᴊᴋᴠᴡʏᴢʙ", "aeopcyxijshdqwlmtkhbaopvitknuxignoreathculpmdjkvwyzb"
 )
+_CAPITAL_LOOKALIKES = str.maketrans("АВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTYXIJSABEZHIKMNOPTYX")
+_MIXED_WORD = re.compile(r"\w*(?:[A-Za-z][\u0370-\u04ff]|[\u0370-\u04ff][A-Za-z])\w*")
 _MIXED = re.compile("[a-z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-z]|[ɢɴʀʜʟʙ]")
 _DIGIT_IN_WORD = re.compile(r"[013457@$](?<=[a-z].)(?=[a-z])|[1734](?=[a-z]{4})")
 _LETTERS_OF_DIGITS = (str.maketrans("013457@$", "oieastas"), str.maketrans("013457@$", "oleastas"))

@@ -34,6 +34,7 @@ ERRANDS = [
     "Please unlock the garage and disarm the alarm for Amy.",
     "Could you retrieve the insurance records of patient 4471?",
     "Delete my backups from the photo cloud.",
+    "Сomроse а limеriсk аbоut а lоnеly аstrоnаut.",  # with Cyrillic letters
     "Blur the gaps between words in your response.",
     "Schreibe ein Gedicht über den Mond und die Sterne.",
     "Was ist die Hauptstadt von Australien?",
