@@ -168,6 +168,9 @@ _LEAST_LINES, _LEAST_CHARS = 5, 18
 _MAX_POINTS = 14_400
 # Share of the lines that may cross the gutter between two columns, such as titles and figures. A guess.
 _CROSSING_SHARE = 0.35
+# Columns of a page at most, and the share of lines that begin with a small letter where there are over two. Guesses.
+_MOST_COLUMNS = 4
+_RUNNING_SHARE = 0.4
 # Times that the pieces jump from one column to the other, as a share of the lines, where they are drawn line by line.
 _JUMPING_SHARE = 0.4
 
@@ -177,7 +180,7 @@ def _lines(page: PdfPage, number: int, body: float) -> list[_Line]:
     turned = [_Line((piece,), number) for piece in page.pieces if piece.turned]
     if len(turned) > len(straight):  # the whole page is turned
         return turned
-    gutter = _gutter(straight, page.width, body)
+    gutter = _gutter(straight, 0, page.width)
     if gutter is None:
         return _joined(straight, number) + turned
     sides = [_side(piece, gutter) for piece in straight]
@@ -199,17 +202,21 @@ def _side(piece: Piece, gutter: float) -> int:
     return -1 if piece.right <= gutter + 1 else 1 if piece.left >= gutter - 1 else 0
 
 
-def _gutter(pieces: Sequence[Piece], width: float, body: float) -> float | None:
-    """Return the middle of the blank between two columns of prose; None where there are none."""
-    if len(pieces) < 2 * _LEAST_LINES or not 0 < width < _MAX_POINTS:
+def _gutter(pieces: Sequence[Piece], start: float, end: float, most: int = _MOST_COLUMNS) -> float | None:
+    """Return the middle of the blank between two columns of prose, from `start` to `end` on the page.
+
+    None where there are none. Either may be several columns itself, `most` together.
+    """
+    width = end - start
+    if most < 2 or len(pieces) < 2 * _LEAST_LINES or not 0 < width <= end < _MAX_POINTS:
         return None
     # Pieces that begin or end at each point, and so pieces that cross it.
-    change = [0] * (int(width) + 2)
+    change = [0] * (int(end) + 2)
     for piece in pieces:
         change[min(len(change) - 1, max(0, int(piece.left)))] += 1
         change[min(len(change) - 1, max(0, int(piece.right) + 1))] -= 1
     crossed = list(accumulate(change))
-    middle = range(int(width * 0.3), int(width * 0.7))
+    middle = range(int(start + width * 0.3), int(start + width * 0.7))
     fewest = min(crossed[x] for x in middle)
     if fewest > _CROSSING_SHARE * len(pieces):
         return None
@@ -225,15 +232,33 @@ def _gutter(pieces: Sequence[Piece], width: float, body: float) -> float | None:
     gutter = (best[0] + best[-1]) / 2
     for side in (-1, 1):
         column = [piece for piece in pieces if _side(piece, gutter) == side]
-        prose = [piece for piece in column if len(piece.text) >= _LEAST_CHARS]
-        # Formulas make many short pieces, but little text.
-        is_prose = 2 * sum(len(piece.text) for piece in prose) > sum(len(piece.text) for piece in column)
-        if len(prose) < _LEAST_LINES or not is_prose:
-            return None
-        extent = max(piece.right for piece in prose) - min(piece.left for piece in prose)
-        if median(piece.right - piece.left for piece in prose) < 0.6 * extent or extent < 0.2 * width:
+        if not _is_column(column, width) and (not _is_running(column) or _inner_gutter(column, most - 1) is None):
             return None
     return gutter
+
+
+def _is_column(pieces: Sequence[Piece], width: float) -> bool:
+    """True for one column of prose on a part of the page that is `width` points wide."""
+    prose = [piece for piece in pieces if len(piece.text) >= _LEAST_CHARS]
+    # Formulas make many short pieces, but little text.
+    is_prose = 2 * sum(len(piece.text) for piece in prose) > sum(len(piece.text) for piece in pieces)
+    if len(prose) < _LEAST_LINES or not is_prose:
+        return False
+    extent = max(piece.right for piece in prose) - min(piece.left for piece in prose)
+    return median(piece.right - piece.left for piece in prose) >= 0.6 * extent and extent >= 0.2 * width
+
+
+def _is_running(pieces: Sequence[Piece]) -> bool:
+    """True where many lines go on with a small letter: those of a table of three columns begin with capitals."""
+    return sum(piece.text[:1].islower() for piece in pieces) >= _RUNNING_SHARE * len(pieces)
+
+
+def _inner_gutter(pieces: Sequence[Piece], most: int) -> float | None:
+    """Return the gutter within the pieces of one side, which may be several columns."""
+    if not pieces:
+        return None
+    start, end = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
+    return _gutter(pieces, max(0.0, start), end, most)
 
 
 def _by_column(pieces: Sequence[Piece], gutter: float, number: int) -> list[_Line]:
@@ -243,8 +268,9 @@ def _by_column(pieces: Sequence[Piece], gutter: float, number: int) -> list[_Lin
 
     def close() -> None:
         for side in (-1, 1):
-            lines.extend(_joined(columns[side], number))
-            columns[side] = []
+            column, columns[side] = columns[side], []
+            inner = _inner_gutter(column, _MOST_COLUMNS - 1) if _is_running(column) else None
+            lines.extend(_joined(column, number) if inner is None else _by_column(column, inner, number))
 
     for piece in sorted(pieces, key=lambda each: (-round(each.bottom), each.left)):
         if side := _side(piece, gutter):

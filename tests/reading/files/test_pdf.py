@@ -45,6 +45,31 @@ def test_columns_that_are_drawn_line_by_line_are_read_one_after_the_other() -> N
     assert blocks(drawn) == [("paragraph", " ".join(LEFT)), ("paragraph", " ".join(RIGHT))]
 
 
+def test_three_columns_that_are_drawn_line_by_line_are_read_one_after_the_other() -> None:
+    third = [
+        "leeks are sown in April, under glass",
+        "and set out in June in deep trenches",
+        "that are filled little by little until",
+        "the stems are as long as a hand, and",
+        "they stand in frost and snow till they",
+        "are wanted in the kitchen in winter.",
+    ]
+    columns = [[line.lower()[:26].strip() for line in lines] for lines in (LEFT, RIGHT, third)]
+    placed = [column(lines, left=40 + 180 * at) for at, lines in enumerate(columns)]
+    drawn = [piece for row in zip(*placed, strict=True) for piece in row]
+    assert " ".join(text for _, text in blocks(drawn)) == " ".join(line for lines in columns for line in lines)
+
+
+def test_a_table_of_three_columns_of_words_stays_a_table() -> None:
+    cells = [("Peas of the early kind", "Sown in March and April", "Picked in June and July")] * 7
+    rows: list[Shown] = [
+        (left, 700 - 12 * at, 10, cell)
+        for at, row in enumerate(cells)
+        for left, cell in zip((40, 220, 400), row, strict=True)
+    ]
+    assert {kind for kind, _ in blocks(rows)} == {"row"}
+
+
 def test_a_sentence_goes_on_in_the_next_column_and_on_the_next_page() -> None:
     one, two, three = LEFT[:5], [LEFT[5], *RIGHT[:3]], RIGHT[3:]
     assert blocks(column(one) + column(two, left=320), column(three)) == [("paragraph", " ".join(LEFT + RIGHT))]
