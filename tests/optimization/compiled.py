@@ -69,17 +69,18 @@ def questions(split: str) -> list[Question]:
     return [each for each in fitting if each.topic in TOPICS[split]]
 
 
-def examples(of: Order) -> Mapping[str, StageExamples]:
-    """Those of an order, drawn from all that a stage has, which are made once; `marchwarden compile` makes its own, in
-    tests of the command line."""
-    return {name: StageExamples.of(STAGE_SETS[name], *_every(name), of.effort, of.seed) for name in of.stages}
+def examples(of: Order, step: int | None = None) -> Mapping[str, StageExamples]:
+    """Those of an order, drawn from all of every `step`-th question, which are made once; `marchwarden compile` makes its
+    own, in tests of the command line. By default, most stages, which get several of a question, do with a third."""
+    steps = {name: step or (1 if name in ("gaps", "discoveries") else 3) for name in of.stages}
+    return {
+        name: StageExamples.of(STAGE_SETS[name], *_every(name, steps[name]), of.effort, of.seed) for name in of.stages
+    }
 
 
 @cache
-def _every(stage: str) -> tuple[list[Example[Any, Any]], list[Example[Any, Any]]]:
-    """Every example of a stage, of train, and of dev. Most stages get several of a
-    question, so that a third of the questions will do."""
-    step = 1 if stage in ("gaps", "discoveries") else 3
+def _every(stage: str, step: int) -> tuple[list[Example[Any, Any]], list[Example[Any, Any]]]:
+    """Every example of a stage that every `step`-th question gives, of train, and of dev."""
 
     async def build() -> tuple[list[Example[Any, Any]], list[Example[Any, Any]]]:
         async with labelled_web(settings()) as web:
