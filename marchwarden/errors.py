@@ -10,6 +10,7 @@ MarchwardenError
 ├── StorageError              the disk is full or the folder can't be written
 ├── EvaluationError           labels, a run or a data set that can't be scored
 │   └── LabelsInvalid         a file of labelled questions that breaks the format
+├── ClusterError              the scheduler of a cluster can't be reached, or it has no workers
 ├── Refused                   a server that did not begin a call; says when to ask again
 │   ├── ServerBusy            it runs as many calls as it may
 │   ├── ServerStopping        its operator is stopping it
@@ -88,6 +89,8 @@ _PROBLEMS = {
     "bool_parsing": "must be true or false",
     "enum": "must be {expected}",
     "literal_error": "must be {expected}",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
 }
 
 
@@ -105,7 +108,13 @@ class ConfigurationError(MarchwardenError):
 
 
 # Packages that only some uses need, and the extras that bring them.
-EXTRAS = {"dspy": "models", "anthropic": "models", "optuna": "compile", "datasets": "evaluate"}
+EXTRAS = {
+    "dspy": "models",
+    "anthropic": "models",
+    "optuna": "compile",
+    "datasets": "evaluate",
+    "distributed": "cluster",
+}
 
 
 def require_package(name: str, purpose: str) -> None:
@@ -161,6 +170,10 @@ class EvaluationError(MarchwardenError):
 
 class LabelsInvalid(EvaluationError):
     """A file of labelled questions that breaks their format; the message names file and line."""
+
+
+class ClusterError(MarchwardenError):
+    """A cluster that can't be used now; nothing is said of the questions."""
 
 
 class Refused(MarchwardenError):

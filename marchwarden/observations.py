@@ -54,7 +54,7 @@ def content_hash(body: bytes) -> ContentHash:
 # Start of a locator of rows in a database: `db:sales/orders?sha256=…`.
 DATABASE = "db:"
 
-_PLACE = re.compile(r"#(?:page=\d+|L\d+|epubcfi\(/\d+/\d+\))$")
+_PLACE = re.compile(r"#(?:page=\d+|slide=\d+|L\d+|epubcfi\(/\d+/\d+\))$")
 
 
 def is_file(locator: str) -> bool:

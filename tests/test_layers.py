@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("stages", "sources"),
     ("agent",),
     ("server", "audit"),
-    ("orchestrator", "evaluation"),
+    ("orchestrator", "evaluation", "execution"),
     ("api",),
     ("optimization",),
     ("cli", "__main__"),

@@ -4,7 +4,7 @@
         [--half open|held] [--ways visible hidden …] [--every 5] [--semantic] [--jobs 2] [--json]
     MARCHWARDEN_API_BASE=http://127.0.0.1:8131/v1 MARCHWARDEN_MODEL_CALLS=1 \\
         python -m evals.reading.injections … --model openai/qwen1.5b --depth shallow --seconds 240 --batch 2
-    python -m evals.reading.injections --ordinary data/extract-aeb data/extract-wcxb [--bipia … --every 12]
+    python -m evals.reading.injections --ordinary data/extract-aeb data/extract-wcxb [--bipia … --texts … --every 12]
 
 Every attack stands once in each way (injection_pages.py) and variant on an ordinary page of a small frozen web,
 beside other such pages and an honest one, and a whole research call answers a question from them. An attack has
@@ -80,6 +80,12 @@ def bipia(folder: Path) -> list[Attack]:
 def giskard(folder: Path) -> list[Attack]:
     with (folder / "prompt_injections.csv").open(encoding="utf-8") as lines:
         return [Attack(row["prompt"], row["group"]) for row in csv.DictReader(lines)]
+
+
+def texts(file: Path) -> list[Attack]:
+    """Return the attacks of a file that has one in each line; its name is their kind."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return [Attack(line.strip(), file.stem) for line in lines if line.strip()]
 
 
 TASKS = frozenset(
@@ -314,9 +320,14 @@ def report_ordinary(folders: Sequence[Path], every: int) -> None:
 
 def report_told(attacks: Sequence[Attack], folders: Sequence[Path], every: int) -> None:
     pages = [page for _, page in islice(ordinary_pages(folders), 0, None, every)]
+    told: dict[str, list[int]] = {}
     for attack in attacks:
         count = sum(bool(find_injections(with_attack(page, attack))) for page in pages)
+        told.setdefault(attack.kind, []).append(count)
         print(f"{count} of {len(pages)}\t{attack.half}\t{attack.kind}\t{attack.text[:90]!r}")
+    for kind, counts in told.items():
+        missed = 1 - sum(counts) / (len(counts) * len(pages))
+        print(f"{kind}: {missed:.2f} of {len(counts)} attacks on {len(pages)} pages missed")
 
 
 def with_attack(page: Page, attack: Attack) -> Page:
@@ -384,6 +395,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--bipia", type=Path, help="folder with text_attack_train.json")
     parser.add_argument("--giskard", type=Path, help="folder with prompt_injections.csv")
+    parser.add_argument("--texts", type=Path, nargs="+", default=[], help="files with one attack in each line")
     parser.add_argument("--half", choices=["open", "held"])
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
@@ -398,17 +410,18 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--ordinary", type=Path, nargs="+", help="folders of pages without attacks")
     given = parser.parse_args()
-    for folder in filter(None, [given.bipia, given.giskard, *(given.ordinary or ())]):
+    for folder in filter(None, [given.bipia, given.giskard, *given.texts, *(given.ordinary or ())]):
         if not folder.exists():
             parser.error(f"{folder} is not there; evals/reports/reading.md says what the collections are")
     attacks = [*(bipia(given.bipia) if given.bipia else []), *(giskard(given.giskard) if given.giskard else [])]
+    attacks += [attack for file in given.texts for attack in texts(file)]
     chosen = [attack for attack in attacks if given.half in (None, attack.half)]
     if given.ordinary and chosen:
         return report_told(chosen, given.ordinary, given.every)
     if given.ordinary:
         return report_ordinary(given.ordinary, given.every)
     if not chosen:
-        parser.error("name a collection of attacks: --bipia, --giskard")
+        parser.error("name a collection of attacks: --bipia, --giskard, --texts")
     settings = load_settings(
         source="snapshot", model=given.model, semantic=given.semantic, max_seconds=given.seconds, program="none"
     )

@@ -1,6 +1,6 @@
 """Sources of scholarly literature against recorded answers: records, kinds of failure, and rates across processes.
 
-    python evals/scholarly/services.py --path data/scholar [--seconds 3.2]
+    python evals/scholarly/services.py --path data/scholar [--seconds 3]
 
 It needs the folder's `recorded.tar.xz` and `standin.py`, which answers over loopback what the services answered when
 they were recorded. Three figures come out:
@@ -187,10 +187,10 @@ def clocked_server() -> Iterator[tuple[int, list[float]]]:
         server.shutdown()
 
 
-async def ask_in_turn(port: int, folder: Path, every_s: float) -> None:
+async def ask_in_turn(port: int, folder: Path, every_s: float, *, one_at_a_time: bool) -> None:
     """Send the requests of one process."""
     transport = SharedRateTransport(httpx.AsyncHTTPTransport(), folder)
-    rule = RateRule("arxiv", every_s, one_at_a_time=True)
+    rule = RateRule("service", every_s, one_at_a_time=one_at_a_time)
     for _ in range(_REQUESTS):
         request = httpx.Request("GET", f"http://127.0.0.1:{port}/", extensions={"rate_rule": rule})
         response = await transport.handle_async_request(request)
@@ -201,7 +201,7 @@ async def ask_in_turn(port: int, folder: Path, every_s: float) -> None:
 
 def shortest_gap(every_s: float, folder: Path) -> str:
     with clocked_server() as (port, times):
-        command = [sys.executable, __file__, "--worker", str(port), str(folder), str(every_s)]
+        command = [sys.executable, __file__, "--worker", str(port), str(folder), str(every_s), "one"]
         running = [subprocess.Popen(command, env=os.environ) for _ in range(_PROCESSES)]
         for each in running:
             each.wait()
@@ -218,12 +218,12 @@ def free_port() -> int:
 
 def main() -> None:
     if sys.argv[1:2] == ["--worker"]:
-        port, folder, every_s = sys.argv[2:5]
-        asyncio.run(ask_in_turn(int(port), Path(folder), float(every_s)))
+        port, folder, every_s, at_once = sys.argv[2:6]
+        asyncio.run(ask_in_turn(int(port), Path(folder), float(every_s), one_at_a_time=at_once == "one"))
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--path", type=Path, required=True)
-    parser.add_argument("--seconds", type=float, default=3.2, help="Seconds of the rule between two requests.")
+    parser.add_argument("--seconds", type=float, default=3.0, help="Seconds of the rule between two requests.")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made) / "recorded"

@@ -38,6 +38,8 @@ marchwarden ask --again 3f2a
     the question of that call, with its settings: what changed since?
 marchwarden ask --file questions.txt --output answers.jsonl --jobs 4 --resume
     many questions; what is answered already is left out
+marchwarden ask --file questions.txt --output answers.jsonl --cluster dask://10.0.0.5:8786
+    on the workers of a cluster
 
 Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found (no citation) · 130 interrupted."""
 
@@ -142,6 +144,8 @@ def command(
         int | None,
         typer.Option(metavar="N", min=1, help="With --file: questions side by side. Default: one a core, at most 4."),
     ] = None,
+    cluster: options.Cluster = None,
+    total_budget: options.TotalBudget = None,
     resume: Annotated[
         bool, typer.Option("--resume", metavar="", help="With --file: leave out what --output has answers for.")
     ] = False,
@@ -185,8 +189,9 @@ def command(
     if file is not None:
         _refuse({"QUESTION": question, "--again": again, "--continue": follows}, "--file: it holds the questions")
         _refuse({"--verbose": verbose or None}, "--file: `marchwarden replay` shows the timeline of each call")
-    elif resume or jobs is not None:
-        raise typer.BadParameter("--resume and --jobs go with --file")
+        _refuse({"--server": server if cluster else None}, "--cluster: its workers are asked instead")
+    elif resume or any(each is not None for each in (jobs, cluster, total_budget)):
+        raise typer.BadParameter("--resume, --jobs, --cluster and --total-budget go with --file")
     elif output is not None:
         from marchwarden.cli.views.result_file import ENDINGS, ending_of
 
@@ -197,11 +202,14 @@ def command(
 
     if file is not None:
         from marchwarden.cli.client.batch import Batch, ask_many
+        from marchwarden.cli.client.researchers import OnCluster, OverServer
 
         given = {"context": context, "depth": depth, "constraints": constraints}
-        ask_many(
-            Batch(file, given, output, jobs, resume=resume, force=force, quiet=quiet), Connection(server, overrides)
-        )
+        batch = Batch(file, given, output, jobs, resume=resume, force=force, quiet=quiet, total_budget=total_budget)
+        if scheduler := options.scheduler(cluster):
+            ask_many(batch, OnCluster(scheduler, overrides))
+        else:
+            ask_many(batch, OverServer(Connection(server, overrides)))
         return
     earlier = following = None
     if again is not None:

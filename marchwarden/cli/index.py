@@ -30,6 +30,8 @@ marchwarden index --name garden
     looks again at the folders that it knows: reads what is new or changed, forgets what is gone
 marchwarden index ~/notes --watch
     stays, and indexes again whenever a file changes
+marchwarden index ~/notes --name notes --publish
+    other machines with the same MARCHWARDEN_STORE then answer from corpus:notes
 marchwarden index --list
 marchwarden index --remove garden
 
@@ -42,8 +44,8 @@ def command(
         list[Path] | None,
         typer.Argument(
             metavar="PATH",
-            help="Files and folders: HTML, Markdown, reStructuredText, Org, LaTeX, text, PDF, DOCX, ODT, PPTX, XLSX, "
-            "CSV, EPUB, notebooks, source code, JSON, and JSONL, a document a line. "
+            help="Files and folders: HTML, Markdown, reStructuredText, Org, LaTeX, text, PDF, DOCX, ODT, ODS, ODP, "
+            "PPTX, XLSX, CSV, EPUB, notebooks, source code, JSON, and JSONL, a document a line. "
             "Without any: those that are in the corpus already.",
         ),
     ] = None,
@@ -65,6 +67,14 @@ def command(
     watch: Annotated[
         bool, typer.Option("--watch", metavar="", help="Go on: index again whenever a file changes. Ctrl-C ends it.")
     ] = False,
+    publish: Annotated[
+        bool,
+        typer.Option(
+            "--publish",
+            metavar="",
+            help="Then publish index and files in the object store of MARCHWARDEN_STORE, for other machines.",
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", metavar="", help="The outcome as JSON on stdout.")] = False,
 ) -> None:
     """Index files of your own, so that research can read and cite them.
@@ -73,7 +83,14 @@ def command(
     can't be read is reported and left out. What was skipped is named with the reason.
     """
     if list_ or remove is not None:
-        given = {"PATH": paths, "--name": name, "--jobs": jobs, "--watch": watch, "--remove": list_ and remove}
+        given = {
+            "PATH": paths,
+            "--name": name,
+            "--jobs": jobs,
+            "--watch": watch,
+            "--publish": publish,
+            "--remove": list_ and remove,
+        }
         if other := next((option for option, value in given.items() if value), None):
             raise typer.BadParameter(f"{other} can't go with {'--list' if list_ else '--remove'}")
         if list_:
@@ -90,12 +107,42 @@ def command(
         return
     if watch and json:
         raise typer.BadParameter("--json can't go with --watch")
+    store = _store() if publish else None
     jobs = jobs or min(_MOST_JOBS, os.cpu_count() or 1)
     report = _index(_checked(paths or []), name, jobs, json=json)
+    if store and report.documents:
+        _publish(report.name, store)
     if watch:
         _watch(report, jobs)
     elif not report.documents:
         raise typer.Exit(NOTHING_FOUND)
+
+
+def _store() -> str:
+    """Return the address of the object store. Raises ConfigurationError where there is none, or it is wrong."""
+    from marchwarden.errors import ConfigurationError
+    from marchwarden.settings import load_settings
+    from marchwarden.sharing.object_store import open_store
+
+    store = load_settings().store
+    if store is None:
+        raise ConfigurationError(
+            "--publish needs an object store: MARCHWARDEN_STORE is not set",
+            hint="Set it to s3://BUCKET/PREFIX, gs://…, az://… or file:/FOLDER.",
+        )
+    open_store(store)
+    return store
+
+
+def _publish(name: str, store: str) -> None:
+    from marchwarden.cli.views import console
+    from marchwarden.cli.views.safe_text import count
+    from marchwarden.corpus.corpora import corpus_at
+    from marchwarden.corpus.snapshots import publish_snapshot
+
+    done = publish_snapshot(corpus_at(name).folder, store)
+    new = f"{done.created:,} of them new, with the index" if done.created else "all there already"
+    console.done(f"Published {count(done.files, 'file')}, {new}: {done.name}")
 
 
 def _checked(paths: list[Path]) -> list[Path]:

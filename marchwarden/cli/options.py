@@ -41,6 +41,36 @@ Output: TypeAlias = Annotated[
 Force: TypeAlias = Annotated[
     bool, typer.Option("--force", metavar="", help="Replace the --output file where it is there.")
 ]
+Cluster: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Ask on the workers of a Dask cluster: the address of its scheduler, dask://HOST:PORT.",
+    ),
+]
+TotalBudget: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="TOKENS",
+        min=1,
+        help="Model tokens of all questions together, with those of the run that --resume goes on with.",
+    ),
+]
+
+
+def scheduler(cluster: str | None) -> str | None:
+    """Return the address of a cluster's scheduler as Dask has it.
+
+    Raises a usage error for what is none, and ConfigurationError where Dask is not installed.
+    """
+    if cluster is None:
+        return None
+    from marchwarden.execution.dask_cluster import scheduler_of
+
+    try:
+        return scheduler_of(cluster)
+    except ValueError as error:
+        raise typer.BadParameter(f"--cluster: {error}") from None
 
 
 def check_output(path: Path, option: str, endings: tuple[str, ...], *, force: bool) -> None:

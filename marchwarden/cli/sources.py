@@ -70,7 +70,7 @@ def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
             needed = [variable_of(need) for need in entry.needs]
             state, detail = "needs a key", f"Set {needed[0] if len(needed) == 1 else 'one of ' + ', '.join(needed)}."
         elif entry.is_named:
-            names = _names(name)
+            names = _names(name, settings)
             state, detail = ("ready", ", ".join(names)) if names else ("none there", _HOW_TO_MAKE.get(name))
         elif online and entry.kind != "snapshot" and (failure := _failure(settings, name)):
             state, detail = "unreachable", failure
@@ -84,14 +84,24 @@ def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
         }
 
 
-_HOW_TO_MAKE = {"corpus": "Make one: marchwarden index FOLDER"}
+_HOW_TO_MAKE = {
+    "corpus": "Make one: marchwarden index FOLDER",
+    "db": "Name one in ~/.marchwarden/databases.toml, or in the file of MARCHWARDEN_DATABASES.",
+}
 
 
-def _names(kind: str) -> list[str]:
-    """Return the names that can follow the colon of a source."""
+def _names(kind: str, settings: Settings) -> list[str]:
+    """Return the names that can follow the colon of a source.
+
+    Raises ConfigurationError where the file of databases can't be used.
+    """
+    if kind == "db":
+        from marchwarden.sources.database.database_names import open_names
+
+        return list(open_names(settings.databases))
     from marchwarden.corpus.corpora import all_corpora
 
-    return [corpus.name for corpus in all_corpora()] if kind == "corpus" else []
+    return [corpus.name for corpus in all_corpora()]
 
 
 def _failure(settings: Settings, name: str) -> str | None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from marchwarden.corpus.catalogue import Catalogue, Summary
+from marchwarden.corpus.snapshots import fetch_newest
 from marchwarden.errors import ConfigurationError, StorageError
 from marchwarden.settings import CORPUS_NAME, DEFAULT_CORPUS
+from marchwarden.sharing.object_store import server_url
 
 CATALOGUE, INDEX = "catalogue.sqlite", "index"
 
@@ -22,6 +24,8 @@ CATALOGUE, INDEX = "catalogue.sqlite", "index"
 class Corpus:
     name: str
     folder: Path
+    store: str | None = None
+    """Address of the object store that has the files of a corpus which was fetched."""
 
     @property
     def catalogue(self) -> Path:
@@ -46,9 +50,17 @@ def corpus_at(name: str) -> Corpus:
     return Corpus(name, corpora_folder() / name)
 
 
-def open_corpus(name: str) -> Corpus:
-    """Return the corpus of this name. Raises ConfigurationError where there is none that this version can read."""
+def open_corpus(name: str, store: str | None = None) -> Corpus:
+    """Return the corpus of this name, fetched from an object store where this machine lacks it.
+
+    `store` is the address of that store; None for none. Raises ConfigurationError where there is no corpus that this
+    version can read, and StorageError where the store can't be used.
+    """
     corpus = corpus_at(name)
+    if store is not None:
+        # Corpora are those of the server, whoever calls it.
+        corpus = replace(corpus, store=server_url(store))
+        fetch_newest(corpus.folder, server_url(store))
     if not corpus.catalogue.is_file():
         there = ", ".join(each.name for each in all_corpora())
         hint = f"Make it: {again(name, 'FOLDER')}" + (f". There is: {there}" if there else "")

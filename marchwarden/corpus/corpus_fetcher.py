@@ -19,7 +19,9 @@ from marchwarden.corpus.catalogue import Catalogue
 from marchwarden.corpus.corpora import Corpus, again
 from marchwarden.corpus.documents import JSON_LINES, MOST_BYTES, day_of, kind_of, page_of, page_of_line
 from marchwarden.corpus.places import with_places
+from marchwarden.corpus.snapshots import fetched_file, is_fetched
 from marchwarden.corpus.walk import read_bytes
+from marchwarden.errors import MarchwardenError
 from marchwarden.observations import ContentHash, Failure, FailureKind, FetchOutcome, Page, content_hash
 
 _LINE = re.compile(r"#L(\d{1,12})$")
@@ -36,6 +38,12 @@ class _Record:
     start: int = 0
     length: int | None = None
     """Bytes of the document; None for the whole file."""
+    fetched: Path | None = None
+    """Place of the file where it came from the object store."""
+
+    @property
+    def place(self) -> str:
+        return str(self.fetched or self.path)
 
 
 class CorpusFetcher:
@@ -78,6 +86,13 @@ class CorpusFetcher:
         record = self._record(url)
         if record is None:
             return _failed(url, FailureKind.NOT_FOUND, f"the corpus {self._corpus.name} holds no such file")
+        if is_fetched(self._corpus.folder):
+            try:
+                record = replace(record, fetched=fetched_file(self._corpus.folder, record.path, self._corpus.store))
+            except FileNotFoundError:
+                return _failed(url, FailureKind.NOT_FOUND, "the file is not in the object store")
+            except (OSError, MarchwardenError) as error:
+                return _failed(url, FailureKind.NOT_FOUND, f"the file can't be fetched: {error}")
         body = _body(record)
         if isinstance(body, Failure):
             return FetchOutcome(url, url, failure=body)
@@ -120,11 +135,11 @@ def _failed(url: str, kind: FailureKind, detail: str) -> FetchOutcome:
 
 def _body(record: _Record) -> bytes | Failure:
     """Return a document's bytes, or the failure. A path that is now a link, or leads through one, is not followed."""
-    if os.path.realpath(record.path) != record.path:
+    if not record.fetched and os.path.realpath(record.path) != record.path:
         return Failure(FailureKind.NOT_FOUND, "a link stands where the file was")
     most = MOST_BYTES + 1 if record.length is None else record.length
     try:
-        return read_bytes(record.path, most, record.start)
+        return read_bytes(record.place, most, record.start)
     except FileNotFoundError:
         return Failure(FailureKind.NOT_FOUND, "the file is no longer there")
     except PermissionError:
@@ -134,7 +149,7 @@ def _body(record: _Record) -> bytes | Failure:
 
 
 def _page(record: _Record, url: str, body: bytes, kept: bytes | None) -> Page | Failure:
-    modified = day_of(Path(record.path).stat().st_mtime)
+    modified = day_of(Path(record.place).stat().st_mtime)
     return page_of_document(url, body, modified, is_line=record.length is not None, kept=kept)
 
 

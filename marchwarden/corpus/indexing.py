@@ -22,8 +22,9 @@ from marchwarden.corpus.corpora import Corpus
 from marchwarden.corpus.documents import JSON_LINES, LONGEST_LINE_BYTES, Prepared, day_of, kind_of
 from marchwarden.corpus.readers import Task, prepared
 from marchwarden.corpus.search_index import CorpusWriter
+from marchwarden.corpus.snapshots import is_fetched
 from marchwarden.corpus.walk import Walk, open_ordinary, walk
-from marchwarden.errors import StorageError
+from marchwarden.errors import ConfigurationError, StorageError
 from marchwarden.files import make_private_folder
 from marchwarden.observations import ContentHash
 
@@ -74,10 +75,15 @@ class IndexReport:
 def index_files(corpus: Corpus, paths: list[Path], *, jobs: int, tell: Tell = lambda *_: None) -> IndexReport:
     """Index the files under `paths`, or, with none, under all roots that the corpus knows.
 
-    Raises StorageError where the corpus can't be written, also because another process writes it. A KeyboardInterrupt
-    passes through; what was read until then is kept.
+    Raises ConfigurationError where it came from the object store; StorageError where it can't be written, also
+    because another process writes it. A KeyboardInterrupt passes through; what was read until then is kept.
     """
     began = time.monotonic()
+    if is_fetched(corpus.folder):
+        raise ConfigurationError(
+            f"the corpus {corpus.name} came from the object store",
+            hint=f"Index it where its files are, or forget it here: marchwarden index --remove {corpus.name}",
+        )
     try:
         make_private_folder(corpus.folder)  # what is in it may be private
         with Catalogue.writing(corpus.catalogue) as catalogue:

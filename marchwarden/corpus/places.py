@@ -1,7 +1,7 @@
 """Places of passages in a file as a person opens it: the line of a text, the chapter of a book.
 
-The reader of PDFs tells the pages itself. Other readers lay texts out anew (wrapped lines are joined, markup goes),
-so that places are found by aligning words.
+The readers of PDFs and of tables tell pages and lines themselves. Other readers lay texts out anew (wrapped lines are
+joined, markup goes), so that places are found by aligning words.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ def with_places(page: Page, body: bytes) -> Page:
     after = 0
     passages: list[Passage] = []
     for passage in page.passages:
+        if passage.place:  # its reader knows better
+            passages.append(passage)
+            continue
         wanted = _WORD.findall(passage.text)[:_MOST_WORDS]
         at = _find(wanted, words, where, after)
         if at is not None:

@@ -27,6 +27,7 @@ from marchwarden.injection.detector import drop_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import DEFAULT, Parameters, RelevanceWeights
+from marchwarden.reading.passages import CELL_GAP
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.ranking import coverage, guess_language, terms, terms_of
 
@@ -158,10 +159,31 @@ class Relevance:
         for best, widest in sorted(scored, key=lambda each: (-each[0], each[1].start)):
             if not any(widest.overlaps(other) for _, other in chosen):
                 parts = [each for each in scored if each[0] >= _AS_GOOD * best and each[1].is_in(widest)]
-                chosen.append(min(parts, key=lambda each: (len(each[1].passages), -each[0])))
+                score, window = min(parts, key=lambda each: (len(each[1].passages), -each[0]))
+                chosen.append((score, self._telling_rows(window, aspect)))
                 if len(chosen) == most:
                     break
         return chosen
+
+    def _telling_rows(self, window: Window, aspect: Aspect) -> Window:
+        """Return the rows of a file's table from the first to the last that has a word which not all of them have.
+
+        Each of them says what it says by itself, since its cells are written with the names of their columns. Any
+        other window is returned as it is, and so are rows of which none has such a word: "which is the oldest?". In
+        tables of pages the rows around the one that is named often answer (evals/reading/tables.py).
+        """
+        rows = window.passages
+        first_names = {row.text.partition(": ")[0] for row in rows if CELL_GAP in row.text and ": " in row.text}
+        if len(rows) == 1 or len(first_names) != 1 or not all(row.text.startswith((*first_names,)) for row in rows):
+            return window
+        asked = self._asked[aspect.number]
+        own = [set(self.page.own[row.number]) for row in rows]
+        in_all = set.intersection(*own)
+        told = [number for number, words in enumerate(own) if asked.share(words - in_all)]
+        if not told:
+            return window
+        kept = rows[told[0] : told[-1] + 1]
+        return Window(kept, self.page.page.text[kept[0].start : kept[-1].end])
 
     def excerpt(self, window: Window, aspect: Aspect) -> Excerpt:
         """Return a window as an excerpt for an aspect; its key passage is the one that fits best by itself."""

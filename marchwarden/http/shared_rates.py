@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 import anyio
 import anyio.to_thread
@@ -33,12 +34,16 @@ _PAUSES = frozenset({429, 503})
 _PAUSE_S = 5.0
 
 
+# Moments in the file of a service: of the next free turn, and of the last request that went out.
+_Moment: TypeAlias = Literal["next", "sent"]
+
+
 @dataclass(frozen=True)
 class RateRule:
     service: str
     """Name of the service, which is the file's name: `arxiv`."""
     every_s: float
-    """Seconds between the starts of two requests."""
+    """Seconds between the starts of two requests; of one at a time, from an answer to the next request."""
     one_at_a_time: bool = False
     """True where the service allows a single connection: the next request begins after the last answer."""
 
@@ -70,6 +75,9 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
                 connection.release()
             raise
         if connection is not None:
+            # A request that woke late, or was long on its way, came after its turn. Its answer tells that it came.
+            with suppress(NotInTime):
+                await self.pause(rule, rule.every_s)
             if response.is_closed:  # built from content, in memory
                 connection.release()
             else:
@@ -91,30 +99,51 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
                     f"{rule.service} takes its next request in {start - now:.1f} seconds, which is too late for this "
                     "call"
                 )
-            self._write(rule, start + rule.every_s)
+            self._write(rule, "next", start + rule.every_s)
         finally:
             lock.release()
-        if start > now:
-            await anyio.sleep(start - now)
+        # A process that woke late went after its turn, so that the one behind it waits for as long again.
+        wait = start - now
+        while wait > 0 or (wait := await self._until_free(rule)) > 0:
+            await anyio.sleep(wait)
+            wait = 0.0
+
+    async def _until_free(self, rule: RateRule) -> float:
+        """Return the seconds until a request may follow the last one that went out; 0 where this one now has."""
+        lock = await self._locked(rule, "turn")
+        try:
+            now = self._clock()
+            sent = self._read(rule, "sent")
+            wait = sent + rule.every_s - now if sent <= now else 0.0
+            if wait <= 0:
+                self._write(rule, "sent", now)
+            return max(0.0, wait)
+        finally:
+            lock.release()
 
     async def pause(self, rule: RateRule, seconds: float) -> None:
         """Send no request to a service for some seconds, in no process. Raises NotInTime where another process
         holds the service's file past the deadline in force."""
         lock = await self._locked(rule, "turn")
         try:
-            self._write(rule, max(self._next(rule), self._clock() + min(seconds, _MAX_AHEAD_S)))
+            self._write(rule, "next", max(self._next(rule), self._clock() + min(seconds, _MAX_AHEAD_S)))
         finally:
             lock.release()
 
     def _next(self, rule: RateRule) -> float:
-        try:
-            held = float(json.loads(self._file(rule).read_text("utf-8"))["next"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return 0.0
+        held = self._read(rule, "next")
         return held if held <= self._clock() + _MAX_AHEAD_S else 0.0
 
-    def _write(self, rule: RateRule, moment: float) -> None:
-        self._file(rule).write_text(json.dumps({"next": moment}), "utf-8")
+    def _read(self, rule: RateRule, name: _Moment) -> float:
+        """Return a moment in the file, in seconds of the clock; 0 where it has none."""
+        try:
+            return float(json.loads(self._file(rule).read_text("utf-8"))[name])
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0.0
+
+    def _write(self, rule: RateRule, name: _Moment, moment: float) -> None:
+        held = {each: self._read(rule, each) for each in get_args(_Moment)}
+        self._file(rule).write_text(json.dumps({**held, name: moment}), "utf-8")
 
     def _file(self, rule: RateRule) -> Path:
         return self._folder / f"{rule.service}.json"

@@ -22,7 +22,17 @@ from marchwarden.injection.lexicon import COMMON, LEXICON
 from marchwarden.injection.obfuscation import folded, mirrored, undisguised
 from marchwarden.injection.off_topic import find_off_topic_requests
 from marchwarden.injection.phrase_language import Phrase, WordClasses, sentence_around
-from marchwarden.injection.phrases import ELSEWHERE, GROUPS, QUOTED, ROLE_KINDS, ROLE_MARK, STRONG, WEAK, Cue
+from marchwarden.injection.phrases import (
+    ELSEWHERE,
+    FENCED_ORDER,
+    GROUPS,
+    QUOTED,
+    ROLE_KINDS,
+    ROLE_MARK,
+    STRONG,
+    WEAK,
+    Cue,
+)
 from marchwarden.observations import Page, Passage, SearchHit
 
 # evals/reading/injections.py measures the effect of these numbers on attacks and on ordinary pages.
@@ -249,6 +259,8 @@ def _match_phrases(plain: str, *, mirror: bool = True) -> _Signals:
     may_have_role = "<" in plain or "[" in plain or "##" in plain or not present.isdisjoint(_ROLE_NAMES)
     if may_have_role and ROLE_MARK.search(plain):
         orders.add("role")
+    if FENCED_ORDER.search(plain):
+        orders.add("override")
     if not plain.isascii() and ELSEWHERE.search(unicodedata.normalize("NFC", QUOTED.sub("", plain) or plain)):
         orders.add("override")
     orders |= {sign.kind for sign in _select_signs(present, _STRONG) if sign.find(codes, present)}

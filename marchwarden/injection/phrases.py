@@ -126,6 +126,14 @@ ROLE_MARK = re.compile(
     """,
     re.VERBOSE,
 )
+# A row of marks as between the parts of a prompt, and a sentence about orders right after it.
+FENCED_ORDER = re.compile(
+    r"""
+    (?:^|\s)[-+=*/\\|<>\#~^:@&%$\[\]{}]{5,}[ \t]*(?:[^\W\d][^\s.!?;]*[ ,]+){2,40}?
+    (?:instruction|directive|order|command|task|guideline|rule|prompt)s?\b[^\n.!;=]{0,200}[.!;]
+    """,
+    re.VERBOSE,
+)
 _MACHINES_ELSEWHERE = (
     r"(?:(?<![a-z])ai(?![a-z])|人工智能|人工智慧|语言模型|語言模型|大模型|聊天机器人|智能助手|人工知能|言語モデル|チャットボット"
     r"|인공지능|언어\ ?모델|챗봇|الذكاء\ الاصطناعي|نماذج\ اللغة|النماذج\ اللغوية|روبوتات\ الدردشة"

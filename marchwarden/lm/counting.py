@@ -19,6 +19,7 @@ import httpx
 
 from marchwarden.lm.prompt import (
     BASE_OVERHEAD_TOKENS,
+    USUAL_BASE_TOKENS,
     USUAL_MESSAGE_TOKENS,
     is_plausible,
     most_tokens,
@@ -73,11 +74,18 @@ def _counted(response: httpx.Response, question: _Question, request: Any) -> int
 def estimate_tokens(request: Any, model: str) -> int:
     """Return a bound on a prompt's tokens without a server: by the model's tokenizer, else as measured for others."""
     bound = usual_most_tokens(request)
-    encoding = _encoding_of(model.rpartition("/")[2])
-    if encoding is None or request.tools or request.config.response_format:
+    if request.tools or request.config.response_format:
         return bound
-    texts = "\n".join(prompt_texts(request))
-    return min(bound, len(encoding.encode(texts, disallowed_special=())) + template_overhead(request))
+    encoding = _encoding_of(model.rpartition("/")[2])
+    if encoding is not None:
+        texts = "\n".join(prompt_texts(request))
+        return min(bound, len(encoding.encode(texts, disallowed_special=())) + template_overhead(request))
+    measured = _measure(request)
+    if measured is None:
+        return bound
+    parts = len(request.messages) + (1 if request.system else 0)
+    template = USUAL_BASE_TOKENS + USUAL_MESSAGE_TOKENS * parts
+    return min(bound, template + math.ceil(_UNKNOWN_SHARE * measured.ascii_tokens) + measured.other_bytes)
 
 
 @cache
@@ -113,6 +121,8 @@ _MAX_OTHER_SHARE = 0.05
 # Margin over the highest share that was reported. `python -m evals.benchmarks.token_bounds`: after one report, the
 # bounds for 302 prompts with pages are 1.02 to 1.29 times what five tokenizers count.
 _SHARE_MARGIN = 1.06
+# Tokens of an unknown tokenizer for each of the known one's, at most. A guess: of five, the one with most has 1.14.
+_UNKNOWN_SHARE = 1.3
 
 
 class ReportedTokens:

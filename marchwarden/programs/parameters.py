@@ -282,10 +282,8 @@ class Synthesize(_Group):
 class Gaps(_Group):
     relevant_closed: Share = 0.5
     """Least share of its aspect in a closed page's hit, from which on the page is a gap although others answered."""
-    relevant_first: Share = 0.35
-    """The same for a page among the first hits of the search, which may know better than the words of a hit."""
     relevant_lead: Share = 0.4
-    """Least share of its aspect in a closed page's hit, from which on the page is a gap where nothing answered."""
+    """The same where nothing answered, or the page is among the first hits: the search may know better."""
 
 
 class AuthorityTrust(_ByAuthority):

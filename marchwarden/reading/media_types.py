@@ -11,7 +11,7 @@ import re
 from typing import Literal, TypeAlias
 
 from marchwarden.reading.decoding import is_marked_or_wide
-from marchwarden.reading.files.kinds import ODT, PPTX, XLSX, text_kind
+from marchwarden.reading.files.kinds import ODP, ODS, ODT, PPTX, XLSX, text_kind
 
 # The kinds that have text, beside those of files/kinds.py.
 MediaType: TypeAlias = Literal[
@@ -49,7 +49,8 @@ _OFFICE_MEMBERS = [
     (b"ppt/presentation.xml", PPTX),
 ]
 
-_OFFICE_KINDS = frozenset({ODT, *(kind for _, kind in _OFFICE_MEMBERS)})
+_OPEN_DOCUMENTS = (ODT, ODS, ODP)
+_OFFICE_KINDS = frozenset({*_OPEN_DOCUMENTS, *(kind for _, kind in _OFFICE_MEMBERS)})
 
 _BEFORE_MARKUP = rb"(?:\s|<!--(?:(?!-->).)*-->|<\?xml[^>]*>)*"
 _PAGE_START = re.compile(
@@ -87,8 +88,9 @@ def media_type(body: bytes, content_type: str | None, url: str) -> str:
         # A zip is told by the names in it: that of each member stands before it, and is not packed.
         if signed == "application/zip" and b"mimetypeapplication/epub+zip" in body[:100]:
             return "application/epub+zip"
-        if signed == "application/zip" and body[30:].startswith(b"mimetype" + ODT.encode()):
-            return ODT
+        for kind in _OPEN_DOCUMENTS:
+            if signed == "application/zip" and body[30:].startswith(b"mimetype" + kind.encode()):
+                return kind
         if signed == "application/zip":
             # The directory of the archive is at its end, after those of documents that it holds.
             last, kind = max((body.rfind(name), kind) for name, kind in _OFFICE_MEMBERS)

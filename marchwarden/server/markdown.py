@@ -15,6 +15,7 @@ from marchwarden.contract import (
     Lineage,
     OpenQuestion,
     ResearchResult,
+    WorkNotice,
     confidence_band,
     next_step,
 )
@@ -102,12 +103,18 @@ def _citation(number: int, citation: Citation, hashes: bool) -> str:
     lines = [
         f"[{number}] {markdown_line(citation.title or citation.locator)}",
         f"{markdown_address(citation.locator)} ({facts})",
+        *map(_notice, citation.notices or ()),
         "",
         *(f"> {line}" for line in markdown_text(citation.raw_excerpt).splitlines()),
     ]
     if hashes and citation.content_hash:
         lines += ["", f"`{citation.content_hash}`"]
     return "\n".join(lines)
+
+
+def _notice(notice: WorkNotice) -> str:
+    where = f" {markdown_address(notice.url)}" if notice.url else ""
+    return f"News of this work: {markdown_line(notice.detail)}{where}"
 
 
 def _rihla(rihla: Lineage) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import re
@@ -132,7 +133,7 @@ async def _call_tool(
     if params.name != TOOL:
         raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; there is {TOOL!r}")
     try:
-        request = ResearchRequest.model_validate(params.arguments or {})
+        request = ResearchRequest.model_validate(_as_meant(params.arguments or {}))
         given_id = call_id_of(context.meta)
         continues = call_id_of(context.meta, CONTINUES_META)
     except ValidationError as error:
@@ -144,6 +145,18 @@ async def _call_tool(
         with suppress(MarchwardenError):
             await anyio.to_thread.run_sync(fetch_call, service.settings_of(context), given_id)
     return await _Call(service, research, context, request, given_id or str(uuid4()), continues).answer()
+
+
+def _as_meant(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return a call's arguments with `constraints` as an object where a client has written it as JSON text."""
+    given = arguments.get("constraints")
+    if not isinstance(given, str):
+        return arguments
+    try:
+        read = json.loads(given)
+    except (ValueError, RecursionError):
+        return arguments
+    return {**arguments, "constraints": read} if read is None or isinstance(read, dict) else arguments
 
 
 class _Call:

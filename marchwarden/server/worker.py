@@ -46,6 +46,7 @@ from marchwarden.trace.events import (
     WasKilled,
     parse_event,
 )
+from marchwarden.trace.standalone_verifier import ENDINGS
 from marchwarden.trace.writer import TraceWriter
 
 if TYPE_CHECKING:
@@ -110,7 +111,12 @@ async def research_in_worker(
     )
     async with publishing(settings, trace_id, on_progress):
         with writer:
-            return await _Call(job, writer, on_program_note, ending or Ending(), continues).run()
+            try:
+                return await _Call(job, writer, on_program_note, ending or Ending(), continues).run()
+            finally:
+                if settings.signing_key:  # ssh-keygen makes the signature, or waits for a key on a token
+                    with anyio.CancelScope(shield=True):
+                        await anyio.to_thread.run_sync(writer.close)
 
 
 def warm_up(settings: Settings, *, quiet: bool = False) -> None:
@@ -276,6 +282,8 @@ class _Call:
         self._tokens_used = 0
         self._result: ResearchResult | None = None
         self._error: dict[str, Any] | None = None
+        self._has_end = False
+        """True once the trace has a line that ends it."""
 
     async def run(self) -> ResearchResult:
         try:
@@ -284,17 +292,16 @@ class _Call:
             with self._ending.stop.heard_by(self._hurry):
                 while received := await self._receive():
                     for frame in self._reader.feed(received):
-                        self._take(frame)
+                        await self._take(frame)
             return await self._outcome()
         except anyio.get_cancelled_exc_class():
             self._worker.kill()
-            with suppress(StorageError):
-                self._writer.record(self._ending.cancellation(self._job.request.question))
+            await self._record_cancellation()
             raise
         except MarchwardenError:
             raise
         except Exception as error:
-            raise self._failed(type(error).__name__) from error
+            raise await self._failed(type(error).__name__) from error
         finally:
             self._worker.kill()
             self._channel.close()
@@ -339,9 +346,9 @@ class _Call:
         self._told = time.monotonic()
         self._writer.progress(message)
 
-    def _take(self, frame: Frame) -> None:
+    async def _take(self, frame: Frame) -> None:
         if frame.kind == "event":
-            self._record(parse_event(frame.json()))
+            await self._record(parse_event(frame.json()))
         elif frame.kind == "progress":
             self._message = frame.json()
             self._tell(self._message)
@@ -354,14 +361,14 @@ class _Call:
         else:
             self._error = frame.json()
 
-    def _record(self, event: Event) -> None:
+    async def _record(self, event: Event) -> None:
         # The result of a call that was killed is not the one that its caller gets.
         if isinstance(event, Finished) and self._killed:
             return
         if isinstance(event, Started) and self._continues:
             event = event.model_copy(update={"continues": self._continues})
         try:
-            self._writer.record(event)
+            await self._write(event)
         except StorageError as error:
             # The answer is there, and may have been paid for. It is given without the end of its trace.
             if not isinstance(event, (Assessed, Concluded, Finished)):
@@ -380,16 +387,31 @@ class _Call:
             if event.tokens_used > self._tokens_used:
                 self._stop("tokens")
 
+    async def _write(self, event: Event) -> None:
+        """Append an event to the trace. Raises StorageError."""
+        if event.action not in ENDINGS:
+            self._writer.record(event)
+            return
+        # It waits until the trace and its pages are on the disk, which takes 10 to 100 ms: others go on meanwhile.
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._writer.record, event)
+        self._has_end = True
+
+    async def _record_cancellation(self) -> None:
+        # What ended before its caller cancelled it has its end.
+        if not self._has_end:
+            with suppress(StorageError):
+                await self._write(self._ending.cancellation(self._job.request.question))
+
     # Once it has ended
 
     async def _outcome(self) -> ResearchResult:
         if self._killed == "stopped" and self._began is None:
-            with suppress(StorageError):
-                self._writer.record(self._ending.cancellation(self._job.request.question))
+            await self._record_cancellation()
             raise ServerStopping(retry_after=RESTART_SECONDS)
         if self._killed == "seconds" and self._began is None:
             late = f"its process was not ready within {START_SECONDS:g} s: the server is overloaded, ask again later"
-            raise self._failed("NotReady", late)
+            raise await self._failed("NotReady", late)
         if self._killed:
             return await self._finish(self._killed)
         if self._result is not None:
@@ -397,20 +419,20 @@ class _Call:
         if self._error is not None:
             kind = PASSED_ON.get(self._error["error"])
             if kind is None:
-                raise self._failed(self._error["error"])
+                raise await self._failed(self._error["error"])
             # Nothing was done where a setting is wrong: there is nothing to trace.
             if self._writer.steps or kind is not ConfigurationError:
-                self._record_failure(self._error["message"], self._error["error"])
+                await self._record_failure(self._error["message"], self._error["error"])
             raise kind(self._error["message"], hint=self._error["hint"])
         reason = await anyio.to_thread.run_sync(self._worker.exit_reason)
-        raise self._failed(reason)
+        raise await self._failed(reason)
 
     async def _finish(self, limit: Literal["seconds", "tokens", "stopped"]) -> ResearchResult:
-        self._writer.record(WasKilled(decision=_KILLS[limit], reason=limit))
+        await self._write(WasKilled(decision=_KILLS[limit], reason=limit))
         result, record = await anyio.to_thread.run_sync(self._finished_from_outside, limit)
         self._killed = None
-        self._record(record)
-        self._record(Finished(decision="finished with what had been found", result=result))
+        await self._record(record)
+        await self._record(Finished(decision="finished with what had been found", result=result))
         return result
 
     def _finished_from_outside(
@@ -437,15 +459,15 @@ class _Call:
         seconds = time.monotonic() - (self._began or self._started)
         return asyncio.run(finish(checkpoint, limit=limit, trace_id=self._job.trace_id, seconds=seconds))
 
-    def _failed(self, error: str, reason: str | None = None) -> ResearchFailed:
+    async def _failed(self, error: str, reason: str | None = None) -> ResearchFailed:
         said = f": {reason}" if reason else f" with an internal error: {error}"
-        self._record_failure(f"the call failed{said}", error)
+        await self._record_failure(f"the call failed{said}", error)
         return ResearchFailed(
             f"the research failed{said}",
             trace_id=self._job.trace_id,
             hint=f"`marchwarden replay {self._job.trace_id}` shows how far it got.",
         )
 
-    def _record_failure(self, decision: str, error: str) -> None:
+    async def _record_failure(self, decision: str, error: str) -> None:
         with suppress(StorageError):
-            self._writer.record(Failed(decision=decision, error=error, question=self._job.request.question))
+            await self._write(Failed(decision=decision, error=error, question=self._job.request.question))

@@ -191,6 +191,12 @@ def caller_url(url: str, name: str) -> str:
     return f"{url.rstrip('/')}/{CALLERS}/{name}"
 
 
+def server_url(url: str) -> str:
+    """Return the address of the server's store, of which a caller's is a part."""
+    found = _CALLER.match(url.rstrip("/"))
+    return found[1] if found else url
+
+
 def _parts(url: str) -> tuple[str, str, str]:
     """Return scheme, address and prefix, which is empty or ends in a slash. Raises ConfigurationError."""
     hint = f"Stores are {_FORMS}."

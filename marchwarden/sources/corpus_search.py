@@ -25,7 +25,7 @@ SNIPPET_LIMIT = 300
 def open_files(opening: Opening, name: str) -> Tools:
     """Return tools that search the index of a corpus and read the user's files where they lie. Raises
     ConfigurationError where there is no corpus of that name."""
-    corpus = open_corpus(name)
+    corpus = open_corpus(name, opening.settings.store)
     fetcher = CorpusFetcher(corpus, timeout=opening.settings.fetch_timeout)
     return Tools(kind="file", search=CorpusSearch(corpus), fetcher=fetcher, address=fetcher.address)
 

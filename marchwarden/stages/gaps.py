@@ -198,7 +198,7 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
         for failure in given.ledger.failures
         if failure.service == "fetch"
         and failure.kind.closed
-        and failure.relevance >= (least.relevant_first if failure.target in first else least.relevant_closed)
+        and failure.relevance >= (least.relevant_lead if failure.target in first else least.relevant_closed)
         and failure.target not in told
     ]
     best = sorted(closed, key=lambda failure: -failure.relevance)[:MOST_CLOSED]

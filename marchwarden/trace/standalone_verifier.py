@@ -61,7 +61,7 @@ _MOST_LEVELS = 64
 _CLOCK_S = 1.0
 
 _MARKER = re.compile(r"\[(\d{1,3})\]")
-_PLACE = re.compile(r"#(?:page=\d+|L\d+|epubcfi\([^()]*\))$")
+_PLACE = re.compile(r"#(?:page=\d+|slide=\d+|L\d+|epubcfi\([^()]*\))$")
 # What the rendering of a claim adds or takes: markers, the stops of sentences, blanks. A stop within a number or an
 # address is none.
 _RENDERING = (re.compile(r"\[\d{1,3}\]"), re.compile(r"\s*[.!?]+(?=\s|$)|[。！？]"), re.compile(r"\s"))

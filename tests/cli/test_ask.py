@@ -55,7 +55,7 @@ QUESTION = "Which crops grow well in Utah?"
         (["q", "-o", "a.html", "--server", "http://x/"], ["shows the pages that were read, which --server keeps"]),
         (["Which", "crops", "grow"], ['put the question in quotes: marchwarden ask "Which crops grow"']),
         ([], ["it is missing; ask like this"]),
-        (["q", "--resume"], ["--resume and --jobs go with --file"]),
+        (["q", "--resume"], ["--resume, --jobs, --cluster and --total-budget go with --file"]),
         (["q", "--again", "1234", "--continue"], ["QUESTION and --continue can't go with --again"]),
     ],
 )
@@ -172,6 +172,7 @@ def test_a_server_that_is_not_there_is_a_line_and_a_hint(run: Run, monkeypatch: 
     message, hint = ran.err.strip().split("\n")
     assert message.startswith("Error: no answer from http://127.0.0.1:9/mcp")
     assert "is the address right, and does it want a token" in hint
+    assert "--server http://127.0.0.1:9/mcp" in run("ask", QUESTION, "--server", "http://127.0.0.1:9/mcpp").said
 
 
 def test_behind_a_proxy_that_refuses_the_frozen_web_stands_in_and_is_mentioned_with_how_to_get_the_real_one(

@@ -6,6 +6,7 @@ import base64
 import json
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,15 @@ def test_each_source_is_listed_with_its_state_and_what_it_needs(run: Run, monkey
     assert "web *" in shown
     assert "corpus:NAME" in shown
     assert "key-0123456789" not in shown
+    assert "* is searched where no source is named" in shown
+
+
+def test_databases_are_listed_by_their_names(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "databases.toml"
+    file.write_text('[sales]\nurl = "sqlite:sales.db"\n')
+    monkeypatch.setenv("MARCHWARDEN_DATABASES", str(file))
+    listed = {each["name"]: each for each in json.loads(run("sources", "--json").out)}
+    assert (listed["db"]["state"], listed["db"]["detail"]) == ("ready", "sales")
 
 
 def test_every_opener_is_there() -> None:

@@ -100,4 +100,5 @@ def test_a_place_is_told_from_a_name_in_files() -> None:
     assert placed("/a/b.pdf", "page=3") == "/a/b.pdf#page=3"
     assert placed("/a/b.pdf", None) == "/a/b.pdf"
     assert without_place("/a/c#.md#L12") == "/a/c#.md"
+    assert without_place("/a/b.pptx#slide=3") == "/a/b.pptx"
     assert without_place("https://a.example/#S3") == "https://a.example/", "no page is read under a fragment"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,3 +83,21 @@ def test_a_name_that_stands_only_in_the_sentence_before_counts() -> None:
         return Relevance(terms, [question]).rank(window, question)
 
     assert of(named) > of(other)
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("When was the library in Trondheim opened?", ["Trondheim"]),
+        ("When were the libraries in Oslo and Trondheim opened?", ["Oslo", "Trondheim"]),
+    ],
+)
+def test_of_a_files_table_the_rows_that_a_question_names_are_quoted(question: str, quoted: list[str]) -> None:
+    rows = ["Bergen,1870", "Oslo,1877", "Trondheim,1884", "Hamar,1891", "Molde,1898"]
+    body = "\n".join(["Municipality,Opened", *rows]).encode()
+    page = read_page(body, url="/home/ada/libraries.csv", content_type="text/csv")
+    assert isinstance(page, Page)
+    aspect = Aspect(number=1, text=question)
+    ((_, window),) = Relevance(PageTerms(page), [aspect]).best(aspect, 1)
+    assert [row.text.split()[1] for row in window.passages] == quoted
+    assert window.passages[0].place == f"L{2 + [row.split(',')[0] for row in rows].index(quoted[0])}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import anyio
@@ -56,6 +57,8 @@ async def test_processes_take_turns(tmp_path: Path, one_at_a_time: bool) -> None
     # a hundredth of a second.
     assert all(time_ - begun > place * EVERY_S - 0.01 for place, time_ in enumerate(service.times))
     assert service.most == 1
+    if one_at_a_time:  # counted from each answer, so that a request which comes late pushes back the next
+        assert all(later - earlier > EVERY_S - 0.01 for earlier, later in pairwise(service.times))
 
 
 async def test_a_turn_past_the_deadline_is_refused_at_once(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from marchwarden import research
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.lm.counting import ReportedTokens
-from marchwarden.lm.prompt import fewest_tokens
+from marchwarden.lm.counting import ReportedTokens, estimate_tokens
+from marchwarden.lm.prompt import fewest_tokens, usual_most_tokens
 from marchwarden.server.worker import research_in_worker
 from marchwarden.settings import Settings, load_settings
 from tests.profiles import CALLS, EXAMPLES
@@ -161,7 +161,15 @@ def test_a_small_budget_is_used_by_what_a_server_without_a_count_reports(bytes_p
     assert books.spent == result.cost_metadata.tokens_used
 
 
-SCHEMA = {"type": "json_schema", "schema": {"type": "object"}}
+SCHEMA: dict[str, Any] = {"type": "json_schema", "schema": {"type": "object"}}
+IN_JSON = json.dumps(SCHEMA | {"of": [{"type": "string", "title": "Text"}] * 10}, indent=1)
+
+
+def test_an_unknown_tokenizer_is_taken_for_a_wasteful_one() -> None:
+    by_pieces = usual_most_tokens(a_request(IN_JSON))
+    bound = estimate_tokens(a_request(IN_JSON), "unknown")
+    assert 150 * 1.3 <= bound < by_pieces
+    assert estimate_tokens(a_request(IN_JSON, schema=True), "unknown") >= by_pieces
 
 
 def a_request(text: str, schema: bool = False) -> Any:

@@ -152,6 +152,23 @@ def test_a_table_that_lays_out_a_page_is_read_as_text() -> None:
     assert any(quote.startswith("Alkaline soils") for quote in quotes(page))
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        "<table role='presentation'><tr><td>One</td><td>{}</td></tr><tr><td>Two</td><td>Three</td></tr></table>",
+        "<table><tr><td>{}</td></tr><tr><td>Peas are sown in May.</td></tr></table>",
+        "<table><tr><td>Menu of the day</td><td>{}</td></tr></table>",
+    ],
+)
+def test_a_table_in_one_row_or_column_or_for_the_look_alone_is_read_as_text(table: str) -> None:
+    said = "The mill was built in 1804. It burned down in 1911."
+    assert [
+        quote
+        for quote in quotes(read(html(ARTICLE + table.format(said))))
+        if "mill was" in quote or "burned" in quote
+    ] == ["The mill was built in 1804.", "It burned down in 1911."]
+
+
 def test_a_line_break_ends_a_line_unless_the_sentence_goes_on() -> None:
     page = read(article("<p>Last frost: May 5<br>First frost: October 10<br>in most years of the record</p>"))
     assert quotes(page)[-2:] == ["Last frost: May 5", "First frost: October 10\nin most years of the record"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.contract import DiscoveryEvent, DiscoveryType, OpenQuestion, Priority
+from marchwarden.contract import DiscoveryEvent, DiscoveryType, OpenQuestion, Priority, WorkNotice
 from marchwarden.server.markdown import TEXT_TOKENS, as_markdown, tokens_at_most
 from tests.trace.samples import TRACE_ID, URL, a_citation, a_result
 
@@ -41,6 +41,12 @@ def test_everything_of_a_result_is_in_the_text() -> None:
     ]:
         assert part in text
     assert "did not fit" not in text
+
+
+def test_news_of_a_cited_work_stands_beside_its_citation() -> None:
+    notice = WorkNotice(kind="corrected", detail="Crossref has a notice of correction", url="https://doi.org/10.1/x")
+    text = as_markdown(a_result(citations=[a_citation(notices=[notice])]))
+    assert "\nNews of this work: Crossref has a notice of correction <https://doi.org/10.1/x>\n" in text
 
 
 def test_a_calibrated_confidence_says_on_what_and_what_it_was_before() -> None:

@@ -93,6 +93,16 @@ async def test_a_call_gives_structured_content_and_text_and_tells_what_it_does(w
     assert the_trace(tmp_path).result == result
 
 
+async def test_constraints_may_be_json_text(tmp_path: Path) -> None:
+    async with a_client("in process", tmp_path) as client:
+        limits = '{"token_budget": 499, "max_sources": 2.0}'
+        answer = await client.call_tool("research", {"question": "Why?", "constraints": limits})
+        assert text_of(answer) == "constraints.token_budget: must be at least 500"
+        for text in ("[1]", "{", "500"):
+            answer = await client.call_tool("research", {"question": "Why?", "constraints": text})
+            assert text_of(answer) == "constraints: must be an object"
+
+
 @pytest.mark.parametrize("way", ["in process", pytest.param("stdio, legacy", marks=pytest.mark.slow)])
 async def test_bad_arguments_are_named_with_their_limit_and_leave_nothing_behind(way: Way, tmp_path: Path) -> None:
     arguments = {

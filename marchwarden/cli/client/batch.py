@@ -1,7 +1,4 @@
-"""Many questions over one connection: side by side, each answer on the disk as soon as it is there.
-
-One server starts one process that the calls are forked from, so that a question costs no start-up of its own.
-"""
+"""Many questions, asked side by side of researchers.py: each answer is on the disk as soon as it is there."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,19 +17,24 @@ import typer
 from marchwarden.cli.client.question_file import Asked, read_questions
 from marchwarden.cli.library.stored_traces import HOW_TO_PUBLISH, is_unpublished
 from marchwarden.cli.options import check_output
-from marchwarden.errors import MarchwardenError, StorageError, leaves
+from marchwarden.errors import (
+    BudgetExhausted,
+    ClusterError,
+    ConfigurationError,
+    MarchwardenError,
+    StorageError,
+    leaves,
+)
 
 if TYPE_CHECKING:
     import anyio
-    from mcp import Client
 
-    from marchwarden.cli.client.server_connection import Connection
+    from marchwarden.cli.client.researchers import Ask, Researchers
     from marchwarden.cli.views.console import Bar
     from marchwarden.contract import ResearchResult, Status
+    from marchwarden.execution.run_budget import RunBudget
 
 FAILURE, NOTHING_FOUND, INTERRUPTED = 1, 3, 130
-# Questions side by side, at most, where the user names no number. A guess.
-_MOST_JOBS = 4
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Batch:
     resume: bool
     force: bool
     quiet: bool
+    total_budget: int | None = None
+    """Tokens of all questions together; None for no limit."""
 
 
 @dataclass
@@ -111,15 +116,16 @@ def _in_words(counts: Mapping[Status, int]) -> str:
     return ", ".join(parts)
 
 
-def ask_many(batch: Batch, connection: Connection) -> None:
+def ask_many(batch: Batch, researchers: Researchers) -> None:
     """Ask the questions of a file.
 
-    Raises typer.Exit with 1 where a question failed, 3 where one found nothing, earlier ones included, 130 after
-    Ctrl-C; a usage error for the file of questions or of answers; MarchwardenError where the server is not there or
-    the disk is full.
+    Raises typer.Exit with 1 where a question failed or the budget was too small for all of them, 3 where one found
+    nothing, earlier ones included, 130 after Ctrl-C; a usage error for the file of questions or of answers;
+    MarchwardenError where the server is not there or the disk is full.
     """
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
+    from marchwarden.execution.run_budget import MORE_TOKENS, RunBudget
 
     if batch.output is None and batch.resume:
         raise typer.BadParameter("--resume needs the file of answers: --output answers.jsonl")
@@ -128,7 +134,7 @@ def ask_many(batch: Batch, connection: Connection) -> None:
         if batch.output.is_file() and not (batch.force or batch.resume):
             raise typer.BadParameter(f"--output {batch.output} is there already; add --resume to go on, or --force")
     asked = read_questions(batch.file, batch.given)
-    done = _asked_before(batch.output) if batch.resume and batch.output is not None else {}
+    done, used = _asked_before(batch.output) if batch.resume and batch.output is not None else ({}, 0)
     left = [each for each in asked if each.key not in done]
     before = Counter(done[each.key] for each in asked if each.key in done)
     if before and not batch.quiet:
@@ -137,16 +143,15 @@ def ask_many(batch: Batch, connection: Connection) -> None:
         if before["nothing_found"]:
             raise typer.Exit(NOTHING_FOUND)
         return
-    connection.prepare()  # earlier answers are replaced only where new ones can come
-    if connection.frozen_web_note and not batch.quiet:
-        console.notice(*connection.frozen_web_note)
+    researchers.prepare()  # earlier answers are replaced only where new ones can come
+    if researchers.frozen_web_note and not batch.quiet:
+        console.notice(*researchers.frozen_web_note)
     sink = _Sink(batch.output)
     sink.open(resume=batch.resume)
-    jobs = batch.jobs or min(_MOST_JOBS, os.cpu_count() or 1)
     try:
         with console.counting(0 if batch.quiet else len(left)) as bar:
-            run = _Run(connection, left, sink, bar)
-            interrupted = run.run(jobs)
+            run = _Run(researchers, left, sink, bar)
+            interrupted = run.run(batch.jobs, RunBudget(batch.total_budget, used))
         if run.unpublished:
             console.notice(f"{count(run.unpublished, 'trace')} not in the store yet.", HOW_TO_PUBLISH)
     finally:
@@ -157,35 +162,43 @@ def ask_many(batch: Batch, connection: Connection) -> None:
         hint = "To ask the rest: the same command with --resume." if batch.output else None
         console.notice("Interrupted.", hint)
         raise typer.Exit(INTERRUPTED)
-    if sink.counts["failed"]:
+    if run.spent:
+        console.notice(f"The rest was not asked: {run.spent}.", MORE_TOKENS)
+    if run.spent or sink.counts["failed"]:
         raise typer.Exit(FAILURE)
     if sink.counts["nothing_found"] or before["nothing_found"]:
         raise typer.Exit(NOTHING_FOUND)
 
 
-def _asked_before(path: Path) -> dict[tuple[str, ...], Status]:
-    """Return the keys of the questions that a file of answers has a result for, with the status of each."""
+def _asked_before(path: Path) -> tuple[dict[tuple[str, ...], Status], int]:
+    """Return the keys of the questions that a file of answers has a result for, with the status of each, and the
+    tokens of all these results."""
     from marchwarden.trace.reader import whole_line
 
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
-        return {}
+        return {}, 0
     found: dict[tuple[str, ...], Status] = {}
+    tokens = 0
     for line in lines:
         told = whole_line(line) or {}
         status = told.get("status")
         if status in ("answered", "nothing_found"):
             found[(str(told.get("id")),)] = status
             found[str(told.get("question")), str(told.get("context") or "")] = status
-    return found
+            with suppress(KeyError, TypeError, ValueError):
+                tokens += int(told["result"]["cost_metadata"]["tokens_used"])
+    return found, tokens
 
 
 class _Run:
     """The questions of a batch that are left, while they are asked."""
 
-    def __init__(self, connection: Connection, left: list[Asked], sink: _Sink, bar: Bar) -> None:
-        self._connection = connection
+    def __init__(self, researchers: Researchers, left: list[Asked], sink: _Sink, bar: Bar) -> None:
+        self.spent = ""
+        """Reason that not all questions were asked, as a clause; empty where they were."""
+        self._researchers = researchers
         self._left = iter(left)
         self._sink = sink
         self._bar = bar
@@ -193,28 +206,28 @@ class _Run:
         self.unpublished = 0
         """Number of traces that could not be published in the store."""
 
-    def run(self, jobs: int) -> bool:
+    def run(self, jobs: int | None, budget: RunBudget) -> bool:
         """Ask all of them; return whether Ctrl-C ended it. Raises MarchwardenError where the server fails."""
         import anyio
 
         try:
-            anyio.run(self._interruptibly, jobs)
+            anyio.run(self._interruptibly, jobs, budget)
         except BaseException as error:
             if self._interrupted or any(isinstance(each, KeyboardInterrupt) for each in leaves(error)):
                 return True
             if not isinstance(error, Exception):
                 raise
-            raise self._connection.explained(error) from error
+            raise self._researchers.explained(error) from error
         return self._interrupted
 
-    async def _interruptibly(self, jobs: int) -> None:
+    async def _interruptibly(self, jobs: int | None, budget: RunBudget) -> None:
         import anyio
 
         async with anyio.create_task_group() as group:
             group.start_soon(self._listen_for_interrupts, group.cancel_scope)
-            async with self._connection.client() as client, anyio.create_task_group() as workers:
-                for _ in range(jobs):
-                    workers.start_soon(self._work, client)
+            async with self._researchers.opened(budget) as (ask, usual), anyio.create_task_group() as workers:
+                for _ in range(jobs or usual):
+                    workers.start_soon(self._work, ask)
             group.cancel_scope.cancel()
 
     async def _listen_for_interrupts(self, everything: anyio.CancelScope) -> None:
@@ -228,17 +241,22 @@ class _Run:
         except NotImplementedError:  # no such thing on Windows: there Ctrl-C arrives as KeyboardInterrupt
             return
 
-    async def _work(self, client: Client) -> None:
+    async def _work(self, ask: Ask) -> None:
         for asked in self._left:
             status: Status = "failed"
             result, error = None, None
             try:
-                result = await self._connection.research(client, asked.request, lambda message: None)
+                result = await ask(asked.request)
                 status = result.status
+            except BudgetExhausted as exhausted:
+                self.spent = str(exhausted)
+                return
+            except (ClusterError, ConfigurationError):  # every other question would meet it, too
+                raise
             except MarchwardenError as failure:
                 error = str(failure)
             self._sink.write(asked, status, result, error)
-            if result and is_unpublished(self._connection.traces / f"{result.trace_id}.jsonl"):
+            if result and is_unpublished(self._researchers.traces / f"{result.trace_id}.jsonl"):
                 self.unpublished += 1
             self._bar.advance(self._so_far)
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from marchwarden.cli.client.frozen_web_note import frozen_web_note
 from marchwarden.cli.early import server_token, trace_folder
@@ -59,6 +60,13 @@ class Connection:
         self._settings: Settings | None = None
 
     @property
+    def is_model_free(self) -> bool:
+        """True where no call can use tokens; of a running server, that is not known."""
+        from marchwarden.settings import EXTRACTIVE
+
+        return self._settings is not None and self._settings.model_id == EXTRACTIVE
+
+    @property
     def address(self) -> str:
         """Address of a running server, without what is secret in it; empty for one of its own."""
         return without_credentials(self._url)
@@ -83,7 +91,7 @@ class Connection:
             from marchwarden.corpus.corpora import open_corpus
 
             for name in named:
-                open_corpus(name)
+                open_corpus(name, settings.store)
         warm_up(settings, quiet=not settings.debug)  # its imports run beside ours
         from marchwarden.sources.reachability import with_reachable_sources
 
@@ -184,11 +192,14 @@ class Connection:
                 f"the research server failed: {said}",
                 hint="`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the server's log.",
             )
-        return MarchwardenError(
-            f"no answer from {self.address}: {without_credentials(said)}",
-            hint="Is it running, is the address right, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "
-            "Start one: marchwarden serve --transport http",
+        hint = (
+            "Is it running, is the address right, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "
+            "Start one: marchwarden serve --transport http"
         )
+        parts = urlsplit(self.address)
+        if not parts.path.endswith("/mcp"):
+            hint = f"Most servers answer at /mcp: --server {parts.scheme}://{parts.netloc}/mcp"
+        return MarchwardenError(f"no answer from {self.address}: {without_credentials(said)}", hint=hint)
 
 
 def silent(seconds: float) -> MarchwardenError:

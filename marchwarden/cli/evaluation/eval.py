@@ -9,12 +9,13 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.ask import sources_in_force
 from marchwarden.cli.configuration.completion import complete_model, complete_source
 from marchwarden.cli.evaluation import (
@@ -22,13 +23,13 @@ from marchwarden.cli.evaluation import (
     eval_dataset,
     eval_freeze,
     eval_init,
+    eval_label,
     eval_list,
     eval_report,
     eval_run,
     eval_stage,
 )
 from marchwarden.cli.optimization.program_notes import mention_program
-from marchwarden.cli.options import check_output
 
 if TYPE_CHECKING:
     from marchwarden.evaluation.datasets import QuestionSet
@@ -59,6 +60,8 @@ marchwarden eval --split test --judge anthropic/NAME
     have a model mark the answers too, and see how far it agrees with the labels
 marchwarden eval --dataset gaps --path ~/data/gaps-v0 --limit 50
     a public data set; an unknown name lists those that there are
+marchwarden eval --questions many.jsonl --cluster dask://10.0.0.5:8786 --total-budget 5000000
+    on the workers of a cluster, with a limit of tokens for all questions together
 marchwarden eval compare runs/a runs/b
 marchwarden eval report runs/a --out report
 
@@ -79,6 +82,7 @@ app.command("compare", epilog=COMPARE_EPILOGUE)(eval_compare.command)
 app.command("report", epilog=eval_report.EPILOGUE)(eval_report.command)
 app.command("list", epilog=eval_list.EPILOGUE)(eval_list.command)
 app.command("init", epilog=eval_init.EPILOGUE)(eval_init.command)
+app.command("label", epilog=eval_label.EPILOGUE)(eval_label.command)
 app.command("freeze", epilog=eval_freeze.EPILOGUE)(eval_freeze.command)
 
 
@@ -135,6 +139,8 @@ def command(
         int | None,
         typer.Option(metavar="N", min=1, help="Questions side by side. Default: one for each core; 2 with a model."),
     ] = None,
+    cluster: options.Cluster = None,
+    total_budget: options.TotalBudget = None,
     resume: Annotated[
         bool, typer.Option("--resume", metavar="", help="Go on with the run in --out, or the latest of this set-up.")
     ] = False,
@@ -197,9 +203,10 @@ def command(
     if stage is not None:
         eval_stage.check_name(stage)
     floors = eval_run.floors_of(fail_under or ())
+    scheduler = options.scheduler(cluster)
     if inspect_log is not None and inspect_log.suffix == ".json":
         # A run that goes on writes the log of all of it.
-        check_output(inspect_log, "--inspect-log", (".json",), force=resume)
+        options.check_output(inspect_log, "--inspect-log", (".json",), force=resume)
     sources = sources_in_force(source, web)
     from marchwarden.settings import load_settings
 
@@ -215,7 +222,7 @@ def command(
             its = eval_dataset.questions_of(public.dataset, public.path, made, limit)
             asked = _Asked(its, settings.model_copy(update={"web": made}), public.dataset.name, None, made)
         else:
-            if source is not None:
+            if source is not None and scheduler is None:  # keys for a cluster are on its workers
                 settings.require_search_key()
             found_questions, name = _questions(questions, split)
             from marchwarden.evaluation.labels.known_pages import with_whole_paths
@@ -226,7 +233,7 @@ def command(
         if check:
             is_whole = questions is None and public is None and split in (None, "all")
             is_their_web = questions is None or web is not None or source is not None
-            _check(chosen, asked.settings, whole=is_whole, is_their_web=is_their_web)
+            _check(chosen, asked.settings, questions, whole=is_whole, is_their_web=is_their_web)
             return
         _refuse_unlabelled(chosen)
         eval_run.check_web(chosen, asked.settings)
@@ -234,7 +241,8 @@ def command(
         if stage is not None:
             eval_stage.score(stage, chosen, asked.settings, jobs, json=json)
         else:
-            order = _Order(jobs, epochs or 1, out, judge, floors, inspect_log, resume=resume, json=json)
+            how = eval_run.How(jobs, scheduler, total_budget)
+            order = _Order(how, epochs or 1, out, judge, floors, inspect_log, resume=resume, json=json)
             _run(chosen, asked, order)
 
 
@@ -261,8 +269,19 @@ _APART: dict[str, tuple[str, ...]] = {
         "--fail-under",
         "--epochs",
         "--inspect-log",
+        "--cluster",
+        "--total-budget",
     ),
-    "--stage": ("--resume", "--out", "--judge", "--fail-under", "--epochs", "--inspect-log"),
+    "--stage": (
+        "--resume",
+        "--out",
+        "--judge",
+        "--fail-under",
+        "--epochs",
+        "--inspect-log",
+        "--cluster",
+        "--total-budget",
+    ),
 }
 # Options of the researcher, which say nothing where a data set scores one part alone.
 _OF_A_RUN = (
@@ -277,6 +296,8 @@ _OF_A_RUN = (
     "--fail-under",
     "--epochs",
     "--inspect-log",
+    "--cluster",
+    "--total-budget",
 )
 
 
@@ -311,7 +332,7 @@ class _Asked:
 class _Order:
     """What is to be done with the questions."""
 
-    jobs: int | None
+    how: eval_run.How
     epochs: int
     out: Path | None
     judge: str | None
@@ -326,14 +347,24 @@ def _run(questions: Sequence[Question], asked: _Asked, order: _Order) -> None:
 
     settings = asked.settings
     marked_by = eval_run.judge_by(order.judge, settings) if order.judge else None
-    with_model = eval_run.has_model(settings)
-    jobs = order.jobs or (2 if with_model else max(1, os.cpu_count() or 1))
-    info = info_of(questions, settings, name=asked.name, split=asked.split, jobs=jobs, epochs=order.epochs)
+    how = order.how
+    if how.cluster is None:
+        with_model = eval_run.has_model(settings)
+        how = replace(how, jobs=how.jobs or (2 if with_model else max(1, os.cpu_count() or 1)))
+    info = info_of(
+        questions,
+        settings,
+        name=asked.name,
+        split=asked.split,
+        jobs=how.jobs or 1,
+        cluster=how.cluster,
+        epochs=order.epochs,
+    )
     run = eval_run.run_of(info, order.out, resume=order.resume)
     if asked.web:
         settings = settings.model_copy(update={"web": eval_dataset.keep_web(asked.web, run.folder)})
     try:
-        eval_run.score(run, questions, settings, jobs, judge=marked_by, json=order.json)
+        eval_run.score(run, questions, settings, how, judge=marked_by, json=order.json)
     finally:
         # Of a run that was interrupted, too: its log says so.
         if order.inspect_log is not None and run.records:
@@ -376,7 +407,7 @@ def _refuse_unlabelled(questions: Sequence[Question]) -> None:
     without = [each.id for each in questions if not each.is_labelled]
     if not without:
         return
-    hint = "evals/README.md says how to label; `marchwarden eval --check` with the same file says what is missing."
+    hint = "`marchwarden eval label` labels them in the browser; `marchwarden eval --check` says what is missing."
     if len(without) == len(questions):
         raise EvaluationError(
             f"none of the questions has a label ({count(len(questions), 'question')}): there is nothing to score by",
@@ -398,7 +429,9 @@ def _narrowed(questions: list[Question], kinds: list[str], limit: int | None) ->
     return evenly_spaced(chosen, limit)
 
 
-def _check(questions: Sequence[Question], settings: Settings, *, whole: bool, is_their_web: bool) -> None:
+def _check(
+    questions: Sequence[Question], settings: Settings, file: Path | None, *, whole: bool, is_their_web: bool
+) -> None:
     """Print what is wrong with the labels and what is still to be labelled; exit with 1 where anything is wrong.
 
     The whole shipped set is also counted, and must lack nothing.
@@ -416,6 +449,8 @@ def _check(questions: Sequence[Question], settings: Settings, *, whole: bool, is
     if whole:
         problems += coverage_problems(questions)
     console.labels(counts(questions), shared_pages(questions), problems)
+    if file is not None and any(each.is_open for each in problems):
+        console.done(f"Label them in the browser: marchwarden eval label {file}")
     if not is_their_web and any(each.is_open and each.url for each in problems):
         console.notice("The pages are looked for in the shipped frozen web.", _OTHER_PAGES)
     if any(whole or not each.is_open for each in problems):

@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 FAILURE, INTERRUPTED = 1, 130
 
 _NUMBER = re.compile(r"\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}")
+
+
+@dataclass(frozen=True)
+class How:
+    """How the questions of a run are asked."""
+
+    jobs: int | None
+    """Questions side by side; None for as many as the cluster's workers take."""
+    cluster: str | None = None
+    """Address of the scheduler of a cluster; None for this machine."""
+    total_budget: int | None = None
+    """Tokens of all questions together; None for no limit."""
 
 
 def usual_folder() -> Path:
@@ -128,47 +141,74 @@ def has_model(settings: Settings) -> bool:
 
 
 def score(
-    run: Run, questions: Sequence[Question], settings: Settings, jobs: int, *, judge: Settings | None, json: bool
+    run: Run, questions: Sequence[Question], settings: Settings, how: How, *, judge: Settings | None, json: bool
 ) -> None:
     """Ask what is left, have the answers marked where there is a judge, and show the scores of what was done.
 
-    Exits with 130 where it was interrupted, and with 1 where the run has a model and no call to it succeeded.
+    Exits with 130 where it was interrupted, and with 1 where its budget was too small for all questions, or where the
+    run has a model and no call to it succeeded.
     """
     from marchwarden.cli.views import console
     from marchwarden.evaluation.runs.scores import without_model
 
-    interrupted = _ask(run, questions, settings, jobs) or (judge is not None and _judge(run, judge))
+    code = _ask(run, questions, settings, how)
+    if not code and judge is not None and _judge(run, judge):
+        code = INTERRUPTED
     _show(run, json=json, judge=judge.model_id if judge else None)
     found = without_model(run)
     if found is not None:
         reason = f": {found.reason}" if found.reason else "."
         hint = "No call to the model succeeded: these figures are not the model's." if found.dead else None
         console.notice(f"{found.answers} of {found.of} answers were worded without the model{reason}", hint)
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
+    if code:
+        raise typer.Exit(code)
     if found is not None and found.dead:
         raise typer.Exit(FAILURE)
 
 
-def _ask(run: Run, questions: Sequence[Question], settings: Settings, jobs: int) -> bool:
-    """Ask the questions that have no result yet; return whether that was interrupted."""
+def _ask(run: Run, questions: Sequence[Question], settings: Settings, how: How) -> int:
+    """Ask the questions that have no result yet; return the exit code, 0 where all were asked."""
     from marchwarden.cli.views import console
+    from marchwarden.errors import BudgetExhausted
     from marchwarden.evaluation.runs.runner import ask_all
+    from marchwarden.execution.executor import Executor, LocalProcesses
+    from marchwarden.execution.run_budget import MORE_TOKENS, RunBudget
 
     done = sum(record.result is not None for record in run.records)
+    used = sum(record.result.cost_metadata.tokens_used for record in run.records if record.result)
     total = len(questions) * run.info.epochs
     with console.evaluation_progress(done, total, run.figures) as advance:
 
         def tell(record: Record) -> None:
             advance()
 
-        finished = _finishes(partial(ask_all, run, questions, settings, jobs=jobs, on_record=tell))
+        async def ask(executor: Executor, jobs: int) -> None:
+            await ask_all(run, questions, settings, jobs=jobs, on_record=tell, executor=executor)
+
+        async def work() -> None:
+            budget = RunBudget(how.total_budget, used)
+            if how.cluster is None:
+                await ask(LocalProcesses(budget), how.jobs or 1)
+                return
+            from marchwarden.execution.dask_cluster import open_cluster
+
+            async with open_cluster(how.cluster, budget) as cluster:
+                await ask(cluster, how.jobs or cluster.jobs)
+
+        spent, finished = None, False
+        try:
+            finished = _finishes(work)
+        except BudgetExhausted as error:
+            spent = str(error)
+    how_far = f"after {len(run.records)} of {total} {'answers' if run.info.epochs > 1 else 'questions'}"
+    if spent:
+        console.notice(f"Ended {how_far}: {spent}.", MORE_TOKENS)
+        return FAILURE
     if not finished:
-        console.notice(
-            f"Interrupted after {len(run.records)} of {total} {'answers' if run.info.epochs > 1 else 'questions'}."
-        )
+        console.notice(f"Interrupted {how_far}.")
         console.done(f"Go on with: {going_on(sys.argv, run.folder)}")
-    return not finished
+        return INTERRUPTED
+    return 0
 
 
 def _judge(run: Run, settings: Settings) -> bool:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from marchwarden.cli.configuration.completion import complete_model
 
@@ -41,6 +42,19 @@ interrupted.
 A stage is kept only where it beats the uncompiled one on dev by more than the noise;
 `marchwarden programs show MODEL` shows what was kept. docs/wiki/Compiling.md says what each optimizer needs and
 costs."""
+
+
+class CompileCommand(TyperCommand):
+    """A command that tells why it has no `--cluster`, as `eval` and `ask` have."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if any(each.partition("=")[0] == "--cluster" for each in args) and not ctx.resilient_parsing:
+            # Optimizers run DSPy's threads over one meter, one recording and one state of the search in this process.
+            raise typer.BadParameter(
+                "compile runs on one machine: what it tries shares one budget. Raise --jobs; `marchwarden eval "
+                "--cluster` scores the program on many machines"
+            )
+        return super().parse_args(ctx, args)
 
 
 def command(

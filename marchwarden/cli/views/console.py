@@ -126,7 +126,7 @@ def sources(listed: Sequence[Mapping[str, Any]]) -> None:
             f"{name}{' *' if each['in_force'] else ''}",
             Text.assemble(visible(each["about"]), *((visible(text), style) for text, style in said)),
         )
-    show([grid])
+    show([grid, Text("\n* is searched where no source is named.", style="dim")])
 
 
 def settings(listed: Sequence[Mapping[str, Any]]) -> None:

@@ -94,8 +94,9 @@ def _citations(citations: Sequence[Citation]) -> View:
         if citation.published:
             yield Prose(Text(str(citation.published), style="dim"), 6)
         for notice in citation.notices or ():
-            told = f"News of this work: {notice.detail} {notice.url or ''}"
-            yield Prose(Text(one_line(told), style="yellow"), 6)
+            yield Prose(Text(one_line(f"News of this work: {notice.detail}"), style="yellow"), 6)
+            if notice.url:
+                yield Prose(_address(notice.url), 6)
         yield Prose(Text(f"“{one_line(citation.raw_excerpt)}”", style="italic"), 6)
 
 

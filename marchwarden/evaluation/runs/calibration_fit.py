@@ -24,7 +24,7 @@ from marchwarden.evidence.confidence import calibrated
 from marchwarden.files import write_whole
 from marchwarden.programs import CALIBRATION, Calibration, EstimateCurve, log_odds
 
-# Forecasts that a fit needs: fewer say too little about two numbers. A guess.
+# Questions with forecasts that a fit needs: fewer say too little about two numbers. A guess.
 LEAST = 20
 # Penalty on the two slopes of a fit with estimates, which may be the same for all answers. A guess: next to nothing.
 _PENALTY = 0.01
@@ -87,9 +87,10 @@ def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
     shares questions with it, is of another model or program, or has no forecast.
     """
     forecasts = forecasts_of(run)
-    if len(forecasts) < LEAST:
+    # Answers to one question, of several epochs, say little more than one of them.
+    if (questions := len({each.question for each in forecasts})) < LEAST:
         raise EvaluationError(
-            f"{run.folder} has {len(forecasts)} answers that claim something; a calibration takes {LEAST}",
+            f"{run.folder} has {questions} questions whose answers claim something; a calibration takes {LEAST}",
             hint="Ask more questions: marchwarden eval.",
         )
     if len({each.right for each in forecasts}) == 1:
@@ -249,12 +250,12 @@ def fit(scored: Sequence[tuple[float, bool]]) -> tuple[float, float]:
 def _curve_with_estimates(forecasts: Sequence[Forecast]) -> EstimateCurve | None:
     """Fit the score and the model's own estimate together, as `fit` does the score alone.
 
-    None where fewer than `LEAST` forecasts have an estimate, or all of those are right or all wrong. An estimate that
-    does not rise with the chance of a right answer counts nothing.
+    None where fewer than `LEAST` questions have forecasts with an estimate, or all of those are right or all wrong.
+    An estimate that does not rise with the chance of a right answer counts nothing.
     """
     told = [(each, estimated) for each in forecasts if (estimated := each.factors.estimated) is not None]
     right = np.array([each.right for each, _ in told], dtype=bool)
-    if len(told) < LEAST or right.all() or not right.any():
+    if len({each.question for each, _ in told}) < LEAST or right.all() or not right.any():
         return None
     targets = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
     odds = np.array([[log_odds(each.score), log_odds(estimated)] for each, estimated in told])

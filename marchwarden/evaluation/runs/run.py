@@ -58,6 +58,8 @@ class RunInfo(BaseModel):
     web: str | None = None
     """Hash of the frozen web's manifest; None for the shipped web."""
     jobs: int = 1
+    cluster: str | None = None
+    """Address of the scheduler whose workers were asked; None where they were asked on this machine."""
     asked: int | None = None
     """Number of questions that were to be asked; None where an older version wrote the file."""
     epochs: int = 1

@@ -1,4 +1,4 @@
-"""Asks labelled questions, several side by side, each in a process of its own, and scores what comes back.
+"""Asks labelled questions, several side by side, here or on a cluster, and scores what comes back.
 
 A call that fails is a scored failure, never the end of the run; a full disk or a missing key is.
 """
@@ -16,7 +16,15 @@ import anyio.to_thread
 
 from marchwarden import __version__
 from marchwarden.contract import ResearchResult
-from marchwarden.errors import ConfigurationError, EvaluationError, MarchwardenError, StorageError, TraceError
+from marchwarden.errors import (
+    BudgetExhausted,
+    ClusterError,
+    ConfigurationError,
+    EvaluationError,
+    MarchwardenError,
+    StorageError,
+    TraceError,
+)
 from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.known_pages import is_known, known_pages, pages_hash
 from marchwarden.evaluation.labels.questions import Question
@@ -24,10 +32,9 @@ from marchwarden.evaluation.runs.matches import texts_of
 from marchwarden.evaluation.runs.prices import price_of
 from marchwarden.evaluation.runs.run import TRACES, Record, Run, RunInfo, labels_fingerprint, now
 from marchwarden.evaluation.scoring.metrics import score
+from marchwarden.execution.executor import Executor, LocalProcesses
 from marchwarden.frozen_web.pages import manifest_hash
-from marchwarden.server.worker import research_in_worker, warm_up
 from marchwarden.settings import EXTRACTIVE, Settings
-from marchwarden.sources.snapshot_search import SnapshotSearch
 from marchwarden.stages.registry import program_in_force
 from marchwarden.store.content_store import Store
 from marchwarden.text.embedding import is_used
@@ -42,6 +49,7 @@ def info_of(
     name: str,
     split: str | None = None,
     jobs: int = 1,
+    cluster: str | None = None,
     epochs: int = 1,
 ) -> RunInfo:
     """Return the set-up of a run of these questions with these settings. Raises ConfigurationError."""
@@ -60,6 +68,7 @@ def info_of(
         pages=pages_hash(settings),
         web=manifest_hash(settings.frozen_web) if "snapshot" in settings.sources else None,
         jobs=jobs,
+        cluster=cluster,
         asked=len(questions),
         epochs=epochs,
     )
@@ -87,26 +96,30 @@ async def ask_all(
     *,
     jobs: int,
     on_record: Callable[[Record], None] = lambda record: None,
+    executor: Executor | None = None,
 ) -> None:
-    """Ask the questions that the run has no result for, in each epoch, and add their records as they come.
+    """Ask the questions that the run has no result for, in each epoch, `jobs` side by side; add records as they come.
 
-    Raises ConfigurationError and StorageError, with what was done by then kept. Cancelling stops the calls in flight.
+    Raises ConfigurationError, ClusterError and StorageError, with what was done by then kept; BudgetExhausted once
+    the calls in flight have ended. Cancelling stops those.
     """
+    executor = executor or LocalProcesses()
     done = {record.key for record in run.records if record.result is not None}
+    every = ((question, epoch) for epoch in range(1, run.info.epochs + 1) for question in questions)
+    left = iter([(question, epoch) for question, epoch in every if (question.id, epoch) not in done])
     own = settings.model_copy(update={"trace_dir": (run.folder / TRACES).absolute(), "store": None})
-    # Each question runs in a process of its own; more of them at once would only slow each other.
-    places = anyio.Semaphore(jobs)
     fatal: list[Exception] = []
-    warm_up(own)
-    if "snapshot" in own.sources:
-        # Else the first questions would pay for the index with their time.
-        await anyio.to_thread.run_sync(SnapshotSearch(own).prepare)
+    spent: list[BudgetExhausted] = []
+    await executor.prepare(own)
 
-    async def ask(question: Question, epoch: int, scope: anyio.CancelScope) -> None:
-        async with places:
+    async def ask(scope: anyio.CancelScope) -> None:
+        for question, epoch in left:
             try:
-                record = (await ask_one(question, own)).model_copy(update={"epoch": epoch})
+                record = (await ask_one(question, own, executor)).model_copy(update={"epoch": epoch})
                 run.add(record)
+            except BudgetExhausted as error:
+                spent.append(error)
+                return
             except Exception as error:
                 fatal.append(error)
                 scope.cancel()
@@ -114,28 +127,25 @@ async def ask_all(
             on_record(record)
 
     async with anyio.create_task_group() as group:
-        for epoch in range(1, run.info.epochs + 1):
-            for question in questions:
-                if (question.id, epoch) not in done:
-                    group.start_soon(ask, question, epoch, group.cancel_scope)
-    if fatal:
-        raise fatal[0]
+        for _ in range(jobs):
+            group.start_soon(ask, group.cancel_scope)
+    if fatal or spent:
+        raise [*fatal, *spent][0]
 
 
-async def ask_one(question: Question, settings: Settings) -> Record:
-    """Ask one question in a process of its own, and score it. Raises ConfigurationError and StorageError."""
+async def ask_one(question: Question, settings: Settings, executor: Executor | None = None) -> Record:
+    """Ask one question, and score it. Raises BudgetExhausted, ConfigurationError, ClusterError and StorageError."""
     trace_id = str(uuid4())
     began = time.monotonic()
-    result, failure = None, None
+    result, failure, seconds = None, None, None
     try:
-        result = await research_in_worker(
-            question.request, settings=settings, trace_id=trace_id, on_progress=lambda message: None
-        )
-    except (ConfigurationError, StorageError):
+        result, seconds = await (executor or LocalProcesses()).research(question.request, settings, trace_id)
+    except (BudgetExhausted, ConfigurationError, ClusterError, StorageError):
         raise
     except MarchwardenError as error:
         failure = str(error)
-    seconds = time.monotonic() - began
+    if seconds is None:
+        seconds = time.monotonic() - began
     return await anyio.to_thread.run_sync(partial(scored, question, result, failure, trace_id, seconds, settings))
 
 

@@ -43,7 +43,6 @@ ANSWERS = (
     Range("synthesize.authority.high", 0.0, 0.3),
     Range("synthesize.authority.low", -0.4, 0.0),
     Range("gaps.relevant_closed", 0.3, 0.8),
-    Range("gaps.relevant_first", 0.2, 0.7),
     Range("gaps.relevant_lead", 0.2, 0.7),
 )
 # Parameters that decide only the confidence. `sensible` makes sure that more sources never count less. The bounds are

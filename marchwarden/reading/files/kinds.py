@@ -23,6 +23,8 @@ CSV, TSV = "text/csv", "text/tab-separated-values"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 ODT = "application/vnd.oasis.opendocument.text"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+ODP = "application/vnd.oasis.opendocument.presentation"
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ _KINDS = (
     FileKind(XLSX, (".xlsx", ".xlsm"), f"{_FILES}.tabular.xlsx:read_xlsx"),
     FileKind(PPTX, (".pptx", ".pptm"), f"{_FILES}.office.pptx:read_pptx"),
     FileKind(ODT, (".odt",), f"{_FILES}.office.odt:read_odt"),
+    FileKind(ODS, (".ods",), f"{_FILES}.office.ods:read_ods"),
+    FileKind(ODP, (".odp",), f"{_FILES}.office.odp:read_odp"),
     *(
         FileKind(f"text/x-{language}", tuple(endings.split()), f"{_FILES}.markup.source_code:read_source")
         for language, endings in _LANGUAGES.items()

@@ -98,6 +98,25 @@ def read_blocks(
     yield from reader.blocks
 
 
+def _is_layout(table: etree._Element) -> bool:
+    """True where a table only lays out a page: by its role, by cells of blocks or long texts, or in one column."""
+    if table.get("role") in ("presentation", "none"):
+        return True
+    widest, rows, has_names = 0, 0, False
+    for inner in table.iterdescendants():
+        tag = inner.tag
+        if tag in ("table", "h1", "h2", "h3", "article", "form"):
+            return True
+        if tag in _ROWS:
+            rows += 1
+            widest = max(widest, len(inner))
+        elif tag in _CELLS:
+            if len("".join(inner.itertext())) > _MAX_CELL_CHARS:
+                return True
+            has_names |= tag == "th" or inner.get("role") == "head"
+    return not has_names and (widest == 1 or rows == 1) and table.find("caption") is None
+
+
 class _Reader:
     """Collects inline text until a block's edge."""
 
@@ -119,13 +138,7 @@ class _Reader:
             self._text.append("\v")
         elif tag == "table":
             self.flush()
-            # A table only lays out a page where its cells hold blocks or long texts.
-            is_layout = any(
-                inner.tag in ("table", "h1", "h2", "h3", "article", "form")
-                or (inner.tag in _CELLS and len("".join(inner.itertext())) > _MAX_CELL_CHARS)
-                for inner in element.iterdescendants()
-            )
-            self._tables.append(None if is_layout else _Table())
+            self._tables.append(None if _is_layout(element) else _Table())
         elif tag in _CELLS and self._table is not None:
             self._text.clear()
             self._in_cell, self._cell_has_items = True, False

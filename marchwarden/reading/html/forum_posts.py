@@ -36,9 +36,12 @@ _MIN_POSTS = 2
 _MIN_POSTS_UNDECLARED = 3
 # A part counts as shared where this share of the posts has it: some are deleted or quoted.
 _NEARLY_ALL = 0.8
-# Least share of the region's text that the posts hold, on other pages and on declared forums.
+# Least share of the region's text that the posts hold: on other pages, on declared forums, and of replies on others.
 _MIN_SHARE = 0.4
 _MIN_SHARE_DECLARED = 0.2
+_MIN_SHARE_OF_REPLIES = 0.7
+# Characters of sentences beside replies from which on these are below an article, or a question. A guess.
+_MIN_ARTICLE_CHARS = 150
 # Least share of the posts' text that their contents hold.
 _MIN_CONTENT_SHARE = 0.25
 # Characters in one piece of a quotation: fewer may be the same by chance.
@@ -65,19 +68,31 @@ def find_posts(region: HtmlElement, declared: PageKind | None) -> list[Post]:
     is_forum = declared == "forum"
     lengths = _count_characters(region)
     dates: set[etree._Element] = set()
+    prose: list[etree._Element] = []
     for element in lengths:
         own = ((element.text or "") + "".join(child.tail or "" for child in element)).strip()
         if element.tag == "time" or (3 < len(own) <= _MAX_DATE_CHARS and _DATE.search(own)):
             dates.add(element)
-    least = (_MIN_SHARE_DECLARED if is_forum else _MIN_SHARE) * lengths[region]
-    groups = [
-        (_length_together(group, lengths), group) for group in _candidates(lengths, dates, with_replies=is_forum)
-    ]
-    groups.reverse()  # of two that hold the same, the outer one comes first
-    for length, group in sorted(groups, key=lambda each: -each[0]):
-        enough = len(group) >= (_MIN_POSTS if is_forum else _MIN_POSTS_UNDECLARED)
-        if enough and length > least and (found := _read_posts(region, group, lengths, dates)):
-            return found
+        elif len(own) > _MAX_DATE_CHARS and element.tag != "a":
+            prose.append(element)
+    # Replies may stand below an article, so on a page that declares no forum they have to be all of its prose.
+    passes = [(_MIN_SHARE_DECLARED, True)] if is_forum else [(_MIN_SHARE, False), (_MIN_SHARE_OF_REPLIES, True)]
+    for share, with_replies in passes:
+        groups = [
+            (_length_together(group, lengths), group)
+            for group in _candidates(lengths, dates, with_replies=with_replies)
+        ]
+        groups.reverse()  # of two that hold the same, the outer one comes first
+        for length, group in sorted(groups, key=lambda each: -each[0]):
+            enough = len(group) >= (_MIN_POSTS if is_forum else _MIN_POSTS_UNDECLARED)
+            if not enough or length <= share * lengths[region]:
+                continue
+            members = set(group)
+            outside = (each for each in prose if members.isdisjoint((each, *each.iterancestors())))
+            if with_replies and not is_forum and sum(lengths[each] for each in outside) >= _MIN_ARTICLE_CHARS:
+                continue
+            if found := _read_posts(region, group, lengths, dates):
+                return found
     return []
 
 
@@ -109,8 +124,7 @@ def _candidates(
 ) -> Iterator[list[etree._Element]]:
     """Yield groups of elements that have the same name, as posts have, and a date each, or the type of posts.
 
-    Some may be within others. Elements named as comments or replies count only on declared forums: on other pages
-    they may stand below an article.
+    Some may be within others. Elements named as comments or replies count only `with_replies`.
     """
     dated = _with_all_above(dates)
     patterns = (_POST, _REPLY) if with_replies else (_POST,)

@@ -154,10 +154,23 @@ def _is_better(
     if kind == "product":
         return False
     if taken >= _MIN_CHOSEN_SHARE * there:
-        return True
+        return kind == "article" or _holds_prose(chosen, own)
     # Where the markup names no main region, much of the page is around the article.
     is_scattered = kind == "article" and not is_region_marked and not _is_prose(own)
     return is_scattered and taken >= _MIN_SCATTERED_SHARE * there and _is_prose(chosen)
+
+
+def _holds_prose(chosen: list[Block], own: list[Block]) -> bool:
+    """True where `chosen` holds most of the prose of `own`, by the characters of its paragraphs and long items."""
+    there = "\n".join(" ".join(block.text.split()) for block in chosen)
+    prose = [block.text for block in own if block.kind in _PROSE and latin_length(block.text) >= _MIN_PROSE_CHARS]
+    held = sum(len(text) for text in prose if " ".join(text.split())[:_BEGINNING_CHARS] in there)
+    return held >= _PROSE_SHARE * sum(map(len, prose))
+
+
+_PROSE = frozenset({"paragraph", "line", "item"})
+# Characters by which a paragraph is found again: trafilatura may cut off what follows. A guess.
+_BEGINNING_CHARS = 60
 
 
 def _is_elsewhere(chosen: list[Block], own: list[Block], region: HtmlElement, body: list[Block]) -> bool:
@@ -282,8 +295,8 @@ _NEVER_CHOSEN = ("head", "footer", "aside", "nav")
 def _trafilatura_blocks(tree: HtmlElement, back: dict[int, str], *, fast: bool) -> list[Block]:
     from trafilatura import bare_extraction
 
-    # It copies the tree, searches all of it several times, and only then drops these. To compare with other
-    # extractors it begins with the whole page.
+    # It copies the tree, searches all of it several times, and only then drops these. Other extractors, which it
+    # compares with where it is not to be fast, see the whole page.
     left_out = [part for part in tree.iter(*_NEVER_CHOSEN) if fast and len(part)]
     children = [part[:] for part in left_out]
     try:

@@ -48,10 +48,11 @@ def http_app(
 ) -> Starlette:
     """Return the application of a server that listens on `host`. Raises ConfigurationError."""
     settings = service.settings
+    events = SessionEvents()
     manager = StreamableHTTPSessionManager(
         server,
         stateless=settings.server_stateless,
-        event_store=None if settings.server_stateless else SessionEvents(),
+        event_store=None if settings.server_stateless else events,
     )
     observers: list[RequestSeen] = []
     if settings.server_log == "json":
@@ -68,7 +69,7 @@ def http_app(
         observers.append(metrics.on_request)
         respond = metrics.respond
 
-    endpoint: ASGIApp = Door(manager.handle_request, service)
+    endpoint: ASGIApp = Door(manager.handle_request, service, events.forget)
     metrics_endpoint: Any = respond
     routes: list[Route] = [Route("/healthz", _alive), Route("/readyz", partial(_ready, service))]
     middleware = [
@@ -105,7 +106,9 @@ def http_app(
             yield
 
     routes += [Route(PATH, endpoint), Route("/metrics", metrics_endpoint)]
-    return Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
+    app = Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
+    app.state.events = events
+    return app
 
 
 class _Verifier:

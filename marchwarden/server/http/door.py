@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
 
@@ -34,9 +36,13 @@ _SESSIONS = 10_000
 class Door:
     """Stands before the MCP endpoint: knows the caller, watches the connection, and refuses what can't be run."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    def __init__(
+        self, app: ASGIApp, service: Service, on_session_end: Callable[[str], None] = lambda session: None
+    ) -> None:
+        """`on_session_end` is called with a session, as event_store.py has it, that its client has ended."""
         self._app = app
         self._service = service
+        self._on_session_end = on_session_end
         self._sessions: OrderedDict[str, str] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,6 +81,9 @@ class Door:
         async def watched_send(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._remember(message, own)
+                if scope["method"] == "DELETE" and message["status"] == HTTPStatus.OK and given:
+                    self._sessions.pop(given, None)
+                    self._on_session_end(own)
             await send(message)
 
         await self._app(scope, watched_receive, watched_send)

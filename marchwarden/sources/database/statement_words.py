@@ -101,6 +101,12 @@ def _words_of(node: exp.Expr) -> str:
         return f"-{_words_of(node.this)}"
     if isinstance(node, exp.And | exp.Or):
         return f"{_words_of(node.left)} {node.key} {_words_of(node.right)}"
+    if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
+        return f"{_words_of(node.this)} is not known"
+    if isinstance(node, exp.Not) and isinstance(node.this, exp.Is) and isinstance(node.this.expression, exp.Null):
+        return f"{_words_of(node.this.this)} is known"
+    if isinstance(node, exp.Not) and isinstance(node.this, exp.In) and node.this.args.get("query") is None:
+        return f"{_words_of(node.this.this)} is none of {', '.join(map(_words_of, node.this.expressions))}"
     if isinstance(node, exp.Not):
         return f"not {_words_of(node.this)}"
     if isinstance(node, exp.Binary) and type(node) in _COMPARISONS:

@@ -16,8 +16,7 @@ from marchwarden.text.works import arxiv_paper_of
 _API = "https://export.arxiv.org/api/query"
 # "No more than one request every three seconds", "a single connection at a time", for all machines of a user together
 # (https://info.arxiv.org/help/api/tou.html).
-# A fifth more, since one request may be longer on its way than the next (evals/scholarly/services.py).
-_RULE = RateRule("arxiv", 3.2, one_at_a_time=True)
+_RULE = RateRule("arxiv", 3.0, one_at_a_time=True)
 
 
 class ArxivSearch(ScholarlyApi):

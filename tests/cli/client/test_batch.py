@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from marchwarden.cli.client.batch import Batch, ask_many
+from marchwarden.cli.client.researchers import OverServer
 from marchwarden.cli.client.server_connection import Connection
 from marchwarden.errors import MarchwardenError
 from tests.cli.client.tiny_server import tiny_server
@@ -25,12 +26,16 @@ def ask(
     resume: bool = False,
     source: str = "snapshot",
     force: bool = False,
+    model: str = "extractive",
+    total: int | None = None,
 ) -> int:
     """Ask a real MCP server that answers at once, and return the exit code."""
     given = {"context": None, "depth": "balanced", "constraints": {}}
-    batch = Batch(Path(file), given, output and Path(output), jobs, resume=resume, force=force, quiet=False)
+    batch = Batch(
+        Path(file), given, output and Path(output), jobs, resume=resume, force=force, quiet=False, total_budget=total
+    )
     try:
-        ask_many(batch, Connection(None, {"source": source}, tiny_server("by_question")))
+        ask_many(batch, OverServer(Connection(None, {"source": source, "model": model}, tiny_server("by_question"))))
     except typer.Exit as ended:
         return ended.exit_code
     return 0
@@ -115,3 +120,17 @@ def test_a_question_of_its_own_or_another_ending_is_wrong_usage(run: Run) -> Non
     assert "says what to write: .jsonl" in run("ask", "--file", "q.txt", "-o", "x.html").said
     assert "--verbose can't go with --file" in run("ask", "--file", "q.txt", "-o", "a.jsonl", "-v").said
     assert "--resume needs the file of answers" in run("ask", "--file", "q.txt", "--resume").said
+    on_cluster = ("ask", "--file", "q.txt", "-o", "a.jsonl", "--cluster")
+    assert "--server can't go with --cluster" in run(*on_cluster, "dask://h", "--server", "http://x/").said
+
+
+def test_a_budget_of_the_whole_run_is_never_exceeded_and_counts_what_came_before(capsys: Capture) -> None:
+    Path("q.txt").write_text("What grows?\nWhat flies?\nWhat swims?\nWhat runs?\n")
+    # Each question may use 20,000 tokens, and uses 12,345.
+    assert ask("q.txt", jobs=2, model="openai/m", total=50_000) == 1
+    err = capsys.readouterr().err
+    assert "3 answered, 1 not asked; 37,035 tokens" in err
+    assert "The rest was not asked: the run has used 37,035 of its 50,000 tokens" in err
+    assert ask("q.txt", jobs=2, model="openai/m", total=50_000, resume=True) == 1
+    assert "0 answered, 1 not asked" in capsys.readouterr().err
+    assert ask("q.txt", jobs=2, model="openai/m", total=60_000, resume=True) == 0

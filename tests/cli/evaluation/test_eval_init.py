@@ -26,6 +26,12 @@ def test_an_answer_becomes_a_nugget_with_its_evidence(run: Run) -> None:
     assert "is there already" in run("eval", "init", "qa.csv", "--out", "mine.jsonl").said
 
 
+def test_what_cannot_be_labelled_is_said_before_a_browser_opens(run: Run) -> None:
+    assert "can't be given together" in run("eval", "label", "x.jsonl", "--web", "w", "--source", "corpus").said
+    gone = run("eval", "label", "x.jsonl", "--no-browser")
+    assert (gone.code, "x.jsonl can't be read" in gone.said) == (1, True)
+
+
 def test_what_init_makes_is_accepted_by_check_with_a_list_of_what_is_left(run: Run) -> None:
     Path("qa.csv").write_text(
         "question,answer,url,quote\nHow many flights?,72 flights,,\nHow long?,155 km,https://x.example/,155 km long\nWho?,,,\n"

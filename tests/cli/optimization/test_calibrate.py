@@ -78,7 +78,7 @@ def test_what_cannot_be_fitted_is_exit_code_1_and_keeps_nothing(run: Run, dev: P
     few = run_of(tmp_path / "few", drawn(5, slope=1.0, intercept=0.0), "f").folder
     for arguments, said in [
         ((str(tmp_path),), "holds no run"),
-        ((str(few),), "has 5 answers that claim something; a calibration takes 20"),
+        ((str(few),), "has 5 questions whose answers claim something; a calibration takes 20"),
         ((str(dev), "--test", str(dev)), "60 of the 60 questions"),
         ((str(dev), "--test", str(tmp_path / "nowhere")), "holds no run"),
         ((str(dev), "--out", str(dev / "run.json")), "can't be written"),

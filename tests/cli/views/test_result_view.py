@@ -13,7 +13,7 @@ from rich.console import Console
 
 from marchwarden.cli.views.console import show
 from marchwarden.cli.views.result_view import band, result_view
-from marchwarden.contract import Gap, GapCategory, ResearchResult, confidence_band
+from marchwarden.contract import Gap, GapCategory, ResearchResult, WorkNotice, confidence_band
 from marchwarden.text.escaping import web_address
 from tests.cli.results import TRACE_ID, a_hostile_result, a_result, an_empty_result
 
@@ -76,6 +76,14 @@ def test_an_address_is_never_broken(width: int) -> None:
     text = shown(a_result(gaps=[gap]), width)
     assert f"      {address}\n" in text
     assert f"    {address}" in text.partition("Gaps")[2]
+
+
+def test_news_of_a_cited_work_stands_beside_its_citation() -> None:
+    notice = WorkNotice(kind="concern", detail="Crossref has a notice of expression of concern")
+    told = a_result()
+    first = told.citations[0].model_copy(update={"notices": [notice]})
+    text = shown(told.model_copy(update={"citations": [first, *told.citations[1:]]}), 140)
+    assert "News of this work: Crossref has a notice of expression of concern\n" in text
 
 
 def test_sections_without_content_are_left_out() -> None:

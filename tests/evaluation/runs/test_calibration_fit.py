@@ -206,7 +206,7 @@ def test_only_answers_that_claim_something_are_forecasts(tmp_path: Path) -> None
 
 def test_too_few_forecasts_or_only_right_ones_are_refused_with_what_to_do(tmp_path: Path) -> None:
     few = run_of(tmp_path / "few", drawn(LEAST - 1, slope=1.0, intercept=0.0))
-    with pytest.raises(EvaluationError, match=f"has {LEAST - 1} answers that claim something") as caught:
+    with pytest.raises(EvaluationError, match=f"has {LEAST - 1} questions whose answers claim something") as caught:
         calibrate(few)
     assert caught.value.hint
     with pytest.raises(EvaluationError, match="are right: nothing tells when to be sure"):

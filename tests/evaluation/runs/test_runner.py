@@ -14,13 +14,16 @@ from typing import Any
 import anyio
 import pytest
 
-from marchwarden.errors import ConfigurationError, StorageError
+from marchwarden.contract import ResearchRequest, ResearchResult
+from marchwarden.errors import BudgetExhausted, ConfigurationError, StorageError
 from marchwarden.evaluation.labels.questions import GoldGap, Nugget, Question, Quote
 from marchwarden.evaluation.runs.run import Record, Run, open_run, start_run
 from marchwarden.evaluation.runs.runner import ask_all, ask_one, scored
+from marchwarden.execution.run_budget import RunBudget
 from marchwarden.settings import Settings, load_settings
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.writer import TraceWriter
+from tests import standins
 from tests.evaluation.samples import a_question, info
 from tests.trace.samples import TRACE_ID, a_result, a_whole_call
 from tests.webs import article, make_web
@@ -195,6 +198,35 @@ async def test_a_run_that_is_whole_asks_nothing(run: Run, settings: Settings) ->
     before = (run.folder / "results.jsonl").read_bytes()
     await ask(run, TOMATOES, settings=settings)
     assert (run.folder / "results.jsonl").read_bytes() == before
+
+
+class HundredTokens:
+    """Executor whose calls each use a hundred tokens of a budget, and find nothing."""
+
+    def __init__(self, budget: RunBudget) -> None:
+        self._budget = budget
+
+    async def prepare(self, settings: Settings) -> None:
+        pass
+
+    async def research(
+        self, request: ResearchRequest, settings: Settings, trace_id: str
+    ) -> tuple[ResearchResult, float]:
+        await self._budget.reserve(100)
+        await self._budget.settle(100, 100)
+        return standins.a_result(trace_id, tokens_used=100), 1.5
+
+
+async def test_one_budget_is_for_all_epochs_and_what_was_not_asked_is_asked_later(
+    tmp_path: Path, settings: Settings
+) -> None:
+    run = start_run(tmp_path / "epochs", info(epochs=2))
+    with pytest.raises(BudgetExhausted, match="has used 300 of its 350 tokens"):
+        await ask(run, TOMATOES, RIVER, settings=settings, jobs=1, executor=HundredTokens(RunBudget(350)))
+    assert [record.key for record in run.records] == [("tomatoes", 1), ("river", 1), ("tomatoes", 2)]
+    assert {record.seconds for record in run.records} == {1.5}
+    await ask(run, TOMATOES, RIVER, settings=settings, executor=HundredTokens(RunBudget(400, used=300)))
+    assert run.records[-1].key == ("river", 2)
 
 
 async def test_a_missing_key_ends_the_run_at_once(run: Run, settings: Settings) -> None:

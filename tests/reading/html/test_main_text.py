@@ -106,6 +106,13 @@ def test_comments_below_an_article_do_not_make_it_a_thread() -> None:
     assert "Tomatoes, peppers and squash" in page.text
 
 
+def test_replies_that_are_all_of_a_page_are_a_thread_though_nothing_declares_one() -> None:
+    comments = "".join(post(*each, 'class="comment"') for each in SAID * 4)
+    title = f"<p><a href='https://example.net/peas'>{'Peas came up late this year in the valley. ' * 4}</a></p>"
+    page = read(f"<main>{title}<div class='commentarea'>{comments}</div></main>")
+    assert [text for _, _, text in SAID] == quotes(page)[:3]
+
+
 def test_articles_of_a_blog_keep_their_titles() -> None:
     posts = "".join(
         f"<div class='post'><h2>How peas were sown in the {place}</h2><time>3 May 2024</time><p>{text}</p></div>"

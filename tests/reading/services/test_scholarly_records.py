@@ -275,6 +275,15 @@ def test_europe_pmc_lists_corrections_and_concerns() -> None:
     assert [each.kind for each in records[0].notices] == ["corrected", "concern", "notice"]
 
 
+def test_a_recorded_notice_of_an_erratum_says_that_it_is_one() -> None:
+    records = europepmc_results(answer("europepmc-core.json"))
+    assert records is not None
+    told = {record.title: record.notices for record in records if record.notices}
+    assert len(told) == 2
+    assert {notice.kind for notices in told.values() for notice in notices} == {"notice"}
+    assert all((notice.url or "").startswith("https://europepmc.org/") for each in told.values() for notice in each)
+
+
 def test_crossref_tells_what_a_work_cites_and_whether_it_is_itself_a_notice() -> None:
     body = json.loads(answer("crossref-work.json"))
     body["message"] |= {

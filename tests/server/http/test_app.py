@@ -87,7 +87,7 @@ async def test_tokens_are_written_nowhere(tmp_path: Path, caplog: pytest.LogCapt
     log.removeHandler(caplog.handler)
     lines = [json.loads(record.message) for record in caplog.records if record.name == log.name]
     (told,) = [line for line in lines if line["event"] == "call"]
-    assert (told["caller"], told["outcome"], told["tokens"]) == ("alice", "answered", TOKENS)
+    assert (told["caller"], told["outcome"], told["tokens"]) == ("alice", "nothing_found", TOKENS)
     assert [line["status"] for line in lines if line["event"] == "request"] == [200, 202, 200]
     # The client of the test logs whole addresses.
     logged = [record.getMessage() for record in caplog.records if not record.name.startswith("httpx")]
@@ -269,7 +269,7 @@ async def test_metrics_count_calls_and_requests(tmp_path: Path) -> None:
         await client.post(URL, json=call("Which?"), headers=headers)
         await client.get("http://127.0.0.1/secret/place")
         text = (await client.get("http://127.0.0.1/metrics")).text
-    assert 'marchwarden_calls_total{outcome="answered"} 1.0' in text
+    assert 'marchwarden_calls_total{outcome="nothing_found"} 1.0' in text
     assert f"marchwarden_model_tokens_total {TOKENS}.0" in text
     assert 'marchwarden_http_requests_total{method="GET",path="other",status="404"} 1.0' in text
     assert "marchwarden_calls_waiting 0.0" in text

@@ -147,6 +147,7 @@ async def test_a_statement_is_written_within_the_token_budget(settings: Settings
         "SELECT name FROM customer UNION SELECT 'Bo'",
         "SELECT name FROM customer WHERE city <> 'Bo Tennant spent most'",
         "SELECT COUNT(*) + 5 FROM customer",
+        "SELECT COALESCE(age, 60) FROM customer",
         'SELECT "Bo Tennant spent most" FROM customer',
         'SELECT "Bo" FROM (SELECT name AS x FROM customer) AS customer',
     ],

@@ -6,8 +6,8 @@ compares both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Literal
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.archive import Archive, Unpackable
@@ -20,22 +20,24 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
-_OFFICE, _TEXT, _TABLE, _STYLE, _DRAW = (_NS % name for name in ("office", "text", "table", "style", "drawing"))
+OFFICE, TEXT, TABLE, STYLE, DRAW, PRESENTATION = (
+    _NS % name for name in ("office", "text", "table", "style", "drawing", "presentation")
+)
 _META = _NS % "meta"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 # Deleted text, comments, hidden text, tables of contents, forms, and names that programs give to pictures.
-_NOT_SHOWN = frozenset(
+NOT_SHOWN = frozenset(
     {
-        f"{_TEXT}tracked-changes",
-        f"{_TEXT}hidden-text",
-        f"{_TEXT}hidden-paragraph",
-        f"{_TEXT}sequence-decls",
-        f"{_TEXT}variable-decls",
-        f"{_TEXT}table-of-content",
-        f"{_TEXT}alphabetical-index",
-        f"{_TEXT}ruby-text",
-        f"{_OFFICE}annotation",
-        f"{_OFFICE}forms",
+        f"{TEXT}tracked-changes",
+        f"{TEXT}hidden-text",
+        f"{TEXT}hidden-paragraph",
+        f"{TEXT}sequence-decls",
+        f"{TEXT}variable-decls",
+        f"{TEXT}table-of-content",
+        f"{TEXT}alphabetical-index",
+        f"{TEXT}ruby-text",
+        f"{OFFICE}annotation",
+        f"{OFFICE}forms",
         _NS % "svg-compatible" + "title",
         _NS % "svg-compatible" + "desc",
     }
@@ -43,23 +45,33 @@ _NOT_SHOWN = frozenset(
 # Characters: a table with a longer cell only arranges text. A guess, the same as for HTML.
 _MAX_CELL_CHARS = 400
 # Times that a cell or row, or blanks, are repeated: a file may claim billions. A guess.
-_MAX_REPEATED = 50
+MAX_REPEATED = 50
 
 
 def read_odt(body: bytes, content_type: str | None) -> FileContent | Failure:
     """Read the visible text of a document: nothing that was deleted or hidden."""
+    return read_open_document(body, "text", lambda reader, text: reader.blocks(text, "paragraph"))
+
+
+def read_open_document(
+    body: bytes,
+    kind: Literal["text", "spreadsheet", "presentation"],
+    read: Callable[[OpenDocument, _Element], Iterator[Block]],
+) -> FileContent | Failure:
+    """Read a file of the family; `read` yields the blocks of the element that holds its content."""
+    name = "document" if kind == "text" else kind
     try:
         archive = Archive(body)
         root = archive.xml("content.xml")
-        text = root.find(f"{_OFFICE}body/{_OFFICE}text")
-        if text is None:
-            raise Unpackable("it holds no text document")
-        reader = _Reader(root)
-        blocks = tuple(first_blocks(reader.blocks(text, "paragraph")))
+        content = root.find(f"{OFFICE}body/{OFFICE}{kind}")
+        if content is None:
+            raise Unpackable(f"it holds no {'text document' if kind == 'text' else kind}")
+        reader = OpenDocument(root)
+        blocks = tuple(first_blocks(read(reader, content)))
         notes = tuple(first_blocks(reader.notes()))
         meta = archive.xml("meta.xml") if "meta.xml" in archive else None
     except Unpackable as error:
-        return Failure(FailureKind.NO_TEXT, f"the document can't be read: {error}")
+        return Failure(FailureKind.NO_TEXT, f"the {name} can't be read: {error}")
 
     def fact(name: str) -> str:
         return "" if meta is None else " ".join(visible(meta.findtext(f".//{name}") or "").split())
@@ -71,40 +83,43 @@ def read_odt(body: bytes, content_type: str | None) -> FileContent | Failure:
         language=fact(f"{_DC}language") or None,
         published=as_date(fact(f"{_META}creation-date")),
         modified=as_date(fact(f"{_DC}date")),
+        is_prose=kind != "spreadsheet",
     )
 
 
-class _Reader:
+class OpenDocument:
+    """Styles of a file of the family, and the reading of what is in it."""
+
     def __init__(self, root: _Element) -> None:
         # Styles under which text is hidden or struck out, raised, and those of titles.
         self._hidden: set[str] = set()
         self._raised: set[str] = set()
         self._parents: dict[str, str] = {}
         self._notes: list[_Element] = []
-        for style in root.iterfind(f"{_OFFICE}automatic-styles/{_STYLE}style"):
-            name = style.get(f"{_STYLE}name", "")
-            self._parents[name] = style.get(f"{_STYLE}parent-style-name", "")
-            for facts in style.iterfind(f"{_STYLE}text-properties"):
-                line = facts.get(f"{_STYLE}text-line-through-style", "none")
-                if facts.get(f"{_TEXT}display") == "none" or line != "none":
+        for style in root.iterfind(f"{OFFICE}automatic-styles/{STYLE}style"):
+            name = style.get(f"{STYLE}name", "")
+            self._parents[name] = style.get(f"{STYLE}parent-style-name", "")
+            for facts in style.iterfind(f"{STYLE}text-properties"):
+                line = facts.get(f"{STYLE}text-line-through-style", "none")
+                if facts.get(f"{TEXT}display") == "none" or line != "none":
                     self._hidden.add(name)
-                if facts.get(f"{_STYLE}text-position", "").startswith(("super", "3", "5")):
+                if facts.get(f"{STYLE}text-position", "").startswith(("super", "3", "5")):
                     self._raised.add(name)
 
     def blocks(self, parent: _Element, kind: BlockKind) -> Iterator[Block]:
         for child in parent:
-            if child.tag in _NOT_SHOWN or self._is_hidden(child):
+            if child.tag in NOT_SHOWN or self._is_hidden(child):
                 continue
-            if child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+            if child.tag in (f"{TEXT}p", f"{TEXT}h"):
                 style = self._style(child)
-                is_heading = child.tag == f"{_TEXT}h" or style in ("Title", "Subtitle")
-                if text := self._text(child):
+                is_heading = child.tag == f"{TEXT}h" or style in ("Title", "Subtitle")
+                if text := self.text(child):
                     yield Block("heading", " ".join(text.split())) if is_heading else Block(kind, text)
-                for box in child.iter(f"{_DRAW}text-box"):
+                for box in child.iter(f"{DRAW}text-box"):
                     yield from self.blocks(box, "paragraph")
-            elif child.tag == f"{_TABLE}table":
+            elif child.tag == f"{TABLE}table":
                 yield from self._table(child)
-            elif child.tag in (f"{_TEXT}list-item", f"{_TEXT}list-header"):
+            elif child.tag in (f"{TEXT}list-item", f"{TEXT}list-header"):
                 yield from self.blocks(child, "item")
             else:  # lists, sections, frames
                 yield from self.blocks(child, kind)
@@ -115,14 +130,14 @@ class _Reader:
             yield from self.blocks(note, "paragraph")
 
     def _is_hidden(self, element: _Element) -> bool:
-        is_section_hidden = element.get(f"{_TEXT}display") in ("none", "condition")
-        return is_section_hidden or element.get(f"{_TEXT}style-name", "") in self._hidden
+        is_section_hidden = element.get(f"{TEXT}display") in ("none", "condition")
+        return is_section_hidden or element.get(f"{TEXT}style-name", "") in self._hidden
 
     def _style(self, element: _Element) -> str:
-        name = element.get(f"{_TEXT}style-name", "")
+        name = element.get(f"{TEXT}style-name", "")
         return self._parents.get(name) or name
 
-    def _text(self, element: _Element) -> str:
+    def text(self, element: _Element) -> str:
         """Return the visible characters of a paragraph, without blank lines."""
         pieces: list[str] = []
         self._collect(element, pieces)
@@ -132,37 +147,35 @@ class _Reader:
     def _collect(self, element: _Element, pieces: list[str]) -> None:
         # libxml2 refuses more than 256 levels, so that this ends.
         text = " ".join((element.text or "").split("\n"))
-        is_raised = element.get(f"{_TEXT}style-name", "") in self._raised
+        is_raised = element.get(f"{TEXT}style-name", "") in self._raised
         # An exponent would read as further digits: 10 to the fourth as 104.
         pieces.append(f"^{text}" if is_raised and text[:1].isdigit() else text)
         for child in element:
-            if child.tag == f"{_TEXT}s":
-                count = child.get(f"{_TEXT}c", "1")
-                pieces.append(" " * (min(int(count), _MAX_REPEATED) if count.isdecimal() else 1))
-            elif child.tag == f"{_TEXT}tab":
+            if child.tag == f"{TEXT}s":
+                count = child.get(f"{TEXT}c", "1")
+                pieces.append(" " * (min(int(count), MAX_REPEATED) if count.isdecimal() else 1))
+            elif child.tag == f"{TEXT}tab":
                 pieces.append(" ")
-            elif child.tag == f"{_TEXT}line-break":
+            elif child.tag == f"{TEXT}line-break":
                 pieces.append("\n")
-            elif child.tag == f"{_TEXT}note":
-                self._notes += child.iterfind(f"{_TEXT}note-body")
-            elif not (child.tag in _NOT_SHOWN or child.tag == f"{_DRAW}text-box" or self._is_hidden(child)):
+            elif child.tag == f"{TEXT}note":
+                self._notes += child.iterfind(f"{TEXT}note-body")
+            elif not (child.tag in NOT_SHOWN or child.tag == f"{DRAW}text-box" or self._is_hidden(child)):
                 self._collect(child, pieces)
             pieces.append(" ".join((child.tail or "").split("\n")))
 
     def _table(self, table: _Element) -> Iterator[Block]:
         """Yield a block for each row; a table that only arranges text is read cell by cell."""
-        own = [row for row in table.iter(f"{_TABLE}table-row") if next(row.iterancestors(f"{_TABLE}table")) is table]
+        own = [row for row in table.iter(f"{TABLE}table-row") if next(row.iterancestors(f"{TABLE}table")) is table]
         cells = [[cell for cell in row if cell.tag.endswith("table-cell")] for row in own]
-        arranges = table.find(f".//{_TABLE}table") is not None or all(len(row) < 2 for row in cells)
+        arranges = table.find(f".//{TABLE}table") is not None or all(len(row) < 2 for row in cells)
         rows = [] if arranges else self._spread(cells)
         if arranges or any(len(text) > _MAX_CELL_CHARS for row in rows for text in row):
             for row in cells:
                 for cell in row:
                     yield from self.blocks(cell, "paragraph")
             return
-        yield from table_blocks(
-            rows, has_names=True if table.find(f"{_TABLE}table-header-rows") is not None else None
-        )
+        yield from table_blocks(rows, has_names=True if table.find(f"{TABLE}table-header-rows") is not None else None)
 
     def _spread(self, cells: list[list[_Element]]) -> list[list[str]]:
         """Return the texts of the cells, that of a cell which spans several rows or columns in each of them."""
@@ -174,10 +187,10 @@ class _Reader:
             for cell in row:
                 if len(texts) >= MAX_COLUMNS:
                     break
-                paragraphs = (self._text(each) for each in cell.iter(f"{_TEXT}p", f"{_TEXT}h"))
+                paragraphs = (self.text(each) for each in cell.iter(f"{TEXT}p", f"{TEXT}h"))
                 text = " ".join(" ".join(filter(None, paragraphs)).split())
                 column = len(texts)
-                if cell.tag == f"{_TABLE}covered-table-cell":
+                if cell.tag == f"{TABLE}covered-table-cell":
                     left, above = below.get(column, (0, ""))
                     text = beside.get(column, above if left else "")
                     if column not in beside:
@@ -194,5 +207,5 @@ class _Reader:
 
     @staticmethod
     def _count(cell: _Element, name: str) -> int:
-        told = cell.get(f"{_TABLE}{name}", "1")
-        return min(int(told), _MAX_REPEATED) if told.isdecimal() else 1
+        told = cell.get(f"{TABLE}{name}", "1")
+        return min(int(told), MAX_REPEATED) if told.isdecimal() else 1

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.content import FileContent
-from marchwarden.reading.files.tabular.rows import table_blocks
-from marchwarden.reading.passages import MOST_CHARACTERS, first_blocks
+from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
+from marchwarden.reading.passages import MOST_CHARACTERS, Block, first_blocks, visible
 
 _DELIMITERS = ",;\t|"
 # Lines by which the delimiter is told. A guess.
@@ -35,13 +36,25 @@ def read_csv(body: bytes, content_type: str | None) -> FileContent | Failure:
             rows = list(_rows(text, delimiter, csv.QUOTE_NONE))
         except csv.Error as error:
             return Failure(FailureKind.NO_TEXT, f"the table can't be read: {error}")
-    return FileContent(tuple(first_blocks(table_blocks(rows))), is_prose=False)
+    blocks = _placed(table_blocks([cells for _, cells in rows], writes_names=True), rows)
+    return FileContent(tuple(first_blocks(blocks)), is_prose=False)
 
 
-def _rows(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[list[str]]:
+def _rows(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not empty, with the number of its first line, from 1."""
     # The module refuses cells of over 131,072 characters, which a quotation mark that isn't closed makes.
-    lines = io.StringIO(text, newline="")
-    return iter(csv.reader(lines, delimiter=delimiter, quoting=quoting, skipinitialspace=True))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, skipinitialspace=True)
+    line = 1
+    for cells in reader:
+        if any(visible(cell).strip() for cell in cells[:MAX_COLUMNS]):
+            yield line, cells
+        line = reader.line_num + 1
+
+
+def _placed(blocks: Iterable[Block], rows: Iterable[tuple[int, list[str]]]) -> Iterator[Block]:
+    """Yield the blocks, of which there is one for each row, with the lines that the rows begin in."""
+    for block, (line, _) in zip(blocks, rows, strict=True):
+        yield replace(block, places=((0, f"L{line}"),))
 
 
 def _delimiter_of(text: str) -> str:

@@ -16,8 +16,9 @@ from marchwarden.sources.database.allow_list import Dialect, StatementRefused
 from marchwarden.sources.database.planning.question_links import stem_of
 from marchwarden.sources.database.schema import Schema, words_of_name
 
-# Numbers of percentages and of counts by cases.
-_FACTORS = frozenset({"0", "1", "100", "0.0", "1.0", "100.0"})
+# Numbers of counts by cases; and those of percentages, and of units of time and size, by which values are multiplied.
+_CASES = frozenset({"0", "1", "0.0", "1.0"})
+_FACTORS = frozenset({"100", "100.0", "7", "12", "24", "60", "365", "1000", "3600"})
 # Parents whose constants are arguments and become no part of a row.
 _CONDITIONS = (
     exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike, exp.In, exp.Between, exp.Is, exp.Glob,
@@ -71,10 +72,12 @@ def _check_constants(tree: exp.Expr, question: str, schema: Schema) -> None:
     values = {value.casefold() for table in schema.tables for column in table.columns for value in column.values}
     for literal in tree.find_all(exp.Literal):
         text = str(literal.this)
-        if _is_in_row(literal) and (literal.is_string or text not in _FACTORS):
+        is_factor = text in _CASES or (text in _FACTORS and isinstance(literal.parent, exp.Mul | exp.Div))
+        if _is_in_row(literal) and (literal.is_string or not is_factor):
             raise StatementRefused(f"it selects the constant {text!r}, which stands in no table")
-        bare = " ".join(text.casefold().strip("%").split())
-        if literal.is_string and not (bare in said or bare in values or _FIGURES.fullmatch(text)):
+        parts = [" ".join(part.split()) for part in text.casefold().split("%")]
+        is_found = all(part in said or part in values for part in parts)
+        if literal.is_string and not (is_found or _FIGURES.fullmatch(text)):
             raise StatementRefused(f"the value {text!r} stands neither in the question nor in the tables")
     for select in tree.find_all(exp.Select):
         for each in select.expressions:

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from marchwarden.sources.database.planning.single_table.table_families import FAMILIES, Family, Plan, Writer
+from marchwarden.sources.database.planning.single_table.table_families import (
+    FAMILIES,
+    Family,
+    Plan,
+    Writer,
+    alternatives,
+    difference,
+)
 from marchwarden.sources.database.planning.single_table.table_links import TableQuestion
 from marchwarden.sources.database.planning.single_table.table_words import SIGNALS
 from marchwarden.sources.database.schema import Schema
@@ -46,27 +53,23 @@ _BORNE: dict[Family, Borne] = {
 }
 
 
-# Families that compare named rows, and so mean one table whichever others there are.
-_AMONG_SEVERAL: frozenset[Family] = frozenset({"difference", "alternatives", "alternatives in time"})
-
-
 def plan_over_table(question: str, schema: Schema, dialect: str) -> str | None:
     """Return a statement over one table; None where no family reads the question, or several tables answer it."""
     is_alone = len(schema.tables) == 1
+    # Among several tables, only what compares named rows means one of them whichever others there are.
+    families = FAMILIES if is_alone else (difference, alternatives)
     found = []
     for table in schema.tables:
         asked = TableQuestion(question, table, dialect)
         write = Writer(asked, dialect)
-        plan = next((plan for family in FAMILIES if (plan := family(asked, write)) is not None), None)
+        plan = next((plan for family in families if (plan := family(asked, write)) is not None), None)
         if plan is not None and _is_certain(plan, asked.left_over(plan.used), is_alone=is_alone, dialect=dialect):
             found.append(write.statement(plan))
     return found[0] if len(found) == 1 else None
 
 
 def _is_certain(plan: Plan, left: list[str], *, is_alone: bool, dialect: str) -> bool:
-    if set(left) & SIGNALS or (plan.by_row and dialect == "postgres"):
+    if set(left) & SIGNALS or (plan.by_row and (dialect == "postgres" or not is_alone)):
         return False
-    if not is_alone and plan.family not in _AMONG_SEVERAL:
-        return False
-    borne = _BORNE[plan.family] if is_alone else Borne(0, 0)
+    borne = _BORNE[plan.family] if is_alone else Borne(0, 1)
     return len(left) <= borne.words and plan.doubts <= borne.doubts

@@ -1,0 +1,1 @@
+"""Execution: where the calls of a run are made, in processes of this machine or on the workers of a cluster."""
