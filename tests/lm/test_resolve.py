@@ -66,6 +66,7 @@ def test_a_local_ollama_needs_no_key() -> None:
     assert resolve(settings(model="ollama_chat/llama3.2"))
 
 
+@pytest.mark.slow  # the import alone takes five CPU seconds
 @pytest.mark.filterwarnings("ignore:Items? .*ReadOnly:UserWarning")  # LiteLLM's own
 def test_what_only_litellm_knows_goes_through_it() -> None:
     pytest.importorskip("litellm")

@@ -24,10 +24,13 @@ from marchwarden.optimization.program_records import Outcome
 from marchwarden.optimization.spending import Spending
 from marchwarden.optimization.stage_search import StageExamples
 from marchwarden.settings import Settings, load_settings, shipped
+from tests.profiles import IS_NIGHTLY
 
 MODEL = "openai/scripted-7b"
 EFFORT = Effort(candidates=2, demos=2, train=8, choose=6, dev=8)
 EVERY = tuple(OPTIMIZERS)
+# Two sets that have every optimizer between them: a check tries one promise with some, the next with the others.
+ONE_HALF, OTHER_HALF = (EVERY, EVERY) if IS_NIGHTLY else (EVERY[::2], EVERY[1::2])
 BETTER = "Say scope_exceeded only where a paper, a register or a court file is asked for."
 ORDERED = "in the following order of fields:"
 TOPICS = {
@@ -69,17 +72,18 @@ def questions(split: str) -> list[Question]:
     return [each for each in fitting if each.topic in TOPICS[split]]
 
 
-def examples(of: Order) -> Mapping[str, StageExamples]:
-    """Those of an order, drawn from all that a stage has, which are made once; `marchwarden compile` makes its own, in
-    tests of the command line."""
-    return {name: StageExamples.of(STAGE_SETS[name], *_every(name), of.effort, of.seed) for name in of.stages}
+def examples(of: Order, step: int | None = None) -> Mapping[str, StageExamples]:
+    """Those of an order, drawn from all of every `step`-th question, which are made once; `marchwarden compile` makes its
+    own, in tests of the command line. By default, most stages, which get several of a question, do with a third."""
+    steps = {name: step or (1 if name in ("gaps", "discoveries") else 3) for name in of.stages}
+    return {
+        name: StageExamples.of(STAGE_SETS[name], *_every(name, steps[name]), of.effort, of.seed) for name in of.stages
+    }
 
 
 @cache
-def _every(stage: str) -> tuple[list[Example[Any, Any]], list[Example[Any, Any]]]:
-    """Every example of a stage, of train, and of dev. Most stages get several of a
-    question, so that a third of the questions will do."""
-    step = 1 if stage in ("gaps", "discoveries") else 3
+def _every(stage: str, step: int) -> tuple[list[Example[Any, Any]], list[Example[Any, Any]]]:
+    """Every example of a stage that every `step`-th question gives, of train, and of dev."""
 
     async def build() -> tuple[list[Example[Any, Any]], list[Example[Any, Any]]]:
         async with labelled_web(settings()) as web:

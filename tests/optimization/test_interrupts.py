@@ -20,7 +20,7 @@ from marchwarden.lm.scripted import Reply
 from marchwarden.optimization.checkpoint import create_checkpoint, find_checkpoint, identity_of, lock_folders
 from marchwarden.programs import load_program, save_program
 from tests.cli.running import ROOT
-from tests.optimization.compiled import EVERY, answering, is_the_stages, order, questions, run, settings, writing
+from tests.optimization.compiled import ONE_HALF, answering, is_the_stages, order, questions, run, settings, writing
 from tests.profiles import IS_NIGHTLY, KILLS
 
 
@@ -49,7 +49,7 @@ def stages_of(outcome: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("optimizer", "jobs"),
     [
-        *((optimizer, 2 if optimizer == "gepa" else 1) for optimizer in EVERY),
+        *((optimizer, 2 if optimizer == "gepa" else 1) for optimizer in ONE_HALF),
         *([("random-search", 2), ("gepa", 1)] if IS_NIGHTLY else []),
     ],
 )

@@ -170,7 +170,7 @@ def in_place(tmp_path: Path) -> Program:
     return found
 
 
-@pytest.mark.parametrize("optimizer", ["bootstrap", "gepa", "mipro"])
+@pytest.mark.parametrize("optimizer", ["bootstrap", "gepa", pytest.param("mipro", marks=pytest.mark.slow)])
 def test_prompts_that_answer_whole_questions_better_are_put_in_place_together(
     tmp_path: Path, plain: Plain, optimizer: str
 ) -> None:
