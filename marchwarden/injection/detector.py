@@ -62,6 +62,11 @@ def find_injections(page: Page) -> frozenset[int]:
     )
 
 
+def holds_injection(page: Page, start: int, end: int) -> bool:
+    """Return whether a part of a page's text, which may be no passage, holds one of its prompt injections."""
+    return any(start < last and first < end for first, last in _spans(page.text))
+
+
 def drop_injections(page: Page) -> list[Passage]:
     """Return the passages without prompt injections: those that a model may read and point at."""
     left_out = find_injections(page)

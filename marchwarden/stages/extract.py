@@ -12,7 +12,7 @@ from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.grounding import repeats, support
 from marchwarden.evidence.relevance import Relevance
 from marchwarden.evidence.windows import Window
-from marchwarden.injection.detector import is_injection
+from marchwarden.injection.detector import holds_injection, is_injection
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -201,7 +201,8 @@ def _under_heading(given: ExtractGiven, excerpt: Excerpt, window: Window, aspect
     if not above:
         return excerpt
     text = page.text[above.start() : excerpt.end]
-    if len(text) > EXCERPT_LIMIT or is_injection(text):
+    # What a page is not about is told by the page, and what the two say together by the text alone.
+    if len(text) > EXCERPT_LIMIT or holds_injection(page, above.start(), excerpt.start) or is_injection(text):
         return excerpt
     begin, end = excerpt.key or (0, len(excerpt.text))
     added = excerpt.start - above.start()
