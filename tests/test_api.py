@@ -127,7 +127,7 @@ async def test_the_plain_call_inside_an_event_loop_says_what_to_use_instead(tmp_
         ({"question": "q", "depth": "abyssal"}, "depth", "deep"),
         ({"question": "q", "constraints": {"token_budget": 1}}, "constraints.token_budget", "500"),
         ({"question": "q", "constraints": {"colour": "red"}}, "constraints.colour", "is not known here"),
-        ({"question": "q", "constraints": [1]}, "constraints", "dictionary"),
+        ({"question": "q", "constraints": [1]}, "constraints", "must be an object"),
     ],
 )
 def test_bad_arguments_are_named_with_their_limit_and_nothing_is_left_behind(

@@ -189,16 +189,21 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         return {**state, FINGERPRINTS: {name: stage.fingerprint for name, stage in STAGES.items()}}
 
     def load_state(self, state: dict[str, Any], **options: Any) -> None:
-        """Load a state. Raises ConfigurationError where a stage has other words or fields than when it was saved."""
+        """Load a state; a stage that is newer than the state stays as it is.
+
+        Raises ConfigurationError where a stage has other words or fields than when it was saved.
+        """
         # DSPy would give the old descriptions to the new fields, by their order.
         saved = state.get(FINGERPRINTS, {})
-        other = [name for name, stage in STAGES.items() if saved.get(name) != stage.fingerprint]
+        newer = [name for name in STAGES if saved and name not in saved]
+        other = [name for name, stage in STAGES.items() if name not in newer and saved.get(name) != stage.fingerprint]
         if other:
             raise ConfigurationError(
                 f"this state was saved for other words or fields of {', '.join(other)} than there are now",
                 hint="Compile the researcher again, and save that.",
             )
-        super().load_state(state, **options)
+        now = super().dump_state()
+        super().load_state({**state, **{name: now[name] for name in newer}}, **options)
 
 
 def _words(predictor: dspy.Predict) -> Any:

@@ -115,6 +115,20 @@ def test_a_saved_state_brings_words_and_demonstrations_to_what_is_asked(tmp_path
     assert WORDS not in "".join(prompts(engine)[1:])
 
 
+def test_a_stage_that_is_newer_than_a_state_stays_as_it_is(tmp_path: Path) -> None:
+    program, _ = researcher()
+    reword(program)
+    program.save(tmp_path / "researcher.json")
+    state = json.loads((tmp_path / "researcher.json").read_text())
+    del state["write_query"], state["signatures"]["write_query"]
+    (tmp_path / "researcher.json").write_text(json.dumps(state))
+    other, _ = researcher()
+    before = other.write_query.signature.instructions
+    other.load(tmp_path / "researcher.json")
+    assert other.write_query.signature.instructions == before
+    assert other.plan.signature.instructions == program.plan.signature.instructions
+
+
 def test_a_state_for_other_fields_is_refused_and_nothing_is_changed(tmp_path: Path) -> None:
     program, _ = researcher()
     reword(program)
