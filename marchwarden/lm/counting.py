@@ -119,7 +119,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 # Most bytes beyond ASCII, as a share of a prompt's, for what is reported of it to be about its ASCII text. A guess.
 _MAX_OTHER_SHARE = 0.05
 # Margin over the highest share that was reported. `python -m evals.benchmarks.token_bounds`: after one report, the
-# bounds for 302 prompts with pages are 1.02 to 1.29 times what five tokenizers count.
+# bounds for 302 prompts with pages are 1.03 to 1.33 times what five tokenizers count.
 _SHARE_MARGIN = 1.06
 # Tokens of an unknown tokenizer for each of the known one's, at most. A guess: of five, the one with most has 1.14.
 _UNKNOWN_SHARE = 1.3
@@ -129,14 +129,16 @@ class ReportedTokens:
     """What a service has reported for the prompts of one call, and the bound that follows for another prompt.
 
     Tokenizers differ by much the same factor on all text in ASCII. So the first honest report tells how many tokens a
-    service counts where a known tokenizer counts one. A service that reports too few can't bring the factor below 1,
-    where efficient tokenizers have it. Other text counts by its bytes.
+    service counts where a known tokenizer counts one, and how many for a byte; the higher bound of the two holds. A
+    service that reports too few can't bring the first factor below 1, where efficient tokenizers have it. Other text
+    counts by its bytes.
     """
 
     def __init__(self) -> None:
         self._new: list[tuple[Any, int]] = []
-        self._shares: dict[bool, float] = {}
-        """Highest factor so far, for prompts with a schema for the answer (True) and without (False)."""
+        self._shares: dict[bool, tuple[float, float]] = {}
+        """Highest factors so far, for a token and for a byte, for prompts with a schema for the answer (True) and
+        without (False)."""
         self._lock = threading.Lock()
 
     def add(self, request: Any, tokens: int) -> None:
@@ -154,17 +156,18 @@ class ReportedTokens:
             measured = _measure(earlier)
             if measured is not None and measured.other_bytes <= _MAX_OTHER_SHARE * measured.ascii_bytes:
                 has_schema = bool(earlier.config.response_format)
-                share = tokens / max(1, measured.ascii_tokens)
+                for_a_token, for_a_byte = (tokens / max(1, n) for n in (measured.ascii_tokens, measured.ascii_bytes))
                 with self._lock:
-                    self._shares[has_schema] = max(1.0, share, self._shares.get(has_schema, 1.0))
+                    before = self._shares.get(has_schema, (1.0, 0.0))
+                    self._shares[has_schema] = max(for_a_token, before[0]), max(for_a_byte, before[1])
         # What is known of prompts with a schema holds for those without, and not the other way round.
         shares = [each for has, each in self._shares.items() if has or not request.config.response_format]
         measured = _measure(request) if shares else None
         if measured is None:
             return None
-        by_share = math.ceil(min(shares) * _SHARE_MARGIN * measured.ascii_tokens)
+        by_share = min(max(token * measured.ascii_tokens, byte * measured.ascii_bytes) for token, byte in shares)
         parts = len(request.messages) + (1 if request.system else 0)
-        return by_share + measured.other_bytes + USUAL_MESSAGE_TOKENS * parts
+        return math.ceil(_SHARE_MARGIN * by_share) + measured.other_bytes + USUAL_MESSAGE_TOKENS * parts
 
 
 @dataclass(frozen=True)

@@ -114,13 +114,19 @@ TEXTS = ["plain words", "ไทยไม่เว้นวรรค", "中文字
 async def test_the_bound_holds_in_every_script_and_the_count_is_what_is_billed(model_id: str) -> None:
     engine = resolve(Settings(model=model_id, api_base=ADDRESS + "/v1"))
     for text in TEXTS:
-        counted = await engine.count_tokens(asked(text, 8))
-        assert counted is not None
-        assert counted <= most_tokens(asked(text, 8))
+        assert await count(engine, asked(text, 8)) <= most_tokens(asked(text, 8))
     request = asked("Say hello.", 8)
     response = await lm15.amaterialize_response(engine.stream(request), request)
-    assert response.usage.input_tokens == await engine.count_tokens(request)
+    assert response.usage.input_tokens == await count(engine, request)
     await engine.aclose()
+
+
+async def count(engine: Any, request: Any) -> int:
+    """The server's count. While it generates for other tests, an engine may wait for it in vain."""
+    for _ in range(6):
+        if (counted := await engine.count_tokens(request)) is not None:
+            return int(counted)
+    pytest.fail("the server did not count")
 
 
 def asked(text: str, cap: int) -> Any:

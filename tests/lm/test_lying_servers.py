@@ -199,6 +199,13 @@ def test_a_report_that_is_too_low_lowers_no_bound_below_what_a_tokenizer_counts(
     assert (reported.most_tokens(a_request(SENTENCES[1])) or 0) >= 18
 
 
+def test_a_service_that_counts_letters_is_bounded_by_what_it_makes_of_them() -> None:
+    """A known tokenizer makes one token of each of these words, whatever their length."""
+    reported = ReportedTokens()
+    reported.add(a_request("word " * 60), 60 * 5 // 2)
+    assert (reported.most_tokens(a_request("international " * 60)) or 0) >= 60 * 14 // 2
+
+
 def test_a_count_below_what_a_text_can_have_is_told() -> None:
     assert fewest_tokens("") == 0
     assert fewest_tokens("a") == 1

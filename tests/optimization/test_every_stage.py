@@ -43,7 +43,7 @@ def right_answers(name: str, examples: Any) -> Any:
 def test_a_stage_is_compiled_with_demonstrations_that_are_json(tmp_path: Path, name: str) -> None:
     effort = Effort(candidates=1, demos=2, train=6, choose=4, dev=6)
     of = order("random-search", stages=(name,), effort=effort)
-    found = examples(of, step=3 if name == "discoveries" else 6)
+    found = examples(of, step=None if name == "discoveries" else 6)
     paid = spending(tmp_path / "work", right_answers(name, found[name]))
     outcome = compile_program(
         of, found, questions("dev"), folder=tmp_path / "work", out=tmp_path / "out", spending=paid
