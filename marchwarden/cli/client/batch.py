@@ -65,6 +65,8 @@ class _Sink:
     """True where the answers replace what is in the file; else they follow it."""
     counts: Counter[Status] = field(default_factory=Counter)
     tokens: int = 0
+    model_failed: int = 0
+    """Number of answers in which steps ran without the model because it failed."""
     _file: int | None = None
 
     def _open(self, path: Path) -> int:
@@ -82,10 +84,13 @@ class _Sink:
 
     def write(self, asked: Asked, status: Status, result: ResearchResult | None, error: str | None) -> None:
         from marchwarden.cli.views import console
+        from marchwarden.stages.gaps import tells_model_failure
         from marchwarden.text.escaping import json_text
 
         self.counts[status] += 1
-        self.tokens += result.cost_metadata.tokens_used if result else 0
+        if result:
+            self.tokens += result.cost_metadata.tokens_used
+            self.model_failed += any(map(tells_model_failure, result.gaps))
         told: dict[str, Any] = {"id": asked.id, "question": asked.request.question, "context": asked.request.context}
         told |= {"status": status, "error": error, "result": result and result.model_dump(mode="json")}
         line = json_text(json.dumps(told, ensure_ascii=False)).encode("utf-8") + b"\n"
@@ -168,6 +173,13 @@ def ask_many(batch: Batch, researchers: Researchers) -> None:
         sink.close()
         if not batch.quiet:
             console.done(sink.summary(len(left)))
+        if sink.model_failed:
+            again = "the same command with --force" if batch.output else "the same command"
+            console.notice(
+                f"Steps ran without the model, which failed, in {sink.model_failed} of "
+                f"{count(sink.counts.total(), 'question')}; the gaps of their results say why.",
+                f"`marchwarden doctor --online` checks the model. To ask all of them again: {again}.",
+            )
     # With --force, what is still in the file after a run that wrote nothing is what it was to replace.
     is_resumable = bool(batch.output and (batch.resume or sink.counts))
     if interrupted:

@@ -116,6 +116,17 @@ def test_a_budget_too_small_for_any_question_leaves_no_file(capsys: Capture) -> 
     assert [line["question"] for line in lines("a.jsonl")] == ["And peas?"], "the earlier answers are replaced"
 
 
+def test_a_model_that_failed_is_told_once_at_the_end(capsys: Capture) -> None:
+    Path("q.txt").write_text("What grows without a model?\nAnd peas without a model?\nWhat grows?\n")
+    assert ask("q.txt") == 0
+    err = capsys.readouterr().err
+    assert err.count("the model, which failed, in 2 of 3 questions") == 1
+    assert "`marchwarden doctor --online`" in err
+    Path("q.txt").write_text("What grows?\n")
+    assert ask("q.txt", force=True) == 0
+    assert "which failed" not in capsys.readouterr().err
+
+
 def test_without_a_file_the_lines_go_to_stdout(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     Path("q.jsonl").write_text('"What grows?"\n{"question": "And peas?", "id": 7, "more": 1}\n')
     assert ask("q.jsonl", None) == 0
