@@ -237,8 +237,8 @@ def command(
         console.notice(str(interruption), interruption.hint)
         raise typer.Exit(INTERRUPTED) from None
     trace = connection.traces / f"{result.trace_id}.jsonl"
-    deliver(result, request, json=json, output=output, force=force, trace=trace, earlier=earlier)
-    if output is not None and not quiet:
+    written = deliver(result, request, json=json, output=output, force=force, trace=trace, earlier=earlier)
+    if written and not quiet:
         console.done(f"Written to {output}")
     if earlier is not None and not json:
         console.show(changes_view(earlier, result))
@@ -322,21 +322,28 @@ def deliver(
     force: bool,
     trace: Path | None = None,
     earlier: Earlier | None = None,
-) -> None:
-    """Print a result, and write it to a file where one is named; a page for the browser needs the trace."""
+) -> bool:
+    """Print a result, and write it to a file where one is named; a page for the browser needs the trace.
+
+    Return whether a file was written.
+    """
     from marchwarden.cli.views import console
 
+    written = False
     # The file first, since a pipe whose reader has gone ends the command; and a full disk keeps nothing off stdout.
     try:
         if output is not None:
             from marchwarden.cli.views.result_file import write_report
 
-            write_report(result, request.question, output, trace=trace, force=force)
+            written = write_report(result, request.question, output, trace=trace, force=force)
     finally:
         if json:
             console.json(earlier.plain(result) if earlier else result.model_dump(mode="json"))
         else:
             console.result(result)
+    if output is not None and not written:
+        console.notice(f"The answer cites nothing: {output} was not written.")
+    return written
 
 
 def _show_settings_files(*, verbose: bool) -> None:

@@ -22,7 +22,12 @@ marchwarden serve --team team.json
     one researcher in front of several (`marchwarden investigate --help`)"""
 
 
+# Options that mean something over HTTP alone.
+_FOR_HTTP = {"host": "--host", "port": "--port", "allow_remote": "--allow-remote"}
+
+
 def command(
+    context: typer.Context,
     transport: Annotated[Literal["stdio", "http"], typer.Option(help="How clients reach it.")] = "stdio",
     host: Annotated[str, typer.Option(help="Address to listen on, for http.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on, for http.")] = 8111,
@@ -45,6 +50,13 @@ def command(
     ] = None,
 ) -> None:
     """Serve the research tool over MCP."""
+    given = [
+        option
+        for name, option in _FOR_HTTP.items()
+        if getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"
+    ]
+    if transport != "http" and given:
+        raise typer.BadParameter(f"{' and '.join(given)} can't go with stdio; add --transport http")
     if team is not None and (source is not None or web is not None):
         raise typer.BadParameter("--team can't go with --source or --web: its servers have sources of their own")
     from marchwarden.settings import Settings, load_settings

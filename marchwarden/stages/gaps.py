@@ -49,6 +49,12 @@ LIMITS_REACHED: dict[Limit, str] = {
     "seconds": "the time limit was reached",
     "stopped": "the server was stopped by its operator",
 }
+_MODEL, _MODEL_FAILED = "the model", "The model failed"
+
+
+def tells_model_failure(gap: Gap) -> bool:
+    """Return whether a result's gap says that steps ran without the model because it failed."""
+    return gap.topic == _MODEL and gap.detail.startswith(_MODEL_FAILED)
 
 
 @dataclass(frozen=True)
@@ -96,8 +102,8 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     gaps += [gap for gap in _closed_pages(given, told) if gap.topic not in named]
     gaps += [gap for gap in _reported_beside(given) if gap.topic not in named]
     if given.model_trouble:
-        detail = f"The model failed ({given.model_trouble}). Some steps ran without it."
-        gaps.append(Gap(topic="the model", category=GapCategory.ACCESS_DENIED, detail=detail))
+        detail = f"{_MODEL_FAILED} ({given.model_trouble}). Some steps ran without it."
+        gaps.append(Gap(topic=_MODEL, category=GapCategory.ACCESS_DENIED, detail=detail))
     if given.exhausted and not any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in gaps):
         detail = f"{limits_reached(given.exhausted)} before the research was complete."
         gaps.append(Gap(topic=ledger.question, category=GapCategory.BUDGET_EXHAUSTED, detail=detail))

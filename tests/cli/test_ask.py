@@ -189,6 +189,12 @@ def test_behind_a_proxy_that_refuses_the_frozen_web_stands_in_and_is_mentioned_w
     assert "marchwarden sources" in ran.said
 
 
+def test_an_address_to_listen_on_is_refused_where_nothing_listens(run: Run) -> None:
+    ran = run("serve", "--port", "8111", "--allow-remote")
+    assert ran.code == 2
+    assert "--port and --allow-remote can't go with stdio; add --transport http" in ran.said
+
+
 def test_a_server_that_others_could_reach_is_refused_unless_allowed(run: Run) -> None:
     ran = run("serve", "--transport", "http", "--host", "192.0.2.1")
     assert ran.code == 1

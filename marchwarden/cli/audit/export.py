@@ -15,7 +15,11 @@ from marchwarden.cli.options import check_output
 # The same as in audit/bibliography.py, which takes long to import.
 BibliographyFormat: TypeAlias = Literal["bibtex", "ris", "csl"]
 
-EPILOGUE = """Examples:
+NOTHING_FOUND = 3
+
+EPILOGUE = """Exit codes: 0 it was written · 3 the answer cites nothing to list.
+
+Examples:
 
 marchwarden export --bundle answer.zip
     the latest call
@@ -84,11 +88,11 @@ def command(
     if output is not None:
         check_output(output, "--output", tuple(ENDINGS) if form is None else ("",), force=force)
         form = form or format_of(output)
-    trace = stored_trace(trace_id)
+    trace, listed = stored_trace(trace_id), True
     if form is not None:
-        _list_works(trace, form, output)
+        listed = _list_works(trace, form, output)
         if bundle is None and html is None:
-            return
+            raise typer.Exit(0 if listed else NOTHING_FOUND)
     evidence = evidence_of_trace(trace)
     if bundle is not None:
         files = files_of(evidence, views())
@@ -99,9 +103,12 @@ def command(
         body = evidence_page(evidence)
         write(html, body)
         console.done(f"{html}: {len(body):,} bytes")
+    if not listed:
+        raise typer.Exit(NOTHING_FOUND)
 
 
-def _list_works(trace: Path, form: BibliographyFormat, output: Path | None) -> None:
+def _list_works(trace: Path, form: BibliographyFormat, output: Path | None) -> bool:
+    """Write what an answer cites; return False where that is nothing, and nothing was written."""
     from marchwarden.audit.bibliography import bibliography
     from marchwarden.cli.views import console
     from marchwarden.errors import TraceError
@@ -110,12 +117,16 @@ def _list_works(trace: Path, form: BibliographyFormat, output: Path | None) -> N
     read = read_trace(trace)
     if read.result is None:
         raise TraceError(f"{read.trace_id} is {read.outcome}: it has no result")
+    if not read.result.citations:
+        console.notice(f"The answer cites nothing{f': {output} was not written' if output else ''}.")
+        return False
     body = bibliography(read.result.citations, form, read.started.date() if read.started else None).encode()
     if output is None:
         console.data(body)
-        return
+        return True
     write(output, body)
     console.done(f"{output}: {len(body):,} bytes")
+    return True
 
 
 def write(path: Path, body: bytes) -> None:

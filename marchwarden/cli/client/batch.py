@@ -55,43 +55,54 @@ class Batch:
 
 @dataclass
 class _Sink:
-    """Where the answers go, a line each: a file that is synced after every line, or stdout."""
+    """Where the answers go, a line each: a file that is synced after every line, or stdout.
+
+    The file is made, or emptied, with the first line: a run that asks nothing leaves everything as it was.
+    """
 
     path: Path | None
+    replaces: bool
+    """True where the answers replace what is in the file; else they follow it."""
     counts: Counter[Status] = field(default_factory=Counter)
     tokens: int = 0
+    model_failed: int = 0
+    """Number of answers in which steps ran without the model because it failed."""
     _file: int | None = None
 
-    def open(self, *, resume: bool) -> None:
-        if self.path is None:
-            return
+    def _open(self, path: Path) -> int:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         try:
-            self._file = os.open(self.path, flags if resume else flags | os.O_TRUNC, 0o666)
+            file = os.open(path, flags | os.O_TRUNC if self.replaces else flags, 0o666)
             # A line that a crash cut short is ended, so that the next one is whole.
-            if (size := os.lseek(self._file, 0, os.SEEK_END)) and self.path.is_file():
-                os.lseek(self._file, size - 1, os.SEEK_SET)
-                if os.read(self._file, 1) != b"\n":
-                    os.write(self._file, b"\n")
+            if (size := os.lseek(file, 0, os.SEEK_END)) and path.is_file():
+                os.lseek(file, size - 1, os.SEEK_SET)
+                if os.read(file, 1) != b"\n":
+                    os.write(file, b"\n")
         except OSError as error:
-            raise StorageError(f"{self.path} can't be written: {error.strerror or error}") from error
+            raise StorageError(f"{path} can't be written: {error.strerror or error}") from error
+        return file
 
     def write(self, asked: Asked, status: Status, result: ResearchResult | None, error: str | None) -> None:
         from marchwarden.cli.views import console
+        from marchwarden.stages.gaps import tells_model_failure
         from marchwarden.text.escaping import json_text
 
         self.counts[status] += 1
-        self.tokens += result.cost_metadata.tokens_used if result else 0
+        if result:
+            self.tokens += result.cost_metadata.tokens_used
+            self.model_failed += any(map(tells_model_failure, result.gaps))
         told: dict[str, Any] = {"id": asked.id, "question": asked.request.question, "context": asked.request.context}
         told |= {"status": status, "error": error, "result": result and result.model_dump(mode="json")}
         line = json_text(json.dumps(told, ensure_ascii=False)).encode("utf-8") + b"\n"
-        if self._file is None:
+        if self.path is None:
             console.data(line)
             return
+        if self._file is None:
+            self._file = self._open(self.path)
         try:
             while line:
                 line = line[os.write(self._file, line) :]
-            if self.path is not None and self.path.is_file():
+            if self.path.is_file():
                 os.fsync(self._file)
         except OSError as error:
             raise StorageError(
@@ -105,7 +116,8 @@ class _Sink:
 
     def summary(self, of: int) -> str:
         left = of - self.counts.total()
-        return f"{_in_words(self.counts)}{f', {left} not asked' if left else ''}; {self.tokens:,} tokens"
+        written = f"; {self.path}" if self.path and self.counts else ""
+        return f"{_in_words(self.counts)}{f', {left} not asked' if left else ''}; {self.tokens:,} tokens{written}"
 
 
 def _in_words(counts: Mapping[Status, int]) -> str:
@@ -143,11 +155,14 @@ def ask_many(batch: Batch, researchers: Researchers) -> None:
         if before["nothing_found"]:
             raise typer.Exit(NOTHING_FOUND)
         return
-    researchers.prepare()  # earlier answers are replaced only where new ones can come
+    researchers.prepare()
     if researchers.frozen_web_note and not batch.quiet:
         console.notice(*researchers.frozen_web_note)
-    sink = _Sink(batch.output)
-    sink.open(resume=batch.resume)
+    if batch.output is not None and not os.access(
+        batch.output if batch.output.exists() else batch.output.absolute().parent, os.W_OK
+    ):
+        raise StorageError(f"{batch.output} can't be written: Permission denied", hint="Choose another --output.")
+    sink = _Sink(batch.output, replaces=batch.force and not batch.resume)
     try:
         with console.counting(0 if batch.quiet else len(left)) as bar:
             run = _Run(researchers, left, sink, bar)
@@ -157,13 +172,25 @@ def ask_many(batch: Batch, researchers: Researchers) -> None:
     finally:
         sink.close()
         if not batch.quiet:
-            console.done(f"{sink.summary(len(left))}{f'; {batch.output}' if batch.output else ''}")
+            console.done(sink.summary(len(left)))
+        if sink.model_failed:
+            again = "the same command with --force" if batch.output else "the same command"
+            console.notice(
+                f"Steps ran without the model, which failed, in {sink.model_failed} of "
+                f"{count(sink.counts.total(), 'question')}; the gaps of their results say why.",
+                f"`marchwarden doctor --online` checks the model. To ask all of them again: {again}.",
+            )
+    # With --force, what is still in the file after a run that wrote nothing is what it was to replace.
+    is_resumable = bool(batch.output and (batch.resume or sink.counts))
     if interrupted:
-        hint = "To ask the rest: the same command with --resume." if batch.output else None
+        hint = "To ask the rest: the same command with --resume." if is_resumable else None
         console.notice("Interrupted.", hint)
         raise typer.Exit(INTERRUPTED)
     if run.spent:
-        console.notice(f"The rest was not asked: {run.spent}.", MORE_TOKENS)
+        console.notice(
+            f"The rest was not asked: {run.spent}.",
+            MORE_TOKENS if is_resumable else "Allow more with --total-budget.",
+        )
     if run.spent or sink.counts["failed"]:
         raise typer.Exit(FAILURE)
     if sink.counts["nothing_found"] or before["nothing_found"]:

@@ -12,7 +12,11 @@ from marchwarden.cli.early import trace_folder
 from marchwarden.cli.library.stored_traces import stored_trace
 from marchwarden.cli.options import check_output
 
-EPILOGUE = """Examples:
+NOTHING_FOUND = 3
+
+EPILOGUE = """Exit codes: 0 it was shown or written · 3 the answer cites nothing to list.
+
+Examples:
 
 marchwarden show
     the latest answer
@@ -60,7 +64,10 @@ def command(
             hint=f"How far it came: marchwarden replay {trace.trace_id[:8]}",
         )
     if output is not None:
-        write_report(result, str(trace.raw[0].get("question", "")), output, trace=trace.path, force=force)
+        question = str(trace.raw[0].get("question", ""))
+        if not write_report(result, question, output, trace=trace.path, force=force):
+            console.notice(f"The answer cites nothing: {output} was not written.")
+            raise typer.Exit(NOTHING_FOUND)
         console.done(f"Written to {output}")
     elif json:
         console.json(result.model_dump(mode="json"))

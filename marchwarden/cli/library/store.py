@@ -47,6 +47,7 @@ def command(
     from marchwarden.errors import StorageError
     from marchwarden.sharing.outbox import Outbox
     from marchwarden.sharing.publication import stores_of, unpublished
+    from marchwarden.trace.reader import trace_files
 
     stores = list(stores_of(trace_folder(), _url()))
     store, problem = stores[0][1], None
@@ -62,7 +63,11 @@ def command(
     else:
         console.line(f"Store    {store.shown}")
         console.line(f"State    {problem or 'it can be reached'}")
-        console.line(f"Waiting  {'at least ' if problem else ''}{count(len(waiting), 'trace')} not there yet")
+        waits = f"{'at least ' if problem else ''}{count(len(waiting), 'trace')} not there yet"
+        if problem and not waiting:
+            here = count(sum(len(trace_files(folder)) for folder, _ in stores), "trace")
+            waits = f"not known while the store can't be read; {here} here"
+        console.line(f"Waiting  {waits}")
         if waiting and not problem:
             console.done("Publish them: marchwarden store push")
     if problem:
@@ -93,7 +98,8 @@ def push_command(
             console.done(f"{count(done.running, 'call')} still running")
     if done.problem:
         if not json:
-            console.error(f"{count(done.left, 'trace')} left: {done.problem}", None)
+            left = f"{count(done.left, 'trace')} left: " if done.left else ""
+            console.error(f"{left}{done.problem}", None)
         raise typer.Exit(1)
 
 

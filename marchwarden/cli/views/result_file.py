@@ -31,8 +31,10 @@ def ending_of(path: Path) -> str:
 
 def write_report(
     result: ResearchResult, question: str, path: Path, *, trace: Path | None = None, force: bool = False
-) -> None:
+) -> bool:
     """Write `result` to `path`, whole or not at all, as its ending says; `.html` needs the call's `trace`.
+
+    Return False where it was left out: a list of works of a result that cites none.
 
     Raises StorageError where the folder can't be written, or where there is such a file and `force` is not set;
     TraceError where the trace is not at hand.
@@ -51,6 +53,8 @@ def write_report(
     elif ending == ".json":
         body = f"{json_text(result.model_dump_json(indent=2))}\n".encode("utf-8", "replace")
     elif ending in BIBLIOGRAPHIES:
+        if not result.citations:
+            return False
         read = read_trace(trace).started if trace is not None and trace.is_file() else None
         listed = bibliography(result.citations, BIBLIOGRAPHIES[ending], read.date() if read else None)
         body = listed.encode("utf-8", "replace")
@@ -61,3 +65,4 @@ def write_report(
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise StorageError(f"{path} can't be written: {reason}", hint="Choose another --output.") from error
+    return True

@@ -86,6 +86,47 @@ def test_earlier_answers_stay_where_none_can_be_asked_for() -> None:
     assert Path("a.jsonl").read_text() == "earlier\n"
 
 
+@pytest.mark.parametrize("address", [("--server", "http://127.0.0.1:9"), ("--cluster", "dask://127.0.0.1:1")])
+def test_a_run_that_reaches_nobody_leaves_the_file_as_it_was(
+    run: Run, monkeypatch: pytest.MonkeyPatch, address: tuple[str, str]
+) -> None:
+    if "--cluster" in address:
+        dask_cluster = pytest.importorskip("marchwarden.execution.dask_cluster")
+        pytest.importorskip("distributed")
+        monkeypatch.setattr(dask_cluster, "_CONNECT_S", 0.2)
+    Path("q.txt").write_text("What grows?\n")
+    command = ("ask", "--file", "q.txt", "--output", "a.jsonl", *address)
+    ran = run(*command)
+    assert ran.code == 1
+    assert "0 answered, 1 not asked; 0 tokens\n" in ran.err
+    assert not Path("a.jsonl").exists()
+    Path("a.jsonl").write_text("earlier\n")
+    assert run(*command, "--force").code == 1
+    assert Path("a.jsonl").read_text() == "earlier\n"
+
+
+def test_a_budget_too_small_for_any_question_leaves_no_file(capsys: Capture) -> None:
+    Path("q.txt").write_text("What grows?\n")
+    assert ask("q.txt", model="openai/m", total=1000) == 1
+    assert "Allow more with --total-budget.\n" in capsys.readouterr().err
+    assert not Path("a.jsonl").exists()
+    assert ask("q.txt", model="openai/m", total=50_000) == 0
+    Path("q.txt").write_text("And peas?\n")
+    assert ask("q.txt", model="openai/m", total=50_000, force=True) == 0
+    assert [line["question"] for line in lines("a.jsonl")] == ["And peas?"], "the earlier answers are replaced"
+
+
+def test_a_model_that_failed_is_told_once_at_the_end(capsys: Capture) -> None:
+    Path("q.txt").write_text("What grows without a model?\nAnd peas without a model?\nWhat grows?\n")
+    assert ask("q.txt") == 0
+    err = capsys.readouterr().err
+    assert err.count("the model, which failed, in 2 of 3 questions") == 1
+    assert "`marchwarden doctor --online`" in err
+    Path("q.txt").write_text("What grows?\n")
+    assert ask("q.txt", force=True) == 0
+    assert "which failed" not in capsys.readouterr().err
+
+
 def test_without_a_file_the_lines_go_to_stdout(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     Path("q.jsonl").write_text('"What grows?"\n{"question": "And peas?", "id": 7, "more": 1}\n')
     assert ask("q.jsonl", None) == 0

@@ -11,7 +11,9 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 
 from marchwarden.contract import ResearchRequest
+from marchwarden.ledger import Ledger
 from marchwarden.settings import Settings
+from marchwarden.stages.gaps import GapsGiven, find_decided_gaps
 from marchwarden.trace.events import WasCancelled
 from marchwarden.trace.writer import TraceWriter
 from tests.cli.results import a_result, an_empty_result
@@ -35,10 +37,12 @@ def tiny_server(mode: str) -> Callable[[Settings], Server[Any]]:
                 return _text("question: it is too long", is_error=True)
             if mode == "other":
                 return _text("hello")
-            result = (
-                an_empty_result if "nothing" in (mode, *request.question.strip("?").split()) else a_result
-            )().model_dump(mode="json")
-            return types.CallToolResult(content=_text(result["answer"]).content, structured_content=result)
+            result = (an_empty_result if "nothing" in (mode, *request.question.strip("?").split()) else a_result)()
+            if "without a model" in request.question:
+                given = GapsGiven(Ledger(question=request.question), [], frozenset(), model_trouble="it is down")
+                result = result.model_copy(update={"gaps": find_decided_gaps(given)})
+            structured = result.model_dump(mode="json")
+            return types.CallToolResult(content=_text(result.answer).content, structured_content=structured)
 
         return Server("tiny", version="1", on_list_tools=_list_tools, on_call_tool=call_tool)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from marchwarden.contract import ResearchResult
 from tests.cli.conftest import Run, a_call, record
-from tests.trace.samples import started
+from tests.cli.results import an_empty_result
+from tests.trace.samples import TRACE_ID, started
 
 OTHER = "11118c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f"
 
@@ -29,6 +32,18 @@ def test_a_file_is_what_its_ending_says(run: Run, a_trace: str) -> None:
     assert [each["title"] for each in json.loads(Path("a.csl.json").read_text())] == ["Gardens"]
     assert Path("a.bib").read_text().startswith("@")
     assert json.loads(run("show", "--json").out) == result.model_dump(mode="json")
+
+
+@pytest.mark.parametrize("command", ["show", "export"])
+def test_no_list_of_works_is_written_for_an_answer_that_cites_none(run: Run, tmp_path: Path, command: str) -> None:
+    *steps, end = a_call()
+    empty = end.model_copy(update={"result": an_empty_result()})
+    record(tmp_path / "traces", TRACE_ID, [*steps, empty])
+    for name in ("a.bib", "a.ris", "a.csl.json"):
+        ran = run(command, TRACE_ID, "-o", name)
+        assert (ran.code, ran.err) == (3, f"The answer cites nothing: {name} was not written.\n")
+        assert not Path(name).exists()
+    assert run("show", TRACE_ID, "-o", "a.md").code == 0
 
 
 def test_what_cannot_be_written_is_wrong_usage(run: Run, a_trace: str) -> None:

@@ -88,18 +88,21 @@ def test_calls_of_other_machines_are_listed_and_found_by_their_words(run: Run, e
 
 def test_where_the_store_is_away_it_is_told_and_what_is_here_is_shown(run: Run, tmp_path: Path, shared: Path) -> None:
     folder = tmp_path / "traces"
-    record(folder, TRACE_ID, a_call("the first?"))
     without_store(shared)
+    assert "traces left" not in run("store", "push").said
+    record(folder, TRACE_ID, a_call("the first?"))
     pushed = run("store", "push")
     assert pushed.code == 1
     assert f"1 trace left: MARCHWARDEN_STORE (file:{shared}): there is no such folder" in pushed.said
     state = run("store")
     assert state.code == 1
     assert "there is no such folder" in " ".join(state.out.split())
+    assert "Waiting not known while the store can't be read; 1 trace here" in " ".join(state.out.split())
     listed = run("history")
     assert "the first?" in listed.out
     assert "Only calls of this machine are listed" in listed.said
     Outbox(folder).add(TRACE_ID, "it did not answer in time")
+    assert "Waiting at least 1 trace not there yet" in " ".join(run("store").out.split())
     assert "This trace is not in the store yet: it did not answer in time." in run("replay", "3f2b").said
     with_store(shared)
     assert json.loads(run("store", "--json").out)["waiting"] == [

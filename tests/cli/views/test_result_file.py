@@ -12,13 +12,21 @@ from marchwarden.cli.views.result_file import write_report
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import StorageError
 from marchwarden.server.markdown import document as markdown
-from tests.cli.results import a_hostile_result, a_result
+from tests.cli.results import a_hostile_result, a_result, an_empty_result
 
 
 def test_json_reads_back_as_the_same_result(tmp_path: Path) -> None:
     path = tmp_path / "answer.JSON"
     write_report(a_result(), "What grows?", path)
     assert ResearchResult.model_validate_json(path.read_bytes()) == a_result()
+
+
+def test_a_list_of_works_is_left_out_where_nothing_is_cited(tmp_path: Path) -> None:
+    path = tmp_path / "answer.bib"
+    path.write_text("earlier")
+    assert not write_report(an_empty_result(), "What grows?", path, force=True)
+    assert path.read_text() == "earlier"
+    assert write_report(a_result(), "What grows?", path, force=True)
 
 
 def test_any_other_name_gives_markdown_with_everything_in_it(tmp_path: Path) -> None:
