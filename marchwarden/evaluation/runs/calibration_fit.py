@@ -196,9 +196,10 @@ def _tested(calibration: Calibration, run: Run, test: Run) -> BeforeAfter:
             hint="A calibration is of what answered: test it on a run of the same program.",
         )
     asked = {record.question.question for record in run.records}
-    if shared := sum(record.question.question in asked for record in test.records):
+    tested = {record.question.question for record in test.records}
+    if shared := len(asked & tested):
         raise EvaluationError(
-            f"{shared} of the {len(test.records)} questions of {test.folder} are in {run.folder} too",
+            f"{shared} of the {len(tested)} questions of {test.folder} are in {run.folder} too",
             hint="Test on other questions than those that are fitted to, such as another split.",
         )
     forecasts = forecasts_of(test)
