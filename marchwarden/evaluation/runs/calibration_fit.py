@@ -96,7 +96,7 @@ def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
     if len({each.right for each in forecasts}) == 1:
         what = "right" if forecasts[0].right else "wrong"
         raise EvaluationError(
-            f"all {len(forecasts)} answers of {run.folder} are {what}: nothing tells when to be sure",
+            f"all answers of {run.folder} are {what} ({len(forecasts)}): nothing tells when to be sure",
             hint="Ask more questions: marchwarden eval.",
         )
     slope, intercept = fit([(each.score, each.right) for each in forecasts])

@@ -20,6 +20,8 @@ def test_an_answer_becomes_a_nugget_with_its_evidence(run: Run) -> None:
     )
     ran = run("eval", "init", "qa.csv", "--out", "mine.jsonl")
     assert (ran.code, ran.out) == (0, "3 questions in mine.jsonl, 1 of them without a label\n")
+    Path("all.csv").write_text("question,answer\nHow many flights?,72 flights\n")
+    assert run("eval", "init", "all.csv", "--out", "all.jsonl").out == "1 question in all.jsonl\n"
     first, second, third = load_questions(Path("mine.jsonl"))
     assert (first.id, first.nuggets[0].answers, first.quotes) == ("a-1", ["72 flights", "seventy-two"], [])
     assert (second.id, second.quotes[0].url) == ("q2", "https://x.example/")
