@@ -19,6 +19,7 @@ from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_title
 from marchwarden.observations import Page, is_file
 from marchwarden.reading.page import read_page
+from marchwarden.server.result_words import counted
 from marchwarden.stages.discoveries import find_pointers, find_reference_pointers
 from marchwarden.stages.score_confidence import Estimate
 from marchwarden.stages.stage import WithoutModel
@@ -146,9 +147,8 @@ def read_again(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Fin
             yield _read_otherwise(version, f"{each['locator']}: read again, it does not name {each['value']}")
             return
     if pages:
-        yield Finding(
-            "texts", VERIFIED, f"read again from their pages, {len(pages)} texts, titles and days are the same"
-        )
+        read = counted(len(pages), "stored page")
+        yield Finding("texts", VERIFIED, f"read again from {read}, text, title and day are the same")
     else:
         yield Finding("texts", UNCHECKED, "no page was read in this call", needed=False)
 

@@ -236,6 +236,7 @@ def _search(settings: Settings) -> Check:
 
 
 def _frozen_web(settings: Settings) -> Check:
+    from marchwarden.cli.views.safe_text import count
     from marchwarden.frozen_web.pages import FrozenWeb
 
     try:
@@ -243,11 +244,13 @@ def _frozen_web(settings: Settings) -> Check:
     except MarchwardenError as error:
         state: Literal["note", "broken"] = "broken" if "snapshot" in settings.sources else "note"
         return Check("frozen web", state, str(error), error.hint)
-    return Check("frozen web", "ok", f"{len(web.pages)} pages on {len(web.hosts)} hosts in {settings.frozen_web}")
+    held = f"{count(len(web.pages), 'page')} on {count(len(web.hosts), 'host')}"
+    return Check("frozen web", "ok", f"{held} in {settings.frozen_web}")
 
 
 def _corpora(settings: Settings) -> Iterator[Check]:
     """Check each corpus that is in force."""
+    from marchwarden.cli.views.safe_text import count
     from marchwarden.corpus.corpora import open_corpus, summary_of
 
     for name in (source.partition(":")[2] for source in settings.sources if source.startswith("corpus:")):
@@ -256,11 +259,13 @@ def _corpora(settings: Settings) -> Iterator[Check]:
         except MarchwardenError as error:
             yield Check("corpus", "broken", str(error), error.hint)
         else:
-            yield Check("corpus", "ok", f"{name}: {held.documents:,} documents of {held.files:,} files")
+            held_in = f"{count(held.documents, 'document')} of {count(held.files, 'file')}"
+            yield Check("corpus", "ok", f"{name}: {held_in}")
 
 
 def _databases(settings: Settings) -> Iterator[Check]:
     """Check each database that is in force: that it can be read, and that its role can do no more than that."""
+    from marchwarden.cli.views.safe_text import count
     from marchwarden.observations import Failure
 
     for name in (source.partition(":")[2] for source in settings.sources if source.startswith("db:")):
@@ -277,7 +282,7 @@ def _databases(settings: Settings) -> Iterator[Check]:
             yield Check("database", "broken", f"{name}: {found.detail}", f"Correct it in {settings.databases}.")
             continue
         left_out = f"; not read: {', '.join('.'.join(pair) for pair in sorted(found.hidden))}" if found.hidden else ""
-        yield Check("database", "ok", f"{name}: {len(found.tables)} tables in {database.shown}{left_out}")
+        yield Check("database", "ok", f"{name}: {count(len(found.tables), 'table')} in {database.shown}{left_out}")
 
 
 def _reading(settings: Settings) -> Check:

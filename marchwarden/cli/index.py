@@ -176,6 +176,7 @@ def _index(
 ) -> IndexReport:
     """Index, and show the outcome, unless it is that of `before`."""
     from marchwarden.cli.views import console
+    from marchwarden.cli.views.safe_text import count
     from marchwarden.corpus.corpora import corpus_at, open_corpus
     from marchwarden.corpus.indexing import index_files
     from marchwarden.settings import DEFAULT_CORPUS
@@ -191,7 +192,7 @@ def _index(
             def tell(files: int, of: int, documents: int) -> None:
                 nonlocal done
                 bar.of(of)
-                bar.advance(lambda: f"{documents:,} documents", by=files - done)
+                bar.advance(lambda: count(documents, "document"), by=files - done)
                 done = files
 
             report = index_files(corpus, paths, jobs=jobs, tell=tell)

@@ -407,6 +407,9 @@ def test_what_nobody_touched_is_verified(a_call: Path) -> None:
     path = find_trace(a_call / "traces")
     found = verdict(path, VIEWS, (a_call / "key.pub").read_text())
     assert {finding.state for finding in found.findings} == {"verified"}
+    (said,) = (finding.detail for finding in found.findings if finding.check == "texts")
+    read = sum(line.get("text_hash") is not None for line in lines_of(path.read_bytes()))
+    assert said.startswith(f"read again from {read} stored page{'s' if read > 1 else ''}, text")
     lines = lines_of(path.read_bytes())
     assert sealed_again(lines) == path.read_bytes()
 

@@ -64,12 +64,13 @@ def _sources(settings: Settings) -> Check:
 
 
 def _all_corpora() -> Check:
+    from marchwarden.cli.views.safe_text import count
     from marchwarden.corpus.corpora import all_corpora, summary_of
 
     said = []
     for corpus in all_corpora():
         try:
-            said.append(f"{corpus.name} ({summary_of(corpus).documents:,} documents)")
+            said.append(f"{corpus.name} ({count(summary_of(corpus).documents, 'document')})")
         except MarchwardenError as error:
             return Check("corpora", "note", str(error), error.hint)
     return Check("corpora", "ok", ", ".join(said) or "none; marchwarden index FOLDER makes one")

@@ -6,6 +6,7 @@ This module reads the options; eval_run.py does a run, eval_stage.py one stage, 
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -233,9 +234,10 @@ def command(
         if check:
             is_whole = questions is None and public is None and split in (None, "all")
             is_their_web = questions is None or web is not None or source is not None
-            _check(chosen, asked.settings, questions, whole=is_whole, is_their_web=is_their_web)
+            label = _label_command(questions, web, source) if questions else None
+            _check(chosen, asked.settings, label, whole=is_whole, is_their_web=is_their_web)
             return
-        _refuse_unlabelled(chosen)
+        _refuse_unlabelled(chosen, _label_command(questions, web, source))
         eval_run.check_web(chosen, asked.settings)
         mention_program(asked.settings)
         if stage is not None:
@@ -398,8 +400,17 @@ def _questions(file: Path | None, split: str | None) -> tuple[list[Question], st
     return [each for name in wanted for each in load_questions(folder / f"{name}.jsonl")], "shipped"
 
 
-def _refuse_unlabelled(questions: Sequence[Question]) -> None:
-    """Raise EvaluationError where no question has a label; say it of those that have none."""
+def _label_command(file: Path | None, web: Path | None, source: str | None) -> str:
+    """Return the command line that labels these questions over these pages, quoted for the shell."""
+    pages = [*(("--web", str(web)) if web else ()), *(("--source", source) if source else ())]
+    return shlex.join(["marchwarden", "eval", "label", *((str(file), *pages) if file else ())])
+
+
+def _refuse_unlabelled(questions: Sequence[Question], label: str) -> None:
+    """Raise EvaluationError where no question has a label; say it of those that have none.
+
+    `label` is the command line that labels them.
+    """
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
     from marchwarden.errors import EvaluationError
@@ -407,7 +418,7 @@ def _refuse_unlabelled(questions: Sequence[Question]) -> None:
     without = [each.id for each in questions if not each.is_labelled]
     if not without:
         return
-    hint = "`marchwarden eval label` labels them in the browser; `marchwarden eval --check` says what is missing."
+    hint = f"`{label}` labels them in the browser; `marchwarden eval --check` says what is missing."
     if len(without) == len(questions):
         raise EvaluationError(
             f"none of the questions has a label ({count(len(questions), 'question')}): there is nothing to score by",
@@ -430,11 +441,12 @@ def _narrowed(questions: list[Question], kinds: list[str], limit: int | None) ->
 
 
 def _check(
-    questions: Sequence[Question], settings: Settings, file: Path | None, *, whole: bool, is_their_web: bool
+    questions: Sequence[Question], settings: Settings, label: str | None, *, whole: bool, is_their_web: bool
 ) -> None:
     """Print what is wrong with the labels and what is still to be labelled; exit with 1 where anything is wrong.
 
-    The whole shipped set is also counted, and must lack nothing.
+    `label` is the command line that labels the questions; None where they are no file of the user's. The whole
+    shipped set is also counted, and must lack nothing.
     """
     from functools import partial
 
@@ -449,8 +461,8 @@ def _check(
     if whole:
         problems += coverage_problems(questions)
     console.labels(counts(questions), shared_pages(questions), problems)
-    if file is not None and any(each.is_open for each in problems):
-        console.done(f"Label them in the browser: marchwarden eval label {file}")
+    if label is not None and any(each.is_open for each in problems):
+        console.done(f"Label them in the browser: {label}")
     if not is_their_web and any(each.is_open and each.url for each in problems):
         console.notice("The pages are looked for in the shipped frozen web.", _OTHER_PAGES)
     if any(whole or not each.is_open for each in problems):

@@ -68,7 +68,8 @@ def command(
     except OSError as error:
         raise StorageError(f"{out} can't be written: {error.strerror or error}") from error
     bare = sum(not each.is_labelled for each in questions.values())
-    console.line(f"{count(len(questions), 'question')} in {out}, {bare or 'none'} of them without a label")
+    without = f", {bare} of them without a label" if bare else ""
+    console.line(f"{count(len(questions), 'question')} in {out}{without}")
 
 
 def _question(fields: Mapping[str, Any], number: int) -> Question:

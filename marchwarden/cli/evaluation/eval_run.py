@@ -214,6 +214,7 @@ def _ask(run: Run, questions: Sequence[Question], settings: Settings, how: How) 
 def _judge(run: Run, settings: Settings) -> bool:
     """Have the judge mark the answers that it has not marked; return whether that was interrupted."""
     from marchwarden.cli.views import console
+    from marchwarden.cli.views.safe_text import count
     from marchwarden.evaluation.scoring.judge import judge_all, unjudged
 
     with console.counting(len(unjudged(run, settings.model_id))) as bar:
@@ -223,7 +224,8 @@ def _judge(run: Run, settings: Settings) -> bool:
 
         finished = _finishes(partial(judge_all, run, settings, on_judged=tell))
     if not finished:
-        console.notice(f"Interrupted with {len(unjudged(run, settings.model_id))} answers still to be marked.")
+        left = count(len(unjudged(run, settings.model_id)), "answer")
+        console.notice(f"Interrupted with {left} still to be marked.")
         console.done(f"Go on with: {going_on(sys.argv, run.folder)}")
     return not finished
 

@@ -134,7 +134,7 @@ def _stage_row(name: str, record: StageRecord) -> tuple[str, ...]:
 
 
 def _hours(value: float) -> str:
-    return f"{value:,.1f}" if value >= 0.1 else f"{value:.2f}"
+    return f"{value:,.2f}"
 
 
 def _dollars(value: float | None) -> str:

@@ -61,16 +61,18 @@ def scores_view(scores: Scores) -> View:
 
 
 def runs_view(runs: Sequence[Run]) -> View:
-    """Show a row for each run: when it began, its questions, and its main figures."""
+    """Show a row for each run: when it began, its questions (of several epochs, each once), and its main figures."""
     rows = []
     for run in runs:
         done, asked = len(run.records), (run.info.asked or 0) * run.info.epochs
+        answers = " answers" if run.info.epochs > 1 else ""
+        questions = len({record.id for record in run.records})
         figures = run.figures()
         rows.append(
             (
                 one_line(run.name),
                 f"{run.info.started.astimezone():%Y-%m-%d %H:%M}",
-                f"{done} of {asked}" if done < asked else str(done),
+                f"{done} of {asked}{answers}" if done < asked else str(questions),
                 *("–" if (value := figures[each]) is None else f"{value:.2f}" for each in MAIN),
             )
         )

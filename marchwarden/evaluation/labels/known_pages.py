@@ -19,6 +19,8 @@ from marchwarden.settings import Settings
 
 # Fingerprint of pages that may be others tomorrow.
 LIVE = "live"
+# The fields of labels that name a page.
+_NAMING = ("url", "source_locator")
 
 
 def known_pages(settings: Settings) -> set[str] | None:
@@ -31,7 +33,7 @@ def known_pages(settings: Settings) -> set[str] | None:
         if source == "snapshot":
             known |= set(FrozenWeb.load(settings.frozen_web).pages)
         elif source.startswith("corpus:"):
-            known |= {address(path) for path, _ in _files(source)}
+            known |= {address(path) for path in _paths(source)}
         else:
             return None
     return known
@@ -62,15 +64,21 @@ def with_whole_paths(questions: Sequence[Question], settings: Settings) -> list[
 
     One that no file, or more than one, ends with stays as it is.
     """
-    paths = [path for source in settings.sources if source.startswith("corpus:") for path, _ in _files(source)]
-    if not paths:
-        return list(questions)
+    urls = {url for each in questions for url in each.named_pages}
+    names = whole_paths(urls, settings)
+    return [_renamed(each, names) for each in questions] if names else list(questions)
 
-    def whole(url: str) -> str:
-        found = [path for path in paths if path.endswith(f"/{url}")] if is_file(url) and url not in paths else []
-        return found[0] if len(found) == 1 else url
 
-    return [_renamed(each, {url: whole(url) for url in each.pages}) for each in questions]
+def whole_paths(urls: Collection[str], settings: Settings) -> dict[str, str]:
+    """Return the whole path of each of `urls` that exactly one file of the corpora in force ends with."""
+    paths = {path for source in settings.sources if source.startswith("corpus:") for path in _paths(source)}
+    found = {}
+    for url in urls:
+        if is_file(url) and url not in paths:
+            ends = [path for path in paths if path.endswith(f"/{url}")]
+            if len(ends) == 1:
+                found[url] = ends[0]
+    return found
 
 
 def _renamed(question: Question, names: dict[str, str]) -> Question:
@@ -79,12 +87,18 @@ def _renamed(question: Question, names: dict[str, str]) -> Question:
     def rename(value: object) -> object:
         if isinstance(value, dict):
             return {
-                name: names.get(held, held) if name == "url" and isinstance(held, str) else rename(held)
+                name: names.get(held, held) if name in _NAMING and isinstance(held, str) else rename(held)
                 for name, held in value.items()
             }
         return [rename(each) for each in value] if isinstance(value, list) else value
 
     return Question.model_validate(rename(question.model_dump(mode="json")))
+
+
+def _paths(source: str) -> list[str]:
+    """Return the path of each file of a corpus."""
+    with Catalogue.reading(open_corpus(source.partition(":")[2]).catalogue) as catalogue:
+        return list(catalogue.paths())
 
 
 def _files(source: str) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from marchwarden.contract import SourceFilter
 from marchwarden.errors import InvalidRequest, LabelsInvalid
-from marchwarden.evaluation.labels.label_check import PAGE_TIMEOUT_S, check
+from marchwarden.evaluation.labels.known_pages import whole_paths, with_whole_paths
+from marchwarden.evaluation.labels.label_check import PAGE_TIMEOUT_S, check, unfinished
 from marchwarden.evaluation.labels.questions import KINDS, Question, load_questions
 from marchwarden.files import write_output
 from marchwarden.settings import Settings
@@ -86,13 +87,14 @@ class LabelSession:
             questions = load_questions(self.file)
         except LabelsInvalid as error:
             return _refused(str(error), 409)
+        left = unfinished(questions, self.settings, is_their_web=self.is_their_web)
         return _answer(
             {
                 "file": self.file.name,
                 "version": self._version(),
                 "kinds": KINDS,
                 "questions": [each.model_dump(mode="json") for each in questions],
-                "labelled": [each.id for each in questions if each.is_labelled],
+                "labelled": [each.id for each in questions if each.id not in left],
             }
         )
 
@@ -116,8 +118,9 @@ class LabelSession:
                 return _refused("another program has changed the file: load this page again", 409)
             if not self._put(question):
                 return _refused(f"the file has no question {question.id}", 409)
-        problems = await check([question], self.settings, is_their_web=self.is_their_web)
-        told = {"version": self._version(), "is_labelled": question.is_labelled}
+        whole = with_whole_paths([question], self.settings)
+        problems = await check(whole, self.settings, is_their_web=self.is_their_web)
+        told = {"version": self._version(), "is_labelled": not any(each.is_open for each in problems)}
         return _answer({**told, "problems": [asdict(each) for each in problems]})
 
     def _put(self, question: Question) -> bool:
@@ -141,7 +144,8 @@ class LabelSession:
 
     async def _page(self, request: Request) -> Response:
         url = request.query_params.get("url", "")
-        outcome = await self.tools.fetcher.fetch(url, timeout=PAGE_TIMEOUT_S, allows=lambda host: True)
+        place = whole_paths([url], self.settings).get(url, url)
+        outcome = await self.tools.fetcher.fetch(place, timeout=PAGE_TIMEOUT_S, allows=lambda host: True)
         if outcome.page is None:
             return _refused(outcome.failure.detail if outcome.failure else "it has no text", 404)
         return _answer({"url": url, "title": outcome.page.title, "text": outcome.page.text})

@@ -6,7 +6,7 @@ evals/README.md is the guide that the labels follow; this module checks as much 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -49,13 +49,23 @@ async def check(questions: Sequence[Question], settings: Settings, *, is_their_w
     pages = await read_pages((each for each in to_read if known is None or is_known(each, known)), settings)
     problems = []
     for question in questions:
-        named = question.pages | {found.source_locator for found in question.discoveries if found.source_locator}
-        unknown = [url for url in sorted(named) if known is not None and not is_known(url, known)]
+        unknown = _unknown(question, known)
         place = "the manifest" if settings.source_name == "snapshot" else settings.source_name
         problems += [Problem(question.id, f"{url} is not in {place}", not is_their_web, url) for url in unknown]
         problems += [Problem(question.id, what) for what in _problems(question, set(unknown), pages)]
         problems += [Problem(question.id, what, is_open=True) for what in _left_open(question)]
     return problems
+
+
+def unfinished(questions: Sequence[Question], settings: Settings, *, is_their_web: bool = True) -> set[str]:
+    """Return the ids of the questions in which `check` finds something still to be labelled. Reads no page."""
+    known = None if is_their_web else known_pages(settings)
+    return {each.id for each in questions if any(_left_open(each)) or _unknown(each, known)}
+
+
+def _unknown(question: Question, known: Collection[str] | None) -> list[str]:
+    """Return the pages that a question names and that are not among the known ones."""
+    return [url for url in sorted(question.named_pages) if known is not None and not is_known(url, known)]
 
 
 async def read_pages(urls: Iterable[str], settings: Settings) -> dict[str, Page]:

@@ -138,6 +138,11 @@ class Question(_Label):
         """URLs of the pages that the question's labels point at."""
         return {quote.url for quote in self.quotes} | {gap.url for gap in self.gaps if gap.url}
 
+    @property
+    def named_pages(self) -> set[str]:
+        """URLs of those pages, and of the pages that name discoveries."""
+        return self.pages | {found.source_locator for found in self.discoveries if found.source_locator}
+
 
 def load_questions(path: Path) -> list[Question]:
     """Return the questions of one JSONL file. Raises LabelsInvalid, which names file and line, for a wrong one."""

@@ -68,6 +68,8 @@ class Spent:
 
     unit: str
     questions: int
+    answers: int
+    """Number of answers with a figure, which the others are of: of questions times epochs."""
     mean: float
     median: float
     most: float
@@ -103,8 +105,9 @@ class Report:
         return [cells for cells in found if cells is not None]
 
     def kinds(self) -> dict[str, int]:
-        """Count the questions that carry each tag, in alphabetical order."""
-        return dict(sorted(Counter(tag for each in self.asked for tag in each.record.question.tags).items()))
+        """Count the questions that carry each tag, in alphabetical order; one of several epochs counts once."""
+        questions = {each.record.id: each.record.question for each in self.asked}
+        return dict(sorted(Counter(tag for each in questions.values() for tag in each.tags).items()))
 
     def confusion(self) -> list[tuple[str, list[int]]]:
         """Return a row for each gold category (the last for gaps without a label), with a count for each of
@@ -119,8 +122,11 @@ class Report:
         """Return the cost in each unit that any question has a figure of."""
         found = []
         for name, unit in COSTS.items():
+            records = [each.record for each in self.asked if each.record.cells.get(name) is not None]
             if values := [cell["value"] for cell in self.cells(name)]:
-                found.append(Spent(unit, len(values), fmean(values), median(values), max(values), sum(values)))
+                questions = len({each.id for each in records})
+                figures = fmean(values), median(values), max(values), sum(values)
+                found.append(Spent(unit, questions, len(values), *figures))
         return found
 
     def as_json(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ def _blocks(report: Report) -> Iterator[str]:
         "date": f"{info.started:%Y-%m-%d %H:%M} UTC",
         "questions": f"{info.questions}{f' ({info.split})' if info.split else ''}",
         "labels": info.labels,
+        "source": info.source,
         "pages": info.pages,
     }
     yield " · ".join(f"{name} {markdown_line(value)}" for name, value in facts.items())
@@ -63,10 +64,16 @@ def _blocks(report: Report) -> Iterator[str]:
         yield "## Confidence\n\n" + _confidence(report)
     if costs := report.costs():
         rows = [
-            [each.unit, str(each.questions), *map(amount, (each.mean, each.median, each.most, each.total))]
+            [
+                each.unit,
+                str(each.questions),
+                *([str(each.answers)] if has_epochs else []),
+                *map(amount, (each.mean, each.median, each.most, each.total)),
+            ]
             for each in costs
         ]
-        yield "## Cost of a question\n\n" + _table(["", "n", "mean", "median", "most", "total"], rows)
+        head = ["", "n", *(["answers"] if has_epochs else []), "mean", "median", "most", "total"]
+        yield f"## Cost of {'an answer' if has_epochs else 'a question'}\n\n" + _table(head, rows)
     if failed := report.failed:
         reasons = [
             f"- `{each.record.name}`: {markdown_line(each.record.error or 'no reason is known')}" for each in failed

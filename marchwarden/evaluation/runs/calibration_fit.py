@@ -96,7 +96,7 @@ def calibrate(run: Run, test: Run | None = None) -> CalibrationReport:
     if len({each.right for each in forecasts}) == 1:
         what = "right" if forecasts[0].right else "wrong"
         raise EvaluationError(
-            f"all {len(forecasts)} answers of {run.folder} are {what}: nothing tells when to be sure",
+            f"all answers of {run.folder} are {what} ({len(forecasts)}): nothing tells when to be sure",
             hint="Ask more questions: marchwarden eval.",
         )
     slope, intercept = fit([(each.score, each.right) for each in forecasts])
@@ -196,9 +196,10 @@ def _tested(calibration: Calibration, run: Run, test: Run) -> BeforeAfter:
             hint="A calibration is of what answered: test it on a run of the same program.",
         )
     asked = {record.question.question for record in run.records}
-    if shared := sum(record.question.question in asked for record in test.records):
+    tested = {record.question.question for record in test.records}
+    if shared := len(asked & tested):
         raise EvaluationError(
-            f"{shared} of the {len(test.records)} questions of {test.folder} are in {run.folder} too",
+            f"{shared} of the {len(tested)} questions of {test.folder} are in {run.folder} too",
             hint="Test on other questions than those that are fitted to, such as another split.",
         )
     forecasts = forecasts_of(test)

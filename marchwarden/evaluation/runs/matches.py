@@ -69,8 +69,8 @@ class NuggetMatch:
     nugget: Nugget
     said: bool
     """True where the answer says the nugget."""
-    evidenced: bool
-    """True where a citation gives evidence for the nugget."""
+    evidenced: bool | None
+    """True where a citation gives evidence for the nugget; None where the labels name no evidence of it."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Matches:
         """Everything required, in an order that the labels alone decide."""
         vital = [(f"{each.nugget.id}: {each.nugget.text}", each) for each in self.nuggets if each.nugget.vital]
         wanted = [Wanted("nugget", name, each.said) for name, each in vital]
-        wanted += [Wanted("evidence", name, each.evidenced) for name, each in vital]
+        wanted += [Wanted("evidence", name, each.evidenced) for name, each in vital if each.evidenced is not None]
         wanted += [Wanted("gap", name, met) for name, met in _required(self.gaps)]
         wanted += [Wanted("discovery", name, met) for name, met in _required(self.discoveries)]
         wanted += [Wanted("contradiction", name, met) for name, met in _required(self.contradictions)]
@@ -142,7 +142,7 @@ def matches_of(record: Record, traces: Path) -> Matches:
     nuggets = []
     for nugget in case.question.nuggets:
         alone = _narrowed(case, {"nuggets": [nugget.model_copy(update={"vital": True})]})
-        nuggets.append(NuggetMatch(nugget, bool(_whole(nugget_recall(alone))), bool(_whole(evidence_recall(alone)))))
+        nuggets.append(NuggetMatch(nugget, bool(_whole(nugget_recall(alone))), _whole(evidence_recall(alone))))
     return Matches(
         nuggets=nuggets,
         citations=[

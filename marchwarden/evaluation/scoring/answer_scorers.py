@@ -29,11 +29,11 @@ def evidence_recall(case: Case) -> Cells | None:
     """Vital nuggets that a citation gives evidence for: it overlaps a gold quote of the nugget, or holds one of its
     accepted strings on a page that the nugget's evidence names.
 
-    Σ nuggets evidenced / Σ vital nuggets. 0: no gold evidence was found. 1: all of it.
+    Σ nuggets evidenced / Σ vital nuggets whose evidence is labelled. 0: no gold evidence was found. 1: all of it.
     """
-    vital = case.question.vital
-    evidenced = [nugget for nugget in vital if any(_supports(case, each, nugget) for each in case.citations)]
-    return _share(len(evidenced), len(vital))
+    labelled = [nugget for nugget in case.question.vital if nugget.evidence]
+    evidenced = [nugget for nugget in labelled if any(_supports(case, each, nugget) for each in case.citations)]
+    return _share(len(evidenced), len(labelled))
 
 
 def evidence_precision(case: Case) -> Cells | None:

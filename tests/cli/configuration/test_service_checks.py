@@ -36,6 +36,8 @@ def test_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
     pages = {f"{year}.md": f"In {year} we measured 14 litres of rain a week." for year in (2023, 2024)}
     corpus_of(tmp_path / "rain", pages, name="rain")
     assert told("corpora") == ("ok", "rain (2 documents)")
+    corpus_of(tmp_path / "one", {"2025.md": "In 2025 we measured 9 litres of rain a week."}, name="one")
+    assert "one (1 document)" in told("corpora")[1]
 
 
 def test_proxies_are_named_without_their_passwords(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from marchwarden.evaluation.labels.questions import load_questions
 from tests.cli.conftest import Run
+from tests.webs import article, make_web
 
 
 def test_an_answer_becomes_a_nugget_with_its_evidence(run: Run) -> None:
@@ -19,6 +20,8 @@ def test_an_answer_becomes_a_nugget_with_its_evidence(run: Run) -> None:
     )
     ran = run("eval", "init", "qa.csv", "--out", "mine.jsonl")
     assert (ran.code, ran.out) == (0, "3 questions in mine.jsonl, 1 of them without a label\n")
+    Path("all.csv").write_text("question,answer\nHow many flights?,72 flights\n")
+    assert run("eval", "init", "all.csv", "--out", "all.jsonl").out == "1 question in all.jsonl\n"
     first, second, third = load_questions(Path("mine.jsonl"))
     assert (first.id, first.nuggets[0].answers, first.quotes) == ("a-1", ["72 flights", "seventy-two"], [])
     assert (second.id, second.quotes[0].url) == ("q2", "https://x.example/")
@@ -45,6 +48,15 @@ def test_what_init_makes_is_accepted_by_check_with_a_list_of_what_is_left(run: R
     assert "q3: it has no label" in said
     assert "Still to be labelled: 4 things in 3 questions. Every label that is there holds." in said
     assert "Name those that the questions are about: --web DIR" in ran.said
+
+
+def test_the_command_that_labels_carries_the_pages_quoted_for_the_shell(run: Run, tmp_path: Path) -> None:
+    make_web(tmp_path / "my web", {"https://x.example/": article("Flights", "There were 72 flights in all.")})
+    Path("mine.jsonl").write_text('{"id": "q", "question": "How many flights?", "split": "dev"}\n')
+    given = ("--questions", "mine.jsonl", "--web", str(tmp_path / "my web"))
+    command = f"marchwarden eval label mine.jsonl --web '{tmp_path / 'my web'}'"
+    assert command in " ".join(run("eval", "--check", *given).said.split())
+    assert command in " ".join(run("eval", *given).said.split())
 
 
 @pytest.mark.parametrize(

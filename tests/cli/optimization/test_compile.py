@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 from collections.abc import Callable, Iterator
@@ -181,6 +182,7 @@ def test_a_dry_run_needs_no_key_and_asks_nobody(run: Run, file: Path) -> None:
     assert "calls, at most" in " ".join(ran.out.split())
     assert "Nothing has been spent" in ran.out
     assert "Hours are guessed" in ran.out
+    assert {len(decimals) for decimals in re.findall(r"\d\.(\d+)", ran.out)} == {2}, "hours and dollars have one form"
     body = json.loads(run(*fixed, "--json", "--token-budget", "5000").out)
     assert body["token_budget"] == 5000
     assert [each["stage"] for each in body["stages"]] == ["gaps"]

@@ -20,6 +20,7 @@ from marchwarden.evaluation.labels.label_app import LabelSession
 from marchwarden.evaluation.labels.questions import load_questions
 from marchwarden.settings import load_settings
 from marchwarden.sources.source_registry import open_tools
+from tests.corpora import corpus_of
 from tests.webs import article, make_web
 
 HOST, ORIGIN = "127.0.0.1:8123", "http://127.0.0.1:8123"
@@ -126,6 +127,38 @@ async def test_a_save_puts_one_question_into_the_file_and_says_what_does_not_hol
     wrong = json.loads(json.dumps(QUOTED).replace('["120 metres"]', '["130 metres"]'))
     (problem,) = (await save(page, wrong)).json()["problems"]
     assert (problem["is_open"], "none of its quotes holds" in problem["what"]) == (False, True)
+
+
+@pytest.mark.anyio
+async def test_a_question_counts_as_labelled_where_check_finds_nothing_left(page: Page, file: Path) -> None:
+    client, _ = page
+    bare = json.loads(json.dumps(QUOTED))
+    bare["nuggets"][0]["evidence"] = []
+    answer = (await save(page, bare)).json()
+    assert (answer["is_labelled"], [each["is_open"] for each in answer["problems"]]) == (False, [True])
+    assert (await client.get("questions")).json()["labelled"] == []
+    assert (await save(page, QUOTED)).json()["is_labelled"]
+    assert (await client.get("questions")).json()["labelled"] == ["wall"]
+    nothing = {"id": "who", "question": "Who?", "split": "dev", "tags": ["unanswerable"]}
+    assert (await save(page, nothing)).json()["is_labelled"]
+    assert (await client.get("questions")).json()["labelled"] == ["wall", "who"]
+
+
+@pytest.mark.anyio
+async def test_a_label_names_a_file_of_a_corpus_by_the_end_of_its_path(file: Path, tmp_path: Path) -> None:
+    corpus_of(tmp_path / "stock", {"wall.md": f"# The wall\n\n{FACT.replace('<b>is</b>', 'is')}\n"})
+    settings = load_settings(source="corpus", semantic=False)
+    session = LabelSession(file, settings, open_tools(settings), ORIGIN)
+    evidence = {"url": "stock/wall.md", "quote": "The wall is 120 metres"}
+    nugget = {"id": "n1", "text": "x", "answers": ["120 metres"], "evidence": [evidence]}
+    found = {"type": "new_source", "source_locator": "stock/wall.md"}
+    question = {**QUOTED, "nuggets": [nugget], "discoveries": [found]}
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(session.app()), base_url=session.url) as client:
+        assert (await save((client, session), question)).json()["problems"] == []
+        text = (await client.get("page", params={"url": "stock/wall.md"})).json()["text"]
+    await session.tools.aclose()
+    assert "The wall is 120 metres" in text
+    assert load_questions(file)[0].pages == {"stock/wall.md"}, "the file keeps the name that it was given"
 
 
 @pytest.mark.anyio

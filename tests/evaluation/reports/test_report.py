@@ -12,6 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from marchwarden.cli import app
+from marchwarden.cli.views.eval_view import runs_view
+from marchwarden.cli.views.tables import Figures
 from marchwarden.contract import DiscoveryEvent, DiscoveryType, Gap, GapCategory
 from marchwarden.errors import EvaluationError, StorageError
 from marchwarden.evaluation.labels.questions import Question
@@ -64,6 +66,26 @@ def rows(text: str, heading: str) -> list[list[str]]:
     part = text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     lines = [line for line in part.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
+
+
+def test_a_question_of_several_epochs_counts_once_and_the_source_is_named(tmp_path: Path) -> None:
+    records = [
+        a_record(question, epoch=epoch)
+        for epoch in (1, 2)
+        for question in (a_question("a"), a_question("b", tags=["numeric", "one-fact"]))
+    ]
+    run = a_run(tmp_path / "twice", records, epochs=2, asked=2, source="corpus:stock")
+    report = report_of(run)
+    text = markdown(report)
+    assert {row[0]: row[4] for row in rows(text, "Scores")}["nugget recall"] == "2"
+    assert [row[:2] for row in rows(text, "By kind")] == [["numeric", "1"], ["one-fact", "2"]]
+    assert rows(text, "Cost of an answer")[0][:3] == ["tokens", "2", "4"]
+    assert "source corpus:stock" in text.replace("\\", "")
+    assert "corpus:stock" in html(report)
+    broken_off = a_run(tmp_path / "broken-off", records[:3], epochs=2, asked=2)
+    (table,) = runs_view([run, broken_off])
+    assert isinstance(table, Figures)
+    assert [row[2] for row in table.rows] == ["2", "3 of 4 answers"]
 
 
 # Markdown

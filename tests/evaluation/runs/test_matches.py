@@ -34,7 +34,8 @@ def a_discovery(
 def test_a_nugget_is_said_by_the_answer_and_evidenced_by_a_citation() -> None:
     nuggets = [a_nugget(), a_nugget(id="n2", answers=["peppers"], evidence=[]), a_nugget(id="n3", answers=["kale"])]
     found = matches({"nuggets": nuggets}, answer="Tomatoes need sun [1].")
-    assert [(each.said, each.evidenced) for each in found.nuggets] == [(True, True), (False, False), (False, True)]
+    assert [(each.said, each.evidenced) for each in found.nuggets] == [(True, True), (False, None), (False, True)]
+    assert [each.name[:2] for each in found.wanted if each.what == "evidence"] == ["n1", "n3"]
 
 
 def test_a_citation_bears_on_the_question_or_does_not() -> None:

@@ -144,6 +144,15 @@ def test_what_counts_as_evidence(url: str, excerpt: str, evidenced: bool) -> Non
     assert of(scored)["evidence_precision"] == evidenced
 
 
+def test_evidence_recall_is_over_nuggets_whose_evidence_is_labelled() -> None:
+    bare = a_question(nuggets=[a_nugget(evidence=[])])
+    said = an_answer(("The wall is 120 metres long", a_quotation(URL, QUOTE)))
+    for result in (said, an_answer(), None):
+        assert of(case(bare, result))["evidence_recall"] is None
+    both = a_question(nuggets=[a_nugget(), a_nugget("3 metres", id="n2", evidence=[])])
+    assert figures([score(case(bare, said)), score(case(both, said))])["evidence_recall"] == 1
+
+
 def test_fidelity_is_the_share_of_citations_that_the_store_verifies() -> None:
     cited = [("The wall is long", a_quotation(URL, QUOTE))] * 4
     assert of(case(WALL, an_answer(*cited), unverified=1))["verbatim_fidelity"] == 0.75
