@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from marchwarden.errors import ConfigurationError
+from marchwarden.errors import ConfigurationError, how_to_install
 
 DOTENV = ".env"
 OWN_FILE = "~/.marchwarden/settings.env"
@@ -215,7 +215,7 @@ def _read_keyring(variable: str) -> str:
     except ImportError:
         raise ConfigurationError(
             f"{variable} is in {KEYRING}, and the library that reads it is not installed.",
-            hint='Install it: pip install "marchwarden[keyring]"',
+            hint=how_to_install("keyring"),
         ) from None
     set_again = f"Set it again: marchwarden keys set {variable}"
     try:

@@ -124,12 +124,14 @@ def require_package(name: str, purpose: str) -> None:
         raise missing_package(name, purpose)
 
 
+def how_to_install(extra: str) -> str:
+    """Return the command that brings an extra; it is run in a clone, since no package index has Marchwarden."""
+    return f"In your clone of Marchwarden: pip install -e '.[{extra}]'"
+
+
 def missing_package(name: str, purpose: str = "This") -> ConfigurationError:
     """Return the error for a package of EXTRAS that is not installed."""
-    return ConfigurationError(
-        f"{purpose} needs {name}, which is not installed.",
-        hint=f'Install it: pip install "marchwarden[{EXTRAS[name]}]"',
-    )
+    return ConfigurationError(f"{purpose} needs {name}, which is not installed.", hint=how_to_install(EXTRAS[name]))
 
 
 class BudgetExhausted(MarchwardenError):

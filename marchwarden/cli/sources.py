@@ -70,8 +70,8 @@ def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
             needed = [variable_of(need) for need in entry.needs]
             state, detail = "needs a key", f"Set {needed[0] if len(needed) == 1 else 'one of ' + ', '.join(needed)}."
         elif entry.is_named:
-            names = _names(name, settings)
-            state, detail = ("ready", ", ".join(names)) if names else ("none there", _HOW_TO_MAKE.get(name))
+            state, said = state_of_named(name, settings)
+            detail = "; ".join(said)
         elif online and entry.kind != "snapshot" and (failure := _failure(settings, name)):
             state, detail = "unreachable", failure
         yield {
@@ -84,28 +84,48 @@ def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
         }
 
 
-_HOW_TO_MAKE = {
-    "corpus": "Make one: marchwarden index FOLDER",
-    "db": "Name one in ~/.marchwarden/databases.toml, or in the file of MARCHWARDEN_DATABASES.",
-    "zim": "Put a file of https://library.kiwix.org into ~/.marchwarden/zim",
-}
+def state_of_named(kind: str, settings: Settings) -> tuple[str, list[str]]:
+    """Return the state of a source that is asked for by name, and what there is to say of it.
+
+    That begins with the names that can follow its colon. Each that can't be used is told with the reason.
+    """
+    from marchwarden.errors import ConfigurationError
+
+    how_to_make = {
+        "corpus": "Make one: marchwarden index FOLDER",
+        "db": f"Name one in {settings.databases}, or in another file that MARCHWARDEN_DATABASES names.",
+        "zim": f"Put a file of https://library.kiwix.org into {settings.zim_folder}",
+    }
+    try:
+        problems = _problems(kind, settings)
+    except ConfigurationError as error:
+        return "broken", [str(error)]
+    told = [name for name, problem in problems.items() if problem is None]
+    state = "ready" if told else "broken" if problems else "none there"
+    said = [", ".join(told)] if told else [] if problems else [how_to_make[kind]]
+    said += [f"{name} can't be used: {problem}" for name, problem in problems.items() if problem]
+    if kind == "corpus" and settings.store is not None:
+        said.append("Those that are published in the object store can be used too: marchwarden index --list")
+    return state, said
 
 
-def _names(kind: str, settings: Settings) -> list[str]:
-    """Return the names that can follow the colon of a source.
+def _problems(kind: str, settings: Settings) -> dict[str, str | None]:
+    """Return the names of a kind, each with the reason why it can't be used, or None.
 
     Raises ConfigurationError where the file of databases can't be used.
     """
     if kind == "db":
-        from marchwarden.sources.database.database_names import open_names
+        from marchwarden.sources.database.database_names import open_names, problem_of
 
-        return list(open_names(settings.databases))
-    from marchwarden.corpus.corpora import all_corpora
-    from marchwarden.sources.encyclopedia.zim_archive import zim_names
-
+        return {name: problem_of(database) for name, database in open_names(settings.databases).items()}
     if kind == "zim":
-        return zim_names(settings.zim_folder)
-    return [corpus.name for corpus in all_corpora()] if kind == "corpus" else []
+        from marchwarden.sources.encyclopedia.zim_archive import problem_of_zim, zim_names
+
+        folder = settings.zim_folder
+        return {name: problem_of_zim(folder / f"{name}.zim") for name in zim_names(folder)}
+    from marchwarden.corpus.corpora import all_corpora, problem_of_corpus
+
+    return {corpus.name: problem_of_corpus(corpus.name) for corpus in all_corpora()}
 
 
 def _failure(settings: Settings, name: str) -> str | None:

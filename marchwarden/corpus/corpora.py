@@ -88,6 +88,15 @@ def all_corpora() -> list[Corpus]:
     return [Corpus(folder.name, folder) for folder in folders if (folder / CATALOGUE).is_file()]
 
 
+def problem_of_corpus(name: str) -> str | None:
+    """Return why a corpus of this machine can't be searched; None where it can."""
+    try:
+        open_corpus(name)
+    except ConfigurationError as error:
+        return str(error)
+    return None
+
+
 def summary_of(corpus: Corpus) -> Summary:
     """Return the figures of a corpus. Raises ConfigurationError where its catalogue can't be read."""
     with Catalogue.reading(corpus.catalogue) as catalogue:

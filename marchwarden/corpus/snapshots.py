@@ -93,6 +93,11 @@ def publish_snapshot(folder: Path, store_url: str) -> Published:
     return Published(snapshot, len(records), created + store.create(snapshot, packed))
 
 
+def published_names(store_url: str) -> list[str]:
+    """Return the names of the corpora that are published in a store. Raises ConfigurationError and StorageError."""
+    return sorted({each.name.split("/")[1] for each in open_store(store_url).list("corpora")})
+
+
 def fetch_newest(folder: Path, store_url: str) -> None:
     """Fetch the newest snapshot of the corpus that belongs into a folder, unless the corpus there was indexed here.
 

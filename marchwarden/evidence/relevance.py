@@ -27,6 +27,7 @@ from marchwarden.injection.detector import drop_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import DEFAULT, Parameters, RelevanceWeights
+from marchwarden.reading.files.kinds import TABLES
 from marchwarden.reading.passages import CELL_GAP
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.ranking import coverage, guess_language, terms, terms_of
@@ -168,13 +169,16 @@ class Relevance:
     def _telling_rows(self, window: Window, aspect: Aspect) -> Window:
         """Return the rows of a file's table from the first to the last that has a word which not all of them have.
 
-        Each of them says what it says by itself, since its cells are written with the names of their columns. Any
-        other window is returned as it is, and so are rows of which none has such a word: "which is the oldest?". In
-        tables of pages the rows around the one that is named often answer (evals/reading/tables.py).
+        Each of them says what it says by itself, since its cells are written with the names of their columns, where
+        the file has names. Any other window is returned as it is, and so are rows of which none has such a word:
+        "which is the oldest?". In tables of pages the rows around the one that is named often answer
+        (evals/reading/tables.py).
         """
         rows = window.passages
         first_names = {row.text.partition(": ")[0] for row in rows if CELL_GAP in row.text and ": " in row.text}
-        if len(rows) == 1 or len(first_names) != 1 or not all(row.text.startswith((*first_names,)) for row in rows):
+        is_named = len(first_names) == 1 and all(row.text.startswith((*first_names,)) for row in rows)
+        is_of_file = self.page.page.media_type in TABLES and all(CELL_GAP in row.text for row in rows)
+        if len(rows) == 1 or not (is_named or is_of_file):
             return window
         asked = self._asked[aspect.number]
         own = [set(self.page.own[row.number]) for row in rows]

@@ -18,7 +18,7 @@ from typing import Any
 
 import dspy
 
-from marchwarden.errors import EvaluationError, ModelError, model_error
+from marchwarden.errors import EvaluationError, ModelError, how_to_install, model_error
 from marchwarden.optimization.examples.stage_example import RIGHT
 from marchwarden.optimization.spending import SERVICE, service_gone
 from marchwarden.optimization.student import ID, CandidateTracker
@@ -130,9 +130,7 @@ class Optimizer:
     def check(self) -> None:
         """Raise EvaluationError where its package is missing."""
         if self.needs and find_spec(self.needs) is None:
-            raise EvaluationError(
-                f"the optimizer {self.name} needs {self.needs}", hint="pip install 'marchwarden[compile]'"
-            )
+            raise EvaluationError(f"the optimizer {self.name} needs {self.needs}", hint=how_to_install("compile"))
 
 
 def run(optimizer: Optimizer, search: Search) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from marchwarden.environment import allows_plain_http_store, without_credentials
-from marchwarden.errors import ConfigurationError, StorageError
+from marchwarden.errors import ConfigurationError, StorageError, how_to_install
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore as Opened
@@ -91,7 +91,7 @@ class ObjectStore:
         if find_spec("obstore") is None:
             raise ConfigurationError(
                 f"{VARIABLE} needs obstore, which is not installed",
-                hint="Install it: pip install 'marchwarden[store]'",
+                hint=how_to_install("store"),
             )
         if self._scheme != "file":
             self._store  # noqa: B018  what is wrong with its settings is told now

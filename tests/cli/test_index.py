@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,36 @@ def test_a_corpus_is_watched_until_ctrl_c(run: Run, folder: Path) -> None:
     signal.signal(signal.SIGINT, before)
     assert ran.code == 130
     assert "What was read is kept." in ran.said
+
+
+def test_each_change_of_a_watched_corpus_is_published(
+    run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = tmp_path / "bucket"
+    bucket.mkdir()
+    monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{bucket}")
+
+    def changes(roots: list[Path], told: object) -> Iterator[None]:
+        """Stand in for the system's news of files: a change, one more while the store is gone, and a look without."""
+        (folder / "hens.md").write_text("There are nine hens.\n")
+        yield
+        bucket.rename(tmp_path / "away")
+        (folder / "ducks.md").write_text("There are four ducks.\n")
+        yield
+        (tmp_path / "away").rename(bucket)
+        yield
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("marchwarden.corpus.watching.changes_below", changes)
+    ran = run("index", str(folder), "--watch", "--publish", "--jobs", "1")
+    assert ran.code == 130
+    told = re.findall(r"Published \d files|Not published: MARCHWARDEN_STORE", ran.said)
+    assert told == [
+        "Published 2 files",
+        "Published 3 files",
+        "Not published: MARCHWARDEN_STORE",
+        "Published 4 files",
+    ]
 
 
 def test_nothing_to_index_is_an_exit_code_of_its_own(run: Run, tmp_path: Path) -> None:

@@ -20,11 +20,11 @@ from tests.cli.conftest import Run
 
 def test_each_source_is_listed_with_its_state_and_what_it_needs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRAVE_API_KEY", "key-0123456789")
-    listed = {each["name"]: each for each in json.loads(run("sources", "--json").out)}
-    assert listed.keys() == SOURCES.keys()
-    assert (listed["web"]["state"], listed["web"]["in_force"]) == ("ready", True)
-    assert (listed["openalex"]["state"], listed["openalex"]["needs"]) == ("needs a key", ["OPENALEX_API_KEY"])
-    assert listed["corpus"]["state"] == "none there"
+    named = {each["name"]: each for each in json.loads(run("sources", "--json").out)}
+    assert named.keys() == SOURCES.keys()
+    assert (named["web"]["state"], named["web"]["in_force"]) == ("ready", True)
+    assert (named["openalex"]["state"], named["openalex"]["needs"]) == ("needs a key", ["OPENALEX_API_KEY"])
+    assert named["corpus"]["state"] == "none there"
     shown = run("sources").out
     assert "web *" in shown
     assert "corpus:NAME" in shown
@@ -32,12 +32,51 @@ def test_each_source_is_listed_with_its_state_and_what_it_needs(run: Run, monkey
     assert "* is searched where no source is named" in shown
 
 
+def listed(run: Run, name: str) -> tuple[str, str]:
+    (found,) = (each for each in json.loads(run("sources", "--json").out) if each["name"] == name)
+    return found["state"], found["detail"]
+
+
 def test_databases_are_listed_by_their_names(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "databases.toml"
-    file.write_text('[sales]\nurl = "sqlite:sales.db"\n')
     monkeypatch.setenv("MARCHWARDEN_DATABASES", str(file))
-    listed = {each["name"]: each for each in json.loads(run("sources", "--json").out)}
-    assert (listed["db"]["state"], listed["db"]["detail"]) == ("ready", "sales")
+    file.write_text('[sales]\nurl = "sales.db"\n')
+    (tmp_path / "sales.db").write_bytes(b"")
+    assert listed(run, "db") == ("ready", "sales")
+    file.write_text('[sales]\nurl = "sales.db"\n[old]\nurl = "old.db"\n[text]\nurl = "text.duckdb"\n')
+    (tmp_path / "text.duckdb").write_text("This is no database.")
+    broken = (
+        f"old can't be used: {tmp_path}/old.db: No such file or directory; "
+        f"text can't be used: {tmp_path}/text.duckdb is no file of DuckDB"
+    )
+    assert listed(run, "db") == ("ready", f"sales; {broken}")
+    (tmp_path / "sales.db").unlink()
+    assert listed(run, "db")[0] == "broken"
+    file.write_text("[sales]")
+    assert listed(run, "db") == ("broken", f"{file}: sales has no url")
+
+
+def test_zim_files_that_are_none_are_told_and_the_folder_in_force(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MARCHWARDEN_ZIM_FOLDER", str(tmp_path / "zim"))
+    assert listed(run, "zim") == ("none there", f"Put a file of https://library.kiwix.org into {tmp_path}/zim")
+    (tmp_path / "zim").mkdir()
+    (tmp_path / "zim/mills.zim").write_text("This is no ZIM file.")
+    state, detail = listed(run, "zim")
+    assert (state, detail.partition(":")[0]) == ("broken", "mills can't be used")
+
+
+def test_corpora_of_the_object_store_are_told(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = tmp_path / "bucket/corpora/garden/20260101T000000Z-0.tar.zst"
+    snapshot.parent.mkdir(parents=True)
+    snapshot.write_bytes(b"")
+    monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{tmp_path}/bucket")
+    assert "published in the object store can be used too" in listed(run, "corpus")[1]
+    assert "Published in the object store, and can be used here too: garden." in run("index", "--list").said
+    monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{tmp_path}/gone")
+    ran = run("index", "--list")
+    assert (ran.code, "can't be listed" in ran.said) == (0, True)
 
 
 def test_every_opener_is_there() -> None:

@@ -101,3 +101,27 @@ def test_of_a_files_table_the_rows_that_a_question_names_are_quoted(question: st
     ((_, window),) = Relevance(PageTerms(page), [aspect]).best(aspect, 1)
     assert [row.text.split()[1] for row in window.passages] == quoted
     assert window.passages[0].place == f"L{2 + [row.split(',')[0] for row in rows].index(quoted[0])}"
+
+
+@pytest.mark.parametrize(
+    ("body", "question", "quoted", "place"),
+    [
+        (
+            "Name\tScore\tScore\nAda\t3\t4\nBea\t5\t6\nCid\t7\t8\n",
+            "What scores has Bea?",
+            "Name: Bea | Score: 5 | Score: 6",
+            "L3",
+        ),
+        ("Oak\tQuercus\t300\nYew\tTaxus\t1200\nFir\tAbies\t400\n", "How old is a yew?", "Yew | Taxus | 1200", "L2"),
+        # No names of columns: the row below holds no value.
+        ("red\tred\tblue\ngreen\tred\twhite\nblack\tpink\tgrey\n", "Is it pink?", "black | pink | grey", "L3"),
+    ],
+)
+def test_rows_of_a_file_are_quoted_one_by_one_without_names_and_with_the_same_twice(
+    body: str, question: str, quoted: str, place: str
+) -> None:
+    page = read_page(body.encode(), url="/home/ada/table.tsv", content_type="text/tab-separated-values")
+    assert isinstance(page, Page)
+    aspect = Aspect(number=1, text=question)
+    ((_, window),) = Relevance(PageTerms(page), [aspect]).best(aspect, 1)
+    assert [(row.text, row.place) for row in window.passages] == [(quoted, place)]

@@ -174,7 +174,7 @@ def unset(name: Name) -> None:
     from marchwarden.cli.configuration.config_file import config_file, read_config_file, write_setting
     from marchwarden.cli.views import console
     from marchwarden.environment import variable_of
-    from marchwarden.errors import ConfigurationError
+    from marchwarden.errors import ConfigurationError, how_to_install
 
     field = field_of_key(name)
     found = read_config_file().get(field)
@@ -184,7 +184,7 @@ def unset(name: Name) -> None:
         if not _has_keyring():
             raise ConfigurationError(
                 f"{field} is in the system's keyring, which is not there now.",
-                hint='Is the library installed? pip install "marchwarden[keyring]"',
+                hint=f"Is the library installed? {how_to_install('keyring')}",
             )
         _store(variable_of(field), None)
     write_setting(field, None)

@@ -24,10 +24,12 @@ _MAX_SKEW_S = 120.0
 
 
 def surroundings_checks(settings: Settings) -> Iterator[Check]:
-    """Check origins of settings, sources, corpora and proxies, without a network."""
+    """Check origins of settings, sources, corpora, databases, ZIM files and proxies, without a network."""
     yield _origins()
     yield _sources(settings)
     yield _all_corpora()
+    yield _named("databases", "db", settings)
+    yield _named("ZIM files", "zim", settings)
     yield _proxies()
 
 
@@ -74,6 +76,16 @@ def _all_corpora() -> Check:
         except MarchwardenError as error:
             return Check("corpora", "note", str(error), error.hint)
     return Check("corpora", "ok", ", ".join(said) or "none; marchwarden index FOLDER makes one")
+
+
+def _named(name: str, kind: str, settings: Settings) -> Check:
+    """List the databases or ZIM files, and those that can't be used with the reason."""
+    from marchwarden.cli.sources import state_of_named
+
+    state, said = state_of_named(kind, settings)
+    if state == "none there":
+        return Check(name, "ok", f"none. {said[0]}")
+    return Check(name, "note" if len(said) > 1 or state == "broken" else "ok", "; ".join(said))
 
 
 def _proxies() -> Check:

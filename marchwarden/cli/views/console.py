@@ -111,7 +111,7 @@ def checks(found: Sequence[Check]) -> None:
 
 def sources(listed: Sequence[Mapping[str, Any]]) -> None:
     """Print the sources of `marchwarden sources`: `*` marks those that are searched where none is named."""
-    styles = {"ready": "green", "unreachable": "bold red"}
+    styles = {"ready": "green", "unreachable": "bold red", "broken": "bold red"}
     grid = Table.grid(padding=(0, 2))
     for _ in range(2):
         grid.add_column(no_wrap=True)

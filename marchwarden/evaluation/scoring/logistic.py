@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from marchwarden.errors import EvaluationError
+from marchwarden.errors import EvaluationError, how_to_install
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +23,7 @@ _FLAT = 1e-9
 def check_installed(extra: str = "evaluate") -> None:
     """Raises EvaluationError, which names the extra to install, where scikit-learn is missing."""
     if find_spec("sklearn") is None:
-        raise EvaluationError("fitting needs scikit-learn", hint=f"pip install 'marchwarden[{extra}]'")
+        raise EvaluationError("fitting needs scikit-learn", hint=how_to_install(extra))
 
 
 def fit_logistic(

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from marchwarden import __version__
-from marchwarden.errors import EvaluationError
+from marchwarden.errors import EvaluationError, how_to_install
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.runs.calibration_fit import LEAST, fit
 from marchwarden.evaluation.runs.run import fingerprint, labels_fingerprint, pages_fingerprint
@@ -192,7 +192,7 @@ async def compile_parameters(
 def check_packages() -> None:
     """Raise EvaluationError where a package of the extra `compile` is missing."""
     if find_spec("optuna") is None:
-        raise EvaluationError("the search for parameters needs optuna", hint="pip install 'marchwarden[compile]'")
+        raise EvaluationError("the search for parameters needs optuna", hint=how_to_install("compile"))
     check_installed("compile")
 
 

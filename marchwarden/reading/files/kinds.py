@@ -25,6 +25,8 @@ PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentatio
 ODT = "application/vnd.oasis.opendocument.text"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 ODP = "application/vnd.oasis.opendocument.presentation"
+TABLES = frozenset({CSV, TSV, XLSX, ODS})
+"""Kinds that hold rows of tables alone."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from marchwarden.errors import ConfigurationError
+from marchwarden.errors import ConfigurationError, how_to_install
 from marchwarden.server.service import EXCHANGE, CallRecord, Exchange, Service
 from marchwarden.settings import Settings
 from marchwarden.text.redaction import Redactor, secrets_of
@@ -37,7 +37,7 @@ class Metrics:
         try:
             from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
         except ImportError as error:
-            raise ConfigurationError("metrics need prometheus-client", hint="Install marchwarden[serve].") from error
+            raise ConfigurationError("metrics need prometheus-client", hint=how_to_install("serve")) from error
         self._registry = CollectorRegistry()
         own: dict[str, Any] = {"registry": self._registry, "namespace": "marchwarden"}
         self._calls = Counter("calls", "Calls that ended, by outcome.", ["outcome"], **own)
@@ -65,7 +65,7 @@ class Metrics:
 
 
 async def no_metrics(request: Request) -> Response:
-    return PlainTextResponse("Metrics need prometheus-client: install marchwarden[serve].", 501)
+    return PlainTextResponse(f"Metrics need prometheus-client. {how_to_install('serve')}", 501)
 
 
 class JsonLog:

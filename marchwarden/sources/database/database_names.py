@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -61,6 +62,32 @@ def open_name(file: Path, name: str) -> Database:
         there = f"There is: {', '.join(named)}." if named else f"For example:\n{_EXAMPLE}"
         raise ConfigurationError(f"{file} names no database {name}", hint=there)
     return named[name]
+
+
+# For each engine of files, the place and bytes of its signature; an empty file is an empty database of SQLite.
+_SIGNATURES: dict[Engine, tuple[int, bytes]] = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}
+_PACKAGES: dict[Engine, str] = {"duckdb": "duckdb", "files": "duckdb", "postgres": "psycopg"}
+
+
+def problem_of(database: Database) -> str | None:
+    """Return why a database can't be read, as far as its file tells; None where nothing tells so.
+
+    No database is opened, and no server is asked.
+    """
+    package = _PACKAGES.get(database.engine)
+    if package and find_spec(package) is None:
+        return f"it needs {package}, of the extra database"
+    if database.engine not in _SIGNATURES:
+        return None
+    at, signature = _SIGNATURES[database.engine]
+    try:
+        with Path(database.target).open("rb") as file:
+            head = file.read(at + len(signature))
+    except OSError as error:
+        return f"{database.target}: {error.strerror or error}"
+    if head[at:] == signature or (not head and database.engine == "sqlite"):
+        return None
+    return f"{database.target} is no file of {'SQLite' if database.engine == 'sqlite' else 'DuckDB'}"
 
 
 def _database(name: str, entry: Any, file: Path) -> Database:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from marchwarden.errors import ConfigurationError
+from marchwarden.errors import ConfigurationError, how_to_install
 from marchwarden.sources.tools import Tools
 
 if TYPE_CHECKING:
@@ -17,9 +17,7 @@ def open_database(opening: Opening, name: str) -> Tools:
         from marchwarden.sources.database.database_names import open_name
         from marchwarden.sources.database.database_search import DatabaseReader, DatabaseSearch
     except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"Databases need a package: {error}", hint="pip install 'marchwarden[database]'"
-        ) from None
+        raise ConfigurationError(f"Databases need a package: {error}", hint=how_to_install("database")) from None
 
     reader = DatabaseReader(open_name(opening.settings.databases, name), seconds=opening.settings.fetch_timeout)
     search = DatabaseSearch(reader)

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from marchwarden.errors import ConfigurationError
+from marchwarden.errors import ConfigurationError, how_to_install
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.sources.database.database_names import Database
 from marchwarden.sources.database.schema import Schema
@@ -96,7 +96,5 @@ async def _run(job: Mapping[str, Any]) -> dict[str, Any] | Failure:
     if any(sign in text for sign in ("interrupted", "statement timeout", "canceling statement")):
         return Failure(FailureKind.TIMEOUT, f"the database took more than {seconds:.3g} seconds")
     if "No module named" in text:
-        raise ConfigurationError(
-            f"{job['engine']} needs a package: {text}", hint="pip install 'marchwarden[database]'"
-        )
+        raise ConfigurationError(f"{job['engine']} needs a package: {text}", hint=how_to_install("database"))
     return Failure(FailureKind.BAD_REQUEST if job["do"] == "select" else FailureKind.SERVICE_DOWN, text)

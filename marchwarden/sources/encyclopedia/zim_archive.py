@@ -53,6 +53,15 @@ def zim_names(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.zim")) if folder.is_dir() else []
 
 
+def problem_of_zim(path: Path) -> str | None:
+    """Return why a ZIM file can't be searched; None where it can."""
+    try:
+        ZimFile(path)
+    except ConfigurationError as error:
+        return str(error)
+    return None
+
+
 def zim_path(folder: Path, name: str) -> Path:
     """Return `NAME.zim`, or the last of the files whose names begin so: `wikipedia_en_all` is the newest of them.
 

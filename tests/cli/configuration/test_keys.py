@@ -124,7 +124,7 @@ def test_a_keyring_that_is_locked_gone_or_empty_is_told(
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(ConfigurationError) as caught:
         load_settings()
-    assert "marchwarden[keyring]" in (caught.value.hint or "")
+    assert ".[keyring]" in (caught.value.hint or "")
 
 
 @pytest.mark.usefixtures("_no_keyring")

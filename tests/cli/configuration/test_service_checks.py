@@ -40,6 +40,21 @@ def test_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
     assert "one (1 document)" in told("corpora")[1]
 
 
+def test_databases_and_zim_files_are_named_and_those_that_are_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MARCHWARDEN_ZIM_FOLDER", str(tmp_path))
+    monkeypatch.setenv("MARCHWARDEN_DATABASES", str(tmp_path / "databases.toml"))
+    for name in ("databases", "ZIM files"):
+        state, detail = told(name)
+        assert (state, detail[:5], str(tmp_path) in detail) == ("ok", "none.", True)
+    (tmp_path / "databases.toml").write_text('[sales]\nurl = "sales.db"\n')
+    (tmp_path / "mills.zim").write_text("This is no ZIM file.")
+    assert told("databases") == ("note", f"sales can't be used: {tmp_path}/sales.db: No such file or directory")
+    state, detail = told("ZIM files")
+    assert (state, detail.partition(":")[0]) == ("note", "mills can't be used")
+
+
 def test_proxies_are_named_without_their_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http", "https", "all", "no"):
         monkeypatch.delenv(f"{name}_proxy", raising=False)

@@ -103,5 +103,5 @@ def test_without_scikit_learn_it_says_what_to_install_and_writes_nothing(
     ran = run("calibrate", str(dev), "--out", str(tmp_path / "kept"))
     assert ran.code == 1
     assert "fitting needs scikit-learn" in ran.said
-    assert "pip install 'marchwarden[evaluate]'" in ran.said
+    assert "pip install -e '.[evaluate]'" in ran.said
     assert not (tmp_path / "kept").exists()

@@ -40,10 +40,10 @@ def table_blocks(
         if not filled:
             continue
         if waiting is not None:
-            if filled > 1:
+            if filled > 1 and (has_names or _are_distinct(waiting) or any(map(_VALUE.fullmatch, texts))):
                 names = waiting
                 yield Block("row", _joined(names), shown=False)
-            else:  # names need a row below that they name
+            else:  # names need a row below that they name, and one with a value where two are the same
                 yield _row(waiting, (), title)
             waiting = None
         if filled == 1:
@@ -67,7 +67,12 @@ def _are_names(texts: Sequence[str]) -> bool:
     filled = [text for text in texts if text]
     values = [text for text in filled if _VALUE.fullmatch(text)]
     is_told = all(map(_YEAR.fullmatch, values)) and len(values) < len(filled)
-    return is_told and len(set(filled)) == len(filled)
+    return is_told and len(set(filled)) > 1
+
+
+def _are_distinct(texts: Sequence[str]) -> bool:
+    filled = [text for text in texts if text]
+    return len(set(filled)) == len(filled)
 
 
 def _row(texts: Sequence[str], names: Sequence[str], title: str) -> Block:
