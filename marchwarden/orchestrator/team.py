@@ -148,6 +148,8 @@ def _target(server: _Server) -> Any:
         return streamable_http_client(
             server.url, http_client=httpx2.AsyncClient(headers=server.headers, timeout=None)
         )
+    if server.cwd and not Path(server.cwd).is_dir():
+        raise OSError(f"there is no folder {server.cwd}")
     from mcp import StdioServerParameters
 
     return StdioServerParameters(
