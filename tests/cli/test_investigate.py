@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,13 @@ def test_a_team_file_that_is_not_there_is_wrong_usage(command: tuple[str, ...], 
     ran = run(*command, "--team", "nope.json")
     assert ran.code == 2
     assert "nope.json can't be read: No such file or directory" in ran.said
+
+
+def test_a_researcher_that_was_never_reached_has_no_trace_to_replay(run: Run, tmp_path: Path) -> None:
+    team = tmp_path / "team.json"
+    team.write_text(json.dumps({"mcpServers": {"a": {"url": "http://127.0.0.1:1/mcp"}}}))
+    ran = run("investigate", QUESTION, "--team", str(team))
+    assert ran.code == 3
+    (trace,) = (tmp_path / "traces").glob("*.jsonl")
+    assert [line.split()[-1] for line in ran.out.splitlines() if "marchwarden replay" in line] == [trace.stem[:8]]
+    assert "lost · 0 tokens" in ran.out
