@@ -80,7 +80,7 @@ async def investigate(
     """
     from marchwarden.orchestrator.investigator import TOKENS
     from marchwarden.orchestrator.investigator_call import run_investigation
-    from marchwarden.orchestrator.team import own_team, read_team
+    from marchwarden.orchestrator.team import checked_own_team, read_team
 
     chosen = settings_of(settings)
     if team is None:
@@ -88,7 +88,7 @@ async def investigate(
     request = request_of(question, context, depth, constraints or {"token_budget": TOKENS})
     return await run_investigation(
         request,
-        read_team(team) if team else own_team(chosen),
+        read_team(team) if team else await checked_own_team(chosen),
         chosen,
         trace_id=resume or str(uuid4()),
         seconds=seconds,

@@ -28,6 +28,7 @@ from marchwarden.programs.keeping import kept_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import Settings, settings_of
 from marchwarden.sharing.publication import publishing
+from marchwarden.sources.reachability import with_reachable_sources
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.sources.tools import Reader, SearchProvider
 from marchwarden.stages.registry import STAGES, predictors_in_force, program_in_force
@@ -115,25 +116,25 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         to the token budget as strictly.
         """
         request = request_of(question, context, depth, constraints)
-        shared = self.shared
-        if shared.call is not None:
-            return await self._answer(request, shared.call)
-        budget = Budget(request.constraints, shared.settings.seconds_for(request.depth))
+        if self.shared.call is not None:
+            return await self._answer(request, self.shared.settings, self.shared.call)
+        settings = await asyncio.to_thread(with_reachable_sources, self.shared.settings)
+        budget = Budget(request.constraints, settings.seconds_for(request.depth))
         trace_id = str(uuid4())
-        async with publishing(shared.settings, trace_id):
+        async with publishing(settings, trace_id):
             with (
                 TraceWriter(
-                    shared.settings.traces,
+                    settings.traces,
                     trace_id,
-                    secrets=secrets_of(shared.settings),
-                    signing_key=shared.settings.signing_key,
+                    secrets=secrets_of(settings),
+                    signing_key=settings.signing_key,
                 ) as writer,
                 recorded_end(writer, trace_id, request.question),
             ):
-                return await self._answer(request, CallContext(budget, writer, trace_id))
+                return await self._answer(request, settings, CallContext(budget, writer, trace_id))
 
-    async def _answer(self, request: ResearchRequest, context: CallContext) -> dspy.Prediction:
-        settings, given = self.shared.settings, context.replacements
+    async def _answer(self, request: ResearchRequest, settings: Settings, context: CallContext) -> dspy.Prediction:
+        given = context.replacements
         program = given.program if given else self._program()
         parameters = given.parameters if given else (program.parameters if program else None) or DEFAULT
         tools = given.tools if given else open_tools(settings)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from marchwarden.cli import options
-from marchwarden.cli.ask import INTERRUPTED, NOTHING_FOUND, deliver, request_from
+from marchwarden.cli.ask import INTERRUPTED, NOTHING_FOUND, deliver, request_from, sources_in_force
 from marchwarden.cli.configuration.completion import complete_model, complete_trace
 from marchwarden.cli.library.stored_traces import tell_unpublished
 
@@ -102,22 +102,26 @@ def command(
         options.check_output(output, "--output", ENDINGS, force=force)
     if team is not None and source is not None:
         raise typer.BadParameter("--source can't go with --team: its servers have sources of their own")
+    if team is not None:
+        options.check_input(team, "--team")
     if resume is not None:
         fixed = {"QUESTION": question, "--context": context, "--budget": budget}
         if named := [option for option, value in fixed.items() if value is not None]:
             raise typer.BadParameter(f"{' and '.join(named)} can't go with --resume: the earlier one's are taken")
+    import anyio
+
     from marchwarden.cli.client.frozen_web_note import frozen_web_note
     from marchwarden.cli.views import console
-    from marchwarden.orchestrator.team import own_team, read_team
+    from marchwarden.orchestrator.team import checked_own_team, read_team
     from marchwarden.settings import load_settings
     from marchwarden.sources.reachability import with_reachable_sources
 
-    settings, note = load_settings(model=model, source=source), None
+    settings, note = load_settings(model=model, source=sources_in_force(source, None)), None
     if team is None:
         given, settings = settings, with_reachable_sources(settings)
         note = frozen_web_note(given, settings)
     settings.require_model()
-    chosen = read_team(team) if team else own_team(settings)
+    chosen = read_team(team) if team else anyio.run(checked_own_team, settings)
     trace_id = None
     if resume is not None:
         trace_id, request = _begun(resume)

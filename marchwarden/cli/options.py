@@ -73,6 +73,14 @@ def scheduler(cluster: str | None) -> str | None:
         raise typer.BadParameter(f"--cluster: {error}") from None
 
 
+def check_input(path: Path, option: str) -> None:
+    """Raise a usage error for a file that can't be read."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise typer.BadParameter(f"{option} {path} can't be read: {error.strerror or error}") from None
+
+
 def check_output(path: Path, option: str, endings: tuple[str, ...], *, force: bool) -> None:
     """Raise a usage error for a file that can't be written, has none of the endings, or is there without `force`."""
     if path.is_dir():

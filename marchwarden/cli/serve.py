@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from marchwarden.cli import options
+from marchwarden.cli.ask import sources_in_force
 from marchwarden.cli.configuration.completion import complete_model
 
 EPILOGUE = """Examples:
@@ -59,11 +60,14 @@ def command(
         raise typer.BadParameter(f"{' and '.join(given)} can't go with stdio; add --transport http")
     if team is not None and (source is not None or web is not None):
         raise typer.BadParameter("--team can't go with --source or --web: its servers have sources of their own")
+    if team is not None:
+        options.check_input(team, "--team")
+    named = sources_in_force(source, None)
     from marchwarden.settings import Settings, load_settings
     from marchwarden.sources.reachability import with_reachable_sources
 
     def read_settings() -> Settings:
-        return with_reachable_sources(load_settings(model=model, source=source, web=web))
+        return with_reachable_sources(load_settings(model=model, source=named, web=web))
 
     settings = read_settings()
 

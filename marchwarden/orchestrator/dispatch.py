@@ -1,7 +1,7 @@
 """Rihlas on their way: asked side by side within the budget, settled by what they report, their quotes verified.
 
-What a rihla spends is reserved before it is sent, and a lost one costs all of that. What is asked next is decided
-elsewhere (next_steps.py).
+What a rihla spends is reserved before it is sent, and a lost one that may have begun costs all of that. What is asked
+next is decided elsewhere (next_steps.py).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Dispatcher:
         """Send one rihla, settle what it cost, and verify what it brought."""
         past = self._journal.rihlas.get(rihla.number)
         if past is not None and past.is_over:
-            rihla.result, rihla.lost = past.result, past.lost
+            rihla.result, rihla.lost, rihla.final = past.result, past.lost, past.final
             rihla.charged = self._budget.commit(held, past.charged)
         else:
             await self._ask(rihla, held, worth, past.attempts if past else 0)
@@ -158,7 +158,8 @@ class Dispatcher:
             self._settle(rihla, held, reply, recorded=was_sent)
 
     def _settle(self, rihla: Rihla, held: Reservation, reply: Reply, *, recorded: bool) -> None:
-        """Charge a rihla for what it says that it used, never more than was reserved; a lost one for all of that."""
+        """Charge a rihla for what it says that it used, never more than was reserved; a lost one for all of that
+        where it may have begun."""
         result = reply.result
         charge = min(result.cost_metadata.tokens_used, held.tokens) if result else held.tokens * reply.sent
         rihla.charged = self._budget.commit(held, charge)
@@ -171,9 +172,9 @@ class Dispatcher:
             "duration_sec": round(reply.seconds, 3),
         }
         if result is None:
-            rihla.lost = reply.reason or "no result came"
+            rihla.lost, rihla.final = reply.reason or "no result came", reply.final
             if recorded:
-                self._recorder.record(events.Lost(sent=reply.sent, decision=rihla.lost, **told))
+                self._recorder.record(events.Lost(sent=reply.sent, final=reply.final, decision=rihla.lost, **told))
             self._tell(rihla.number, f"lost: {rihla.lost}")
             return
         rihla.result = result

@@ -21,6 +21,7 @@ class Past:
     result: ResearchResult | None = None
     lost: str | None = None
     sent: bool = True
+    final: bool = False
     charged: int = 0
 
     @property
@@ -91,7 +92,8 @@ def fold(trace: Trace, store: Store) -> Journal:
                 past.lost = "its result is damaged or missing in the store"
         elif isinstance(event, Lost):
             past = journal.rihlas[event.rihla]
-            past.charged, past.sent, past.lost = event.charged_tokens, event.sent, event.decision
+            past.charged, past.lost = event.charged_tokens, event.decision
+            past.sent, past.final = event.sent, event.final
         elif isinstance(event, Fetched):
             journal.recorded.add((event.final_url, str(event.text_hash)))
         elif isinstance(event, Extracted):

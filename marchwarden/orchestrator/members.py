@@ -9,10 +9,11 @@ from __future__ import annotations
 import base64
 import binascii
 import logging
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import anyio
@@ -30,6 +31,10 @@ SILENCE_S = 60.0
 READ_S = 30.0
 # Times that a server is started again after it died.
 RESTARTS = 1
+# Codes of JSON-RPC for calls that no server begins: invalid params, no such method.
+_NOT_TAKEN = (-32602, -32601)
+# Line with which a Marchwarden names the trace of a call that it had begun.
+_TRACE_LINE = re.compile(r"^.*trace://[0-9a-f-]{36}.*$\n?", re.MULTILINE)
 # Characters of a reason that a server gives. A guess.
 _REASON_CHARS = 300
 
@@ -62,6 +67,8 @@ class Reply:
     reason: str = ""
     sent: bool = True
     """False where the question never left, or was not taken: nothing can have been spent."""
+    final: bool = False
+    """True where the same question would meet the same end: a refusal, or a program that is not there."""
     repeated: bool = False
     """True where the server had run the call before, and returned what came of it."""
     seconds: float = 0.0
@@ -91,7 +98,9 @@ class McpMember:
         self._client: Any = None
         self._known: set[str] = set()
         """Names of the constraints that the server knows."""
-        self._reason = "it was not started"
+        self._reason = "it could not be reached: it was not started"
+        self._is_missing = False
+        """True where its program is not there, so that it can't be started again."""
         self._starts_left = 1 + RESTARTS
         self._is_starting = False
         """True while a connection is being made."""
@@ -110,11 +119,18 @@ class McpMember:
                 await self._connected()
             except Exception as error:
                 leaf = _first_leaf(error)
-                self._reason = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
+                if isinstance(leaf, FileNotFoundError) and leaf.filename:
+                    self._is_missing, self._starts_left = True, 0
+                    missing = plain_line(str(leaf.filename), _REASON_CHARS)
+                    self._reason = f"{missing} could not be started: there is no such program"
+                else:
+                    said = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
+                    self._reason = f"it could not be reached: {said.rstrip('.')}"
                 logger.debug("the researcher %s is gone", self.name, exc_info=True)
             self._client, self._is_starting = None, False
             self._tell_change()
-        self._reason += ", and it was started again before"
+        if not self._is_missing:
+            self._reason += ", and it was started again before"
 
     async def _connected(self) -> None:
         from mcp import Client
@@ -132,7 +148,7 @@ class McpMember:
                 self._tell_change()
                 await self._broken.wait()
         if connecting.cancelled_caught:
-            self._reason = f"it was not there within {CONNECT_S:.0f} s"
+            self._reason = f"it could not be reached: it was not there within {CONNECT_S:.0f} s"
 
     def _give_up(self, client: Any) -> None:
         """Let go of a connection that is of no more use; whoever asks next waits for another."""
@@ -158,7 +174,7 @@ class McpMember:
         began = time.monotonic()
         client = await self._open()
         if client is None:
-            return Reply(reason=f"it could not be reached: {self._reason}", sent=False)
+            return Reply(reason=self._reason, sent=False, final=self._is_missing)
         reply = Reply(reason="it died while it was asked")
         newest = 0.0
 
@@ -189,21 +205,18 @@ class McpMember:
                 except Exception as error:  # whatever a server sends is its own loss
                     leaf = _first_leaf(error)
                     text = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
-                    taken = getattr(leaf, "code", None) not in (SERVER_BUSY, ALLOWANCE_SPENT)
-                    reply = Reply(reason=f"the call failed: {text}" if taken else f"it refused: {text}", sent=taken)
+                    code = getattr(leaf, "code", None)
+                    final = code in (ALLOWANCE_SPENT, *_NOT_TAKEN)
+                    taken = not final and code != SERVER_BUSY
+                    reason = f"the call failed: {text}" if taken else f"it refused: {text}"
+                    reply = Reply(reason=reason, sent=taken, final=final)
                     if _is_closed(leaf):
                         self._give_up(client)
                 group.cancel_scope.cancel()
         if patience.cancelled_caught:
             reply = Reply(reason=f"it was silent for {self._silence_s:.0f} s")
             self._give_up(client)
-        return Reply(
-            result=reply.result,
-            reason=reply.reason,
-            sent=reply.sent,
-            repeated=reply.repeated,
-            seconds=time.monotonic() - began,
-        )
+        return replace(reply, seconds=time.monotonic() - began)
 
     async def read(self, uri: str) -> bytes | None:
         client = await self._open()
@@ -228,14 +241,22 @@ def _read_reply(answer: Any) -> Reply:
     from pydantic import ValidationError
 
     if answer.is_error:
-        said = " ".join(block.text for block in answer.content if block.type == "text")
-        return Reply(reason=f"it refused: {plain_line(said, _REASON_CHARS) or 'without a word'}")
+        text = "\n".join(block.text for block in answer.content if block.type == "text")
+        began = _TRACE_LINE.search(text) is not None
+        said = plain_line(_sentences(_TRACE_LINE.sub("", text)), _REASON_CHARS) or "without a word"
+        return Reply(reason=f"{'the call failed' if began else 'it refused'}: {said}", sent=began, final=not began)
     try:
         result = ResearchResult.model_validate(answer.structured_content)
     except ValidationError as error:
         return Reply(reason=f"its result breaks the contract ({error.error_count()} faults)")
     meta = answer.meta or {}
     return Reply(result=result, repeated=meta.get(REPEATED_META) is True)
+
+
+def _sentences(text: str) -> str:
+    """Return the lines of an error and its hint as sentences on one line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(line if line.endswith((".", "!", "?", ":")) else f"{line}." for line in lines)
 
 
 def _constraints_of(schema: dict[str, Any]) -> set[str]:

@@ -225,7 +225,11 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
             )
             if rihla.lost and not retried:
                 topic = f"the researcher {step.researcher}"
-                gap = Gap(topic=topic, category=GapCategory.ACCESS_DENIED, detail=f"No result came: {rihla.lost}.")
+                gap = Gap(
+                    topic=topic,
+                    category=GapCategory.ACCESS_DENIED,
+                    detail=f"No result came: {rihla.lost.rstrip('.')}.",
+                )
                 ledger.reported.append(ReportedGap(aspect=0, researcher=step.researcher, gap=gap))
             continue
         if step.origin in ("open_question", "tie_break", "discovery"):

@@ -101,6 +101,8 @@ class Rihla:
     result: ResearchResult | None = None
     lost: str | None = None
     """Reason for which no result came; None where one came, or is still awaited."""
+    final: bool = False
+    """True where it is lost, and would be lost again."""
     charged: int = 0
     is_taken: bool = False
     """True once what it quotes was verified."""
@@ -156,7 +158,7 @@ def follow_ups(
     result, step = rihla.result, rihla.step
     after: dict[str, Any] = {"parent": rihla.number, "generation": step.generation + 1, "context": context}
     if result is None:
-        if rihla.lost and step.origin != "retry":
+        if rihla.lost and not rihla.final and step.origin != "retry":
             yield Step(
                 step.researcher, step.question, "retry", step.aspect, "It was lost before.", PRIOR_RETRY,
                 depth=step.depth, constraints=step.constraints, **after,

@@ -20,7 +20,7 @@ from marchwarden.errors import ConfigurationError, InvalidRequest
 from marchwarden.orchestrator.members import McpMember, Member
 from marchwarden.settings import Settings
 from marchwarden.source_table import GROUPS, SOURCES
-from marchwarden.sources.source_registry import ready_members
+from marchwarden.sources.source_registry import open_tools, ready_members
 
 # What only a specialist has: such a researcher is asked first where a sub-question asks for it.
 SPECIALITIES = frozenset({"academic", "arxiv", "database", "legal"})
@@ -148,6 +148,8 @@ def _target(server: _Server) -> Any:
         return streamable_http_client(
             server.url, http_client=httpx2.AsyncClient(headers=server.headers, timeout=None)
         )
+    if server.cwd and not Path(server.cwd).is_dir():
+        raise OSError(f"there is no folder {server.cwd}")
     from mcp import StdioServerParameters
 
     return StdioServerParameters(
@@ -172,6 +174,12 @@ def own_team(settings: Settings) -> Team:
         )
 
     return Team(tuple(member(source) for source in ready_sources(settings)))
+
+
+async def checked_own_team(settings: Settings) -> Team:
+    """Return own_team. Raises ConfigurationError where one of its sources can't be opened: a corpus is missing."""
+    await open_tools(settings).aclose()
+    return own_team(settings)
 
 
 def ready_sources(settings: Settings) -> Sequence[str]:

@@ -141,7 +141,9 @@ class Lost(_Event):
     call_id: str
     researcher: str
     sent: bool
-    """False where the researcher was never asked; then nothing is charged."""
+    """False where the researcher was never asked, or refused; then nothing is charged."""
+    final: bool = False
+    """True where the same question would meet the same end, and is not asked again."""
     charged_tokens: int
     tokens_used: int
     duration_sec: float

@@ -22,6 +22,7 @@ from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import Reply, ScriptedEngine
 from marchwarden.settings import Settings
+from marchwarden.sources import reachability
 from marchwarden.stages.registry import STAGES
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Recorder
@@ -75,6 +76,16 @@ def test_a_question_gets_a_prediction_with_the_result_and_what_it_rests_on() -> 
     )
     assert {source.locator for source in found.ledger.sources} == set(PAGES)
     assert verify(result, trace_of(found), Store(settings().store_folder)) == []
+
+
+def test_without_a_network_the_frozen_web_answers_as_in_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MARCHWARDEN_OFFLINE")
+    monkeypatch.setattr(reachability, "HOSTS", (("127.0.0.1", 1),))
+    web = make_web(Path.cwd() / "web", PAGES)
+    monkeypatch.setattr("marchwarden.settings.shipped", lambda name: web)  # the shipped one takes 15 s to index
+    found = researcher(source=None, web=None)[0](question=QUESTION)
+    assert {source.locator for source in found.ledger.sources} == set(PAGES)
+    assert [event.source for _, _, event in trace_of(found).events if event.action == "start"] == ["snapshot"]
 
 
 @pytest.mark.anyio

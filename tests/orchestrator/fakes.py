@@ -40,10 +40,11 @@ QUESTION = "When was the Halden Bridge built, and who paid for it?"
 TRACE_ID = "11111111-2222-4333-8444-555555555555"
 
 # What a fake can do when it is asked.
-HONEST, NOTHING, GREEDY, DIES, ABSENT, HANGS, INVALID, INVENTS, MISQUOTES, NO_TRACE, RAISES = (
-    "honest", "nothing", "greedy", "dies", "absent", "hangs", "invalid", "invents", "misquotes", "no_trace", "raises",
+HONEST, NOTHING, GREEDY, DIES, ABSENT, REFUSES, HANGS, INVALID, INVENTS, MISQUOTES, NO_TRACE, RAISES = (
+    "honest", "nothing", "greedy", "dies", "absent", "refuses", "hangs", "invalid", "invents", "misquotes",
+    "no_trace", "raises",
 )  # fmt: skip
-MODES = (HONEST, NOTHING, GREEDY, DIES, ABSENT, HANGS, INVALID, INVENTS, MISQUOTES, NO_TRACE, RAISES)
+MODES = (HONEST, NOTHING, GREEDY, DIES, ABSENT, REFUSES, HANGS, INVALID, INVENTS, MISQUOTES, NO_TRACE, RAISES)
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class FakeMember:
                 return Reply(reason="it died while it was asked")
             case "absent":
                 return Reply(reason="it could not be reached", sent=False)
+            case "refuses":
+                return Reply(reason="it refused: there is no key.", sent=False, final=True)
             case "hangs":
                 await anyio.sleep_forever()
             case "invalid":

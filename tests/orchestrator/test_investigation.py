@@ -35,6 +35,7 @@ from tests.orchestrator.fakes import (
     NO_TRACE,
     PAID,
     QUESTION,
+    REFUSES,
     TRACE_ID,
     Script,
     events_of,
@@ -108,6 +109,16 @@ async def test_a_researcher_that_was_never_reached_costs_nothing(tmp_path: Path)
     assert result.cost_metadata.tokens_used == 0
     assert {event.sent for event in events_of(trace, Lost)} == {False}
     assert any("absent" in gap.topic for gap in result.gaps)
+
+
+async def test_one_that_refuses_costs_nothing_and_is_not_asked_again(tmp_path: Path) -> None:
+    refusing, one = member("refusing", tmp_path, Script(REFUSES))
+    result, trace = await investigate([one], tmp_path)
+    assert len(refusing.asked) == 1
+    assert result.cost_metadata.tokens_used == 0
+    assert [(event.sent, event.final) for event in events_of(trace, Lost)] == [(False, True)]
+    (gap,) = (gap for gap in result.gaps if "refusing" in gap.topic)
+    assert gap.detail.endswith("No result came: it refused: there is no key.")
 
 
 async def test_one_that_reports_more_than_it_had_is_charged_what_it_had(tmp_path: Path) -> None:

@@ -13,12 +13,14 @@ import mcp_types as types
 import pytest
 from mcp import StdioServerParameters
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 
 from marchwarden.contract import Depth, ResearchRequest, ResearchResult
 from marchwarden.observations import content_hash
 from marchwarden.orchestrator.members import Call, McpMember, Reply
 from marchwarden.server.call_ids import CALL_META
 from marchwarden.server.mcp import build
+from marchwarden.server.messages import ALLOWANCE_SPENT
 from marchwarden.server.service import Service
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Finished
@@ -82,10 +84,7 @@ async def test_it_is_asked_under_the_id_with_the_limits_that_it_knows() -> None:
     ("answer", "reason"),
     [
         (lambda params: result_of({"answer": "without the rest"}), "its result breaks the contract"),
-        (
-            lambda params: types.CallToolResult(content=[types.TextContent(text="no key")], is_error=True),
-            "it refused: no key",
-        ),
+        (lambda params: failed(f"it ended\nTrace: trace://{TRACE_ID}"), "the call failed: it ended."),
         (lambda params: 1 / 0, "the call failed"),
     ],
 )
@@ -93,8 +92,30 @@ async def test_what_a_server_sends_can_only_cost_its_own_call(answer: Any, reaso
     async with connected(lambda: a_server(answer)) as one:
         reply = await ask(one)
     assert reply.result is None
-    assert reply.sent
+    assert (reply.sent, reply.final) == (True, False)
     assert reason in reply.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (lambda params: failed("there is no key\nMake one: here."), "it refused: there is no key. Make one: here."),
+        (lambda params: refuse(types.INVALID_PARAMS, "depth: unknown"), "it refused: depth: unknown"),
+        (lambda params: refuse(ALLOWANCE_SPENT, "all calls are used"), "it refused: all calls are used"),
+    ],
+)
+async def test_a_refusal_before_anything_ran_costs_nothing_and_is_final(answer: Any, reason: str) -> None:
+    async with connected(lambda: a_server(answer)) as one:
+        reply = await ask(one)
+    assert (reply.result, reply.reason, reply.sent, reply.final) == (None, reason, False, True)
+
+
+def failed(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+
+
+def refuse(code: int, text: str) -> types.CallToolResult:
+    raise MCPError(code, text)
 
 
 async def test_one_that_is_silent_is_given_up() -> None:
@@ -113,6 +134,13 @@ async def test_one_that_can_t_be_started_or_is_no_researcher_was_never_asked() -
             replies = [await ask(one) for _ in range(4)]
         assert not any(reply.sent for reply in replies)
         assert "could not be reached" in replies[0].reason
+
+
+async def test_a_program_that_is_not_there_is_named_and_not_started_again() -> None:
+    async with connected(lambda: StdioServerParameters(command="no-such-program")) as one:
+        reply = await ask(one)
+    assert (reply.sent, reply.final) == (False, True)
+    assert reply.reason == "no-such-program could not be started: there is no such program"
 
 
 async def test_a_server_that_is_busy_costs_nothing(tmp_path: Path) -> None:

@@ -60,10 +60,15 @@ def show(view: Iterable[RenderableType], out: Console | None = None) -> None:
 
 
 def result(research: ResearchResult | TolerantJsonView) -> None:
-    """Print a result for people."""
+    """Print a result for people, with the command for each trace that lies here."""
+    import os.path
+
+    from marchwarden.cli.early import trace_folder
     from marchwarden.cli.views.result_view import result_view
 
-    show(result_view(research))
+    folder = trace_folder()
+    # Path.is_file raises an error for some of what can stand in a damaged trace.
+    show(result_view(research, lambda trace_id: os.path.isfile(folder / f"{trace_id}.jsonl")))  # noqa: PTH113
 
 
 def timeline(trace: Trace, entries: Sequence[Entry], *, stderr: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
@@ -41,8 +41,10 @@ def band(confidence: float) -> str:
     return next((word for floor, word in words if confidence >= floor), "very low")
 
 
-def result_view(result: ResearchResult | TolerantJsonView) -> View:
-    """Show the whole result."""
+def result_view(
+    result: ResearchResult | TolerantJsonView, is_replayable: Callable[[str], bool] = lambda trace_id: True
+) -> View:
+    """Show the whole result, with the command for each trace that can be replayed."""
     words = band(result.confidence)
     in_words = f"{words} confidence ({result.confidence:.2f})"
     yield Text.assemble(("Answer", "bold"), " · ", (in_words, _BAND_STYLE[words]), end="\n\n")
@@ -51,7 +53,9 @@ def result_view(result: ResearchResult | TolerantJsonView) -> View:
     yield from _section("Gaps", *chain.from_iterable(map(_gap, result.gaps)))
     yield from _section("Discoveries", *chain.from_iterable(map(_discovery, result.discovery_events)))
     yield from _section("Open questions", *chain.from_iterable(map(_open_question, result.open_questions)))
-    yield from _section("Researchers", *chain.from_iterable(map(_rihla, result.lineage or ())))
+    yield from _section(
+        "Researchers", *chain.from_iterable(_rihla(each, is_replayable) for each in result.lineage or ())
+    )
     factors = (f"{result.confidence:.2f} ({words})", *map(one_line, confidence_parts(result.confidence_factors)))
     yield from _section("Confidence", Prose(Text(" · ".join(factors))))
     cost = (
@@ -62,8 +66,9 @@ def result_view(result: ResearchResult | TolerantJsonView) -> View:
     )
     yield from _section("Cost", Prose(Text(" · ".join(cost))))
     trace_id = one_line(result.trace_id)
-    replay = Text(f"marchwarden replay {trace_id[:8]}", style="dim")
-    yield from _section("Trace", Prose(Text(trace_id)), Prose(replay))
+    yield from _section("Trace", Prose(Text(trace_id)))
+    if is_replayable(trace_id):
+        yield Prose(Text(f"marchwarden replay {trace_id[:8]}", style="dim"))
 
 
 def _section(title: str, *body: RenderableType) -> View:
@@ -129,9 +134,12 @@ def _open_question(question: OpenQuestion) -> View:
     return _item(head, question.context, question.source_locator)
 
 
-def _rihla(rihla: Lineage | TolerantJsonView) -> View:
+def _rihla(rihla: Lineage | TolerantJsonView, is_replayable: Callable[[str], bool]) -> View:
     head = Text.assemble(
         (one_line(rihla.researcher), "bold"), (f" ({word(rihla.origin)})", "cyan"), f" {one_line(rihla.question)}"
     )
-    spent = count(rihla.tokens_used or 0, "token")
-    return _item(head, f"{word(rihla.outcome)} · {spent} · marchwarden replay {one_line(rihla.trace_id)[:8]}")
+    trace_id = one_line(rihla.trace_id)
+    told = [word(rihla.outcome), count(rihla.tokens_used or 0, "token")]
+    if is_replayable(trace_id):
+        told.append(f"marchwarden replay {trace_id[:8]}")
+    return _item(head, " · ".join(told))
