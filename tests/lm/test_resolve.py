@@ -73,7 +73,11 @@ def test_what_only_litellm_knows_goes_through_it() -> None:
     assert resolve(settings(model="mistral/mistral-small-latest", api_key="key-0123456789"))
 
 
-@pytest.mark.parametrize("model", ["nonsense", "nobody/nothing", "anthropic/", "openai/"])
+# LiteLLM is asked for a service that nobody else knows: importing it takes four CPU seconds.
+NOBODY = pytest.param("nobody/nothing", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("model", ["nonsense", NOBODY, "anthropic/", "openai/"])
 def test_a_model_that_nobody_knows_is_a_wrong_setting(
     model: str, recorder: MemoryRecorder, capfd: pytest.CaptureFixture[str]
 ) -> None:

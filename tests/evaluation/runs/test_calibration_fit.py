@@ -209,9 +209,9 @@ def test_too_few_forecasts_or_only_right_ones_are_refused_with_what_to_do(tmp_pa
     with pytest.raises(EvaluationError, match=f"has {LEAST - 1} questions whose answers claim something") as caught:
         calibrate(few)
     assert caught.value.hint
-    with pytest.raises(EvaluationError, match="are right .*: nothing tells when to be sure"):
+    with pytest.raises(EvaluationError, match=r"are right \(.*\): nothing tells when to be sure"):
         calibrate(run_of(tmp_path / "right", [(0.5, True)] * LEAST))
-    with pytest.raises(EvaluationError, match="are wrong: nothing"):
+    with pytest.raises(EvaluationError, match=r"are wrong \(.*\): nothing"):
         calibrate(run_of(tmp_path / "wrong", [(0.5, False)] * LEAST))
 
 
