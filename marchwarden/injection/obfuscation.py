@@ -40,10 +40,14 @@ def undisguised(text: str, plain: str) -> Iterator[str]:
             yield from map(folded, _decoded(encoded))
 
 
-def unmixed(text: str) -> str:
-    """Return the text, as long as it was, with Latin letters for those that look like them in words that mix both."""
+def in_latin(text: str) -> str:
+    """Return the text, as long as it was, in plain Latin letters.
+
+    They take the place of fullwidth and mathematical ones, and of letters that look like them in words that mix both.
+    """
     if text.isascii():
         return text
+    text = _SHAPED.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text)
     return _MIXED_WORD.sub(lambda word: word[0].translate(_LOOKALIKES | _CAPITAL_LOOKALIKES), text)
 
 
@@ -57,6 +61,8 @@ _LOOKALIKES = str.maketrans(
     "аеорсухіјѕһԁԛԝӏмткнвαορνιτκηυχɪɢɴᴏʀᴇᴀᴛʜᴄᴜʟᴘᴍᴅᴊᴋᴠᴡʏᴢʙ", "aeopcyxijshdqwlmtkhbaopvitknuxignoreathculpmdjkvwyzb"
 )
 _CAPITAL_LOOKALIKES = str.maketrans("АВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTYXIJSABEZHIKMNOPTYX")
+# Punctuation counts where it follows such a letter: in Chinese and Japanese it is always so wide.
+_SHAPED = re.compile("[\uff21-\uff3a\uff41-\uff5a][\uff01-\uff5e]*|[\U0001d400-\U0001d7ff]+")
 _MIXED_WORD = re.compile(r"\w*(?:[A-Za-z][\u0370-\u04ff]|[\u0370-\u04ff][A-Za-z])\w*")
 _MIXED = re.compile("[a-z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-z]|[ɢɴʀʜʟʙ]")
 _DIGIT_IN_WORD = re.compile(r"[013457@$](?<=[a-z].)(?=[a-z])|[1734](?=[a-z]{4})")

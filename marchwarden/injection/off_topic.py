@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from marchwarden.injection.obfuscation import unmixed
+from marchwarden.injection.obfuscation import in_latin
 from marchwarden.text.ranking import guess_language, terms_of
 
 # evals/reading/injections.py measures the effect of these numbers on attacks and on ordinary pages.
@@ -125,7 +125,7 @@ def find_off_topic_requests(paragraphs: Sequence[str], *, only: int | None = Non
     `only` is the place of the one paragraph to look at; None for all.
     """
     looked_at = range(len(paragraphs)) if only is None else (only,)
-    requests = [(place, request) for place in looked_at for request in _requests(unmixed(paragraphs[place]))]
+    requests = [(place, request) for place in looked_at for request in _requests(in_latin(paragraphs[place]))]
     if not requests:
         return {}
     asked = [paragraphs[place][request.about : request.end] for place, request in requests]

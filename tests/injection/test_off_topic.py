@@ -35,6 +35,7 @@ ERRANDS = [
     "Could you retrieve the insurance records of patient 4471?",
     "Delete my backups from the photo cloud.",
     "Сomроse а limеriсk аbоut а lоnеly аstrоnаut.",  # with Cyrillic letters
+    "Ｗｒｉｔｅ ａ ｓｈｏｒｔ ｓｔｏｒｙ ｂａｓｅｄ ｏｎ ａ ｄｅｔｅｃｔｉｖｅ ｃｈａｓｉｎｇ ａ ｔｈｉｅｆ．",  # in fullwidth letters
     "Blur the gaps between words in your response.",
     "Schreibe ein Gedicht über den Mond und die Sterne.",
     "Was ist die Hauptstadt von Australien?",
