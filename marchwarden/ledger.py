@@ -111,6 +111,14 @@ class Excerpt(BaseModel):
         """Passage that fits best by itself. Excerpts are compared by it, since what stands around it may differ."""
         return self.text[slice(*self.key)] if self.key else self.text
 
+    def from_place(self, start: int, text: str) -> Excerpt:
+        """Return the excerpt of a page's `text` that begins at `start`, as with its heading, and ends where this one
+        does; its key passage stays the same."""
+        added = self.start - start
+        begin, end = self.key or (0, len(self.text))
+        key = (added + begin, added + end) if added else self.key
+        return self.model_copy(update={"start": start, "text": text[start : self.end], "key": key})
+
 
 class Pointer(BaseModel):
     """Something named on a read page that another kind of researcher could look up."""

@@ -138,7 +138,8 @@ class Merger:
         window = _window(page, quote)
         found = []
         for aspect in aspects:
-            excerpt = _as_quoted(relevance.excerpt(window, aspect), page, quote)
+            # With the heading that the quote has.
+            excerpt = relevance.excerpt(window, aspect).from_place(quote.start, page.text)
             excerpt.stance = quote.stance
             excerpt.place = window.passages[0].place
             excerpt.answers = excerpt.relevance >= least.relevant
@@ -172,19 +173,6 @@ def _is_heading(before: str, passage: Passage) -> bool:
     """Return whether a text is blank, or no more than the heading of a passage."""
     words = before.split()
     return not words or words == (passage.heading or "").split()
-
-
-def _as_quoted(excerpt: Excerpt, page: Page, quote: Quote) -> Excerpt:
-    """Return an excerpt from where its quote begins: with the heading that the quote has."""
-    added = excerpt.start - quote.start
-    begin, end = excerpt.key or (0, len(excerpt.text))
-    return excerpt.model_copy(
-        update={
-            "start": quote.start,
-            "text": page.text[quote.start : excerpt.end],
-            "key": (added + begin, added + end) if added else excerpt.key,
-        }
-    )
 
 
 def _rows(page: Page, quote: Quote, aspects: Sequence[Aspect], asked: int) -> list[Excerpt]:

@@ -200,13 +200,15 @@ def _under_heading(given: ExtractGiven, excerpt: Excerpt, window: Window, aspect
     above = re.search(r"\s+".join(map(re.escape, heading.split())) + r"\s*\Z", page.text[: excerpt.start])
     if not above:
         return excerpt
-    text = page.text[above.start() : excerpt.end]
+    whole = excerpt.from_place(above.start(), page.text)
     # What a page is not about is told by the page, and what the two say together by the text alone.
-    if len(text) > EXCERPT_LIMIT or holds_injection(page, above.start(), excerpt.start) or is_injection(text):
+    if (
+        len(whole.text) > EXCERPT_LIMIT
+        or holds_injection(page, whole.start, excerpt.start)
+        or is_injection(whole.text)
+    ):
         return excerpt
-    begin, end = excerpt.key or (0, len(excerpt.text))
-    added = excerpt.start - above.start()
-    return excerpt.model_copy(update={"start": above.start(), "text": text, "key": (added + begin, added + end)})
+    return whole
 
 
 EXTRACT: Stage[ExtractGiven, list[Excerpt]] = Stage(

@@ -40,7 +40,7 @@ def read_table(state: QuestionState, link: Link) -> None:
             raise Unclear("it is not clear what different rows are")
     elif state.mode == "select" and state.query.select and state.comes_behind("and", "comma", "ask"):
         raise Unclear(f"it does not say what of {table.name} is asked for")
-    elif link.columns and state.mode == "select" and not names_entity(state, link):
+    elif link.columns and state.mode == "select" and not names_entity(state):
         read_column(state, link)
         return
     state.query.entities.append(table)
@@ -56,10 +56,9 @@ def check_owner(state: QuestionState, table: Table) -> None:
             raise Unclear(f"{table.name} has no column {column.name}")
 
 
-def names_entity(state: QuestionState, link: Link) -> bool:
-    """Return whether a word that names a table and a column means the table."""
-    following = state.peek()
-    return not state.aggregates and not (following is None and not state.query.select)
+def names_entity(state: QuestionState) -> bool:
+    """Return whether the word before, which names a table and a column, means the table."""
+    return not state.aggregates and not (state.peek() is None and not state.query.select)
 
 
 def table_or_column(state: QuestionState, link: Link, table: Table) -> Table | Column:
@@ -98,8 +97,8 @@ def read_column(state: QuestionState, link: Link) -> None:
         count_column(state, link)
         return
     if state.mode == "where":
-        late_column(state, link)
-        return
+        # A column behind the conditions, such as `from which countries`.
+        raise Unclear(f"it is not clear what “{link.words}” says of the rows")
     column = state.pick_column(link)
     is_flag = words_of_name(column.name)[0] in ("is", "has", "if", "was") and not link.is_exact
     if is_flag:
@@ -111,11 +110,6 @@ def read_column(state: QuestionState, link: Link) -> None:
             state.aggregates = []
     else:
         state.query.select.append((column, ""))
-
-
-def late_column(state: QuestionState, link: Link) -> None:
-    """Read a column behind the conditions, such as `from which countries`."""
-    raise Unclear(f"it is not clear what “{link.words}” says of the rows")
 
 
 def count_column(state: QuestionState, link: Link) -> None:

@@ -25,8 +25,8 @@ def plan_statement(question: str, schema: Schema, dialect: str = "sqlite") -> st
     if not schema.tables:
         return NotPlanned("it has no table that may be read")
     # A table alone is read by families first: they know its rows of sums, and the cells that hold nothing.
-    if len(schema.tables) == 1 and (found := plan_over_table(question, schema, dialect)):
-        return found
+    if len(schema.tables) == 1:
+        return plan_over_table(question, schema, dialect) or _plan_by_words(question, schema, dialect)
     planned = _plan_by_words(question, schema, dialect)
     if isinstance(planned, NotPlanned):
         return plan_over_table(question, schema, dialect) or planned

@@ -71,6 +71,13 @@ def tokens_of(question: str) -> list[Token]:
     return found
 
 
+def tokens_within(text: str) -> list[Token]:
+    """Return the tokens of a text, with the words of a quotation one by one."""
+    return [
+        token for each in tokens_of(text) for token in (tokens_of(each.text) if each.kind == "quoted" else [each])
+    ]
+
+
 _STOP_STEMS = frozenset(map(stem_of, FILLERS))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from marchwarden.injection.detector import is_injection
 from marchwarden.sources.database.planning.joins import find_keys, join_path
-from marchwarden.sources.database.planning.question_links import SchemaNames, stem_of, tokens_of
+from marchwarden.sources.database.planning.question_links import SchemaNames, stem_of, tokens_of, tokens_within
 from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table, words_of_name
 
 # Characters of all tables, about four to a token. A guess: all tables of 16 of Spider's 19 databases.
@@ -37,9 +37,7 @@ def link_schema(question: str, schema: Schema) -> str:
 def find_values(question: str, schema: Schema) -> Mapping[Column, Sequence[str]]:
     """Return the values that a question names, by column, as the column spells them."""
     names = SchemaNames(schema)
-    tokens = [
-        token for told in tokens_of(question) for token in (tokens_of(told.text) if told.kind == "quoted" else [told])
-    ]
+    tokens = tokens_within(question)
     found: dict[Column, list[str]] = {}
     for start in range(len(tokens)):
         for end in range(start + 1, min(len(tokens), start + _MAX_VALUE_WORDS) + 1):

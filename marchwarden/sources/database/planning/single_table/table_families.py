@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from marchwarden.sources.database.planning.draft import quote_text
-from marchwarden.sources.database.planning.single_table.table_links import Match, Named, Span, TableQuestion
+from marchwarden.sources.database.planning.single_table.table_links import (
+    Match,
+    Named,
+    Span,
+    TableQuestion,
+    places_in,
+)
 from marchwarden.sources.database.planning.single_table.table_words import (
     ASKED,
     COMPARED,
@@ -36,6 +42,7 @@ _NEXT = re.compile(
     r"(?:(?P<after>after|following|below|next after|next to|behind)|"
     r"(?P<before>before|prior to|preceding|above|previous to))\b"
 )
+_BESIDE = re.compile(r"\b(?:next|previous|listed|immediately|directly|right|came|comes)\b")
 _DIFFERENCE = re.compile(
     r"\b(?:difference|how (?:many|much) (?:\w+ )?(?:more|fewer|less|longer|taller|older|higher)|"
     r"how (?:many|much) more)\b"
@@ -97,10 +104,10 @@ class Plan:
 
 
 class Writer:
-    """Writes names and conditions of one table in a dialect."""
+    """Writes names and conditions of one table in the dialect of its question."""
 
-    def __init__(self, question: TableQuestion, dialect: str) -> None:
-        self.question, self.dialect = question, dialect
+    def __init__(self, question: TableQuestion) -> None:
+        self.question, self.dialect = question, question.dialect
         self.row = "rowid"
         """Column that tells the order of rows; PostgreSQL has none."""
 
@@ -173,17 +180,17 @@ def conditions(
 ) -> Conditions | None:
     """Return the conditions that the values and numbers of the question set; None where they can't be told."""
     found = Conditions()
-    taken = {place for span in used for place in range(span.start, span.end)}
+    taken = places_in(used)
     for start in sorted({match.span.start for match in q.matches}):
         matches = [match for match in q.matches if match.span.start == start]
-        if set(range(matches[0].span.start, matches[0].span.end)) & taken:
+        if places_in([matches[0].span]) & taken:
             continue
         best = _best_match(q, [match for match in matches if match.column is not asked] or matches)
         found.doubts += len(matches) > 1 or not best.is_whole
         found.where.append(write.is_value(best, wide=wide and best.column is not q.name_column))
         found.columns.append(best.column)
         found.used.append(best.span)
-        taken |= set(range(best.span.start, best.span.end))
+        taken |= places_in([best.span])
     return _number_conditions(q, write, found, taken)
 
 
@@ -215,7 +222,7 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
                 return None
             told.where += [*write.with_number(column), f"{write.number(column)} {operator} {number}"]
             told.used += [span, *more]
-            taken |= {place for each in (span, *more) for place in range(each.start, each.end)}
+            taken |= places_in((span, *more))
     for place, token in enumerate(q.tokens):
         if place in taken or not _NUMBER.fullmatch(token.text):
             continue
@@ -225,14 +232,14 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
             return None
         told.where += [*write.with_number(column), f"{write.number(column)} = {number}"]
         told.used += [span, *more]
-        taken |= {each for each_span in (span, *more) for each in range(each_span.start, each_span.end)}
+        taken |= places_in((span, *more))
     return told
 
 
 def _free(q: TableQuestion, pattern: re.Pattern[str], taken: set[int]) -> tuple[re.Match[str], Span] | None:
     for match in pattern.finditer(q.text):
-        span = Span(q.place_of(match.start()), q.place_of(match.end() - 1) + 1)
-        if not set(range(span.start, span.end)) & taken:
+        span = q.span_of(match)
+        if not places_in([span]) & taken:
             return match, span
     return None
 
@@ -380,7 +387,7 @@ def neighbour(q: TableQuestion, write: Writer) -> Plan | None:
     if q.search(_HOW_MANY) or q.search(EXTREME):
         return None
     for match in _NEXT.finditer(q.text):
-        span = Span(q.place_of(match.start()), q.place_of(match.end() - 1) + 1)
+        span = q.span_of(match)
         anchors = [each for each in q.matches if 0 <= each.span.start - span.end <= 2]
         anchors = [each for each in anchors if each.is_whole or len(each.values) == 1]
         if not anchors:
@@ -395,13 +402,9 @@ def neighbour(q: TableQuestion, write: Writer) -> Plan | None:
         step = "+" if match["after"] else "-"
         table = write_name(q.table.name, write.dialect)
         inner = f"(SELECT MIN({write.row}) FROM {table} WHERE {write.is_value(anchor)})"
-        edges = [
-            each
-            for each in (q.search(re.compile(r"\b(?:next|previous|listed|immediately|directly|right|came|comes)\b")),)
-            if each
-        ]
-        used = [span, anchor.span, *head[1], *(each[1] for each in edges)]
-        doubts = (len(anchors) > 1) + (not anchor.is_whole) + (not edges)
+        edge = q.search(_BESIDE)
+        used = [span, anchor.span, *head[1], *([edge[1]] if edge else [])]
+        doubts = (len(anchors) > 1) + (not anchor.is_whole) + (edge is None)
         return Plan(
             "neighbour",
             write.name(head[0]),
@@ -422,7 +425,9 @@ def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
         return None
     column, values, spans = pair
     found = (
-        _free(q, _MORE, _places(spans)) or _free(q, EXTREME, _places(spans)) or _free(q, _POSITION, _places(spans))
+        _free(q, _MORE, places_in(spans))
+        or _free(q, EXTREME, places_in(spans))
+        or _free(q, _POSITION, places_in(spans))
     )
     if found is None:
         return None
@@ -451,10 +456,6 @@ def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
     measure, more = measured
     direction = "DESC" if is_high else "ASC"
     return Plan("alternatives", name, where, "", f"{write.number(measure)} {direction}", True, [*used, *more])
-
-
-def _places(spans: Sequence[Span]) -> set[int]:
-    return {place for span in spans for place in range(span.start, span.end)}
 
 
 def _pair(q: TableQuestion, joints: Sequence[str]) -> tuple[Column, list[str], list[Span]] | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from marchwarden.sources.database.planning.question_links import Token, stem_of, tokens_of
+from marchwarden.sources.database.planning.question_links import Token, stem_of, tokens_within
 from marchwarden.sources.database.planning.question_words import FILLERS
 from marchwarden.sources.database.planning.single_table.table_words import LIGHT, SAME, SIGNALS, SPELLED, SUMS
 from marchwarden.sources.database.schema import Column, Table
@@ -30,6 +30,11 @@ class Span:
 
     start: int
     end: int
+
+
+def places_in(spans: Iterable[Span]) -> set[int]:
+    """Return the places of all words of the spans."""
+    return {place for span in spans for place in range(span.start, span.end)}
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class TableQuestion:
         self.question = question
         self.table = table
         self.dialect = dialect
-        self.tokens: list[Token] = [token for told in tokens_of(question) for token in _apart(told)]
+        self.tokens: list[Token] = tokens_within(question)
         self.words = [token.lower for token in self.tokens]
         self.text = " ".join(self.words)
 
@@ -82,7 +87,11 @@ class TableQuestion:
         found = pattern.search(self.text, self.starts[start] if start < len(self.starts) else len(self.text))
         if not found or found.end() == found.start():
             return None
-        return found, Span(self.place_of(found.start()), self.place_of(found.end() - 1) + 1)
+        return found, self.span_of(found)
+
+    def span_of(self, found: re.Match[str]) -> Span:
+        """Return the words that a match in `text` touches."""
+        return Span(self.place_of(found.start()), self.place_of(found.end() - 1) + 1)
 
     @cached_property
     def headers(self) -> dict[tuple[str, ...], list[Column]]:
@@ -122,7 +131,7 @@ class TableQuestion:
         index: dict[str, list[tuple[Column, str, tuple[str, ...]]]] = defaultdict(list)
         for column in self.table.columns:
             for value in column.values:
-                words = tuple(token.lower for told in tokens_of(value) for token in _apart(told))
+                words = tuple(token.lower for token in tokens_within(value))
                 for word in set(words):
                     index[word].append((column, value, words))
         found: list[Match] = []
@@ -226,7 +235,7 @@ class TableQuestion:
 
     def left_over(self, used: Sequence[Span]) -> list[str]:
         """Return the words that say something and that no span uses."""
-        places = {place for span in used for place in range(span.start, span.end)}
+        places = places_in(used)
         return [
             word
             for place, word in enumerate(self.words)
@@ -237,10 +246,6 @@ class TableQuestion:
 def header_stems(column: Column) -> tuple[str, ...]:
     words = re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", column.name).lower())
     return tuple(stem_of(word) for word in words)
-
-
-def _apart(token: Token) -> list[Token]:
-    return tokens_of(token.text) if token.kind == "quoted" else [token]
 
 
 _NO_HEADER = frozenset(

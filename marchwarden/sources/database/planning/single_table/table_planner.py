@@ -61,7 +61,7 @@ def plan_over_table(question: str, schema: Schema, dialect: str) -> str | None:
     found = []
     for table in schema.tables:
         asked = TableQuestion(question, table, dialect)
-        write = Writer(asked, dialect)
+        write = Writer(asked)
         plan = next((plan for family in families if (plan := family(asked, write)) is not None), None)
         if plan is not None and _is_certain(plan, asked.left_over(plan.used), is_alone=is_alone, dialect=dialect):
             found.append(write.statement(plan))
