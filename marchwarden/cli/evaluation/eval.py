@@ -97,9 +97,7 @@ def command(
     questions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Other labelled questions, JSONL (evals/README.md).")
     ] = None,
-    web: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
-    ] = None,
+    web: options.QuestionsWeb = None,
     source: Annotated[
         str | None,
         typer.Option(

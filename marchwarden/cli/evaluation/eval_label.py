@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.ask import sources_in_force
 from marchwarden.cli.configuration.completion import complete_source
 
@@ -32,9 +33,7 @@ def command(
         Path,
         typer.Argument(metavar="DATASET", help="Questions, JSONL, or a folder that `eval freeze` made."),
     ],
-    web: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
-    ] = None,
+    web: options.QuestionsWeb = None,
     source: Annotated[
         str | None,
         typer.Option(

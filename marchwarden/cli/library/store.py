@@ -25,6 +25,8 @@ Examples:
 marchwarden store push
 marchwarden store push --json | jq .left"""
 
+Json = Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")]
+
 app = typer.Typer(
     cls=QuickGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
 )
@@ -33,7 +35,7 @@ app = typer.Typer(
 @app.callback(epilog=EPILOGUE)
 def command(
     context: typer.Context,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Tell whether the object store of MARCHWARDEN_STORE can be used, and which traces of this machine it lacks.
 
@@ -76,7 +78,7 @@ def command(
 
 @app.command("push", epilog=_PUSH_EPILOGUE, cls=QuickCommand)
 def push_command(
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Publish every trace and page of this machine that the store does not have.
 
