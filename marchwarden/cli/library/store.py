@@ -107,11 +107,12 @@ def push_command(
 
 def _url() -> str:
     from marchwarden.errors import ConfigurationError
+    from marchwarden.sharing.object_store import FORMS
 
     url = store_url()
     if url is None:
         raise ConfigurationError(
             "there is no store: MARCHWARDEN_STORE is not set",
-            hint="Set it to s3://BUCKET/PREFIX, gs://…, az://… or file:/FOLDER.",
+            hint=f"Set it to {FORMS}.",
         )
     return url
