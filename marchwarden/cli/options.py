@@ -56,7 +56,7 @@ TotalBudget: TypeAlias = Annotated[
     typer.Option(
         metavar="TOKENS",
         min=1,
-        help="Model tokens of all questions together, with those of the run that --resume goes on with.",
+        help="Model tokens for all questions together, including those of the run that --resume continues.",
     ),
 ]
 

@@ -105,9 +105,9 @@ async def _serve(
         console.line(session.url)
         with TemporaryDirectory(prefix="marchwarden-") as private:
             # Others of this machine see the arguments of a browser, and not what is in this folder.
-            door = Path(private) / "label.html"
-            door.write_text(f'<meta http-equiv="refresh" content="0; url={session.url}">', "utf-8")
-            if browser and not webbrowser.open(door.as_uri()):
+            page = Path(private) / "label.html"
+            page.write_text(f'<meta http-equiv="refresh" content="0; url={session.url}">', "utf-8")
+            if browser and not webbrowser.open(page.as_uri()):
                 console.notice("No browser could be started.", "Open the address above.")
             await uvicorn.Server(config).serve(sockets=[listener])
     finally:

@@ -39,8 +39,8 @@ def command(
 ) -> None:
     """Tell whether the object store of MARCHWARDEN_STORE can be used, and which traces of this machine it lacks.
 
-    Traces from before it was set count too. Where it can't be reached, only those are told that could not be
-    published.
+    Traces from before it was set count too. Where it can't be reached, only traces that a call failed to publish are
+    counted.
     """
     if context.invoked_subcommand is not None:
         return
@@ -82,8 +82,9 @@ def push_command(
 ) -> None:
     """Publish every trace and page of this machine that the store does not have.
 
-    A call does that for itself, and for what was left before. This is for traces from before the store was set, and
-    for a store that could not be reached. Calls that run stay out. A killed one is published as far as it came.
+    A call publishes its own trace, and what was left before. This command is for traces from before the store was
+    set, and for those that could not be published. Calls that still run are left out. A killed call is published as
+    far as it came.
     """
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
