@@ -27,7 +27,7 @@ from evals.benchmarks.server_load import CLOCK_TICKS, ROOT
 from marchwarden.contract import ResearchRequest
 from marchwarden.evaluation.labels.questions import load_questions
 from marchwarden.evaluation.runs.runner import scored
-from marchwarden.execution.cluster_call import Answer, run_order
+from marchwarden.execution.cluster_call import Answer, SetUp, order_of, run_order
 from marchwarden.execution.dask_cluster import DaskCluster, open_cluster
 from marchwarden.settings import Settings, load_settings, shipped
 
@@ -110,8 +110,6 @@ async def ask(cluster: DaskCluster, requests: list[ResearchRequest], settings: S
 
 def keep(request: ResearchRequest, settings: Settings) -> int:
     """Make one call here, and keep its answer for `replay`; return the bytes of that."""
-    from marchwarden.execution.cluster_call import SetUp, order_of
-
     answer = run_order(order_of(request, SetUp.of(settings), str(uuid4())))
     folder = Path(os.environ[KEPT])
     (folder / "answer.json").write_text(json.dumps({name: answer[name] for name in ("result", "seconds")}))  # type: ignore[literal-required]

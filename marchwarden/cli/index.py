@@ -123,13 +123,13 @@ def _store() -> str:
     """Return the address of the object store. Raises ConfigurationError where there is none, or it is wrong."""
     from marchwarden.errors import ConfigurationError
     from marchwarden.settings import load_settings
-    from marchwarden.sharing.object_store import open_store
+    from marchwarden.sharing.object_store import FORMS, open_store
 
     store = load_settings().store
     if store is None:
         raise ConfigurationError(
             "--publish needs an object store: MARCHWARDEN_STORE is not set",
-            hint="Set it to s3://BUCKET/PREFIX, gs://…, az://… or file:/FOLDER.",
+            hint=f"Set it to {FORMS}.",
         )
     open_store(store)
     return store

@@ -21,6 +21,9 @@ Source: TypeAlias = Annotated[
 Web: TypeAlias = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
 ]
+QuestionsWeb: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
+]
 Model: TypeAlias = Annotated[
     str | None, typer.Option(metavar="ID", autocompletion=complete_model, help="Model id; extractive for none.")
 ]
@@ -53,7 +56,7 @@ TotalBudget: TypeAlias = Annotated[
     typer.Option(
         metavar="TOKENS",
         min=1,
-        help="Model tokens of all questions together, with those of the run that --resume goes on with.",
+        help="Model tokens for all questions together, including those of the run that --resume continues.",
     ),
 ]
 

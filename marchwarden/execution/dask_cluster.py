@@ -54,6 +54,7 @@ _LOOK_S = 15.0
 _AT_ONCE = 2
 
 _FREE, _TAKEN = "free", "taken"
+_DIED = "its worker died"
 _FORMS = "dask://HOST:PORT, tcp://HOST:PORT or tls://HOST:PORT"
 
 
@@ -88,7 +89,7 @@ def run_claimed(claim: str, order: str, call: str) -> Answer:
 
     mark = Variable(claim)
     if mark.get(timeout=_CONNECT_S) != _FREE:
-        return {"lost": "the worker died that it ran on"}
+        return {"lost": _DIED}
     mark.set(_TAKEN)
     answer: Answer = pkgutil.resolve_name(call)(order)
     return answer
@@ -193,7 +194,7 @@ class DaskCluster:
                 used = min(tokens, tokens_in(answer.get("trace", b"")))
             return answer
         except KilledWorker:
-            return {"lost": "the worker died that it ran on"}
+            return {"lost": _DIED}
         except (CancelledError, OSError) as error:
             raise ClusterError(
                 f"the scheduler at {self._address} is gone: {type(error).__name__}",
@@ -224,10 +225,8 @@ class DaskCluster:
             await anyio.sleep(_LOOK_S)
             try:
                 there = bool(await self._client.nthreads())
-            except (
-                OSError,
-                CancelledError,
-            ):  # the scheduler is away for a moment; who asks hears of it when it is gone
+            except (OSError, CancelledError):
+                # The scheduler is away for a moment. When it is gone, the questions in flight fail.
                 continue
             since = math.inf if there else min(since, time.monotonic())
             if time.monotonic() - since > _ABSENT_S:

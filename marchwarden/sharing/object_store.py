@@ -36,7 +36,7 @@ _RETRIES = 2
 # Folder of the callers of a server, in its folder of traces and in its store.
 CALLERS = "callers"
 
-_FORMS = "s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or file:/FOLDER"
+FORMS = "s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or file:/FOLDER"
 # A caller's store stands inside that of the server, and is made when it is needed.
 _CALLER = re.compile(rf"^(.*?)/({CALLERS}/[^/]+)$")
 
@@ -199,7 +199,7 @@ def server_url(url: str) -> str:
 
 def _parts(url: str) -> tuple[str, str, str]:
     """Return scheme, address and prefix, which is empty or ends in a slash. Raises ConfigurationError."""
-    hint = f"Stores are {_FORMS}."
+    hint = f"Stores are {FORMS}."
     shown = re.split(r"[?#]", without_credentials(url.strip()))[0]
     if "@" in url.partition("://")[2].partition("/")[0]:
         raise ConfigurationError(f"{VARIABLE} ({shown}) has credentials in it", hint=hint)

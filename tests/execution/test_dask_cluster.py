@@ -212,7 +212,7 @@ async def test_a_question_that_kills_its_workers_is_given_up_and_others_are_answ
     with two_workers(tmp_path) as (address, _):
         budget = RunBudget(10_000)
         async with open_cluster(address, budget, call="tests.execution.calls:kills_its_worker") as cluster:
-            with pytest.raises(ResearchFailed, match="asked 3 times, and each time the worker died"):
+            with pytest.raises(ResearchFailed, match="asked 3 times, and each time its worker died"):
                 await cluster.research(REQUEST, settings, TRACE_ID)
         assert budget.used == 3_000
         async with open_cluster(address, call="tests.execution.calls:answers") as cluster:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marchwarden.cli.library.stored_traces import stored_trace
+from marchwarden.cli.library.stored_traces import named_trace
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -60,7 +60,7 @@ def earlier_call(trace: str, web: Path | None) -> Earlier:
     from marchwarden.trace.events import Started
     from marchwarden.trace.reader import read_trace
 
-    read = read_trace(Path(trace) if trace.endswith(".jsonl") else stored_trace(trace))
+    read = read_trace(named_trace(trace))
     events = [event for _, _, event in read.events]
     if read.result is None or not isinstance(events[0], Started):
         raise TraceError(f"{read.trace_id} is {read.outcome}: it has no result to compare with")

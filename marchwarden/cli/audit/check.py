@@ -11,7 +11,7 @@ import typer
 
 from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
-from marchwarden.cli.library.stored_traces import publish_check, stored_trace
+from marchwarden.cli.library.stored_traces import named_trace, publish_check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -130,7 +130,7 @@ def _plans(trace: str | None, *, every: bool, since: datetime | None) -> tuple[l
             if each.outcome == "finished" and (since is None or (each.started is not None and each.started >= since))
         ]
     else:
-        found = [Path(trace) if trace and trace.endswith(".jsonl") else stored_trace(trace)]
+        found = [named_trace(trace)]
     plans, left_out = [], []
     for path in found:
         read = read_trace(path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from marchwarden.cli.configuration.completion import complete_model, complete_trace
-from marchwarden.cli.library.stored_traces import stored_trace, tell_unpublished
+from marchwarden.cli.library.stored_traces import named_trace, tell_unpublished
 
 if TYPE_CHECKING:
     from marchwarden.agent.rerun_call import Exchange, Rerun
@@ -77,8 +77,7 @@ def command(
     from marchwarden.trace.standalone_verifier import VERIFIED
 
     exchange = _exchange(model, program, live)
-    file = Path(trace) if trace and trace.endswith(".jsonl") else None
-    found = read_trace(file or stored_trace(trace))
+    found = read_trace(named_trace(trace))
     settings = load_settings()
     try:
         ran = anyio.run(rerun, found, settings, exchange)

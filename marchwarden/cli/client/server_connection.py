@@ -84,9 +84,9 @@ class Connection:
         settings.require_model()
         settings.require_search_key()
         if settings.store is not None:
-            from marchwarden.sharing.object_store import ObjectStore
+            from marchwarden.sharing.object_store import open_store
 
-            ObjectStore(settings.store)
+            open_store(settings.store)
         if named := [source.partition(":")[2] for source in settings.sources if source.startswith("corpus:")]:
             from marchwarden.corpus.corpora import open_corpus
 

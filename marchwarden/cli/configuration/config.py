@@ -35,13 +35,15 @@ Name = Annotated[
     str,
     typer.Argument(metavar="NAME", help="The setting, such as max_seconds.", autocompletion=complete_setting),
 ]
+All = Annotated[bool, typer.Option("--all", metavar="", help="Settings with their default values too.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")]
 
 
 @app.callback(epilog=EPILOGUE)
 def config(
     context: typer.Context,
-    all_: Annotated[bool, typer.Option("--all", metavar="", help="Settings with their default values too.")] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    all_: All = False,
+    json: Json = False,
 ) -> None:
     """Show and change settings. Keys are set with `marchwarden keys`."""
     if context.invoked_subcommand is None:
@@ -50,8 +52,8 @@ def config(
 
 @app.command("list")
 def list_(
-    all_: Annotated[bool, typer.Option("--all", metavar="", help="Settings with their default values too.")] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    all_: All = False,
+    json: Json = False,
 ) -> None:
     """List the settings that are set, and where each value comes from. Keys are never shown."""
     from marchwarden.cli.views import console

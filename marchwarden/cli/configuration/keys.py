@@ -16,7 +16,7 @@ from marchwarden.cli.configuration.completion import complete_key
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Bytes of a key that is piped in, at most. A guess: tokens that carry claims have 2,000.
+# Characters of a key, at most. A guess: tokens that carry claims have 2,000.
 _MAX_KEY_CHARS = 20_000
 
 EPILOGUE = """Examples:

@@ -97,9 +97,7 @@ def command(
     questions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Other labelled questions, JSONL (evals/README.md).")
     ] = None,
-    web: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
-    ] = None,
+    web: options.QuestionsWeb = None,
     source: Annotated[
         str | None,
         typer.Option(
@@ -126,14 +124,14 @@ def command(
         list[str] | None, typer.Option(metavar="KIND", help="Only questions with this tag; can be given again.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="So many of the questions, evenly spaced.")
+        int | None, typer.Option(metavar="N", min=1, help="Only this many of the questions, evenly spaced.")
     ] = None,
     epochs: Annotated[
         int | None,
         typer.Option(
             metavar="N",
             min=1,
-            help="Ask each question so many times; the scores then show how much they differ. Default: 1.",
+            help="Ask each question this many times; the scores then show how much they differ. Default: 1.",
         ),
     ] = None,
     jobs: Annotated[

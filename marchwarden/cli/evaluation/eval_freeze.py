@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from marchwarden.cli.library.stored_traces import stored_trace
+from marchwarden.cli.library.stored_traces import named_trace
 
 EPILOGUE = """Examples:
 
@@ -31,7 +31,7 @@ def command(
     from marchwarden.evaluation.datasets.freeze import QUESTIONS, WEB, freeze
     from marchwarden.trace.reader import read_trace
 
-    files = [Path(each) if each.endswith(".jsonl") else stored_trace(each) for each in traces]
+    files = [named_trace(each) for each in traces]
     frozen = freeze([read_trace(file) for file in files], out)
     if json:
         console.json(

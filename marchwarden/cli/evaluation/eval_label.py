@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.ask import sources_in_force
 from marchwarden.cli.configuration.completion import complete_source
 
@@ -32,9 +33,7 @@ def command(
         Path,
         typer.Argument(metavar="DATASET", help="Questions, JSONL, or a folder that `eval freeze` made."),
     ],
-    web: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
-    ] = None,
+    web: options.QuestionsWeb = None,
     source: Annotated[
         str | None,
         typer.Option(
@@ -106,9 +105,9 @@ async def _serve(
         console.line(session.url)
         with TemporaryDirectory(prefix="marchwarden-") as private:
             # Others of this machine see the arguments of a browser, and not what is in this folder.
-            door = Path(private) / "label.html"
-            door.write_text(f'<meta http-equiv="refresh" content="0; url={session.url}">', "utf-8")
-            if browser and not webbrowser.open(door.as_uri()):
+            page = Path(private) / "label.html"
+            page.write_text(f'<meta http-equiv="refresh" content="0; url={session.url}">', "utf-8")
+            if browser and not webbrowser.open(page.as_uri()):
                 console.notice("No browser could be started.", "Open the address above.")
             await uvicorn.Server(config).serve(sockets=[listener])
     finally:

@@ -25,7 +25,7 @@ marchwarden history museum.example --json | jq -r '.[].trace_id'
 marchwarden history --since 7d --max-confidence 0.5
 marchwarden history --source corpus --model claude --since 2026-01-01
 marchwarden history --failed --nothing-found
-    calls that gave no answer: with either of both options, the calls of both are listed"""
+    calls that gave no answer, of both kinds"""
 
 _AGE = re.compile(r"(\d{1,4})([hdw])")
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24}

@@ -25,6 +25,8 @@ Examples:
 marchwarden store push
 marchwarden store push --json | jq .left"""
 
+Json = Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")]
+
 app = typer.Typer(
     cls=QuickGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
 )
@@ -33,12 +35,12 @@ app = typer.Typer(
 @app.callback(epilog=EPILOGUE)
 def command(
     context: typer.Context,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Tell whether the object store of MARCHWARDEN_STORE can be used, and which traces of this machine it lacks.
 
-    Traces from before it was set count too. Where it can't be reached, only those are told that could not be
-    published.
+    Traces from before it was set count too. Where it can't be reached, only traces that a call failed to publish are
+    counted.
     """
     if context.invoked_subcommand is not None:
         return
@@ -76,12 +78,13 @@ def command(
 
 @app.command("push", epilog=_PUSH_EPILOGUE, cls=QuickCommand)
 def push_command(
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Publish every trace and page of this machine that the store does not have.
 
-    A call does that for itself, and for what was left before. This is for traces from before the store was set, and
-    for a store that could not be reached. Calls that run stay out. A killed one is published as far as it came.
+    A call publishes its own trace, and what was left before. This command is for traces from before the store was
+    set, and for those that could not be published. Calls that still run are left out. A killed call is published as
+    far as it came.
     """
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
@@ -105,11 +108,12 @@ def push_command(
 
 def _url() -> str:
     from marchwarden.errors import ConfigurationError
+    from marchwarden.sharing.object_store import FORMS
 
     url = store_url()
     if url is None:
         raise ConfigurationError(
             "there is no store: MARCHWARDEN_STORE is not set",
-            hint="Set it to s3://BUCKET/PREFIX, gs://…, az://… or file:/FOLDER.",
+            hint=f"Set it to {FORMS}.",
         )
     return url

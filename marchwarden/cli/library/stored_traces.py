@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from marchwarden.cli.early import store_url, trace_folder
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
 HOW_TO_PUBLISH = "`marchwarden store push` publishes it, and so does the next call."
+
+
+def named_trace(name: str | None) -> Path:
+    """Return the trace of a file `….jsonl`, or that of an id as `stored_trace` does."""
+    return Path(name) if name and name.endswith(".jsonl") else stored_trace(name)
 
 
 def stored_trace(prefix: str | None) -> Path:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
+from marchwarden.cli import options
 from marchwarden.cli.configuration.completion import complete_model
 
 if TYPE_CHECKING:
@@ -118,9 +119,7 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", help="Other labelled questions, of the splits train and dev (evals/README.md)."),
     ] = None,
-    web: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
-    ] = None,
+    web: options.QuestionsWeb = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="The program's folder. Default: ~/.marchwarden/programs/MODEL."),

@@ -46,8 +46,3 @@ def between_epochs(score: Score) -> str:
     there = [value for value in score.epochs if value is not None]
     low, high = number(score.metric, min(there)), number(score.metric, max(there))
     return f"{low} – {high}, sd {number(score.metric, score.spread)}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 page`, `3 pages`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

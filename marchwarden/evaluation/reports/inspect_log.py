@@ -6,7 +6,6 @@ A slow test has inspect_ai read what is written here. Fields are those of https:
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from marchwarden import __version__
@@ -36,7 +35,7 @@ def inspect_log(run: Run) -> dict[str, Any]:
         "eval": {
             "eval_id": run.info.labels,
             "run_id": run.name,
-            "created": _time(run.info.started),
+            "created": run.info.started.isoformat(),
             "task": _TASK,
             "task_id": run.name,
             "task_version": 0,
@@ -51,7 +50,7 @@ def inspect_log(run: Run) -> dict[str, Any]:
         "plan": {"name": "plan", "steps": [{"solver": _TASK, "params": {}}], "config": {}},
         "results": _results(scores),
         "stats": {
-            "started_at": _time(run.info.started),
+            "started_at": run.info.started.isoformat(),
             "completed_at": "",
             "model_usage": {run.info.model_id: _usage(sum(_tokens(each) for each in run.records))},
         },
@@ -123,7 +122,3 @@ def _tokens(record: Record) -> int:
 def _usage(tokens: int) -> dict[str, int]:
     # A result has the sum alone.
     return {"input_tokens": 0, "output_tokens": 0, "total_tokens": tokens}
-
-
-def _time(time: datetime) -> str:
-    return time.isoformat()
