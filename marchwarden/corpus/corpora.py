@@ -59,8 +59,9 @@ def open_corpus(name: str, store: str | None = None) -> Corpus:
     corpus = corpus_at(name)
     if store is not None:
         # Corpora are those of the server, whoever calls it.
-        corpus = replace(corpus, store=server_url(store))
-        fetch_newest(corpus.folder, server_url(store))
+        store = server_url(store)
+        corpus = replace(corpus, store=store)
+        fetch_newest(corpus.folder, store)
     if not corpus.catalogue.is_file():
         there = ", ".join(each.name for each in all_corpora())
         hint = f"Make it: {again(name, 'FOLDER')}" + (f". There is: {there}" if there else "")

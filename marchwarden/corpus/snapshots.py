@@ -34,6 +34,7 @@ from marchwarden.files import make_private_folder, write_whole
 from marchwarden.observations import content_hash
 from marchwarden.sharing.object_store import PATIENT_S, ObjectStore, open_store
 from marchwarden.sharing.publication import object_name
+from marchwarden.store.content_store import unpacked
 
 _log = logging.getLogger(__name__)
 
@@ -134,11 +135,8 @@ def fetched_file(folder: Path, path: str, store_url: str | None) -> Path:
     here = folder / FILES / record.hash.removeprefix("sha256:")
     if not here.is_file():
         packed = open_store(store_url).get(object_name(record.hash)) if store_url else None
-        try:
-            body = zstandard.ZstdDecompressor().decompress(packed or b"")
-        except (MemoryError, zstandard.ZstdError):
-            body = b""
-        if content_hash(body) != record.hash:
+        body = unpacked(packed or b"", record.hash)
+        if body is None:
             raise FileNotFoundError(path)
         make_private_folder(here.parent)
         write_whole(here, body, synced=False, private=True)

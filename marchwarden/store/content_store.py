@@ -56,14 +56,14 @@ class Store:
             packed = self._path(key).read_bytes()
         except OSError:
             return None
-        return packed if _unpacked(packed, key) is not None else None
+        return packed if unpacked(packed, key) is not None else None
 
     def put_packed(self, key: str, packed: bytes) -> bool:
         """Store compressed bytes that come from elsewhere. False where they are not what `key` is the hash of.
 
         Raises StorageError.
         """
-        if _unpacked(packed, key) is None:
+        if unpacked(packed, key) is None:
             return False
         self._write(self._path(key), packed)
         return True
@@ -93,7 +93,7 @@ class Store:
             packed = self._path(key).read_bytes()
         except OSError:
             return None
-        return _unpacked(packed, key)
+        return unpacked(packed, key)
 
     def _write(self, path: Path, packed: bytes) -> None:
         try:
@@ -107,7 +107,7 @@ class Store:
             ) from error
 
 
-def _unpacked(packed: bytes, key: str) -> bytes | None:
+def unpacked(packed: bytes, key: str) -> bytes | None:
     """Return compressed bytes as they were; None where they are not what `key` is the hash of."""
     try:
         body = zstandard.ZstdDecompressor().decompress(packed)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure
 from marchwarden.reading.files.content import FileContent
-from marchwarden.reading.files.office.odt import DRAW, OFFICE, PRESENTATION, STYLE, OpenDocument, read_open_document
+from marchwarden.reading.files.office.odt import DRAW, PRESENTATION, OpenDocument, read_open_document
 from marchwarden.reading.passages import Block
 
 if TYPE_CHECKING:
@@ -26,12 +26,7 @@ def read_odp(body: bytes, content_type: str | None) -> FileContent | Failure:
 
 
 def _blocks(reader: OpenDocument, content: _Element) -> Iterator[Block]:
-    hidden = {
-        style.get(f"{STYLE}name")
-        for style in content.getroottree().iterfind(f"{OFFICE}automatic-styles/{STYLE}style")
-        for facts in style.iterfind(f"{STYLE}drawing-page-properties")
-        if facts.get(f"{PRESENTATION}visibility") == "hidden"
-    }
+    hidden = reader.styles_where("drawing-page-properties", f"{PRESENTATION}visibility", "hidden")
     for number, slide in enumerate(content.iterfind(f"{DRAW}page"), 1):
         if slide.get(f"{DRAW}style-name") in hidden:
             continue

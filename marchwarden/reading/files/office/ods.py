@@ -13,8 +13,6 @@ from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.odt import (
     MAX_REPEATED,
     NOT_SHOWN,
-    OFFICE,
-    STYLE,
     TABLE,
     TEXT,
     OpenDocument,
@@ -36,12 +34,7 @@ def read_ods(body: bytes, content_type: str | None) -> FileContent | Failure:
 
 
 def _blocks(reader: OpenDocument, content: _Element) -> Iterator[Block]:
-    hidden = {
-        style.get(f"{STYLE}name")
-        for style in content.getroottree().iterfind(f"{OFFICE}automatic-styles/{STYLE}style")
-        for facts in style.iterfind(f"{STYLE}table-properties")
-        if facts.get(f"{TABLE}display") == "false"
-    }
+    hidden = reader.styles_where("table-properties", f"{TABLE}display", "false")
     tables = content.findall(f"{TABLE}table")
     sheets = [table for table in tables if table.get(f"{TABLE}style-name") not in hidden]
     for sheet in sheets:

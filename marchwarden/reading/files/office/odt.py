@@ -96,7 +96,8 @@ class OpenDocument:
         self._raised: set[str] = set()
         self._parents: dict[str, str] = {}
         self._notes: list[_Element] = []
-        for style in root.iterfind(f"{OFFICE}automatic-styles/{STYLE}style"):
+        self._styles = root.findall(f"{OFFICE}automatic-styles/{STYLE}style")
+        for style in self._styles:
             name = style.get(f"{STYLE}name", "")
             self._parents[name] = style.get(f"{STYLE}parent-style-name", "")
             for facts in style.iterfind(f"{STYLE}text-properties"):
@@ -105,6 +106,15 @@ class OpenDocument:
                     self._hidden.add(name)
                 if facts.get(f"{STYLE}text-position", "").startswith(("super", "3", "5")):
                     self._raised.add(name)
+
+    def styles_where(self, properties: str, name: str, value: str) -> set[str]:
+        """Return the names of the styles in whose `properties` an attribute has a value."""
+        return {
+            style.get(f"{STYLE}name", "")
+            for style in self._styles
+            for facts in style.iterfind(f"{STYLE}{properties}")
+            if facts.get(name) == value
+        }
 
     def blocks(self, parent: _Element, kind: BlockKind) -> Iterator[Block]:
         for child in parent:
