@@ -33,7 +33,6 @@ _PAUSES = frozenset({429, 503})
 # Seconds without a request after a 429 or 503 that names no time. A guess.
 _PAUSE_S = 5.0
 
-
 # Moments in the file of a service: of the next free turn, and of the last request that went out.
 _Moment: TypeAlias = Literal["next", "sent"]
 

@@ -195,12 +195,13 @@ def _whole(store: ObjectStore, trace_id: str, name: str) -> bytes | None:
 
 
 def _fetch_checks(path: Path, store: ObjectStore, names: set[str]) -> None:
-    checks = {json.dumps(each, sort_keys=True): each for each in read_checks(path)}
+    here = read_checks(path)
+    checks = {json.dumps(each, sort_keys=True): each for each in here}
     for name in sorted(each for each in names if each.startswith(CHECK)):
         with suppress(ValueError):
             check = json.loads(store.get(f"{folder_of(path.stem)}/{name}") or b"")
             checks.setdefault(json.dumps(check, sort_keys=True), check)
-    if len(checks) > len(read_checks(path)):
+    if len(checks) > len(here):
         keep_checks(path, sorted(checks.values(), key=lambda each: str(each.get("checked"))))
 
 

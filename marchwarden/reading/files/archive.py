@@ -67,3 +67,9 @@ class Archive:
             return etree.fromstring(content, parser)
         except etree.XMLSyntaxError as error:
             raise Unpackable(f"its {name} is damaged") from error
+
+
+def number_in(text: str, most: int) -> int | None:
+    """Return the number that an attribute of a file states, at most `most`; None where it is no whole number."""
+    # Python refuses to read more than 4,300 digits.
+    return min(int(text) if len(text) < 10 else most, most) if text.isdecimal() else None

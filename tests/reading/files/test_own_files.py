@@ -645,6 +645,7 @@ def test_rubbish_has_a_reason_and_no_text(ending: str, body: bytes) -> None:
         ),
         (xlsx(f"<sheetData>{row(10**30, text('A1', 'a b'))}</sheetData>"), XLSX),
         (odt('<text:p>a b<text:s text:c="99999999999"/></text:p>'), ODT),
+        (odt(f'<text:p>a b<text:s text:c="{"9" * 5000}"/></text:p>'), ODT),
         (
             odt(
                 '<table:table><table:table-row><table:table-cell table:number-columns-repeated="99999999"><text:p>a b</text:p></table:table-cell><table:table-cell/></table:table-row></table:table>'

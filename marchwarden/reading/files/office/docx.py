@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.files.archive import Archive, Unpackable
+from marchwarden.reading.files.archive import Archive, Unpackable, number_in
 from marchwarden.reading.files.office.core_properties import core_properties
 from marchwarden.reading.passages import Block, BlockKind, first_blocks, visible
 
@@ -152,8 +152,8 @@ def _spread_texts(rows: list[list[_Element]]) -> list[list[str]]:
             merged = cell.find(f"{_W}tcPr/{_W}vMerge")
             if merged is not None and _value(merged) in ("", "continue") and spread and len(texts) < len(spread[-1]):
                 text = spread[-1][len(texts)]
-            columns = _value(cell.find(f"{_W}tcPr/{_W}gridSpan"))
-            texts += [text] * (min(int(columns), _MAX_SPAN) if columns.isdecimal() and len(row) > 1 else 1)
+            columns = number_in(_value(cell.find(f"{_W}tcPr/{_W}gridSpan")), _MAX_SPAN)
+            texts += [text] * (columns if columns is not None and len(row) > 1 else 1)
         spread.append(texts)
     return spread
 

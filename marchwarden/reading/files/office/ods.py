@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from marchwarden.observations import Failure
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.odt import (
-    MAX_REPEATED,
     NOT_SHOWN,
     TABLE,
     TEXT,
     OpenDocument,
+    count_of,
     read_open_document,
 )
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
@@ -48,7 +48,7 @@ def _rows(reader: OpenDocument, sheet: _Element) -> Iterator[list[str]]:
     columns: list[bool] = []  # whether each is hidden
     for column in sheet.iter(f"{TABLE}table-column"):
         left = MAX_COLUMNS - len(columns)
-        count = min(_count(column, "columns", most=MAX_COLUMNS), left)
+        count = count_of(column, f"{TABLE}number-columns-repeated", left)
         columns += [column.get(f"{TABLE}visibility") in _HIDDEN] * count
     for row in sheet.iter(f"{TABLE}table-row"):
         if row.get(f"{TABLE}visibility") in _HIDDEN:
@@ -57,10 +57,10 @@ def _rows(reader: OpenDocument, sheet: _Element) -> Iterator[list[str]]:
         for cell in row:
             if cell.tag in _CELLS and len(texts) < MAX_COLUMNS:
                 text = _shown(reader, cell)
-                texts += [text] * min(_count(cell, "columns", most=MAX_COLUMNS), MAX_COLUMNS - len(texts))
+                texts += [text] * count_of(cell, f"{TABLE}number-columns-repeated", MAX_COLUMNS - len(texts))
         shown = [text for number, text in enumerate(texts) if not (number < len(columns) and columns[number])]
         if any(shown):
-            yield from [shown] * _count(row, "rows", most=MAX_REPEATED)
+            yield from [shown] * count_of(row, f"{TABLE}number-rows-repeated")
 
 
 def _shown(reader: OpenDocument, cell: _Element) -> str:
@@ -70,8 +70,3 @@ def _shown(reader: OpenDocument, cell: _Element) -> str:
         if not any(above.tag in NOT_SHOWN for above in each.iterancestors(*NOT_SHOWN))
     )
     return " ".join(filter(None, paragraphs))
-
-
-def _count(element: _Element, name: str, *, most: int) -> int:
-    told = element.get(f"{TABLE}number-{name}-repeated", "1")
-    return min(int(told), most) if told.isdecimal() and len(told) < 10 else 1

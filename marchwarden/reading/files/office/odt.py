@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.files.archive import Archive, Unpackable
+from marchwarden.reading.files.archive import Archive, Unpackable, number_in
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.html.dates import as_date
@@ -162,8 +162,7 @@ class OpenDocument:
         pieces.append(f"^{text}" if is_raised and text[:1].isdigit() else text)
         for child in element:
             if child.tag == f"{TEXT}s":
-                count = child.get(f"{TEXT}c", "1")
-                pieces.append(" " * (min(int(count), MAX_REPEATED) if count.isdecimal() else 1))
+                pieces.append(" " * count_of(child, f"{TEXT}c"))
             elif child.tag == f"{TEXT}tab":
                 pieces.append(" ")
             elif child.tag == f"{TEXT}line-break":
@@ -205,17 +204,20 @@ class OpenDocument:
                     text = beside.get(column, above if left else "")
                     if column not in beside:
                         below[column] = (left - 1, above)
-                rows_below, columns = (self._count(cell, f"number-{each}-spanned") for each in ("rows", "columns"))
+                rows_below, columns = (
+                    count_of(cell, f"{TABLE}number-{each}-spanned") for each in ("rows", "columns")
+                )
                 for at in range(column, column + columns):
                     if at > column:
                         beside[at] = text
                     if rows_below > 1:
                         below[at] = (rows_below - 1, text)
-                texts += [text] * self._count(cell, "number-columns-repeated")
+                texts += [text] * count_of(cell, f"{TABLE}number-columns-repeated")
             rows.append(texts)
         return rows
 
-    @staticmethod
-    def _count(cell: _Element, name: str) -> int:
-        told = cell.get(f"{TABLE}{name}", "1")
-        return min(int(told), MAX_REPEATED) if told.isdecimal() else 1
+
+def count_of(element: _Element, name: str, most: int = MAX_REPEATED) -> int:
+    """Return how often an attribute repeats something, at most `most` times; once where it states no number."""
+    count = number_in(element.get(name, ""), most)
+    return min(1, most) if count is None else count

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.files.archive import Archive, Unpackable
+from marchwarden.reading.files.archive import Archive, Unpackable, number_in
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
@@ -107,8 +107,7 @@ def _formats(archive: Archive) -> list[str]:
     codes = {each.get("numFmtId"): each.get("formatCode", "") for each in root.iterfind("{*}numFmts/{*}numFmt")}
     numbers = (each.get("numFmtId", "0") for each in root.iterfind("{*}cellXfs/{*}xf"))
     return [
-        _LITERAL.sub("", codes.get(number) or (_BUILT_IN.get(int(number), "") if number.isdecimal() else ""))
-        for number in numbers
+        _LITERAL.sub("", codes.get(number) or _BUILT_IN.get(number_in(number, 1_000) or 0, "")) for number in numbers
     ]
 
 
@@ -145,9 +144,9 @@ def _rows(content: bytes, book: _Workbook) -> Iterator[list[str]]:
     number = 0
     for element in _elements(content, "col", "row"):
         if element.tag.endswith("}col"):
-            first, last = (element.get(name, "0") for name in ("min", "max"))
-            if element.get("hidden") in ("1", "true") and first.isdecimal() and last.isdecimal():
-                hidden.update(range(int(first) - 1, min(int(last), MAX_COLUMNS)))
+            first, last = (number_in(element.get(name, "0"), MAX_COLUMNS + 1) for name in ("min", "max"))
+            if element.get("hidden") in ("1", "true") and first is not None and last is not None:
+                hidden.update(range(first - 1, min(last, MAX_COLUMNS)))
             continue
         told = element.get("r", "")
         number = int(told) if told.isdecimal() and len(told) < 8 else number + 1
@@ -193,13 +192,13 @@ def _shown(cell: _Element, book: _Workbook) -> str:
         return "".join(map(_rich_text, cell.iterfind("{*}is")))
     value = cell.findtext("{*}v") or ""
     if kind == "s":
-        return book.strings[int(value)] if value.isdecimal() and int(value) < len(book.strings) else ""
+        place = number_in(value, len(book.strings))
+        return book.strings[place] if place is not None and place < len(book.strings) else ""
     if kind == "b":
         return "TRUE" if value == "1" else "FALSE"
     if kind != "n":  # the text of a formula, an error, a date as ISO 8601 writes it
         return value
-    style = cell.get("s", "0")
-    at = int(style) if style.isdecimal() else 0
+    at = number_in(cell.get("s", "0"), len(book.formats)) or 0
     return _number(value, book.formats[at] if at < len(book.formats) else "", book.epoch)
 
 
