@@ -1,4 +1,4 @@
-"""An hour of mixed calls over HTTP, without a model: do memory, descriptors, processes and temporary files stay flat?
+"""Mixed calls over HTTP for minutes, without a model: do memory, descriptors, processes and files stay flat?
 
     python -m evals.benchmarks.endurance --minutes 60 [--clients 4] [--report FILE]
 

@@ -8,14 +8,13 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from marchwarden.cli.ask import NOTHING_FOUND
 from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.library.stored_traces import stored_trace
 from marchwarden.cli.options import check_output
 
 # The same as in audit/bibliography.py, which takes long to import.
 BibliographyFormat: TypeAlias = Literal["bibtex", "ris", "csl"]
-
-NOTHING_FOUND = 3
 
 EPILOGUE = """Exit codes: 0 it was written · 3 the answer cites nothing to list.
 

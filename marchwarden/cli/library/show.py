@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
+from marchwarden.cli.ask import NOTHING_FOUND
 from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
 from marchwarden.cli.library.stored_traces import stored_trace
 from marchwarden.cli.options import check_output
-
-NOTHING_FOUND = 3
 
 EPILOGUE = """Exit codes: 0 it was shown or written · 3 the answer cites nothing to list.
 

@@ -79,7 +79,7 @@ class Comparison:
             "the program": (self.a.program, self.b.program),
             "Marchwarden's version": (self.a.version, self.b.version),
             "the sources": (self.a.source, self.b.source),
-            "the frozen web": (self.a.pages, self.b.pages),
+            "the pages": (self.a.pages, self.b.pages),
             "the number of epochs": (self.a.epochs, self.b.epochs),
             "whether pages were read by meaning": (self.a.reads_by, self.b.reads_by),
             "how many questions ran side by side (seconds)": (self.a.jobs, self.b.jobs),

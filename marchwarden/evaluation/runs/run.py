@@ -56,7 +56,7 @@ class RunInfo(BaseModel):
     pages: str
     """Hash of the pages that the sources hold; `live` where one of them is live."""
     web: str | None = None
-    """Hash of the frozen web's manifest; None for the shipped web."""
+    """Hash of the frozen web's manifest; None for the shipped web, and where no frozen web was searched."""
     jobs: int = 1
     cluster: str | None = None
     """Address of the scheduler whose workers were asked; None where they were asked on this machine."""

@@ -118,7 +118,7 @@ def test_questions_that_moved_most_come_first(tmp_path: Path) -> None:
 def test_what_else_differs_is_said(tmp_path: Path) -> None:
     a = a_run(tmp_path / "a", [right("utah-01")], pages="one", jobs=1)
     b = a_run(tmp_path / "b", [right("utah-01")], pages="two", jobs=2)
-    assert compare(a, b).cautions == ["the frozen web", "how many questions ran side by side (seconds)"]
+    assert compare(a, b).cautions == ["the pages", "how many questions ran side by side (seconds)"]
 
 
 def test_another_program_is_said_to_be_another(tmp_path: Path) -> None:
