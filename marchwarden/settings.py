@@ -400,7 +400,7 @@ def field_of(name: str) -> str:
 
 
 def is_secret(field: str) -> bool:
-    """True of a key or token, which is never shown."""
+    """Return whether a setting is a key or a token, which is never shown."""
     annotation = Settings.model_fields[field].annotation
     return SecretStr in (annotation, *get_args(annotation))
 

@@ -1,4 +1,4 @@
-"""How well the evidence of scientific claims is found, by the labels of people: Citation-Integrity and HealthVer.
+"""Recall of evidence for scientific claims, by the labels of people: Citation-Integrity and HealthVer.
 
     python evals/scholarly/claims.py citation-integrity --path DIR [--calls 200]
     python evals/scholarly/claims.py healthver --path DIR

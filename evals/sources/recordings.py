@@ -22,16 +22,13 @@ import asyncio
 import gzip
 import html
 import json
-import os
 import re
-import subprocess
 import sys
 import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -41,14 +38,13 @@ import yaml
 from lxml import etree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scholarly"))
-from services import clocked_server
+from services import shortest_gap
 
 from marchwarden import load_settings
 from marchwarden.contract import SourceFilter
 from marchwarden.sources.source_registry import open_tools
 
 _EVERYTHING = SourceFilter(None)
-_PROCESSES = 4
 # Address and title of each hit, or address, title, DOI, year and number of authors of each work.
 Expected = list[tuple[Any, ...]]
 
@@ -369,17 +365,10 @@ def shortest_gaps(folder: Path) -> dict[str, tuple[float, float]]:
     import pkgutil
 
     gaps = {}
-    worker = Path(__file__).resolve().parents[1] / "scholarly" / "services.py"
     for name, place in _RULES.items():
         rule = pkgutil.resolve_name(place).api.rule
-        with clocked_server() as (port, times):
-            at_once = "one" if rule.one_at_a_time else "several"
-            told = ["--worker", str(port), str(folder / name), str(rule.every_s), at_once]
-            command = [sys.executable, str(worker), *told]
-            running = [subprocess.Popen(command, env=os.environ) for _ in range(_PROCESSES)]
-            for each in running:
-                each.wait()
-        gaps[name] = (rule.every_s, min(later - earlier for earlier, later in pairwise(times)))
+        gap = shortest_gap(rule.every_s, folder / name, one_at_a_time=rule.one_at_a_time)
+        gaps[name] = (rule.every_s, gap)
     return gaps
 
 

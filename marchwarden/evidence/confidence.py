@@ -32,7 +32,8 @@ from marchwarden.text.works import carries_works, is_repository
 # Upper bounds of the confidence that the contract promises. No compile may change them.
 _MOST, _MOST_WITH_CONFLICT, _MOST_WHEN_EXHAUSTED = 0.97, 0.89, 0.69
 # Confidence in a single source, 0-1: by authority, for a retracted source, added where another source is cited, taken
-# off after so many years, and the factor for a superseded source. Guesses.
+# off after so many years, and the factor for a source that is superseded or that an expression of concern is about.
+# Guesses.
 _TRUST = {SourceAuthority.HIGH: 0.88, SourceAuthority.MEDIUM: 0.75, SourceAuthority.LOW: 0.5}
 _TRUST_OF_RETRACTED = 0.1
 _TRUST_BY_COMPANY = 0.07

@@ -35,7 +35,7 @@ TellOf = Callable[[int, str], None]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the parts of one investigation share."""
+    """Everything that the parts of one investigation share."""
 
     budget: Budget
     recorder: Recorder

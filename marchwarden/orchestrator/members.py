@@ -12,13 +12,13 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import anyio
 
 from marchwarden.contract import Depth, ResearchResult
+from marchwarden.errors import leaves
 from marchwarden.observations import plain_line
 from marchwarden.server.call_ids import CALL_META, REPEATED_META
 from marchwarden.server.messages import ALLOWANCE_SPENT, SERVER_BUSY
@@ -118,7 +118,7 @@ class McpMember:
             try:
                 await self._connected()
             except Exception as error:
-                leaf = _first_leaf(error)
+                leaf = next(leaves(error), error)
                 if isinstance(leaf, FileNotFoundError) and leaf.filename:
                     self._is_missing, self._starts_left = True, 0
                     missing = plain_line(str(leaf.filename), _REASON_CHARS)
@@ -203,7 +203,7 @@ class McpMember:
                     )
                     reply = _read_reply(answer)
                 except Exception as error:  # whatever a server sends is its own loss
-                    leaf = _first_leaf(error)
+                    leaf = next(leaves(error), error)
                     text = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
                     code = getattr(leaf, "code", None)
                     final = code in (ALLOWANCE_SPENT, *_NOT_TAKEN)
@@ -277,9 +277,3 @@ def _is_closed(error: BaseException) -> bool:
 
     failed = getattr(getattr(error, "error", None), "code", None)
     return failed == CONNECTION_CLOSED or isinstance(error, (anyio.ClosedResourceError, anyio.BrokenResourceError))
-
-
-def _first_leaf(error: BaseException) -> BaseException:
-    with suppress(AttributeError, IndexError):
-        return _first_leaf(error.exceptions[0])  # type: ignore[attr-defined]
-    return error

@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from anyio import to_thread
 
@@ -37,6 +37,9 @@ _MOST_WORDS = 8
 
 _log = logging.getLogger(__name__)
 
+# Hits, None for one that has no usable address; or the failure.
+Found: TypeAlias = "Sequence[SearchHit | None] | Failure"
+
 
 class ApiSearch(ABC):
     """Search with one API. A subclass says how a query becomes hits."""
@@ -50,9 +53,7 @@ class ApiSearch(ABC):
         self.client = client or ApiClient(opening, self.api)
 
     @abstractmethod
-    async def find(
-        self, query: str, max_results: int, source_filter: SourceFilter
-    ) -> Sequence[SearchHit | None] | Failure:
+    async def find(self, query: str, max_results: int, source_filter: SourceFilter) -> Found:
         """Return the hits for a query, best first; None for a result that has no usable address.
 
         `source_filter` is for services that can be told of it. Hits that it excludes are left out in any case.
@@ -60,15 +61,21 @@ class ApiSearch(ABC):
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """Return the hits for `query`. A source none of whose pages the filter lets through gets no request."""
-        began = time.monotonic()
         asked = as_query(query)
         if not asked:
             return SearchOutcome(asked, self.name, failure=Failure(FailureKind.BAD_REQUEST, "the query is empty"))
         if self.hosts and not _may_pass(self.hosts, source_filter):
             return SearchOutcome(asked, self.name)
+        return await self.outcome_of(asked, self.find(asked, max_results, source_filter), max_results, source_filter)
+
+    async def outcome_of(
+        self, asked: str, finding: Awaitable[Found], max_results: int, source_filter: SourceFilter
+    ) -> SearchOutcome:
+        """Return the outcome of a search: what `finding` brings, without hits that can't be used or are excluded."""
+        began = time.monotonic()
         # What a service sends may break its format in any way; the other sources are still to be searched.
         try:
-            found = await self.find(asked, max_results, source_filter)
+            found = await finding
         except Exception:
             _log.exception("the answer of %s could not be read", self.name)
             found = Failure(FailureKind.SERVICE_DOWN, f"the answer of {self.name} could not be read")

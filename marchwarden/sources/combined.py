@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -62,29 +63,16 @@ class _SearchOfEach:
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """Return the hits of all searches. Where one fails, the outcome has its failure and the others' hits."""
         began = time.monotonic()
-        outcomes: dict[int, SearchOutcome] = {}
         places: Collection[int] = range(len(self._each))
         if self._choose is not None:
             places = await anyio.to_thread.run_sync(self._choose, self.question or query, abandon_on_cancel=True)
-
-        async def ask(place: int) -> None:
-            outcomes[place] = await self._each[place].search(
-                query, max_results=max_results, source_filter=source_filter
-            )
-
-        async with anyio.create_task_group() as group:
-            for place in places:
-                group.start_soon(ask, place)
-        ordered = [outcomes[place] for place in sorted(places)]
-        return SearchOutcome(
+        chosen = [self._each[place] for place in sorted(places)]
+        outcome = await _ask_all(
             query,
-            "+".join(self._each[place].name for place in sorted(places)),
-            interleave_hits([outcome.hits for outcome in ordered], max_results),
-            failure=_failure(ordered),
-            seconds=time.monotonic() - began,
-            malformed=sum(outcome.malformed for outcome in ordered),
-            meant={word: close for outcome in reversed(ordered) for word, close in outcome.meant.items()},
+            [partial(each.search, query, max_results=max_results, source_filter=source_filter) for each in chosen],
+            max_results,
         )
+        return replace(outcome, provider="+".join(search.name for search in chosen), seconds=time.monotonic() - began)
 
     async def aclose(self) -> None:
         for search in self._each:
@@ -101,25 +89,39 @@ class _CitationsOfEach:
         self, relation: Relation, work: Work, *, max_results: int, source_filter: SourceFilter
     ) -> SearchOutcome:
         """Return the works of all indexes. Where one fails, the outcome has its failure and the others' works."""
-        outcomes: dict[int, SearchOutcome] = {}
-
-        async def ask(place: int, index: CitationIndex) -> None:
-            outcomes[place] = await index.related(
-                relation, work, max_results=max_results, source_filter=source_filter
-            )
-
-        began = time.monotonic()
-        async with anyio.create_task_group() as group:
-            for place, index in enumerate(self._each):
-                group.start_soon(ask, place, index)
-        ordered = [outcomes[place] for place in sorted(outcomes)]
-        return SearchOutcome(
+        return await _ask_all(
             query_for(relation, work),
-            "+".join(outcome.provider for outcome in ordered),
-            interleave_hits([outcome.hits for outcome in ordered], max_results),
-            failure=_failure(ordered),
-            seconds=time.monotonic() - began,
+            [
+                partial(index.related, relation, work, max_results=max_results, source_filter=source_filter)
+                for index in self._each
+            ],
+            max_results,
         )
+
+
+async def _ask_all(
+    query: str, calls: Sequence[Callable[[], Awaitable[SearchOutcome]]], max_results: int
+) -> SearchOutcome:
+    """Make the calls at the same time, and return their outcomes as one."""
+    outcomes: dict[int, SearchOutcome] = {}
+
+    async def ask(place: int, call: Callable[[], Awaitable[SearchOutcome]]) -> None:
+        outcomes[place] = await call()
+
+    began = time.monotonic()
+    async with anyio.create_task_group() as group:
+        for place, call in enumerate(calls):
+            group.start_soon(ask, place, call)
+    ordered = [outcomes[place] for place in range(len(calls))]
+    return SearchOutcome(
+        query,
+        "+".join(outcome.provider for outcome in ordered),
+        interleave_hits([outcome.hits for outcome in ordered], max_results),
+        failure=_failure(ordered),
+        seconds=time.monotonic() - began,
+        malformed=sum(outcome.malformed for outcome in ordered),
+        meant={word: close for outcome in reversed(ordered) for word, close in outcome.meant.items()},
+    )
 
 
 def interleave_hits(lists: Sequence[Sequence[SearchHit]], most: int) -> tuple[SearchHit, ...]:

@@ -117,7 +117,7 @@ def _check_node(node: exp.Expr) -> None:
         raise StatementRefused(f"the function {node.name} is not allowed")
     # A replacement that is longer than what it replaces can make a value of any size.
     if isinstance(node, exp.Replace) and not _is_shortening(node):
-        raise StatementRefused("REPLACE is allowed with a constant that is replaced by one that is no longer")
+        raise StatementRefused("REPLACE is allowed only where a text takes the place of one as long or longer")
     if isinstance(node, exp.Select):
         strange = [
             name for name in ("into", "locks", "kind", "hint", "laterals", "sample", "connect") if node.args.get(name)

@@ -76,7 +76,7 @@ def problem_of(database: Database) -> str | None:
     """
     package = _PACKAGES.get(database.engine)
     if package and find_spec(package) is None:
-        return f"it needs {package}, of the extra database"
+        return f"it needs {package}, which the extra database brings"
     if database.engine not in _SIGNATURES:
         return None
     at, signature = _SIGNATURES[database.engine]

@@ -69,7 +69,7 @@ def zim_path(folder: Path, name: str) -> Path:
     """
     names = zim_names(folder)
     begun = [each for each in names if each.startswith(name)]
-    if name in names or begun:
+    if begun:
         return folder / f"{name if name in names else begun[-1]}.zim"
     there = f"There are {', '.join(names)}." if names else "Files to download are on https://library.kiwix.org."
     raise ConfigurationError(f"there is no ZIM file {name}.zim in {folder}", hint=there)

@@ -5,19 +5,16 @@ A registry's module subclasses ScholarlyApi, and opens with `open_scholarly`. pa
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from marchwarden.contract import SourceFilter
-from marchwarden.http.addresses import host_of
 from marchwarden.http.download import Answer
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome, Work
 from marchwarden.reading.services.scholarly.work_records import WorkRecord
 from marchwarden.sources.api_client import ApiClient
-from marchwarden.sources.api_source import ApiSearch, content_words
+from marchwarden.sources.api_source import ApiSearch, Found, content_words
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Relation, query_for
 
@@ -66,44 +63,35 @@ class ScholarlyApi(ApiSearch):
         """Return the answer to a search for works in a relation to `work`; None where it can't be named here."""
         return None
 
-    async def find(
-        self, query: str, max_results: int, source_filter: SourceFilter
-    ) -> Sequence[SearchHit | None] | Failure:
+    async def find(self, query: str, max_results: int, source_filter: SourceFilter) -> Found:
         """Return hits with their abstracts, and keep what was found."""
         forms = [query]
         if self.finds_all_words:
             words = content_words(query)
             forms = [" AND ".join(words), " OR ".join(words)] if len(words) > 1 else [query]
         for form in forms:
-            answer = await self.ask(form, max_results)
-            if isinstance(answer, Failure):
-                return answer
-            records = self.records(answer.body)
-            if records is None:
-                return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
-            if records:
-                return self._hits(records, answer)
+            if found := self._hits(await self.ask(form, max_results)):
+                return found
         return []
 
     async def related(
         self, relation: Relation, work: Work, *, max_results: int, source_filter: SourceFilter
     ) -> SearchOutcome:
         """Return works that cite `work`, or that it cites (sources/tools.py)."""
-        began = time.monotonic()
-        query = query_for(relation, work)
-        answer = await self.ask_related(relation, work, max_results) if relation in self.relations else None
-        records = None if answer is None or isinstance(answer, Failure) else self.records(answer.body)
-        failure = answer if isinstance(answer, Failure) else None
-        if isinstance(answer, Answer) and records is None:
-            failure = Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
-        hits = self._hits(records, answer) if records and isinstance(answer, Answer) else []
-        allowed = tuple(hit for hit in hits if source_filter.allows(host_of(hit.url)))
-        return SearchOutcome(
-            query, self.name, allowed[:max_results], failure=failure, seconds=time.monotonic() - began
-        )
+        finding = self._find_related(relation, work, max_results)
+        return await self.outcome_of(query_for(relation, work), finding, max_results, source_filter)
 
-    def _hits(self, records: Sequence[WorkRecord], answer: Answer) -> list[SearchHit]:
-        """Return the works as hits, and keep them for their readers."""
+    async def _find_related(self, relation: Relation, work: Work, max_results: int) -> Found:
+        answer = await self.ask_related(relation, work, max_results) if relation in self.relations else None
+        return [] if answer is None else self._hits(answer)
+
+    def _hits(self, answer: Answer | Failure) -> Found:
+        """Return the works of an answer as hits, and keep them for their readers."""
+        if isinstance(answer, Failure):
+            return answer
+        records = self.records(answer.body)
+        if records is None:
+            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
         self.found |= {record.url: FoundWork(record, answer) for record in records}
         return [SearchHit(each.url, each.title, each.snippet, published=each.published) for each in records]
 
