@@ -139,6 +139,8 @@ class ReportedTokens:
         self._shares: dict[bool, tuple[float, float]] = {}
         """Highest factors so far, for a token and for a byte, for prompts with a schema for the answer (True) and
         without (False)."""
+        self._longest = 0
+        """ASCII bytes of the longest prompt that was reported."""
         self._lock = threading.Lock()
 
     def add(self, request: Any, tokens: int) -> None:
@@ -158,6 +160,7 @@ class ReportedTokens:
                 has_schema = bool(earlier.config.response_format)
                 for_a_token, for_a_byte = (tokens / max(1, n) for n in (measured.ascii_tokens, measured.ascii_bytes))
                 with self._lock:
+                    self._longest = max(self._longest, measured.ascii_bytes)
                     before = self._shares.get(has_schema, (1.0, 0.0))
                     self._shares[has_schema] = max(for_a_token, before[0]), max(for_a_byte, before[1])
         # What is known of prompts with a schema holds for those without, and not the other way round.
@@ -167,7 +170,12 @@ class ReportedTokens:
             return None
         by_share = min(max(token * measured.ascii_tokens, byte * measured.ascii_bytes) for token, byte in shares)
         parts = len(request.messages) + (1 if request.system else 0)
-        return math.ceil(_SHARE_MARGIN * by_share) + measured.other_bytes + USUAL_MESSAGE_TOKENS * parts
+        # What the chat template adds is the same for any prompt: a share of it that a longer one has paid is missing.
+        template = (
+            USUAL_BASE_TOKENS * max(0.0, 1 - measured.ascii_bytes / max(1, self._longest))
+            + USUAL_MESSAGE_TOKENS * parts
+        )
+        return math.ceil(_SHARE_MARGIN * by_share + template) + measured.other_bytes
 
 
 @dataclass(frozen=True)

@@ -206,6 +206,14 @@ def test_a_service_that_counts_letters_is_bounded_by_what_it_makes_of_them() -> 
     assert (reported.most_tokens(a_request("international " * 60)) or 0) >= 60 * 14 // 2
 
 
+def test_what_a_template_adds_is_bounded_for_a_prompt_that_is_shorter_than_those_reported() -> None:
+    added = 38
+    reported = ReportedTokens()
+    reported.add(a_request("word " * 300), 300 + added)
+    for words in (1, 30, 100, 200, 299):
+        assert (reported.most_tokens(a_request("word " * words)) or 0) >= words + added
+
+
 def test_a_count_below_what_a_text_can_have_is_told() -> None:
     assert fewest_tokens("") == 0
     assert fewest_tokens("a") == 1
