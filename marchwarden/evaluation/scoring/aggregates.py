@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any, TypeAlias
@@ -150,3 +150,12 @@ def total_value(cells: Sequence[Cells]) -> float | None:
 
 def _ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None
+
+
+# Figures that are the same of many cells and of one cell that holds the sums of these counts.
+OF_SUMS: Mapping[Reduce, tuple[str, ...]] = {
+    share: ("hits", "of"),
+    precision: ("right", "found"),
+    recall: ("met", "wanted"),
+    f1: ("right", "found", "met", "wanted"),
+}

@@ -7,13 +7,12 @@ cells of whole questions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from marchwarden.evaluation.scoring.aggregates import Cells, has_something
+from marchwarden.evaluation.scoring.aggregates import OF_SUMS, Cells, has_something
 from marchwarden.evaluation.scoring.metrics import METRICS, Metric, figure
 
 # Resamples of each interval. A guess.
@@ -62,7 +61,7 @@ def interval(
     """
     rows = [row for row, each in enumerate(scored) if each.get(metric.cells) is not None]
     named = [questions[row] if questions else row for row in rows]
-    found = (figure(metric, [scored[rows[at]] for at in drawn]) for drawn in _resamples(named, seed))
+    found = _Resamples(named, seed).figures(metric, [scored[row] for row in rows])
     return _interval([value for value in found if value is not None])
 
 
@@ -93,7 +92,9 @@ def difference(
     ]
     kept = [question for question, _, _ in pairs]
     ours, theirs = [one for _, one, _ in pairs], [other for _, _, other in pairs]
-    low, high = paired_interval(partial(figure, metric), ours, theirs, kept, seed=seed) or (None, None)
+    resamples = _Resamples(kept, seed)
+    changes = _changes(resamples.figures(metric, ours), resamples.figures(metric, theirs))
+    low, high = _interval(changes) or (None, None)
     having = {question for question, *pair in pairs if any(has_something(each.get(metric.cells)) for each in pair)}
     return Difference(metric, figure(metric, ours), figure(metric, theirs), low, high, len(having))
 
@@ -110,24 +111,41 @@ def paired_interval(
 
     None where no resample has a figure of both.
     """
-    changes = []
-    for rows in _resamples(questions or range(len(a)), seed):
-        first, second = of([a[row] for row in rows]), of([b[row] for row in rows])
-        if first is not None and second is not None:
-            changes.append(second - first)
-    return _interval(changes)
+    resamples = _Resamples(questions or range(len(a)), seed)
+    first, second = (map(of, resamples.of(scored)) for scored in (a, b))
+    return _interval(_changes(first, second))
 
 
-# The seed is fixed, so that a run always has the same intervals.
-def _resamples(questions: Sequence[Hashable], seed: int) -> Iterator[list[int]]:
-    """Yield the rows of each resample: of a question that is drawn, all of its rows."""
-    rows: dict[Hashable, list[int]] = {}
-    for row, question in enumerate(questions):
-        rows.setdefault(question, []).append(row)
-    each = list(rows.values())
-    if each:
-        for drawn in np.random.default_rng(seed).integers(0, len(each), (SAMPLES, len(each))).tolist():
-            yield [row for place in drawn for row in each[place]]
+class _Resamples:
+    """Questions drawn again and again, each with all of its rows; the same whenever the seed is the same."""
+
+    def __init__(self, questions: Sequence[Hashable], seed: int) -> None:
+        rows: dict[Hashable, list[int]] = {}
+        for row, question in enumerate(questions):
+            rows.setdefault(question, []).append(row)
+        self._rows = list(rows.values())
+        number = len(self._rows)
+        self._drawn = np.random.default_rng(seed).integers(0, number or 1, (SAMPLES if number else 0, number))
+
+    def of(self, scored: Sequence[Scored]) -> Iterator[list[Scored]]:
+        """Yield the cases of each resample."""
+        for drawn in self._drawn.tolist():
+            yield [scored[row] for place in drawn for row in self._rows[place]]
+
+    def figures(self, metric: Metric, scored: Sequence[Scored]) -> Iterable[float | None]:
+        """Return the metric of each resample: from sums, all at once, where it depends on nothing else."""
+        counts = OF_SUMS.get(metric.reduce)
+        if counts is None or not self._rows:
+            return (figure(metric, cases) for cases in self.of(scored))
+        cells = [[scored[row].get(metric.cells) or {} for row in rows] for rows in self._rows]
+        sums = np.array([[sum(cell.get(count, 0) for cell in own) for count in counts] for own in cells])
+        totals = sums[self._drawn].sum(axis=1).tolist()
+        return (metric.reduce([dict(zip(counts, total, strict=True))]) for total in totals)
+
+
+def _changes(first: Iterable[float | None], second: Iterable[float | None]) -> list[float]:
+    """Return B minus A, of the resamples that have a figure of both."""
+    return [b - a for a, b in zip(first, second, strict=True) if a is not None and b is not None]
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float] | None:
