@@ -363,10 +363,10 @@ def test_a_compile_that_is_killed_at_any_moment_leaves_the_old_program_or_the_ne
 
         length = life(tmp_path / "timed", -1)
         assert program(tmp_path / "timed" / "out").in_force == ["gaps"]
-        for number in range(KILLS // 4):  # each is gone on with, which is half a CPU second
+        for number in range(KILLS // 6):  # each is gone on with, which is half a CPU second
             folder = tmp_path / f"killed-{number}"
             save_program(folder / "out", old_info, list(old.stages.values()))
-            life(folder, length * number / (KILLS // 4 - 1))
+            life(folder, length * number / (KILLS // 6 - 1))
             left = program(folder / "out")
             assert not left.notes
             assert left.in_force == ["gaps"]

@@ -286,6 +286,7 @@ async def test_a_memory_limit_beyond_what_there_can_be_is_no_limit() -> None:
     assert (await Caller(Settings(worker_memory_mb=10**20)).ask("answer me")).answer
 
 
+@pytest.mark.slow  # Two fork servers are started for it; that of a whole server keeps stdout clean in test_transports.py.
 async def test_nothing_that_a_worker_prints_reaches_stdout_and_stdin_is_empty(
     caller: Caller, capfd: pytest.CaptureFixture[str]
 ) -> None:
