@@ -146,6 +146,8 @@ class Conclusion:
                 for aspect in ledger.aspects
             ],
             lineage=state.lineage,
+            # Null rather than false, so that a result is as it was before there was this field.
+            sources_failed=(not self.cited and ledger.have_sources_failed()) or None,
         )
 
     def record(self, state: Checkpoint, *, today: date, model_free: bool) -> Concluded:

@@ -28,7 +28,7 @@ from marchwarden.trace.standalone_verifier import DAMAGED, UNCHECKED, VERIFIED, 
 
 Lines = list[dict[str, Any]]
 
-_LATER = ("sub_questions", "lineage")
+_LATER = ("sub_questions", "lineage", "sources_failed")
 
 
 def recompute(lines: Lines) -> list[Finding]:

@@ -125,7 +125,7 @@ def _rihla(rihla: Lineage) -> str:
 
 def _gap(gap: Gap) -> str:
     told = f"- **{in_words(gap.category)}**: {markdown_line(gap.topic)}. {markdown_line(gap.detail)}"
-    return f"{told} ({next_step(gap.category)})"
+    return f"{told} ({next_step(gap.category, gap.cause)})"
 
 
 def _discovery(event: DiscoveryEvent) -> str:

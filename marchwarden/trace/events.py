@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from marchwarden.contract import Constraints, Depth, DiscoveryEvent, Gap, OpenQuestion, ResearchResult
+from marchwarden.errors import Limit
 
 
 class _Event(BaseModel):
@@ -205,6 +206,8 @@ class Searched(_Event):
     """Words that were searched for too, by the misspelt word of the query."""
     malformed: int = 0
     """Number of results that were skipped, because they have no usable address."""
+    failed: list[str] = []
+    """Providers that failed, of a search that asked several of which others answered; else none."""
 
 
 class NoticeRecord(BaseModel):
@@ -295,6 +298,8 @@ class FellBack(_Event):
     action: Literal["fallback"] = "fallback"
     stage: str
     reason: str
+    limit: Limit | None = None
+    """Limit that left nothing for the stage; None where something else was the reason."""
 
 
 class Dropped(_Event):
