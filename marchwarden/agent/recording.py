@@ -244,6 +244,7 @@ class Narrator:
             excerpt=excerpt.text,
             aspect=self._ledger.aspect(excerpt.aspect).text,
             stance=excerpt.stance,
+            relevance=excerpt.relevance,
         )
 
     def stopped(

@@ -143,6 +143,8 @@ class Merger:
         for aspect in aspects:
             # With the heading that the quote has.
             excerpt = relevance.excerpt(window, aspect).from_place(quote.start, page.text)
+            # What the researcher read besides is not here, and the rarity of words in it changes the figure.
+            excerpt.relevance = quote.measured.get(aspect.text, excerpt.relevance)
             excerpt.stance = quote.stance
             excerpt.place = window.passages[0].place
             excerpt.answers = excerpt.relevance >= least.relevant

@@ -255,6 +255,8 @@ class PickRecord(BaseModel):
     excerpt: str
     aspect: str
     stance: str
+    relevance: float | None = None
+    """Relevance to the aspect as the researcher measured it, 0–1; None in traces of earlier versions."""
 
 
 class Extracted(_Event):
