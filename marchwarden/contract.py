@@ -220,7 +220,10 @@ class Citation(_Answered):
     )
     confidence: float = Field(ge=0, le=1, description="In this source's accuracy.")
     content_hash: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
-    published: date | None = None
+    published: date | None = Field(None, description="Day of publication that the source states.")
+    modified: date | None = Field(
+        None, description="Day of the last change: the one that the source states, or else that of the file itself."
+    )
     version: str | None = Field(None, description="Version that was read: v2 on arXiv, a revision's number.")
     authors: list[str] | None = None
     year: int | None = Field(None, description="Year of the first publication.")

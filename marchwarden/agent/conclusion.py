@@ -289,6 +289,7 @@ def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, t
         confidence=source_confidence(source, corroborated, today),
         content_hash=source.content_hash,
         published=source.published,
+        modified=source.modified,
         version=work.version,
         authors=list(work.authors) or None,
         year=work.year,

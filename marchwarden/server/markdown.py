@@ -98,6 +98,8 @@ def _section(title: str, parts: list[str]) -> Iterator[str]:
 
 def _citation(number: int, citation: Citation, hashes: bool) -> str:
     dated = f", published {citation.published.isoformat()}" if citation.published else ""
+    if citation.modified and not citation.published:
+        dated = f", changed {citation.modified.isoformat()}"
     by = f", by {markdown_line(citation.researcher)}" if citation.researcher else ""
     facts = f"{markdown_line(citation.source)}{by}, confidence {citation.confidence:.2f}{dated}"
     lines = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,10 @@ async def test_a_file_is_cited_with_a_path_and_a_line_and_verifies_offline(tmp_p
     (citation,) = done.result.citations
     assert (citation.source, citation.locator) == ("file", f"{tmp_path}/files/bees.md#L5")
     assert (citation.raw_excerpt, citation.title) == (ANSWER, "Bees")
+    changed = date.fromtimestamp((tmp_path / "files/bees.md").stat().st_mtime)
+    assert citation.published is None
+    assert citation.modified is not None
+    assert abs(citation.modified - changed) <= timedelta(days=1)  # in UTC, and in the machine's own time
     assert done.problems == []
     assert done.result.confidence_factors.source_authority is SourceAuthority.MEDIUM
     assert done.events("start")[0].source == "corpus:notes"
