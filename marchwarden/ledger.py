@@ -72,6 +72,8 @@ class Source(BaseModel):
     """Statement whose rows the source is, where it comes from a database."""
     notices: tuple[Notice, ...] = ()
     """Corrections, expressions of concern and the like of its work."""
+    table_rows: int = 0
+    """Number of rows of a spreadsheet or a CSV file; 0 for any other page."""
     researcher: str | None = None
     """Researcher that read it for an investigation; None where it was read in this call."""
     trace_id: str | None = None

@@ -13,6 +13,7 @@ from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
 from marchwarden.evidence.grounding import invented
 from marchwarden.evidence.relevance import promise
+from marchwarden.evidence.windows import MOST_PASSAGES_OF_WINDOW
 from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind
 from marchwarden.observations import FailureKind
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -30,6 +31,8 @@ FIRST_HITS = 3
 # Closed pages and pairs of sources that one gap names at most. Guesses.
 MOST_CLOSED = 3
 MOST_PAIRS = 3
+# Tables none of whose rows was quoted that one gap names, at most. A guess.
+MOST_TABLES = 2
 # Reports of researchers that one gap tells at most. A guess.
 MOST_REPORTS = 4
 # Categories of gaps that several researchers report on one sub-question, the most telling first.
@@ -370,6 +373,11 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     detail += "".join(f" {_could_not_be_read(each)}" for each in unread[:MOST_CLOSED])
     if (more := len(unread) - MOST_CLOSED) > 0:
         detail += f" {more} more {'page' if more == 1 else 'pages'} could not be read."
+    tables = [each for each in ledger.sources if each.table_rows > MOST_PASSAGES_OF_WINDOW]
+    for source in tables[:MOST_TABLES]:
+        detail += (
+            f" No word of the question tells one of the {source.table_rows} rows of {source.locator} from the others."
+        )
     if pages:
         if skipped:
             none = "Nothing in the rest of what was read answers"
