@@ -51,7 +51,7 @@ take `--json` or `--output` to copy a quote exactly.
 | exit code | meaning |
 |---|---|
 | 0 | an answer; the command did what it was asked |
-| 1 | a failure: no such trace, a missing key, an unreachable server, a broken `doctor` check, a trace that was changed, a re-run with another result, a label that does not hold |
+| 1 | a failure: no source could be asked, no such trace, a missing key, an unreachable server, a broken `doctor` check, a trace that was changed, a re-run with another result, a label that does not hold |
 | 2 | wrong usage: an unknown option, an argument beyond its limit |
 | 3 | `ask` found nothing that it could cite, for one question of `--file` at least; `verify` has nothing to check by |
 | 4 | `verify`: something that is needed is missing |
@@ -64,7 +64,7 @@ A question ends in one of three ways, and these words mean the same in `ask`, `a
 |---|---|---|
 | `answered` | There is a result, and it cites something. | 0 |
 | `nothing_found` | There is a result without a citation. It says what was missing, as gaps. | 3 |
-| `failed` | There is no result: the call failed, was cancelled, or is unfinished since its process was killed. | 1, 130 |
+| `failed` | There is no result: the call failed, was cancelled, or is unfinished since its process was killed. Or there is one without a citation, since no source could be asked (`sources_failed`). | 1, 130 |
 
 """
 

@@ -220,7 +220,10 @@ class Citation(_Answered):
     )
     confidence: float = Field(ge=0, le=1, description="In this source's accuracy.")
     content_hash: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
-    published: date | None = None
+    published: date | None = Field(None, description="Day of publication that the source states.")
+    modified: date | None = Field(
+        None, description="Day of the last change: the one that the source states, or else that of the file itself."
+    )
     version: str | None = Field(None, description="Version that was read: v2 on arXiv, a revision's number.")
     authors: list[str] | None = None
     year: int | None = Field(None, description="Year of the first publication.")
@@ -240,10 +243,20 @@ class Citation(_Answered):
         return self
 
 
+# Failure that left a gap, which says nothing about the question: a source that could not be reached, is down, or
+# refuses the key or the rate of calls; the model's service.
+GapCause: TypeAlias = Literal["source_failed", "model_failed"]
+
+
 class Gap(_Answered):
     topic: str = Field(min_length=1)
     category: GapCategory
     detail: str = Field(min_length=1)
+    cause: GapCause | None = Field(
+        None,
+        description="Failure that left the gap and says nothing about the question: of a source, or of the model; "
+        "null where nothing failed.",
+    )
 
 
 class DiscoveryEvent(_Answered):
@@ -315,7 +328,7 @@ class Lineage(_Answered):
 
 Wording: TypeAlias = Literal["model", "program", "none"]
 
-# The end of a call: a result with citations, a result without one, or no result.
+# The end of a call: a result with citations, a result without one, or no result that says anything.
 Status: TypeAlias = Literal["answered", "nothing_found", "failed"]
 
 
@@ -340,6 +353,11 @@ class ResearchResult(_Answered):
     lineage: list[Lineage] | None = Field(
         None, description="Rihlas of an investigation; null for a researcher's own."
     )
+    sources_failed: bool | None = Field(
+        None,
+        description="True where no source could be asked, since each failed or could not be reached, so that the "
+        "missing answer says nothing about the question; else null.",
+    )
 
     @model_validator(mode="after")
     def _markers_have_citations(self) -> Self:
@@ -353,8 +371,10 @@ class ResearchResult(_Answered):
 
     @property
     def status(self) -> Status:
-        """`answered` where anything is cited, else `nothing_found`. A call that failed has no result."""
-        return "answered" if self.citations else "nothing_found"
+        """`answered` where anything is cited, `failed` where no source could be asked, else `nothing_found`."""
+        if self.citations:
+            return "answered"
+        return "failed" if self.sources_failed else "nothing_found"
 
     def to_markdown(self, question: str | None = None) -> str:
         """Return the whole result as a Markdown document, with the question as its title where it is given.
@@ -382,8 +402,13 @@ def confidence_band(confidence: float) -> ConfidenceBand:
     return "low" if confidence >= 0.5 else "very low"
 
 
-def next_step(category: GapCategory) -> str:
-    """Return the step that a caller can take about a gap of this category."""
+def next_step(category: GapCategory, cause: GapCause | None = None) -> str:
+    """Return the step that a caller can take about a gap of this category and cause."""
+    match cause:
+        case "source_failed":
+            return "mend what failed, or ask again later"
+        case "model_failed":
+            return "check the model, and ask again"
     match category:
         case GapCategory.SOURCE_NOT_FOUND:
             return "ask another researcher, or accept it"

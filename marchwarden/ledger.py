@@ -72,6 +72,8 @@ class Source(BaseModel):
     """Statement whose rows the source is, where it comes from a database."""
     notices: tuple[Notice, ...] = ()
     """Corrections, expressions of concern and the like of its work."""
+    table_rows: int = 0
+    """Number of rows of a spreadsheet or a CSV file; 0 for any other page."""
     researcher: str | None = None
     """Researcher that read it for an investigation; None where it was read in this call."""
     trace_id: str | None = None
@@ -142,6 +144,18 @@ class Attempt(BaseModel):
     aspect: int
     relevance: float = 0.0
     """Share of its aspect that the hit's title and snippet carry, 0–1; 1 for a search."""
+    source: str = ""
+    """Provider of the search, or those of several that failed; empty for a fetch."""
+    is_partial: bool = False
+    """True for a search that other providers answered."""
+
+    @property
+    def is_source_failure(self) -> bool:
+        """True where a service or the network failed, and not the query or the page."""
+        if self.service == "fetch":
+            return self.kind.is_outage
+        # A bad request is the fault of the query, and no sign that the service is down.
+        return self.kind not in (FailureKind.BAD_REQUEST, FailureKind.NOT_UNDERSTOOD)
 
 
 class Conflict(BaseModel):
@@ -180,6 +194,8 @@ class Ledger(BaseModel):
     """Gaps of the researchers that an investigator sent out."""
     handed_on: list[DiscoveryEvent] = []
     """Discoveries of those researchers that nobody followed."""
+    researchers_failed: bool = False
+    """True where each of those researchers was lost, or could ask no source."""
 
     # Additions by a turn of the loop
 
@@ -207,7 +223,19 @@ class Ledger(BaseModel):
                 if word in each.text.split() and close not in each.text:
                     each.text = f"{each.text} ({close})"
         if outcome.failure:
-            self._failed("search", outcome.query, None, outcome.failure, aspect, 1.0)
+            self.failures.append(
+                Attempt(
+                    service="search",
+                    target=outcome.query,
+                    title=None,
+                    kind=outcome.failure.kind,
+                    detail=outcome.failure.detail,
+                    aspect=aspect,
+                    relevance=1.0,
+                    source=", ".join(outcome.failed) or outcome.provider,
+                    is_partial=bool(outcome.failed),
+                )
+            )
         known = {lead.url: lead for lead in self.leads}
         before = len(known)
         for position, hit in enumerate(outcome.hits, start=1):
@@ -231,25 +259,14 @@ class Ledger(BaseModel):
     def add_failure(self, lead: Lead, failure: Failure, relevance: float) -> None:
         """Keep a fetch that failed; `relevance` as in Attempt."""
         lead.state = "failed"
-        self._failed("fetch", lead.url, lead.title, failure, lead.aspect, relevance)
-
-    def _failed(
-        self,
-        service: Literal["search", "fetch"],
-        target: str,
-        title: str | None,
-        failure: Failure,
-        aspect: int,
-        relevance: float,
-    ) -> None:
         self.failures.append(
             Attempt(
-                service=service,
-                target=target,
-                title=title,
+                service="fetch",
+                target=lead.url,
+                title=lead.title,
                 kind=failure.kind,
                 detail=failure.detail,
-                aspect=aspect,
+                aspect=lead.aspect,
                 relevance=relevance,
             )
         )
@@ -354,6 +371,16 @@ class Ledger(BaseModel):
     def unanswered(self) -> list[Aspect]:
         """Return the aspects that no source speaks to."""
         return self.open_aspects(1)
+
+    def have_sources_failed(self) -> bool:
+        """Return whether no source could be asked: each search failed, or each page that was tried."""
+        if self.sources or self.researchers_failed:
+            return self.researchers_failed
+        failed = [each for each in self.failures if each.is_source_failure and not each.is_partial]
+        tried = [each for each in self.failures if each.service == "fetch"]
+        if self.leads:
+            return bool(tried) and all(each in failed for each in tried)
+        return bool(failed) and len(failed) == len(self.queries)
 
     def unread(self) -> list[Lead]:
         """Return the leads not tried yet, most promising first."""

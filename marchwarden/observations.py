@@ -111,6 +111,11 @@ class FailureKind(str, Enum):
         """True where the contract calls the failure `access_denied`."""
         return self in _CLOSED
 
+    @property
+    def is_outage(self) -> bool:
+        """True for a failure of the network or of a server, which says nothing about what the source holds."""
+        return self in _OUTAGES
+
 
 _CLOSED = frozenset(
     {
@@ -125,6 +130,9 @@ _CLOSED = frozenset(
         FailureKind.SERVICE_DOWN,
     }
 )
+
+
+_OUTAGES = frozenset({FailureKind.SERVICE_DOWN, FailureKind.SERVER_ERROR, FailureKind.TIMEOUT, FailureKind.NETWORK})
 
 
 @dataclass(frozen=True)
@@ -162,6 +170,8 @@ class SearchOutcome:
     """Words of the collection that were searched for too, by the misspelt word of the query."""
     malformed: int = 0
     """Number of results that were skipped, because they have no usable address or are no objects at all."""
+    failed: tuple[str, ...] = ()
+    """Providers that failed, of a search that asked several of which others answered; else none."""
 
 
 @dataclass(frozen=True)

@@ -146,6 +146,8 @@ class Conclusion:
                 for aspect in ledger.aspects
             ],
             lineage=state.lineage,
+            # Null rather than false, so that a result is as it was before there was this field.
+            sources_failed=(not self.cited and ledger.have_sources_failed()) or None,
         )
 
     def record(self, state: Checkpoint, *, today: date, model_free: bool) -> Concluded:
@@ -287,6 +289,7 @@ def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, t
         confidence=source_confidence(source, corroborated, today),
         content_hash=source.content_hash,
         published=source.published,
+        modified=source.modified,
         version=work.version,
         authors=list(work.authors) or None,
         year=work.year,

@@ -32,6 +32,7 @@ from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
 from marchwarden.programs import Calibration, Program
 from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.reading.files.kinds import TABLES
 from marchwarden.settings import Settings
 from marchwarden.sources.tools import Tools
 from marchwarden.stages.discoveries import find_pointers
@@ -247,6 +248,7 @@ class ResearchCall:
         elif source := self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page)):
             left_out = find_injections(page)
             source.passed_over = len(left_out)
+            source.table_rows = len(page.passages) if page.media_type in TABLES else 0
             self.tell.skipped(page, left_out)
             self.ledger.add_pointers(find_pointers(page, self.ledger.question))
             if page.passages:

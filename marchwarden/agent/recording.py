@@ -189,6 +189,7 @@ class Narrator:
                 duration_sec=round(outcome.seconds, 4),
                 meant=dict(outcome.meant),
                 malformed=outcome.malformed,
+                failed=list(outcome.failed),
                 decision=f"{reason}New pages: {new} of {len(outcome.hits)} hits.{skipped}{meant}",
             )
         )
@@ -243,6 +244,7 @@ class Narrator:
             excerpt=excerpt.text,
             aspect=self._ledger.aspect(excerpt.aspect).text,
             stance=excerpt.stance,
+            relevance=excerpt.relevance,
         )
 
     def stopped(

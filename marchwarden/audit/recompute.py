@@ -52,7 +52,8 @@ def recompute(lines: Lines) -> list[Finding]:
     different = [
         name
         for name in again
-        if again[name] != told["result"].get(name) and not (name in _LATER and name not in told["result"])
+        if _as_told(again[name], told["result"].get(name)) != told["result"].get(name)
+        and not (name in _LATER and name not in told["result"])
     ]
     different += [f"{name} (which nothing makes)" for name in told["result"].keys() - again.keys()]
     if different and version != __version__:
@@ -62,6 +63,19 @@ def recompute(lines: Lines) -> list[Finding]:
     if dropped:
         return [Finding("recomputed", DAMAGED, f"a claim is not supported by its excerpts: “{dropped[0][:80]}”")]
     return [Finding("recomputed", VERIFIED, "made again from the recorded evidence, the result is the same")]
+
+
+def _as_told(again: Any, told: Any) -> Any:
+    """Return a value without the nulls of optional fields that `told`, of an earlier contract, does not have."""
+    if isinstance(again, list) and isinstance(told, list) and len(again) == len(told):
+        return [_as_told(*each) for each in zip(again, told, strict=True)]
+    if isinstance(again, dict) and isinstance(told, dict):
+        return {
+            name: _as_told(value, told.get(name))
+            for name, value in again.items()
+            if value is not None or name in told
+        }
+    return again
 
 
 def _other_version(check: str, version: object) -> Finding:

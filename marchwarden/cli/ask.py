@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.errors import InvalidRequest
 
-NOTHING_FOUND, INTERRUPTED = 3, 130
+FAILURE, NOTHING_FOUND, INTERRUPTED = 1, 3, 130
 
 EPILOGUE = """Examples:
 
@@ -248,8 +248,7 @@ def command(
         _show_settings_files(verbose=verbose)
     if connection.frozen_web_note and not quiet:
         console.notice(*connection.frozen_web_note)
-    if result.status == "nothing_found":
-        raise typer.Exit(NOTHING_FOUND)
+    exit_by(result)
 
 
 def _server_url(given: str) -> str:
@@ -344,6 +343,20 @@ def deliver(
     if output is not None and not written:
         console.notice(f"The answer cites nothing: {output} was not written.")
     return written
+
+
+def exit_by(result: ResearchResult) -> None:
+    """Raise typer.Exit where a result has no citation: with FAILURE, and an error, where no source could be asked."""
+    from marchwarden.cli.views import console
+
+    if result.status == "failed":
+        console.error(
+            "No source could be asked, so this says nothing about the question.",
+            "The gaps say what failed. `marchwarden sources --online` tries each source.",
+        )
+        raise typer.Exit(FAILURE)
+    if result.status == "nothing_found":
+        raise typer.Exit(NOTHING_FOUND)
 
 
 def _show_settings_files(*, verbose: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from marchwarden.cli import options
-from marchwarden.cli.ask import INTERRUPTED, NOTHING_FOUND, deliver, request_from, sources_in_force
+from marchwarden.cli.ask import INTERRUPTED, deliver, exit_by, request_from, sources_in_force
 from marchwarden.cli.configuration.completion import complete_model, complete_trace
 from marchwarden.cli.library.stored_traces import tell_unpublished
 
@@ -138,8 +138,7 @@ def command(
         console.notice(*note)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
-    if result.status == "nothing_found":
-        raise typer.Exit(NOTHING_FOUND)
+    exit_by(result)
 
 
 def _begun(prefix: str) -> tuple[str, ResearchRequest]:

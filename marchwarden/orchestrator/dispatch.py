@@ -50,6 +50,7 @@ class Dispatcher:
     def __init__(self, team: Team, at_once: int, constraints: Constraints, around: Surroundings) -> None:
         self._budget, self._recorder, self._tell = around.budget, around.recorder, around.tell
         self._journal, self._store = around.journal, around.store
+        self._team = team
         self.members: dict[str, Member] = {}
         self.rihlas: list[Rihla] = []
         self.is_interrupted = False
@@ -106,7 +107,10 @@ class Dispatcher:
 
     async def _take(self, rihla: Rihla, result: ResearchResult, read: Read) -> None:
         step = rihla.step
-        taken = await take(result, step.researcher, step.question, read, self._store, self._filter.allows)
+        is_own = self._team.named(step.researcher).is_own
+        taken = await take(
+            result, step.researcher, step.question, read, self._store, self._filter.allows, is_own=is_own
+        )
         rihla.evidence, rihla.is_taken = taken.pages, True
         for event in taken.events:
             if not self._is_recorded(event):

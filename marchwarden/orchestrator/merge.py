@@ -56,6 +56,9 @@ class Merger:
         merged = self._add_pages(ledger, quoted)
         self._add_excerpts(ledger, merged, is_last=is_last)
         _add_reports(ledger, in_order, unserved)
+        ledger.researchers_failed = bool(rihlas) and all(
+            rihla.result.status == "failed" if rihla.result else rihla.lost is not None for rihla in rihlas
+        )
         return ledger
 
     def for_the_answer(self) -> Parameters:
@@ -140,6 +143,8 @@ class Merger:
         for aspect in aspects:
             # With the heading that the quote has.
             excerpt = relevance.excerpt(window, aspect).from_place(quote.start, page.text)
+            # What the researcher read besides is not here, and the rarity of words in it changes the figure.
+            excerpt.relevance = quote.measured.get(aspect.text, excerpt.relevance)
             excerpt.stance = quote.stance
             excerpt.place = window.passages[0].place
             excerpt.answers = excerpt.relevance >= least.relevant
@@ -217,6 +222,7 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
                     topic=topic,
                     category=GapCategory.ACCESS_DENIED,
                     detail=f"No result came: {rihla.lost.rstrip('.')}.",
+                    cause="source_failed",
                 )
                 ledger.reported.append(ReportedGap(aspect=0, researcher=step.researcher, gap=gap))
             continue
@@ -229,7 +235,7 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
             told = next((each.gap for each in unserved if each.gap and each.gap.topic == gap.topic), gap)
             settled = any(is_settled_by(other, rihla, gap) for other in rihlas)
             report = ReportedGap(aspect=aspect, researcher=step.researcher, gap=told, is_settled=settled)
-            if all((each.gap.topic, each.gap.category) != (gap.topic, gap.category) for each in ledger.reported):
+            if not any(_is_same(report, each) for each in ledger.reported):
                 ledger.reported.append(report)
     pointed = [each for each in unserved if each.gap and each.origin == "discovery"]
     for each in pointed[:MOST_POINTED_AT]:
@@ -243,6 +249,14 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
             if event.suggested_researcher and event.query not in followed and _is_new(event, ledger.handed_on):
                 ledger.handed_on.append(event)
     del ledger.handed_on[MOST_HANDED_ON:]
+
+
+def _is_same(report: ReportedGap, other: ReportedGap) -> bool:
+    """Return whether two gaps tell the same; each failed source is one of its own."""
+    gap, told = report.gap, other.gap
+    if gap.cause == "source_failed" and report.researcher != other.researcher:
+        return False
+    return (gap.topic, gap.category) == (told.topic, told.category)
 
 
 def _is_new(event: DiscoveryEvent, others: list[DiscoveryEvent]) -> bool:

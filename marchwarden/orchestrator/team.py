@@ -42,6 +42,8 @@ class TeamMember:
     """Questions that it is asked at the same time, at most."""
     share: float = 1.0
     """Weight of its part of the tokens."""
+    is_own: bool = False
+    """True for a researcher of this process, whose figures are those of this code."""
 
     @property
     def is_general(self) -> bool:
@@ -170,6 +172,7 @@ def own_team(settings: Settings) -> Team:
             name=source,
             open=lambda: McpMember(source, server),
             identity=f"source {source}",
+            is_own=True,
             answers=answers_of(source),
         )
 

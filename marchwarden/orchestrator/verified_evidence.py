@@ -6,8 +6,8 @@ for in that text. Where the bytes can't be had, the text under its hash is enoug
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
@@ -41,6 +41,9 @@ class Quote:
     """True where a model picked it, so that shared words say less about it."""
     sought: tuple[str, ...] = ()
     """Sub-questions of the researcher that it was picked for; none where its trace does not tell."""
+    measured: Mapping[str, float] = field(default_factory=dict)
+    """Relevance to sub-questions, by their words, as a researcher of this process measured it over all that it read;
+    empty for any other researcher, whose figures are not believed."""
 
 
 @dataclass
@@ -72,8 +75,13 @@ async def take(
     read: Read,
     store: Store,
     allows: Callable[[str], bool] = lambda host: True,
+    *,
+    is_own: bool = False,
 ) -> Taken:
-    """Return a result's verified excerpts; its trace is kept beside the own one. `allows` says whose pages count."""
+    """Return a result's verified excerpts; its trace is kept beside the own one.
+
+    `allows` says whose pages count; `is_own` that the researcher runs in this process, so that its figures count.
+    """
     lines = await _trace_of(result.trace_id, read, store)
     fetches = [line for line in lines if line.get("action") == "fetch_url"]
     pages: dict[str, QuotedPage] = {}
@@ -88,6 +96,9 @@ async def take(
             decision = f"{researcher} quotes {citation.locator}: {fault}"
             refused.append(Dropped(what="excerpt", text=citation.raw_excerpt, decision=decision))
     taken = [page for page in pages.values() if page.quotes]
+    if not is_own:
+        for page in taken:
+            page.quotes = [replace(quote, measured={}) for quote in page.quotes]
     events: list[Event] = []
     for each in taken:
         events += [_fetched(each), _extracted(each, question)]
@@ -154,7 +165,10 @@ async def _take_citation(
             QuotedPage(page, len(pages) + 1, researcher, trace_id, citation.source, event),
         )
         stance: Stance = "contradicts" if picks and picks[0].get("stance") == "contradicts" else "supports"
-        quote = Quote(start, end, stance, by_model, tuple(str(pick.get("aspect")) for pick in picks))
+        sought = tuple(str(pick.get("aspect")) for pick in picks)
+        figures = {str(pick.get("aspect")): pick.get("relevance") for pick in picks}
+        measured = {text: value for text, value in figures.items() if isinstance(value, float) and 0 <= value <= 1}
+        quote = Quote(start, end, stance, by_model, sought, measured)
         if all((each.start, each.end) != (start, end) for each in quoted.quotes):
             quoted.quotes.append(quote)
         return None

@@ -98,6 +98,8 @@ def _section(title: str, parts: list[str]) -> Iterator[str]:
 
 def _citation(number: int, citation: Citation, hashes: bool) -> str:
     dated = f", published {citation.published.isoformat()}" if citation.published else ""
+    if citation.modified and not citation.published:
+        dated = f", changed {citation.modified.isoformat()}"
     by = f", by {markdown_line(citation.researcher)}" if citation.researcher else ""
     facts = f"{markdown_line(citation.source)}{by}, confidence {citation.confidence:.2f}{dated}"
     lines = [
@@ -125,7 +127,7 @@ def _rihla(rihla: Lineage) -> str:
 
 def _gap(gap: Gap) -> str:
     told = f"- **{in_words(gap.category)}**: {markdown_line(gap.topic)}. {markdown_line(gap.detail)}"
-    return f"{told} ({next_step(gap.category)})"
+    return f"{told} ({next_step(gap.category, gap.cause)})"
 
 
 def _discovery(event: DiscoveryEvent) -> str:

@@ -90,7 +90,10 @@ class ApiClient:
         except TimeoutError:
             return Failure(FailureKind.TIMEOUT, f"{self._api.name} did not answer within {limit:.3g} seconds")
         except NETWORK_ERRORS as error:
-            return failure_of(error, str(request.url))
+            failure = failure_of(error, str(request.url))
+            if not failure.kind.is_outage:
+                return failure
+            return Failure(failure.kind, f"{self._api.name} could not be reached: {failure.detail}")
         except ValueError as error:
             return Failure(FailureKind.BAD_REQUEST, without_credentials(str(error)))
         if isinstance(answer, Failure):

@@ -121,6 +121,7 @@ async def _ask_all(
         seconds=time.monotonic() - began,
         malformed=sum(outcome.malformed for outcome in ordered),
         meant={word: close for outcome in reversed(ordered) for word, close in outcome.meant.items()},
+        failed=_failed_beside_others(ordered),
     )
 
 
@@ -140,7 +141,17 @@ def _failure(outcomes: Sequence[SearchOutcome]) -> Failure | None:
     failed = [(outcome.provider, outcome.failure) for outcome in outcomes if outcome.failure]
     if not failed:
         return None
-    return Failure(failed[0][1].kind, "; ".join(f"{name}: {failure.detail}" for name, failure in failed))
+    return Failure(failed[0][1].kind, "; ".join(_named(name, failure.detail) for name, failure in failed))
+
+
+def _named(name: str, detail: str) -> str:
+    return detail if name.lower() in detail.lower() else f"{name}: {detail}"
+
+
+def _failed_beside_others(outcomes: Sequence[SearchOutcome]) -> tuple[str, ...]:
+    """Return the providers that failed where others answered; none where all did, or none."""
+    failed = tuple(outcome.provider for outcome in outcomes if outcome.failure)
+    return failed if len(failed) < len(outcomes) else ()
 
 
 class _ReaderOfEach:

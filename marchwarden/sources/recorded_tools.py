@@ -215,6 +215,7 @@ def _search_outcome(event: Searched) -> SearchOutcome:
         seconds=event.duration_sec,
         meant=event.meant,
         malformed=event.malformed,
+        failed=tuple(event.failed),
     )
 
 

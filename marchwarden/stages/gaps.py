@@ -13,6 +13,7 @@ from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
 from marchwarden.evidence.grounding import invented
 from marchwarden.evidence.relevance import promise
+from marchwarden.evidence.windows import MOST_PASSAGES_OF_WINDOW
 from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind
 from marchwarden.observations import FailureKind
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -30,6 +31,8 @@ FIRST_HITS = 3
 # Closed pages and pairs of sources that one gap names at most. Guesses.
 MOST_CLOSED = 3
 MOST_PAIRS = 3
+# Tables none of whose rows was quoted that one gap names, at most. A guess.
+MOST_TABLES = 2
 # Reports of researchers that one gap tells at most. A guess.
 MOST_REPORTS = 4
 # Categories of gaps that several researchers report on one sub-question, the most telling first.
@@ -49,12 +52,15 @@ LIMITS_REACHED: dict[Limit, str] = {
     "seconds": "the time limit was reached",
     "stopped": "the server was stopped by its operator",
 }
-_MODEL, _MODEL_FAILED = "the model", "The model failed"
-
-
-def tells_model_failure(gap: Gap) -> bool:
-    """Return whether a result's gap says that steps ran without the model because it failed."""
-    return gap.topic == _MODEL and gap.detail.startswith(_MODEL_FAILED)
+# Advice on a failure of a source; for other kinds its detail says what to do.
+_ADVICE = {
+    FailureKind.BAD_KEY: "Check the key.",
+    FailureKind.NETWORK: "Check the network and the address, then ask again.",
+    FailureKind.RATE_LIMITED: "Ask again later.",
+    FailureKind.SERVER_ERROR: "Ask again later.",
+    FailureKind.SERVICE_DOWN: "Ask again later.",
+    FailureKind.TIMEOUT: "Ask again later.",
+}
 
 
 @dataclass(frozen=True)
@@ -101,9 +107,10 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     told = " ".join(gap.detail for gap in gaps)
     gaps += [gap for gap in _closed_pages(given, told) if gap.topic not in named]
     gaps += [gap for gap in _reported_beside(given) if gap.topic not in named]
+    gaps += _failed_searches(ledger, " ".join(gap.detail for gap in gaps))
     if given.model_trouble:
-        detail = f"{_MODEL_FAILED} ({given.model_trouble}). Some steps ran without it."
-        gaps.append(Gap(topic=_MODEL, category=GapCategory.ACCESS_DENIED, detail=detail))
+        detail = f"The model failed ({given.model_trouble}). Some steps ran without it."
+        gaps.append(Gap(topic="the model", category=GapCategory.ACCESS_DENIED, detail=detail, cause="model_failed"))
     if given.exhausted and not any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in gaps):
         detail = f"{limits_reached(given.exhausted)} before the research was complete."
         gaps.append(Gap(topic=ledger.question, category=GapCategory.BUDGET_EXHAUSTED, detail=detail))
@@ -116,13 +123,21 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     if reported := [each for each in ledger.reported if each.aspect == aspect.number and not each.is_settled]:
         reported.sort(key=lambda each: _TELLING.index(each.gap.category))
         told = dict.fromkeys(f"{each.researcher}: {each.gap.detail}" for each in reported)
-        return Gap(topic=aspect.text, category=reported[0].gap.category, detail=" ".join(list(told)[:MOST_REPORTS]))
+        failed = all(each.gap.cause == "source_failed" for each in reported)
+        return Gap(
+            topic=aspect.text,
+            category=reported[0].gap.category,
+            detail=" ".join(list(told)[:MOST_REPORTS]),
+            cause="source_failed" if failed else None,
+        )
     failures = [failure for failure in ledger.failures if failure.aspect == aspect.number]
     searches = [each for each in failures if each.service == "search"]
-    # A bad request is the fault of the query, and no sign that the service is down.
-    if down := [each for each in searches if each.kind not in (FailureKind.BAD_REQUEST, FailureKind.NOT_UNDERSTOOD)]:
+    if down := [each for each in searches if each.is_source_failure]:
         return Gap(
-            topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=f"The search failed: {_sentence(down[-1])}"
+            topic=aspect.text,
+            category=GapCategory.ACCESS_DENIED,
+            detail=_search_failed(down[-1]),
+            cause="source_failed",
         )
     if given.exhausted and (ledger.unread() or not ledger.queries or ledger.excerpts_for(aspect.number)):
         left = f" {_pages(len(ledger.unread()))} found but not read." if ledger.unread() else ""
@@ -137,7 +152,7 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
         return Gap(topic=aspect.text, category=GapCategory.SCOPE_EXCEEDED, detail=detail[:1].upper() + detail[1:])
     closed = []
     for failure in ledger.failures:
-        if failure.service == "fetch" and failure.kind.closed:
+        if failure.service == "fetch" and (failure.kind.closed or failure.kind.is_outage):
             lead = next((lead for lead in ledger.leads if lead.url == failure.target), None)
             promised = promise(lead, [aspect]) if lead else failure.relevance * (failure.aspect == aspect.number)
             if promised >= given.parameters.gaps.relevant_lead:
@@ -147,6 +162,7 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             topic=aspect.text,
             category=GapCategory.ACCESS_DENIED,
             detail=" ".join(_could_not_be_read(each) for each in closed[:MOST_CLOSED]),
+            cause="source_failed" if all(each.kind.is_outage for each in closed) else None,
         )
     if abstracts := _abstracts_on(given, aspect):
         read = " ".join(f"Only the abstract of {each} could be read, not its full text." for each in abstracts)
@@ -218,6 +234,22 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
     ]
 
 
+def _failed_searches(ledger: Ledger, told: str) -> list[Gap]:
+    """Return a gap for each provider whose search failed, which the details in `told` do not tell: others answered,
+    and it may hold more."""
+    failed = {each.source: each for each in ledger.failures if each.service == "search" and each.is_source_failure}
+    return [
+        Gap(topic=source, category=GapCategory.ACCESS_DENIED, detail=_search_failed(each), cause="source_failed")
+        for source, each in failed.items()
+        if each.detail.rstrip(".") not in told
+    ]
+
+
+def _search_failed(failure: Attempt) -> str:
+    advice = _ADVICE.get(failure.kind)
+    return f"The search failed: {_sentence(failure)}{f' {advice}' if advice else ''}"
+
+
 def _contradictions(ledger: Ledger) -> list[Gap]:
     """Return one gap for each aspect on which sources disagree and nothing settles it."""
     by_aspect: dict[int, list[str]] = {}
@@ -242,7 +274,8 @@ def limits_reached(exhausted: Sequence[Limit]) -> str:
 
 
 def _could_not_be_read(failure: Attempt) -> str:
-    return f"{failure.target} could not be read: {_sentence(failure)}"
+    advice = f" {_ADVICE[failure.kind]}" if failure.kind.is_outage else ""
+    return f"{failure.target} could not be read: {_sentence(failure)}{advice}"
 
 
 def _sentence(failure: Attempt) -> str:
@@ -340,6 +373,11 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     detail += "".join(f" {_could_not_be_read(each)}" for each in unread[:MOST_CLOSED])
     if (more := len(unread) - MOST_CLOSED) > 0:
         detail += f" {more} more {'page' if more == 1 else 'pages'} could not be read."
+    tables = [each for each in ledger.sources if each.table_rows > MOST_PASSAGES_OF_WINDOW]
+    for source in tables[:MOST_TABLES]:
+        detail += (
+            f" No word of the question tells one of the {source.table_rows} rows of {source.locator} from the others."
+        )
     if pages:
         if skipped:
             none = "Nothing in the rest of what was read answers"

@@ -151,11 +151,6 @@ class WithoutModel:
         pass
 
 
-def _is_out_of_tokens(event: FellBack) -> bool:
-    """Return whether a stage went on without the model for want of tokens, as the budget words it."""
-    return event.reason.startswith(f"{event.stage} needs ")
-
-
 class StageRunner:
     """Runs stages for one call, with its model or without one."""
 
@@ -218,6 +213,7 @@ class StageRunner:
             seconds = stage.time_share * max(0.0, left)
         reason = f"the model took longer than {seconds or 0:.0f} s"
         asked = self.model
+        limit: Limit | None = None
         try:
             with anyio.move_on_after(seconds):
                 output = await self._ask(self.model, stage, given)
@@ -235,7 +231,7 @@ class StageRunner:
         except BudgetExhausted as error:
             if stage.essential:
                 self._budget.ran_out("tokens")
-            reason = str(error)
+            reason, limit = str(error), error.limit
         except NotRecorded as error:
             if error.ends_call:
                 raise
@@ -251,7 +247,12 @@ class StageRunner:
                 self.model = None
                 reason += " (the model is not asked again in this research)"
         self._recorder.record(
-            FellBack(stage=stage.name, reason=reason, decision=f"{stage.name} goes on without the model")
+            FellBack(
+                stage=stage.name,
+                reason=reason,
+                limit=limit,
+                decision=f"{stage.name} goes on without the model",
+            )
         )
         return stage.model_free(given), "model_free"
 
@@ -262,7 +263,7 @@ class StageRunner:
         for event in events:
             self._recorder.record(event)
             if isinstance(event, FellBack):
-                if _is_out_of_tokens(event):
+                if event.limit == "tokens":
                     self._budget.ran_out("tokens")
                 continue
             held = self._budget.reserve(event.stage, event.charged_tokens)

@@ -31,9 +31,10 @@ EXCERPTS_SHOWN, TOKENS_AN_EXCERPT = 16, 300
 # Sentences of the model-free answer, about, and for one of several aspects at least. Guesses.
 SENTENCES_BY_DEPTH = {Depth.SHALLOW: 4, Depth.BALANCED: 8, Depth.DEEP: 12}
 SENTENCES_OF_ASPECT = 3
-# Claims of one aspect from one source, and lines on disagreements, at most. Guesses.
+# Claims of one aspect from one source, lines on disagreements, and lost researchers that are told, at most. Guesses.
 CLAIMS_PER_SOURCE = 3
 MOST_DISAGREEMENTS = 2
+MOST_LOST = 4
 NOTHING_FOUND = "No source that could be read answers this question."
 NOTHING_NEW = "No source that could be read answers this question beyond what the context says."
 
@@ -304,7 +305,10 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
 
 def _why_nothing_was_read(ledger: Ledger) -> str | None:
     """Return the failure that kept every page from being read: that is no finding. None where nothing failed."""
-    searches = [failure for failure in ledger.failures if failure.service == "search"]
+    searches = [failure for failure in ledger.failures if failure.service == "search" and not failure.is_partial]
+    if ledger.researchers_failed and ledger.reported:
+        lost = dict.fromkeys(f"{each.researcher}: {each.gap.detail.rstrip('.')}." for each in ledger.reported)
+        return f"Nothing could be looked up. {' '.join(list(lost)[:MOST_LOST])}"
     if searches and not ledger.leads:
         return f"Nothing could be looked up: {searches[-1].detail.rstrip('.')}."
     pages = [failure for failure in ledger.failures if failure.service == "fetch"]

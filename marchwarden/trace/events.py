@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from marchwarden.contract import Constraints, Depth, DiscoveryEvent, Gap, OpenQuestion, ResearchResult
+from marchwarden.errors import Limit
 
 
 class _Event(BaseModel):
@@ -205,6 +206,8 @@ class Searched(_Event):
     """Words that were searched for too, by the misspelt word of the query."""
     malformed: int = 0
     """Number of results that were skipped, because they have no usable address."""
+    failed: list[str] = []
+    """Providers that failed, of a search that asked several of which others answered; else none."""
 
 
 class NoticeRecord(BaseModel):
@@ -252,6 +255,8 @@ class PickRecord(BaseModel):
     excerpt: str
     aspect: str
     stance: str
+    relevance: float | None = None
+    """Relevance to the aspect as the researcher measured it, 0–1; None in traces of earlier versions."""
 
 
 class Extracted(_Event):
@@ -295,6 +300,8 @@ class FellBack(_Event):
     action: Literal["fallback"] = "fallback"
     stage: str
     reason: str
+    limit: Limit | None = None
+    """Limit that left nothing for the stage; None where something else was the reason."""
 
 
 class Dropped(_Event):

@@ -55,11 +55,14 @@ class TraceSummary:
     """Sources that were searched, separated by commas."""
     has_citations: bool = False
     """True where the result cites anything."""
+    sources_failed: bool = False
+    """True where the result says that no source could be asked."""
 
     @property
     def status(self) -> Status:
-        """Status of the call: `failed` where there is no result, for whatever reason."""
-        if self.outcome != "finished":
+        """Status of the call: `failed` where there is no result, for whatever reason, or no source could be asked."""
+        # The rule of ResearchResult.status, which takes too long to import for a list of traces.
+        if self.outcome != "finished" or (self.sources_failed and not self.has_citations):
             return "failed"
         return "answered" if self.has_citations else "nothing_found"
 
@@ -263,6 +266,7 @@ def _summary(path: Path) -> TraceSummary:
         continues=_of(first, "continues", str),
         source=_of(first, "source", str),
         has_citations=bool(_of(result, "citations", list)),
+        sources_failed=bool(_of(result, "sources_failed", bool)),
     )
 
 

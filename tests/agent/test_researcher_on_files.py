@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,10 @@ async def test_a_file_is_cited_with_a_path_and_a_line_and_verifies_offline(tmp_p
     (citation,) = done.result.citations
     assert (citation.source, citation.locator) == ("file", f"{tmp_path}/files/bees.md#L5")
     assert (citation.raw_excerpt, citation.title) == (ANSWER, "Bees")
+    changed = date.fromtimestamp((tmp_path / "files/bees.md").stat().st_mtime)
+    assert citation.published is None
+    assert citation.modified is not None
+    assert abs(citation.modified - changed) <= timedelta(days=1)  # in UTC, and in the machine's own time
     assert done.problems == []
     assert done.result.confidence_factors.source_authority is SourceAuthority.MEDIUM
     assert done.events("start")[0].source == "corpus:notes"
@@ -204,3 +209,33 @@ async def test_failures_of_several_searches_are_told_together() -> None:
         [SearchOutcome("q", "a", failure=down), SearchOutcome("q", "b"), SearchOutcome("q", "c", failure=down)]
     )
     assert told == Failure(FailureKind.SERVICE_DOWN, "a: it is down; c: it is down")
+
+
+CROPS = ("tomato,40 t,Spain", "bean,2 t,Chile", "potato,45 t,Peru", "corn,11 t,Mexico", "beet,50 t,Russia", "cilantro,4 t,Mexico")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("What is the yield per hectare of beet?", ["crop: beet | yield per hectare: 50 t | origin: Russia"]),
+        (
+            "Which crops come from Mexico?",
+            [
+                "crop: corn | yield per hectare: 11 t | origin: Mexico",
+                "crop: cilantro | yield per hectare: 4 t | origin: Mexico",
+            ],
+        ),
+        ("Which crop has the largest yield per hectare?", []),
+    ],
+)
+async def test_the_rows_that_a_question_names_are_quoted_and_none_where_it_names_none(
+    question: str, quoted: list[str], tmp_path: Path
+) -> None:
+    table = "\n".join(["crop,yield per hectare,origin", *CROPS])
+    corpus_of(tmp_path / "files", {"crops.csv": f"{table}\n"}, "crops")
+    done = await run(question, settings=load_settings(model="extractive", source="corpus:crops", semantic=False))
+    assert [citation.raw_excerpt for citation in done.result.citations] == quoted
+    if not quoted:
+        (gap,) = done.result.gaps
+        told = f"No word of the question tells one of the 6 rows of {tmp_path}/files/crops.csv from the others."
+        assert told in gap.detail

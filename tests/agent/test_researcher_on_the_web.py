@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -22,8 +22,10 @@ QUESTION = "When was the Halden Bridge built, and who designed the lighthouse of
 
 
 @contextmanager
-def serving(search: Callable[[dict[str, Any], str], tuple[int, Any]], pages: dict[str, str]) -> Iterator[str]:
-    """A loopback host that answers Tavily's search and serves pages; yields its address."""
+def serving(
+    search: Callable[[dict[str, Any], str], tuple[int, Any]], pages: Mapping[str, str | int]
+) -> Iterator[str]:
+    """A loopback host that answers Tavily's search and serves pages, or fails with a status; yields its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -32,8 +34,9 @@ def serving(search: Callable[[dict[str, Any], str], tuple[int, Any]], pages: dic
             self._answer(status, json.dumps(body).encode(), "application/json")
 
         def do_GET(self) -> None:
-            page = pages.get(self.path)
-            self._answer(200 if page else 404, (page or "not here").encode(), "text/html; charset=utf-8")
+            page = pages.get(self.path, 404)
+            status, text = (page, "not here") if isinstance(page, int) else (200, page)
+            self._answer(status, text.encode(), "text/html; charset=utf-8")
 
         def _answer(self, status: int, body: bytes, kind: str) -> None:
             self.send_response(status)
@@ -121,6 +124,24 @@ async def test_an_empty_search_is_source_not_found() -> None:
     with serving(lambda asked, address: (200, {"query": asked["query"], "results": []}), {}) as address:
         done = await run("When was the Halden Bridge built?", settings=settings_for(address))
     assert done.categories() == ["source_not_found"]
+    assert done.result.status == "nothing_found"
+
+
+@pytest.mark.parametrize(("status", "ending"), [(503, "failed"), (404, "nothing_found"), (403, "nothing_found")])
+async def test_a_server_that_fails_is_told_as_a_failure_and_a_page_that_is_gone_or_closed_as_a_finding(
+    status: int, ending: str
+) -> None:
+    def search(asked: dict[str, Any], address: str) -> tuple[int, Any]:
+        found = [hit(address, "/halden", "When the Halden Bridge was built")]
+        return 200, {"query": asked["query"], "results": found}
+
+    with serving(search, {"/halden": status}) as address:
+        done = await run("When was the Halden Bridge built?", settings=settings_for(address))
+    assert done.result.status == ending
+    (gap,) = done.result.gaps
+    assert f"{address}/halden could not be read: " in gap.detail
+    assert gap.category == ("source_not_found" if status == 404 else "access_denied")
+    assert (gap.cause == "source_failed") == (status == 503)
 
 
 async def test_private_addresses_are_refused_unless_allowed() -> None:
@@ -143,6 +164,11 @@ async def test_a_search_that_cannot_be_reached_is_access_denied_too() -> None:
     done = await run("When was the Halden Bridge built?", settings=settings_for(address))
     assert {event.failure.kind for event in done.events("search")} == {"network"}
     assert done.categories() == ["access_denied"]
+    assert done.result.status == "failed"
+    (gap,) = done.result.gaps
+    assert gap.cause == "source_failed"
+    assert gap.detail.startswith("The search failed: Tavily could not be reached")
+    assert gap.detail.endswith("Check the network and the address, then ask again.")
 
 
 async def test_13_hits_that_spell_one_address_in_many_ways_are_one_page_and_no_address_is_none() -> None:

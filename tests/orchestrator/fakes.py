@@ -37,6 +37,7 @@ from marchwarden.trace.writer import TraceWriter
 from tests.webs import article
 
 QUESTION = "When was the Halden Bridge built, and who paid for it?"
+SUB_QUESTION = "When was the Halden Bridge built"
 TRACE_ID = "11111111-2222-4333-8444-555555555555"
 
 # What a fake can do when it is asked.
@@ -147,7 +148,9 @@ def fetched(url: str, page: Page) -> Fetched:
 
 def extracted(url: str, page: Page) -> Extracted:
     quote = page.passages[0]
-    pick = PickRecord(start=quote.start, end=quote.end, excerpt=quote.text, aspect=QUESTION, stance="supports")
+    pick = PickRecord(
+        start=quote.start, end=quote.end, excerpt=quote.text, aspect=SUB_QUESTION, stance="supports", relevance=0.123
+    )
     return Extracted(url=url, passages=1, picks=[pick], stage_form="model_free", decision="it answers")
 
 

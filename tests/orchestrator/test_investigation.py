@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ from tests.orchestrator.fakes import (
     PAID,
     QUESTION,
     REFUSES,
+    SUB_QUESTION,
     TRACE_ID,
     Script,
     events_of,
@@ -320,3 +322,12 @@ async def test_a_filter_of_domains_holds_whatever_a_researcher_quotes(tmp_path: 
     result = await run_investigation(request, Team((first,)), settings_of(tmp_path), trace_id=TRACE_ID, seconds=30)
     assert [citation.locator for citation in result.citations] == ["https://bridges.halden.gov/built"]
     assert deaf.asked[0].constraints == {"source_filter": "-halden-archive.org"}
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+async def test_the_fit_of_a_quote_is_believed_to_a_researcher_of_this_process_alone(
+    is_own: bool, tmp_path: Path
+) -> None:
+    _, first = member("one", tmp_path, Script(pages=BUILT))
+    result, _ = await investigate([replace(first, is_own=is_own)], tmp_path, question=f"{SUB_QUESTION}?")
+    assert (result.confidence_factors.query_specificity_match == 0.12) == is_own

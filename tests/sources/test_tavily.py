@@ -242,7 +242,7 @@ async def test_a_status_that_no_query_mends_is_the_services_own_failure(service:
     outcome = await search(service.address, "crops")
     assert outcome.failure == Failure(
         FailureKind.SERVICE_DOWN,
-        f"the search service does not take the request (HTTP {status}); check MARCHWARDEN_TAVILY_BASE_URL",
+        f"Tavily does not take the request (HTTP {status}); check MARCHWARDEN_TAVILY_BASE_URL",
     )
 
 
@@ -263,7 +263,7 @@ async def test_an_error_in_place_of_results_is_a_failure_in_the_services_words(
 ) -> None:
     service.first = [answer(**problem)]
     outcome = await search(service.address, "crops")
-    assert outcome.failure == Failure(FailureKind.SERVICE_DOWN, "the search service reports an error: No credit left")
+    assert outcome.failure == Failure(FailureKind.SERVICE_DOWN, "Tavily reports an error: No credit left")
 
 
 @pytest.mark.anyio
@@ -303,7 +303,7 @@ async def test_long_titles_and_snippets_are_cut(service: Service) -> None:
 async def test_an_answer_that_is_too_large_is_not_read_to_its_end(service: Service) -> None:
     service.first = [answer(results=[{"url": "https://a.org/", "title": "t" * MAX_ANSWER_BYTES}])]
     outcome = await search(service.address, "crops")
-    assert outcome.failure == Failure(FailureKind.SERVICE_DOWN, "the search service sends more than 2 MB")
+    assert outcome.failure == Failure(FailureKind.SERVICE_DOWN, "Tavily sends more than 2 MB")
 
 
 @pytest.mark.anyio
@@ -317,7 +317,7 @@ async def test_control_characters_reach_neither_hits_nor_failures(service: Servi
     assert (hit.title, hit.snippet) == ("red text end", "red text end")
     failed = await search(service.address, "crops")
     assert failed.failure is not None
-    assert failed.failure.detail == "the search service rejects the query: red text end"
+    assert failed.failure.detail == "Tavily rejects the query: red text end"
 
 
 @pytest.mark.anyio

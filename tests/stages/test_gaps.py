@@ -32,6 +32,17 @@ def test_a_search_service_that_gives_no_answer_is_no_proof_that_there_is_no_sour
     (gap,) = find_decided_gaps(given) + model_free(given)
     assert gap.category is category
     assert "It failed so." in gap.detail
+    assert (gap.cause == "source_failed") == ledger.have_sources_failed() == (kind is not FailureKind.BAD_REQUEST)
+
+
+def test_a_source_that_failed_beside_others_that_answered_is_a_gap_of_its_own() -> None:
+    ledger = Ledger(question="What grows in Utah?")
+    ledger.set_aspects(["What grows in Utah"])
+    failure = Failure(FailureKind.NETWORK, "b could not be reached")
+    ledger.add_search(SearchOutcome(query="utah", provider="a+b", failure=failure, failed=("b",)), 1)
+    (gap,) = find_decided_gaps(GapsGiven(ledger, [], frozenset({1})))
+    assert (gap.topic, gap.cause) == ("b", "source_failed")
+    assert not ledger.have_sources_failed()
 
 
 def a_ledger_with_closed_pages(question: str, *titles: str) -> Ledger:

@@ -84,13 +84,12 @@ class _Sink:
 
     def write(self, asked: Asked, status: Status, result: ResearchResult | None, error: str | None) -> None:
         from marchwarden.cli.views import console
-        from marchwarden.stages.gaps import tells_model_failure
         from marchwarden.text.escaping import json_text
 
         self.counts[status] += 1
         if result:
             self.tokens += result.cost_metadata.tokens_used
-            self.model_failed += any(map(tells_model_failure, result.gaps))
+            self.model_failed += any(gap.cause == "model_failed" for gap in result.gaps)
         told: dict[str, Any] = {"id": asked.id, "question": asked.request.question, "context": asked.request.context}
         told |= {"status": status, "error": error, "result": result and result.model_dump(mode="json")}
         line = json_text(json.dumps(told, ensure_ascii=False)).encode("utf-8") + b"\n"
@@ -275,6 +274,7 @@ class _Run:
             try:
                 result = await ask(asked.request)
                 status = result.status
+                error = result.answer if status == "failed" else None
             except BudgetExhausted as exhausted:
                 self.spent = str(exhausted)
                 return

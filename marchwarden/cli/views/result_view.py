@@ -96,8 +96,9 @@ def _citations(citations: Sequence[Citation]) -> View:
         if citation.title:
             yield Prose(Text(one_line(citation.title), style="bold"), 6, mark, "cyan")
         yield Prose(_address(citation.locator), 6, "" if citation.title else mark, "cyan")
-        if citation.published:
-            yield Prose(Text(str(citation.published), style="dim"), 6)
+        if citation.published or citation.modified:
+            dated = str(citation.published or f"changed {citation.modified}")
+            yield Prose(Text(dated, style="dim"), 6)
         for notice in citation.notices or ():
             yield Prose(Text(one_line(f"News of this work: {notice.detail}"), style="yellow"), 6)
             if notice.url:

@@ -48,7 +48,7 @@ _MAX_DATE_CHARS = 80
 # Scores above are none: JSON has integers that no float holds. The service's own are 0 to 1.
 _MAX_SCORE = 1e9
 _EMPTY_QUERY = Failure(FailureKind.BAD_REQUEST, "the query is empty")
-_NO_RESULTS = Failure(FailureKind.SERVICE_DOWN, "the search service did not return search results")
+_NO_RESULTS = Failure(FailureKind.SERVICE_DOWN, "Tavily did not return search results")
 
 
 def open_tavily(opening: Opening) -> TavilySearch:
@@ -119,14 +119,14 @@ class TavilySearch:
                     timeout=self._timeout,
                 )
         except TimeoutError:
-            return Failure(FailureKind.TIMEOUT, f"the search service did not answer within {limit_s:.3g} s")
+            return Failure(FailureKind.TIMEOUT, f"Tavily did not answer within {limit_s:.3g} s")
         # The client lets errors of httpx and json through, and errors of its own making.
         except Exception as error:
             return self._failure(error)
         results = answer["results"]
         problem = answer.get("error") or answer.get("detail")
         if problem and not results:
-            return Failure(FailureKind.SERVICE_DOWN, f"the search service reports an error{self._said(problem)}")
+            return Failure(FailureKind.SERVICE_DOWN, f"Tavily reports an error{self._said(problem)}")
         return results if isinstance(results, list) else _NO_RESULTS
 
     def _failure(self, error: Exception) -> Failure:
@@ -137,37 +137,33 @@ class TavilySearch:
             case _TooLarge():
                 return Failure(FailureKind.SERVICE_DOWN, str(error))
             case errors.InvalidAPIKeyError():
-                return Failure(FailureKind.BAD_KEY, f"the search service refuses the key{says}")
+                return Failure(FailureKind.BAD_KEY, f"Tavily refuses the key{says}")
             case errors.UsageLimitExceededError():
-                return Failure(FailureKind.RATE_LIMITED, f"the search service received too many requests{says}")
+                return Failure(FailureKind.RATE_LIMITED, f"Tavily received too many requests{says}")
             # The client raises the same error for 403, and for 432 and 433, which mean a limit.
             case errors.ForbiddenError() if "limit" in says:
                 return Failure(FailureKind.RATE_LIMITED, f"the search plan's limit is used up{says}")
             case errors.ForbiddenError():
-                return Failure(FailureKind.BAD_KEY, f"the search service refuses the request{says}")
+                return Failure(FailureKind.BAD_KEY, f"Tavily refuses the request{says}")
             case errors.BadRequestError():
-                return Failure(FailureKind.BAD_REQUEST, f"the search service rejects the query{says}")
+                return Failure(FailureKind.BAD_REQUEST, f"Tavily rejects the query{says}")
             case errors.TimeoutError():
-                return Failure(FailureKind.TIMEOUT, f"the search service did not answer within {self._timeout:g} s")
+                return Failure(FailureKind.TIMEOUT, f"Tavily did not answer within {self._timeout:g} s")
             case httpx.HTTPStatusError():
                 return self._of_status(error.response.status_code)
             case httpx.LocalProtocolError() | UnicodeEncodeError():
                 return Failure(FailureKind.BAD_KEY, "the search key contains characters that are not allowed")
             case httpx.HTTPError():
-                return Failure(
-                    FailureKind.NETWORK, f"the search service could not be reached ({type(error).__name__})"
-                )
+                return Failure(FailureKind.NETWORK, f"Tavily could not be reached ({type(error).__name__})")
             case _:
                 return _NO_RESULTS
 
     def _of_status(self, status: int) -> Failure:
         if status >= 500:
-            return Failure(FailureKind.SERVICE_DOWN, f"the search service is down (HTTP {status})")
+            return Failure(FailureKind.SERVICE_DOWN, f"Tavily is down (HTTP {status})")
         # No query mends it: the plan has ended, or the address is not the service's.
         where = "" if self._address == _ADDRESS else "; check MARCHWARDEN_TAVILY_BASE_URL"
-        return Failure(
-            FailureKind.SERVICE_DOWN, f"the search service does not take the request (HTTP {status}){where}"
-        )
+        return Failure(FailureKind.SERVICE_DOWN, f"Tavily does not take the request (HTTP {status}){where}")
 
     def _said(self, error: object) -> str:
         """Return the service's own words on one line and without the key, behind a colon."""
@@ -258,7 +254,7 @@ class _RetryingClient(httpx.AsyncClient):
             async for piece in answer.aiter_bytes():
                 body += piece
                 if len(body) > MAX_ANSWER_BYTES:
-                    raise _TooLarge(f"the search service sends more than {MAX_ANSWER_BYTES / 1e6:g} MB")
+                    raise _TooLarge(f"Tavily sends more than {MAX_ANSWER_BYTES / 1e6:g} MB")
         finally:
             await answer.aclose()
         # The body is unpacked, so that headers which say how it was packed would be wrong.

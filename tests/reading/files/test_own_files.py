@@ -273,7 +273,7 @@ def test_a_slide_is_its_title_its_texts_and_its_notes() -> None:
 # OpenDocument
 
 
-def odt(body: str, styles: str = "", *, kind: str = ODT, part: str = "text") -> bytes:
+def odt(body: str, styles: str = "", *, kind: str = ODT, part: str = "text", meta: str = "<meta/>") -> bytes:
     names = " ".join(
         f'xmlns:{each}="urn:oasis:names:tc:opendocument:xmlns:{each}:1.0"'
         for each in ("office", "text", "table", "style", "presentation")
@@ -283,7 +283,34 @@ def odt(body: str, styles: str = "", *, kind: str = ODT, part: str = "text") -> 
         f"<office:document-content {names}><office:automatic-styles>{styles}</office:automatic-styles>"
         f"<office:body><office:{part}>{body}</office:{part}></office:body></office:document-content>"
     )
-    return packed({"mimetype": kind, "content.xml": content}, stored="mimetype")
+    return packed({"mimetype": kind, "content.xml": content, "meta.xml": meta}, stored="mimetype")
+
+
+def test_a_table_is_dated_by_what_its_file_states_and_not_by_what_its_cells_say() -> None:
+    said = "Updated on 5 May 2001"
+    core = (
+        '<p xmlns:t="http://purl.org/dc/terms/"><t:created>2019-03-04T10:00:00Z</t:created>'
+        "<t:modified>2020-05-06T10:00:00Z</t:modified></p>"
+    )
+    meta = (
+        '<o xmlns:m="urn:oasis:names:tc:opendocument:xmlns:meta:1.0" xmlns:d="http://purl.org/dc/elements/1.1/">'
+        "<m:creation-date>2019-03-04T10:00:00</m:creation-date><d:date>2020-05-06T10:00:00</d:date></o>"
+    )
+    cells = f"<sheetData>{row(1, text('A1', 'bed'), text('B1', said))}{row(2, text('A2', 'x'), text('B2', said))}"
+    table = "".join(f"<table:table-cell><text:p>{each}</text:p></table:table-cell>" for each in ("bed", said))
+    rows = f'<table:table table:name="Beds">{2 * f"<table:table-row>{table}</table:table-row>"}</table:table>'
+    files = {
+        "a.xlsx": xlsx(f"{cells}</sheetData>", more={"docProps/core.xml": core}),
+        "a.ods": odt(rows, kind=ODS, part="spreadsheet", meta=meta),
+        "a.csv": f"bed,note\nx,{said}\n".encode(),
+    }
+    dates = {}
+    for name, body in files.items():
+        page = read_page(body, url=f"/home/ada/{name}", content_type=kind_of(name))
+        assert isinstance(page, Page)
+        dates[name] = (page.published, page.modified)
+    stated = (date(2019, 3, 4), date(2020, 5, 6))
+    assert dates == {"a.xlsx": stated, "a.ods": stated, "a.csv": (None, None)}
 
 
 def test_rows_of_an_open_document_are_read_without_hidden_sheets_rows_columns_and_comments() -> None:
