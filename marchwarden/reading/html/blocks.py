@@ -36,7 +36,8 @@ _MAX_TITLE_CHARS = 120
 _MAX_CELL_CHARS = 400
 # What stands in for line ends of code, until its block is whole: no text holds it.
 CODE_LINE_END = "\x1d"
-_BLANKS = re.compile(r"[ \t\n\r\f]+")
+# Not a single blank between words, which most are.
+_BLANKS = re.compile(r"(?:[\t\n\r\f]| (?=[ \t\n\r\f]))[ \t\n\r\f]*")
 
 
 _CODE_NAME = re.compile(
