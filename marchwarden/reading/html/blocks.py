@@ -157,9 +157,9 @@ class _Reader:
             self._in_pre += tag == "pre"
 
     def leave(self, element: etree._Element, tag: str) -> None:
-        table = self._table
         if tag in _BREAKS:
             return
+        table = self._table
         if tag == "table":
             self.flush()
             self._tables.pop()
@@ -191,6 +191,8 @@ class _Reader:
         return self._tables[-1] if self._tables else None
 
     def add(self, text: str) -> None:
+        if not self._text and not self._in_cell and text.isspace():
+            return  # a line does not begin with blanks
         self._text.append(text.replace("\n", "\v") if self._in_pre else text)
 
     def _take_text(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TypeAlias
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -63,10 +63,8 @@ _MAX_SHARE = 0.65
 _MAX_TITLED_SHARE = 0.75
 
 
-class _Weight(NamedTuple):
-    text: int
-    linked: int
-    has_h1: bool
+# Characters of text, those of links among them, and the presence of an <h1>.
+_Weight: TypeAlias = tuple[int, int, bool]
 
 
 def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[etree._Element]:
@@ -75,7 +73,7 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
     Readers' comments are included, unless `with_comments` is false.
     """
     weights = _weigh_elements(region)
-    whole = weights[region].text
+    whole = weights[region][0]
     titles = (_BOILERPLATE_TITLE, _COMMENTS_TITLE) if with_comments else (_BOILERPLATE_TITLE,)
     titled = {part for part in _titled_parts(region, titles) if _fits(weights[part], _MAX_TITLED_SHARE * whole)}
     names = _NAMES | _COMMENT_NAMES if with_comments else _NAMES
@@ -86,12 +84,12 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
         if element is region or not isinstance(element.tag, str):
             continue
         weight = weights[element]
-        role, mostly_links = (element.get("role") or "").lower(), weight.linked * 2 > weight.text
+        mostly_links = weight[1] * 2 > weight[0]
         if element in titled:
             is_boilerplate = True
         elif not _fits(weight, _MAX_SHARE * whole):
             is_boilerplate = False
-        elif element.tag in _TAGS or role in _ROLES or element.get("aria-modal") == "true":
+        elif element.tag in _TAGS or element.get("role", "").lower() in _ROLES or element.get("aria-modal") == "true":
             is_boilerplate = True
         elif element.tag in ("header", "aside"):
             is_boilerplate = mostly_links
@@ -120,13 +118,13 @@ def _weigh_elements(region: HtmlElement) -> dict[etree._Element, _Weight]:
         tag = element.tag
         length, linked, has_h1 = text_length(element.text), 0, tag == "h1"
         for child in element:
-            if tail := child.tail:
+            if (tail := child.tail) and not tail.isspace():
                 length += text_length(tail)
             if inner := weights.get(child):
-                length += inner.text
-                linked += inner.linked
-                has_h1 |= inner.has_h1
-        weights[element] = _Weight(length, length if tag == "a" else linked, has_h1)
+                length += inner[0]
+                linked += inner[1]
+                has_h1 |= inner[2]
+        weights[element] = length, length if tag == "a" else linked, has_h1
     return weights
 
 
@@ -142,7 +140,8 @@ def text_length(text: str | None) -> int:
 
 
 def _fits(weight: _Weight, most: float) -> bool:
-    return not weight.has_h1 and weight.text <= most
+    text, _, has_h1 = weight
+    return not has_h1 and text <= most
 
 
 def _name_of(element: etree._Element) -> str:

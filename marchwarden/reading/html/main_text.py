@@ -62,7 +62,7 @@ def parse(markup: str) -> HtmlElement | None:
     """Parse a document, without comments and processing instructions; None where it is empty."""
     markup = _ENCODING_DECLARATION.sub("", markup[:MOST_CHARACTERS].replace("\0", ""), count=1)
     parser = HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
-    # lxml.html asks a Python function for the class of each element that is met, for forms alone: a tenth of our time.
+    # lxml.html asks a Python function for the class of each element, which only those of forms have of their own.
     parser.set_element_class_lookup(_ALL_ALIKE)
     try:
         return document_fromstring(markup.encode("utf-8", "replace"), parser=parser)
@@ -270,7 +270,7 @@ def region_blocks(tree: HtmlElement) -> list[Block]:
 
 def _main_region(tree: HtmlElement) -> HtmlElement:
     """Return the element that holds the main text by its markup: a single <main> or <article>, else the body."""
-    with_role = (element for element in tree.iter(etree.Element) if element.get("role") == "main")
+    with_role = tree.iterfind(".//*[@role='main']")
     for marked in (tree.iter("main"), with_role, tree.iter("article")):
         if len(first := list(islice(marked, 2))) == 1:
             return first[0]

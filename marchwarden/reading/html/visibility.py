@@ -180,23 +180,20 @@ _MAX_HELD = 50
 
 
 def _is_hidden(element: etree._Element, style: _Style) -> bool:
-    is_open = False
-    for name, value in element.items():
-        if name == "class":
-            hides_it = bool(style.classes) and not style.classes.isdisjoint(value.split())
-        elif name == "style":
-            hides_it = hides(value, fades=_is_animated(element.attrib)) or (
-                style.is_plain and _has_color_of_ground(element)
-            )
-        elif name == "id":
-            hides_it = value in style.ids
-        elif name == "open":
-            is_open, hides_it = True, False
-        else:
-            hides_it = name == "hidden" or (name == "aria-hidden" and value.lower() == "true")
-        if hides_it:
-            return True
-    return not is_open and str(element.tag) == "dialog"
+    # The names alone take a third of the time that names and values take.
+    names = element.keys()
+    if "hidden" in names or ("aria-hidden" in names and element.get("aria-hidden", "").lower() == "true"):
+        return True
+    if "class" in names and style.classes and not style.classes.isdisjoint(element.get("class", "").split()):
+        return True
+    if "id" in names and element.get("id") in style.ids:
+        return True
+    if "style" in names and (
+        hides(element.get("style", ""), fades=_is_animated(element.attrib))
+        or (style.is_plain and _has_color_of_ground(element))
+    ):
+        return True
+    return element.tag == "dialog" and "open" not in names
 
 
 def _has_color_of_ground(element: etree._Element) -> bool:
