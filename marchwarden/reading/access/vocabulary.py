@@ -51,7 +51,13 @@ class Vocabulary:
             patterns[role] = re.compile(f"{edge}(?:{'|'.join(written)})", re.IGNORECASE)
         return patterns
 
+    @cached_property
+    def _is_latin(self) -> bool:
+        return re.search("[a-z]", self.paying) is not None
+
     def says(self, sentence: str, *roles: str) -> bool:
+        if not self._is_latin and sentence.isascii():
+            return False
         return all(self.patterns[role].search(sentence) for role in roles)
 
 

@@ -131,7 +131,8 @@ def _weigh_elements(region: HtmlElement) -> dict[etree._Element, _Weight]:
 def text_of(element: etree._Element) -> str:
     """Return all text in an element, without what follows it."""
     # A fifth of the time that joining `itertext` takes.
-    return etree.tostring(element, encoding="unicode", method="text", with_tail=False)
+    text: str = etree.tostring(element, encoding="unicode", method="text", with_tail=False)
+    return text
 
 
 def text_length(text: str | None) -> int:

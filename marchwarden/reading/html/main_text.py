@@ -98,7 +98,7 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
     # is good enough without, and no more than our own: that changes 3 of 400 pages (evals/reading/extraction.py).
     modes = (False,) if is_short else (True, False)
     for fast in modes if needs_choice and not is_huge else ():
-        chosen = _trafilatura_blocks(tree, back, fast=fast)
+        chosen = _trafilatura_blocks(tree, region, back, fast=fast)
         if fast and _count_characters(chosen) > _count_characters(own):
             continue
         if _is_better(chosen, own, kind=kind, named=named, is_region_marked=is_marked) or (
@@ -297,22 +297,28 @@ def _count_quotable(blocks: list[Block]) -> int:
 _NEVER_CHOSEN = ("head", "footer", "aside", "nav")
 
 
-def _trafilatura_blocks(tree: HtmlElement, back: dict[int, str], *, fast: bool) -> list[Block]:
+def _trafilatura_blocks(tree: HtmlElement, region: HtmlElement, back: dict[int, str], *, fast: bool) -> list[Block]:
+    """Return what trafilatura chooses: of the main region where it is to be fast, else of the whole page."""
     from trafilatura import bare_extraction
 
-    # It copies the tree, searches all of it several times, and only then drops these. Other extractors, which it
-    # compares with where it is not to be fast, see the whole page.
-    left_out = [part for part in tree.iter(*_NEVER_CHOSEN) if fast and len(part)]
-    children = [part[:] for part in left_out]
+    # It copies the tree, searches all of it several times, and only then drops most of this. Other extractors, which
+    # it compares with where it is not to be fast, see the whole page.
+    kept: dict[HtmlElement, list[HtmlElement]] = {}
+    if fast and region.tag != "body":
+        kept |= {inner.getparent(): [inner] for inner in (region, *region.iterancestors()) if inner is not tree}
+    if fast:
+        parts = (part for part in (region if kept else tree).iter(*_NEVER_CHOSEN) if len(part))
+        kept |= {part: [child for child in part if child.tag == "script"] for part in parts}
+    children = {part: part[:] for part in kept}
     try:
-        for part in left_out:
-            part[:] = [child for child in part if child.tag == "script"]
+        for part, inner in kept.items():
+            part[:] = inner
         document = bare_extraction(tree, include_comments=False, with_metadata=False, fast=fast)
     except Exception:  # a tree of a shape that it has not met: our own walk reads it
         _log.debug("trafilatura failed", exc_info=True)
         return []
     finally:
-        for part, inner in zip(left_out, children, strict=True):
+        for part, inner in children.items():
             part[:] = inner
     body = getattr(document, "body", None)
     return [] if body is None else list(read_blocks(body, translate=back))
