@@ -120,6 +120,8 @@ def is_consent_page(page: Impression) -> bool:
     sentences = sentences_of(page.shown)
     about_consent = sum(len(sentence) for sentence in sentences if CONSENT_TALK.search(sentence))
     share = about_consent / (sum(map(len, sentences)) or 1)
+    if share < _MIN_SHARE_WITH_CHOICE:
+        return False
     parts = urlsplit(page.url)
     was_redirected = page.asked and _CONSENT_ADDRESS.search(f"{parts.hostname}{parts.path}")
     # A sentence may offer the page for consent, or for money without consent.
@@ -130,5 +132,5 @@ def is_consent_page(page: Impression) -> bool:
         for call in page.calls
     )
     if was_redirected or has_choice or leads_back(page.url, page.asked):
-        return share >= _MIN_SHARE_WITH_CHOICE
+        return True
     return share >= _MIN_SHARE and page.calls_for(CONSENT_BANNERS)

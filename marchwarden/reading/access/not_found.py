@@ -76,10 +76,12 @@ _MAX_CHARS_OF_ONE_SIGN = 300
 
 
 def is_not_found(page: Impression) -> bool:
+    if latin_length(page.main) >= _MAX_CHARS:
+        return False
     titled, perhaps = is_titled(page, GONE_TITLES), is_titled(page, GONE_TITLES_PERHAPS)
     said = GONE_WORDS.search(unquoted(page.main[:600] or page.shown[:1500])) is not None
     if (titled or perhaps) and said:
-        return latin_length(page.main) < _MAX_CHARS
+        return True
     return (titled or said) and latin_length(page.main) < _MAX_CHARS_OF_ONE_SIGN
 
 

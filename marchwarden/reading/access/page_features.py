@@ -163,18 +163,23 @@ def is_beside_text(element: HtmlElement, tree: HtmlElement) -> bool:
     return len(regions) == 1 and regions[0] not in around
 
 
+_classes = etree.XPath("//*/@class", smart_strings=False)
+_ids = etree.XPath("//*/@id", smart_strings=False)
+
+
 def gates_of(tree: HtmlElement) -> tuple[str, ...]:
     """Return the short texts of elements named as paywalls are, in a tree that `prepare` has changed.
 
     Many pages give that name to the part that costs, and show all of it, so long texts are left out.
     """
-    names = {
-        element: f"{element.get('class') or ''} {element.get('id') or ''}" for element in tree.iter(etree.Element)
-    }
-    together = "\n".join(set(names.values())).lower()
+    together = "\n".join({*_classes(tree), *_ids(tree)}).lower()
     if not any(part in together for part in _IN_GATES):
         return ()
-    named = (element for element, name in names.items() if _GATE.search(name))
+    named = (
+        element
+        for element in tree.iter(etree.Element)
+        if _GATE.search(f"{element.get('class') or ''} {element.get('id') or ''}")
+    )
     texts = (_text(element) for element in islice(named, _MAX_ELEMENTS))
     return tuple(text for text in texts if 0 < len(text) <= _MAX_GATE_CHARS)
 

@@ -46,13 +46,18 @@ class Vocabulary:
             words: str = getattr(self, role)
             each = (" ".join(word.split()).replace("'", "['’]") for word in words.split(","))
             written = (
-                f"{edge}(?:{word[:-1]})" if word.endswith("*") else f"{edge}(?:{word})(?!\\w)" if edge else word
-                for word in each
+                f"(?:{word[:-1]})" if word.endswith("*") else f"(?:{word})(?!\\w)" if edge else word for word in each
             )
-            patterns[role] = re.compile("|".join(written), re.IGNORECASE)
+            patterns[role] = re.compile(f"{edge}(?:{'|'.join(written)})", re.IGNORECASE)
         return patterns
 
+    @cached_property
+    def _is_latin(self) -> bool:
+        return re.search("[a-z]", self.paying) is not None
+
     def says(self, sentence: str, *roles: str) -> bool:
+        if not self._is_latin and sentence.isascii():
+            return False
         return all(self.patterns[role].search(sentence) for role in roles)
 
 

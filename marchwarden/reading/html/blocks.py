@@ -36,7 +36,8 @@ _MAX_TITLE_CHARS = 120
 _MAX_CELL_CHARS = 400
 # What stands in for line ends of code, until its block is whole: no text holds it.
 CODE_LINE_END = "\x1d"
-_BLANKS = re.compile(r"[ \t\n\r\f]+")
+# Not a single blank between words, which most are.
+_BLANKS = re.compile(r"(?:[\t\n\r\f]| (?=[ \t\n\r\f]))[ \t\n\r\f]*")
 
 
 _CODE_NAME = re.compile(
@@ -156,9 +157,9 @@ class _Reader:
             self._in_pre += tag == "pre"
 
     def leave(self, element: etree._Element, tag: str) -> None:
-        table = self._table
         if tag in _BREAKS:
             return
+        table = self._table
         if tag == "table":
             self.flush()
             self._tables.pop()
@@ -190,6 +191,8 @@ class _Reader:
         return self._tables[-1] if self._tables else None
 
     def add(self, text: str) -> None:
+        if not self._text and not self._in_cell and text.isspace():
+            return  # a line does not begin with blanks
         self._text.append(text.replace("\n", "\v") if self._in_pre else text)
 
     def _take_text(self) -> str:

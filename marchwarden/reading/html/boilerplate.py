@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TypeAlias
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -25,11 +25,12 @@ _PARTS = re.compile(r"[^\W_]+")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NAMES = frozenset(
     {"breadcrumb", "breadcrumbs", "crumbs", "skip", "footer", "sidebar", "cookie", "cookies", "consent", "gdpr"}
-    | {"onetrust", "cookiebot", "newsletter", "subscribe", "signup", "login", "signin", "share", "sharing", "sharer"}
-    | {"social", "related", "recommended", "recommendations", "recommendation", "promo", "advert", "advertisement"}
-    | {"ads", "sponsored", "modal", "popup", "lightbox", "drawer", "toast", "minicart", "upsell", "crosssell"}
-    | {"reviews"}
+    | {"onetrust", "cookiebot", "newsletter", "subscribe", "signup", "login", "signin", "related", "recommended"}
+    | {"recommendations", "recommendation", "promo", "advert", "advertisement", "ads", "sponsored", "modal", "popup"}
+    | {"lightbox", "drawer", "toast", "minicart", "upsell", "crosssell", "reviews"}
 )
+# What bears one of these is a bar of buttons, unless it holds prose: an embedded post, a section of that name.
+_BUTTON_NAMES = frozenset({"share", "sharing", "sharer", "social"})
 _COMMENT_NAMES = frozenset({"comment", "comments", "commentlist", "respond", "disqus"})
 _MENU_NAMES = frozenset(
     {"nav", "navigation", "navbar", "menu", "submenu", "megamenu", "toolbar", "pagination", "pager"}
@@ -38,10 +39,10 @@ _MENU_NAMES = frozenset(
 _TITLES = (
     r"you (?:may|might|could) (?:also )?(?:like|love|enjoy|need)",
     r"(?:customers|people|others|shoppers|users) (?:who|also)",
-    r"(?:frequently|often) bought|recently viewed|recommended|related\b|also (?:read|viewed|bought)",
+    r"(?:frequently|often) bought|recently viewed|also (?:read|viewed|bought)",
     r"similar (?:items|products|posts|articles|stories)",
     r"more (?:from|to explore|like this|stories|articles|posts|news)",
-    r"read (?:next|more)|up next|most (?:read|popular|viewed)|trending",
+    r"read (?:next|more)|up next|most (?:read|popular|viewed)",
     r"(?:popular|latest) (?:posts|articles|news|stories)",
     r"sign up|subscribe|join our|newsletter|stay (?:up to date|in the loop|connected)|get the app",
     r"follow us|share (?:this|on)|leave a (?:reply|comment)",
@@ -51,6 +52,10 @@ _TITLES = (
     r"(?:artículos|productos|noticias|entradas) relacionad|también te (?:puede|podría)",
 )
 _BOILERPLATE_TITLE = re.compile("|".join(_TITLES), re.IGNORECASE)
+# Titles of links to other pages, and also of what is read: "Related work", "Recommended requirements".
+_LINKS_TITLE = re.compile(r"recommended|related\b|trending", re.IGNORECASE)
+# Share of links in the text below such a title from which on it is of links. A guess.
+_MIN_LINKED_SHARE = 0.2
 _COMMENTS_TITLE = re.compile(
     r"(?:\d+ )?(?:comments?|responses?|replies|kommentare?|commentaires?|comentarios?)\b", re.IGNORECASE
 )
@@ -63,10 +68,8 @@ _MAX_SHARE = 0.65
 _MAX_TITLED_SHARE = 0.75
 
 
-class _Weight(NamedTuple):
-    text: int
-    linked: int
-    has_h1: bool
+# Characters of text, those of links among them, and the presence of an <h1>.
+_Weight: TypeAlias = tuple[int, int, bool]
 
 
 def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[etree._Element]:
@@ -75,23 +78,29 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
     Readers' comments are included, unless `with_comments` is false.
     """
     weights = _weigh_elements(region)
-    whole = weights[region].text
+    whole = weights[region][0]
     titles = (_BOILERPLATE_TITLE, _COMMENTS_TITLE) if with_comments else (_BOILERPLATE_TITLE,)
     titled = {part for part in _titled_parts(region, titles) if _fits(weights[part], _MAX_TITLED_SHARE * whole)}
+    for part in _titled_parts(region, (_LINKS_TITLE,)):
+        if (
+            _fits(weights[part], _MAX_TITLED_SHARE * whole)
+            and weights[part][1] > _MIN_LINKED_SHARE * weights[part][0]
+        ):
+            titled.add(part)
     names = _NAMES | _COMMENT_NAMES if with_comments else _NAMES
     found: set[etree._Element] = set()
-    names_boilerplate: dict[str, tuple[bool, bool]] = {}  # class and id → as boilerplate, as a menu
+    names_boilerplate: dict[str, tuple[bool, ...]] = {}  # class and id → as boilerplate, as a menu, as buttons
     walk = etree.iterwalk(region, events=("start",))
     for _, element in walk:
         if element is region or not isinstance(element.tag, str):
             continue
         weight = weights[element]
-        role, mostly_links = (element.get("role") or "").lower(), weight.linked * 2 > weight.text
+        mostly_links = weight[1] * 2 > weight[0]
         if element in titled:
             is_boilerplate = True
         elif not _fits(weight, _MAX_SHARE * whole):
             is_boilerplate = False
-        elif element.tag in _TAGS or role in _ROLES or element.get("aria-modal") == "true":
+        elif element.tag in _TAGS or element.get("role", "").lower() in _ROLES or element.get("aria-modal") == "true":
             is_boilerplate = True
         elif element.tag in ("header", "aside"):
             is_boilerplate = mostly_links
@@ -99,9 +108,15 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
             name = _name_of(element)
             if name not in names_boilerplate:
                 words = _words_of(name)
-                names_boilerplate[name] = not words.isdisjoint(names), not words.isdisjoint(_MENU_NAMES)
-            is_named, is_named_as_menu = names_boilerplate[name]
-            is_boilerplate = is_named or (mostly_links and is_named_as_menu)
+                names_boilerplate[name] = tuple(
+                    not words.isdisjoint(each) for each in (names, _MENU_NAMES, _BUTTON_NAMES)
+                )
+            is_named, is_named_as_menu, is_named_as_buttons = names_boilerplate[name]
+            is_boilerplate = (
+                is_named
+                or (mostly_links and is_named_as_menu)
+                or (is_named_as_buttons and not _holds_prose(element, weights))
+            )
         if is_boilerplate:
             found.add(element)
             walk.skip_subtree()
@@ -110,7 +125,16 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
 
 def is_named_as_boilerplate(element: etree._Element) -> bool:
     """True where a word of its class or id names only boilerplate, such as `cookie-banner` or `shareTools`."""
-    return not _words_of(_name_of(element)).isdisjoint(_NAMES | _MENU_NAMES)
+    return not _words_of(_name_of(element)).isdisjoint(_NAMES | _MENU_NAMES | _BUTTON_NAMES)
+
+
+def _holds_prose(element: etree._Element, weights: dict[etree._Element, _Weight]) -> bool:
+    paragraphs = (weights[paragraph] for paragraph in element.iter("p"))
+    return any(text - linked >= _MIN_PROSE_CHARS for text, linked, _ in paragraphs)
+
+
+# Characters of a paragraph, without its links, that is no caption of buttons. A guess.
+_MIN_PROSE_CHARS = 100
 
 
 def _weigh_elements(region: HtmlElement) -> dict[etree._Element, _Weight]:
@@ -120,14 +144,21 @@ def _weigh_elements(region: HtmlElement) -> dict[etree._Element, _Weight]:
         tag = element.tag
         length, linked, has_h1 = text_length(element.text), 0, tag == "h1"
         for child in element:
-            if tail := child.tail:
+            if (tail := child.tail) and not tail.isspace():
                 length += text_length(tail)
             if inner := weights.get(child):
-                length += inner.text
-                linked += inner.linked
-                has_h1 |= inner.has_h1
-        weights[element] = _Weight(length, length if tag == "a" else linked, has_h1)
+                length += inner[0]
+                linked += inner[1]
+                has_h1 |= inner[2]
+        weights[element] = length, length if tag == "a" else linked, has_h1
     return weights
+
+
+def text_of(element: etree._Element) -> str:
+    """Return all text in an element, without what follows it."""
+    # A fifth of the time that joining `itertext` takes.
+    text: str = etree.tostring(element, encoding="unicode", method="text", with_tail=False)
+    return text
 
 
 def text_length(text: str | None) -> int:
@@ -136,7 +167,8 @@ def text_length(text: str | None) -> int:
 
 
 def _fits(weight: _Weight, most: float) -> bool:
-    return not weight.has_h1 and weight.text <= most
+    text, _, has_h1 = weight
+    return not has_h1 and text <= most
 
 
 def _name_of(element: etree._Element) -> str:

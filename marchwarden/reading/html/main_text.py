@@ -20,7 +20,7 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from marchwarden.reading.html.blocks import CODE_LINE_END, is_code, read_blocks
-from marchwarden.reading.html.boilerplate import find_boilerplate, text_length
+from marchwarden.reading.html.boilerplate import find_boilerplate, text_length, text_of
 from marchwarden.reading.html.forum_posts import Post, find_posts, find_quotes
 from marchwarden.reading.html.metadata import is_beside_article
 from marchwarden.reading.html.page_type import PageKind, declared_kind
@@ -55,10 +55,15 @@ _SEVERAL = 2
 _MIN_NAMED_SHARE = 0.4
 
 
+_ALL_ALIKE = etree.ElementDefaultClassLookup(element=HtmlElement)
+
+
 def parse(markup: str) -> HtmlElement | None:
     """Parse a document, without comments and processing instructions; None where it is empty."""
     markup = _ENCODING_DECLARATION.sub("", markup[:MOST_CHARACTERS].replace("\0", ""), count=1)
     parser = HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
+    # lxml.html asks a Python function for the class of each element, which only those of forms have of their own.
+    parser.set_element_class_lookup(_ALL_ALIKE)
     try:
         return document_fromstring(markup.encode("utf-8", "replace"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
@@ -76,7 +81,7 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
     kind = declared_kind(tree)
     if not is_huge and (posts := find_posts(region, kind)):
         return without_repeats(_thread_blocks(tree, posts, back))
-    links = {" ".join("".join(anchor.itertext()).split()) for anchor in tree.iter("a")}
+    links = {" ".join(text_of(anchor).split()) for anchor in tree.iter("a")}
     if back:
         links = {text if text.isascii() else " ".join(text.translate(back).split()) for text in links}
     boilerplate = find_boilerplate(region, with_comments=kind != "forum")
@@ -93,7 +98,7 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
     # is good enough without, and no more than our own: that changes 3 of 400 pages (evals/reading/extraction.py).
     modes = (False,) if is_short else (True, False)
     for fast in modes if needs_choice and not is_huge else ():
-        chosen = _trafilatura_blocks(tree, back, fast=fast)
+        chosen = _trafilatura_blocks(tree, region, back, fast=fast)
         if fast and _count_characters(chosen) > _count_characters(own):
             continue
         if _is_better(chosen, own, kind=kind, named=named, is_region_marked=is_marked) or (
@@ -265,7 +270,7 @@ def region_blocks(tree: HtmlElement) -> list[Block]:
 
 def _main_region(tree: HtmlElement) -> HtmlElement:
     """Return the element that holds the main text by its markup: a single <main> or <article>, else the body."""
-    with_role = (element for element in tree.iter(etree.Element) if element.get("role") == "main")
+    with_role = tree.iterfind(".//*[@role='main']")
     for marked in (tree.iter("main"), with_role, tree.iter("article")):
         if len(first := list(islice(marked, 2))) == 1:
             return first[0]
@@ -292,22 +297,28 @@ def _count_quotable(blocks: list[Block]) -> int:
 _NEVER_CHOSEN = ("head", "footer", "aside", "nav")
 
 
-def _trafilatura_blocks(tree: HtmlElement, back: dict[int, str], *, fast: bool) -> list[Block]:
+def _trafilatura_blocks(tree: HtmlElement, region: HtmlElement, back: dict[int, str], *, fast: bool) -> list[Block]:
+    """Return what trafilatura chooses: of the main region where it is to be fast, else of the whole page."""
     from trafilatura import bare_extraction
 
-    # It copies the tree, searches all of it several times, and only then drops these. Other extractors, which it
-    # compares with where it is not to be fast, see the whole page.
-    left_out = [part for part in tree.iter(*_NEVER_CHOSEN) if fast and len(part)]
-    children = [part[:] for part in left_out]
+    # It copies the tree, searches all of it several times, and only then drops most of this. Other extractors, which
+    # it compares with where it is not to be fast, see the whole page.
+    kept: dict[HtmlElement, list[HtmlElement]] = {}
+    if fast and region.tag != "body":
+        kept |= {inner.getparent(): [inner] for inner in (region, *region.iterancestors()) if inner is not tree}
+    if fast:
+        parts = (part for part in (region if kept else tree).iter(*_NEVER_CHOSEN) if len(part))
+        kept |= {part: [child for child in part if child.tag == "script"] for part in parts}
+    children = {part: part[:] for part in kept}
     try:
-        for part in left_out:
-            part[:] = [child for child in part if child.tag == "script"]
+        for part, inner in kept.items():
+            part[:] = inner
         document = bare_extraction(tree, include_comments=False, with_metadata=False, fast=fast)
     except Exception:  # a tree of a shape that it has not met: our own walk reads it
         _log.debug("trafilatura failed", exc_info=True)
         return []
     finally:
-        for part, inner in zip(left_out, children, strict=True):
+        for part, inner in children.items():
             part[:] = inner
     body = getattr(document, "body", None)
     return [] if body is None else list(read_blocks(body, translate=back))
@@ -385,7 +396,7 @@ _STAND_INS = [chr(code) for code in range(0x2801, 0x2900)]
 
 def _replace_blanks(tree: HtmlElement) -> dict[int, str]:
     """Replace each kind of blank by a character that the page doesn't use; returns the table that undoes it."""
-    whole = "".join(tree.itertext())
+    whole = text_of(tree)
     blanks = [blank for blank in _OTHER_BLANKS if blank in whole]
     free = (mark for mark in _STAND_INS if mark not in whole)
     forth = dict(zip(blanks, free, strict=False))

@@ -24,6 +24,7 @@ from lxml.html import HtmlElement
 
 from marchwarden.http.addresses import join_url
 from marchwarden.observations import Standing, Work
+from marchwarden.reading.html.boilerplate import text_of
 from marchwarden.reading.html.bylines import byline_of
 from marchwarden.reading.html.dates import as_date, in_address, shown_dates
 from marchwarden.reading.html.retraction import standing_by_status
@@ -361,7 +362,7 @@ def links_of(element: etree._Element) -> list[Link]:
     """
     anchors = ((anchor, (anchor.get("href") or "").strip()) for anchor in islice(element.iter("a"), _MAX_LINKS))
     return [
-        Link(reference, "".join(anchor.itertext()))
+        Link(reference, text_of(anchor))
         for anchor, reference in anchors
         if reference and not reference.startswith("#") and not _OTHER_SCHEME.match(reference)
     ]

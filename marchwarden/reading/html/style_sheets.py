@@ -10,32 +10,21 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_BRACE = re.compile(r"[{}]")
 
 
 def rules_of(sheet: str) -> Iterator[tuple[str, str]]:
     """Yield selectors and declarations of the rules that always hold: none for some media, or within another rule."""
-    sheet = _COMMENT.sub("", sheet)
-    start = depth = 0
-    selectors = ""
-    inner: list[int] = []
-    for brace in _BRACE.finditer(sheet):
-        if brace[0] == "{":
-            if depth == 0:
-                selectors = sheet[start : brace.start()].rpartition(";")[2].strip()
-                inner = [brace.end()]
-            elif depth == 1:
-                inner.append(brace.start())
-            depth += 1
-        elif depth > 0:
-            depth -= 1
-            if depth == 0:
-                end = inner[1] if len(inner) > 1 else brace.start()
-                if selectors and not selectors.startswith("@"):
-                    yield selectors, sheet[inner[0] : end]
-                start = brace.end()
-        else:
-            start = brace.end()
+    depth = 0
+    selectors = declarations = ""
+    for piece in _COMMENT.sub("", sheet).split("}")[:-1]:
+        before, *inside = piece.split("{")
+        if depth == 0 and inside:
+            selectors, declarations = before.rpartition(";")[2].strip(), inside[0]
+        depth = max(0, depth + len(inside) - 1)
+        if depth == 0 and selectors:
+            if selectors[0] != "@":
+                yield selectors, declarations
+            selectors = ""
 
 
 _END = r"\s*(?=;|!|$)"

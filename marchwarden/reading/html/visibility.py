@@ -15,7 +15,7 @@ from typing import TypeAlias
 from lxml import etree
 from lxml.html import HtmlElement
 
-from marchwarden.reading.html.boilerplate import is_named_as_boilerplate, text_length
+from marchwarden.reading.html.boilerplate import is_named_as_boilerplate, text_length, text_of
 from marchwarden.reading.html.style_sheets import colors_of, hides, rules_of
 from marchwarden.reading.passages import has_invisible, visible
 
@@ -45,10 +45,9 @@ def drop_hidden(tree: HtmlElement) -> None:
     ids: set[str] = set()
     for sheet in tree.iter("style"):
         for selectors, declarations in rules_of(sheet.text or ""):
-            simple = [found for each in selectors.split(",") if (found := _SIMPLE_SELECTOR.fullmatch(each.strip()))]
-            if simple and hides(declarations):
-                for _, mark, name in (found.group(0, 1, 2) for found in simple):
-                    (classes if mark == "." else ids).add(name)
+            for selector in selectors.split(","):
+                if (simple := _SIMPLE_SELECTOR.fullmatch(selector.strip())) and hides(declarations):
+                    (classes if simple[1] == "." else ids).add(simple[2])
     is_plain = tree.find(".//style") is None and tree.find(".//link[@rel='stylesheet']") is None
     style = _Style(frozenset(classes), frozenset(ids), is_plain)
     _place_streamed(tree)
@@ -59,7 +58,7 @@ def drop_hidden(tree: HtmlElement) -> None:
         _show(waiting, style)
         hidden = list(_hidden_in(tree, style, shown=waiting))
     remove_elements(hidden)
-    if has_invisible("".join(tree.itertext())):
+    if has_invisible(text_of(tree)):
         for element in tree.iter(etree.Element):
             if (text := element.text) and has_invisible(text):
                 element.text = visible(text)
@@ -143,9 +142,10 @@ def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = 
     """Yield the outermost hidden elements; `shown` counts as visible, whatever its attributes say."""
     walk = etree.iterwalk(tree, events=("start",))
     for _, element in walk:
-        if element is shown or element.tag in ("html", "body") or not isinstance(element.tag, str):
+        tag = element.tag
+        if element is shown or tag == "html" or tag == "body" or not isinstance(tag, str):
             continue
-        if _is_unseen(element) or _is_hidden(element, style):
+        if (tag in _UNSEEN and _is_unseen(element)) or _is_hidden(element, style):
             walk.skip_subtree()
             yield element
 
@@ -180,23 +180,20 @@ _MAX_HELD = 50
 
 
 def _is_hidden(element: etree._Element, style: _Style) -> bool:
-    is_open = False
-    for name, value in element.items():
-        if name == "class":
-            hides_it = bool(style.classes) and not style.classes.isdisjoint(value.split())
-        elif name == "style":
-            hides_it = hides(value, fades=_is_animated(element.attrib)) or (
-                style.is_plain and _has_color_of_ground(element)
-            )
-        elif name == "id":
-            hides_it = value in style.ids
-        elif name == "open":
-            is_open, hides_it = True, False
-        else:
-            hides_it = name == "hidden" or (name == "aria-hidden" and value.lower() == "true")
-        if hides_it:
-            return True
-    return not is_open and str(element.tag) == "dialog"
+    # The names alone take a third of the time that names and values take.
+    names = element.keys()
+    if "hidden" in names or ("aria-hidden" in names and element.get("aria-hidden", "").lower() == "true"):
+        return True
+    if "class" in names and style.classes and not style.classes.isdisjoint(element.get("class", "").split()):
+        return True
+    if "id" in names and element.get("id") in style.ids:
+        return True
+    if "style" in names and (
+        hides(element.get("style", ""), fades=_is_animated(element.attrib))
+        or (style.is_plain and _has_color_of_ground(element))
+    ):
+        return True
+    return element.tag == "dialog" and "open" not in names
 
 
 def _has_color_of_ground(element: etree._Element) -> bool:

@@ -136,6 +136,7 @@ CARDS = "<ul>" + "".join(OFFER.format(name=name) for name in ("Pea", "Bean", "Be
         "<div role='dialog'><p>We and our partners store what you look at on this device.</p></div>",
         "<div class='shareTools'><p>Tell your friends about what you found with us today.</p></div>",
         "<section><h2>You may also like</h2><p>A watering can of zinc, for $30</p></section>",
+        "<section><h2>Related</h2><p><a href='/can'>A watering can of zinc, for $30</a></p></section>",
         "<div><div><h3>Das könnte Sie auch interessieren</h3></div><p>A watering can of zinc, for $30</p></div>",
         "<div class='customer-reviews'><p>Came in a week, and in good order, says Oskar.</p></div>",
         "<div class='side-menu'><a href='/a'>Garden tools</a> <a href='/b'>Seeds and bulbs</a> now</div>",
@@ -157,6 +158,22 @@ def test_a_name_is_not_believed_on_what_holds_most_of_the_page() -> None:
     assert "Leek seed" in page.text
     named = read(f"<main><h1>Seeds</h1><div class='col-9ad3-share2'>Sold by the metre in spring.</div>{CARDS}</main>")
     assert "Sold by the metre in spring." in named.text, "what has digits in it names nothing"
+
+
+DUG = "The bed was dug in autumn, covered with straw over winter, and sown with three kinds of peas in the last week."
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (f"<section><h2>Related work</h2><p>{DUG}</p></section>", DUG),
+        ("<section><h2>Recommended requirements</h2><ul><li>Sun all day</li></ul></section>", "Sun all day"),
+        (f"<div class='social-media-embed'><blockquote><p>{DUG}</p></blockquote></div>", DUG),
+        (f"<div id='FOR-SHARE'><h3>Shared beds</h3><p>{DUG}</p></div>", DUG),
+    ],
+)
+def test_a_title_of_links_or_a_name_of_buttons_is_not_believed_on_prose(part: str, said: str) -> None:
+    assert said in read(f"<main><h1>Seeds</h1>{part}{CARDS}</main>").text
 
 
 def test_a_text_that_is_there_once_for_each_layout_is_read_once() -> None:
