@@ -264,6 +264,18 @@ def test_hidden_text_beside_a_page_that_shows_its_own_stays_out() -> None:
 ANSWER = "Yes: sow them in the first half of August, and cover them when the nights grow cold."
 
 
+def test_text_for_screen_readers_is_read_only_as_a_label_or_beside_its_picture() -> None:
+    offer = "Pea seed: the offer 'Pea seed, white, 40 cm' is one of six offers, and costs 4.50 today."
+    body = (
+        f"<p class='sr-only'>{offer}</p><p><span class='visually-hidden'>Regular price</span> $4.50</p>"
+        "<p><span aria-hidden='true'>P-e-a-s</span><span class='sr-only'>Peas for every garden, and for every cook in it</span></p>"
+    )
+    text = read(f"<main><h1>Seeds</h1>{body}{CARDS}</main>").text
+    assert "one of six offers" not in text
+    assert "Regular price $4.50" in text
+    assert "Peas for every garden" in text
+
+
 @pytest.mark.parametrize(
     "panel",
     [
