@@ -269,12 +269,41 @@ def region_blocks(tree: HtmlElement) -> list[Block]:
 
 
 def _main_region(tree: HtmlElement) -> HtmlElement:
-    """Return the element that holds the main text by its markup: a single <main> or <article>, else the body."""
+    """Return the element that holds the main text by its markup: a single <main> or <article>, else the body.
+
+    Neither counts where it is only a column of the page.
+    """
     with_role = tree.iterfind(".//*[@role='main']")
     for marked in (tree.iter("main"), with_role, tree.iter("article")):
         if len(first := list(islice(marked, 2))) == 1:
-            return first[0]
+            return _body(tree) if _is_column(first[0], _body(tree)) else first[0]
     return _body(tree)
+
+
+def _is_column(region: HtmlElement, body: HtmlElement) -> bool:
+    """True where the page's main heading and most of its prose stand beside a marked region."""
+    if next(region.iter("h1"), None) is not None or next(body.iter("h1"), None) is None:
+        return False
+    least = max(_MIN_TEXT_CHARS, _SEVERAL * _count_prose(region, frozenset()))
+    around = frozenset({region, *body.iter(*_BOILERPLATE_TAGS)})
+    if _count_prose(body, around) <= least:
+        return False
+    return _count_prose(body, around | find_boilerplate(body)) > least
+
+
+def _count_prose(root: HtmlElement, left_out: frozenset[etree._Element]) -> int:
+    """Return the characters of long paragraphs under `root`, without their links."""
+    count = 0
+    walk = etree.iterwalk(root, events=("start",))
+    for _, element in walk:
+        if element in left_out:
+            walk.skip_subtree()
+        elif element.tag == "p":
+            linked = sum(latin_length(text_of(link)) for link in element.iter("a"))
+            length = latin_length(text_of(element)) - linked
+            count += length if length >= _MIN_PROSE_CHARS else 0
+            walk.skip_subtree()
+    return count
 
 
 _count_elements = etree.XPath("count(//*)")

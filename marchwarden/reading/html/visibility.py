@@ -184,8 +184,12 @@ def _is_hidden(element: etree._Element, style: _Style) -> bool:
     names = element.keys()
     if "hidden" in names or ("aria-hidden" in names and element.get("aria-hidden", "").lower() == "true"):
         return True
-    if "class" in names and style.classes and not style.classes.isdisjoint(element.get("class", "").split()):
-        return True
+    if "class" in names:
+        classes = element.get("class", "").split()
+        if not style.classes.isdisjoint(classes):
+            return True
+        if not _FOR_LISTENERS.isdisjoint(classes) and _is_more_than_label(element):
+            return True
     if "id" in names and element.get("id") in style.ids:
         return True
     if "style" in names and (
@@ -194,6 +198,24 @@ def _is_hidden(element: etree._Element, style: _Style) -> bool:
     ):
         return True
     return element.tag == "dialog" and "open" not in names
+
+
+# Classes of widely used style sheets for text that is read out and not shown.
+_FOR_LISTENERS = frozenset({"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text"})
+# Characters: what is shorter names what is shown beside it, such as "Regular price". A guess.
+_MAX_LABEL_CHARS = 40
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+
+
+def _is_more_than_label(element: etree._Element) -> bool:
+    """True for a text that is only read out, unless it is a label or heading, or says what is drawn beside it."""
+    beside = (element.getprevious(), element.getnext())
+    if any(each is not None and each.get("aria-hidden") == "true" for each in beside):
+        return False
+    return (
+        element.tag not in _HEADINGS
+        and sum(map(text_length, islice(element.itertext(), _MAX_HELD))) > _MAX_LABEL_CHARS
+    )
 
 
 def _has_color_of_ground(element: etree._Element) -> bool:
