@@ -171,7 +171,8 @@ def gates_of(tree: HtmlElement) -> tuple[str, ...]:
     names = {
         element: f"{element.get('class') or ''} {element.get('id') or ''}" for element in tree.iter(etree.Element)
     }
-    together = "\n".join(set(names.values())).lower()
+    # Not lower(): the pattern, which ignores case, takes ſ for an s.
+    together = "\n".join(set(names.values())).casefold()
     if not any(part in together for part in _IN_GATES):
         return ()
     named = (element for element, name in names.items() if _GATE.search(name))
