@@ -11,10 +11,16 @@ from marchwarden.settings import Settings
 from marchwarden.trace.events import Recorder
 
 
-def connected(engine: ScriptedEngine, model_id: str = "scripted/model") -> Any:
-    """What `Researcher(connect=…)` takes: every call asks this engine, through a meter of its own."""
+def connected(engine: ScriptedEngine, model_id: str = "scripted/model", made: list[Model] | None = None) -> Any:
+    """What `Researcher(connect=…)` takes: every call asks this engine, through a meter of its own.
+
+    The models are added to `made`.
+    """
 
     def connect(settings: Settings, budget: Budget, recorder: Recorder) -> Model:
-        return Model(model_id, engine, budget, recorder, retries=0)
+        model = Model(model_id, engine, budget, recorder, retries=0)
+        if made is not None:
+            made.append(model)
+        return model
 
     return connect

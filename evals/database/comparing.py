@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-# Resamples of an interval. A guess.
-SAMPLES = 1000
+from marchwarden.evaluation.scoring.bootstrap import mean_interval
 
 
 def share(flags: Sequence[bool]) -> str:
     """Return a share with its 95 % interval, by a bootstrap over the questions."""
-    if not flags:
+    bounds = mean_interval(flags)
+    if bounds is None:
         return "–"
-    drawn = np.random.default_rng(0).choice(np.array(flags, dtype=float), size=(SAMPLES, len(flags))).mean(axis=1)
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return f"{np.mean(flags):.3f} ({low:.3f}–{high:.3f})"
+    return f"{sum(flags) / len(flags):.3f} ({bounds[0]:.3f}–{bounds[1]:.3f})"
 
 
 def summary(records: Sequence[tuple[bool, bool]]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,8 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-# Samples of the bootstrap, and its seed.
-SAMPLES, SEED = 10_000, 5
+from marchwarden.evaluation.scoring.bootstrap import mean_interval
 
 
 class Score(BaseModel):
@@ -80,21 +78,15 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def _share(counts: dict[int, int]) -> str:
-    low, high = _interval([count / 2 for count in counts.values()])
+    low, high = mean_interval([count / 2 for count in counts.values()]) or (0.0, 0.0)
     total = sum(counts.values())
     return f"{total} of {2 * len(counts)}: {total / (2 * len(counts)):.2f} ({low:.2f} to {high:.2f})"
 
 
 def _difference(one: dict[int, int], other: dict[int, int]) -> str:
     gains = [(one[number] - other[number]) / 2 for number in one.keys() & other.keys()]
-    low, high = _interval(gains)
+    low, high = mean_interval(gains) or (0.0, 0.0)
     return f"{sum(gains) / len(gains):+.2f} ({low:+.2f} to {high:+.2f})"
-
-
-def _interval(values: Sequence[float]) -> tuple[float, float]:
-    chance = random.Random(SEED)
-    means = sorted(sum(chance.choices(values, k=len(values))) / len(values) for _ in range(SAMPLES))
-    return means[int(0.025 * SAMPLES)], means[int(0.975 * SAMPLES)]
 
 
 if __name__ == "__main__":

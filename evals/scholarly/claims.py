@@ -23,7 +23,6 @@ import asyncio
 import csv
 import html
 import json
-import random
 import re
 import tempfile
 from collections.abc import Sequence
@@ -32,13 +31,13 @@ from pathlib import Path
 
 from marchwarden import load_settings, research_sync
 from marchwarden.contract import SourceFilter
+from marchwarden.evaluation.scoring.bootstrap import mean_interval
 from marchwarden.frozen_web.pages import FrozenWeb
 from marchwarden.settings import Settings
 from marchwarden.sources.snapshot_search import SnapshotSearch
 
 _WANTED = 10
 _QUESTION_CHARS = 500
-_SAMPLES = 1_000
 
 
 @dataclass(frozen=True)
@@ -182,15 +181,8 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the bounds of the mean in 95 % of bootstrap samples."""
-    chance = random.Random(15)
-    means = sorted(sum(chance.choices(values, k=len(values))) / len(values) for _ in range(_SAMPLES))
-    return means[int(0.025 * _SAMPLES)], means[int(0.975 * _SAMPLES) - 1]
-
-
 def show(name: str, values: Sequence[float]) -> None:
-    low, high = interval(values)
+    low, high = mean_interval(values) or (0.0, 0.0)
     print(f"{name:32} {sum(values) / len(values):.3f}  ({low:.3f} to {high:.3f})  n={len(values)}")
 
 

@@ -140,6 +140,10 @@ class Model:
             # An unknown kind may be a bug of ours, and is looked for by its cause; the other causes can hold a key.
             raise shown from (error if shown.kind == "unknown" else None)
 
+    async def first_call_tokens(self) -> int:
+        """Return the tokens with which another call could ask what this one asked first; 0 where it asked nothing."""
+        return await self._engine.least_tokens(self.meter.first) if self.meter.first else 0
+
     async def aclose(self) -> None:
         """Give back the connections, and end the event loop of callers that block, where there is one."""
         self._blocking.close()

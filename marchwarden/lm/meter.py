@@ -164,6 +164,8 @@ class Meter:
         """Number of calls that were refused for want of tokens: optimizers swallow the refusals themselves."""
         self.last_failure: str | None = None
         """Failure of the last attempt, in words without secrets; None where it succeeded, or was cancelled."""
+        self.first: Admission | None = None
+        """The first attempt that was admitted; None before it."""
         self.reported = ReportedTokens()
         self._budget = budget
         self._recorder = recorder
@@ -208,7 +210,9 @@ class Meter:
             except BudgetExhausted:  # another call was quicker: look again
                 continue
             capped = replace(request, config=replace(request.config, max_tokens=allowed))
-            return Admission(caller, reservation, bound, capped, self._clock())
+            admission = Admission(caller, reservation, bound, capped, self._clock())
+            self.first = self.first or admission
+            return admission
 
     def fits(self, caller: Caller, request: Any, bound: int) -> bool:
         """Return whether there are tokens left for this prompt and the shortest answer that is of use."""

@@ -101,6 +101,15 @@ class MeteredEngine(_DSPyEngine):
         admission.counted = counted
         return admission
 
+    async def least_tokens(self, admission: Admission) -> int:
+        """Return the tokens with which a call of another budget could ask the same: its prompt without a schema,
+        counted where the service counts, and the shortest answer that is of use."""
+        plain = replace(admission.request, config=replace(admission.request.config, response_format=None))
+        bound, counted = most_tokens(plain), await self._inner.count_tokens(plain)
+        if counted is not None and is_plausible(counted, "\n".join(prompt_texts(plain)), bound):
+            bound = min(bound, counted + max(MIN_COUNT_MARGIN_TOKENS, counted // COUNT_MARGIN_SHARE))
+        return self.meter.corrected(bound) + admission.caller.floor(admission.cap)
+
     async def _counted(self, request: Any) -> tuple[int | None, int]:
         """Return the count of a prompt's tokens, and the count with a margin, or a lower bound by what was reported.
 

@@ -11,9 +11,11 @@ of 22 moved nuggets were found (evals/investigations/follow_ups.py). Pure. The o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from marchwarden.agent.loop import SYNTHESIS_SHARE, VERIFY_SHARE
 from marchwarden.ledger import Ledger
 from marchwarden.orchestrator.rihla import Step
 from marchwarden.text.ranking import coverage, terms
@@ -23,7 +25,7 @@ LEAST_UTILITY = 0.08
 # Share of the worth that a step keeps which has no term of the question; factor for each generation; share that is
 # kept when nothing was gained; rihlas that the gain is the mean of; gain from which on nothing is taken off.
 _FAR_OFF, _GENERATION, _NO_GAIN, _REMEMBERED, _GOOD_GAIN = 0.4, 0.6, 0.3, 3, 0.1
-# Tokens that a rihla has at least: the contract's minimum.
+# Tokens that a rihla has at least where no model is known to need more: the contract's minimum.
 LEAST_TOKENS = 500
 
 
@@ -68,14 +70,23 @@ def needs_of(ledger: Ledger) -> dict[int, float]:
     }
 
 
-def shares(weights: Sequence[float], tokens: int) -> list[int]:
-    """Return the tokens of each of several rihlas by their weights: LEAST_TOKENS at least, and none where they do
-    not suffice."""
+def least_tokens(first_call: int) -> int:
+    """Return the tokens with which a researcher can make its first model call, whose prompt and answer need
+    `first_call` of them: it sets the rest aside for its answer before. 0 where no model is asked.
+
+    The investigator's own first call is the same as a researcher's: the plan for the question.
+    """
+    return max(LEAST_TOKENS, math.ceil(first_call / (1 - SYNTHESIS_SHARE - VERIFY_SHARE)))
+
+
+def shares(weights: Sequence[float], tokens: int, least: int = LEAST_TOKENS) -> list[int]:
+    """Return the tokens of each of several rihlas by their weights: `least` at least, and none where they do not
+    suffice."""
     total = sum(weights)
     given: list[int] = []
     left = tokens
     for weight in weights:
-        share = min(left, max(LEAST_TOKENS, int(tokens * weight / total)))
-        given.append(share if share >= LEAST_TOKENS else 0)
+        share = min(left, max(least, int(tokens * weight / total)))
+        given.append(share if share >= least else 0)
         left -= given[-1]
     return given

@@ -20,7 +20,7 @@ from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.ledger import Ledger
-from marchwarden.orchestrator.agenda import Valued, shares
+from marchwarden.orchestrator.agenda import Valued, least_tokens, shares
 from marchwarden.orchestrator.dispatch import Dispatcher, Surroundings, TellOf
 from marchwarden.orchestrator.journal import Journal
 from marchwarden.orchestrator.merge import Merger, lineage_of
@@ -103,7 +103,7 @@ class Investigation:
         model = self._connect()
         try:
             self._begin(model)
-            await self._find_aspects()
+            await self._find_aspects(model)
             with self._scope:
                 self._scope.deadline = anyio.current_time() + self._budget.seconds_left() - self._finish_s
                 async with anyio.create_task_group() as connections:
@@ -180,13 +180,15 @@ class Investigation:
             self._budget.set_aside(SYNTHESIZE.name, min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * tokens)))
             self._budget.set_aside(VERIFY.name, min(VERIFY_TOKENS, int(VERIFY_SHARE * tokens)))
 
-    async def _find_aspects(self) -> None:
+    async def _find_aspects(self, model: Model | None) -> None:
         """Split the question as a researcher does; a resumed investigation keeps what it had."""
         assert self._stages is not None
         if not self._journal.aspects:
             self._tell(0, "planning")
             ledger = Ledger(question=self.request.question, context=self.request.context)
             plan, form = await self._stages.run(PLAN, PlanGiven(ledger, self.request.depth, []))
+            first_call = await model.first_call_tokens() if model else 0
+            self._journal.least_tokens = least_tokens(first_call)
             ledger.set_aspects(plan.aspects)
             self._journal.aspects = [aspect.text for aspect in ledger.aspects] or [self.request.question]
             self._recorder.record(
@@ -197,10 +199,12 @@ class Investigation:
                     read=[],
                     done=False,
                     stage_form=form,
+                    least_tokens=self._journal.least_tokens,
                     decision="Sub-questions for the researchers.",
                 )
             )
         self._merger.aspects = self._journal.aspects
+        self._steps.least_tokens = self._journal.least_tokens
 
     # The rounds
 
@@ -211,8 +215,9 @@ class Investigation:
         )
         weights = [self._team.named(step.researcher).share for step in first]
         # As much as one more researcher would get is kept for what they point at.
-        left = self._budget.tokens_left("rihla")
-        given = shares(weights, int(left * len(first) / (len(first) + 1))) if first else []
+        left, least = self._budget.tokens_left("rihla"), self._steps.least_tokens
+        kept = int(left * len(first) / (len(first) + 1))
+        given = shares(weights, max(kept, min(left, least)), least) if first else []
         batch = [(Valued(step, 1.0), tokens) for step, tokens in zip(first, given, strict=True)]
         while batch and self._budget.take_iteration():
             sent, unpaid = await self._dispatcher.send([each for each in batch if each[1]])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, TraceError
 from marchwarden.observations import ContentHash
+from marchwarden.orchestrator.agenda import LEAST_TOKENS
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Dispatched, Extracted, Fetched, Lost, Planned, Resumed, Returned, Started
 from marchwarden.trace.reader import Trace
@@ -40,6 +41,8 @@ class Journal:
     """Pages that were taken over: address, and hash of the text or the quote."""
     model_tokens: int = 0
     """Tokens of its own model calls."""
+    least_tokens: int = LEAST_TOKENS
+    """Tokens that a rihla has at least."""
     seconds_used: float = 0.0
     started: Started | None = None
     result: ResearchResult | None = None
@@ -79,6 +82,7 @@ def fold(trace: Trace, store: Store) -> Journal:
             journal.started = event
         elif isinstance(event, Planned):
             journal.aspects = event.aspects
+            journal.least_tokens = event.least_tokens or LEAST_TOKENS
         elif isinstance(event, Dispatched):
             if event.rihla in journal.rihlas:
                 journal.rihlas[event.rihla].attempts += 1

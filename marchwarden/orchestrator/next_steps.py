@@ -32,6 +32,8 @@ class NextSteps:
     def __init__(self, request: ResearchRequest, team: Team, around: Surroundings) -> None:
         self._request, self._team = request, team
         self._budget, self._recorder = around.budget, around.recorder
+        self.least_tokens = LEAST_TOKENS
+        """Tokens that a rihla has at least."""
         self.unserved: list[Unserved] = []
         """Steps for which nobody in the team can be asked."""
         self._asked: set[object] = set()
@@ -83,8 +85,9 @@ class NextSteps:
             return []
         chosen = worthy[:FOLLOW_UPS_A_ROUND]
         left = int(self._budget.tokens_left("rihla") * _FOLLOW_UP_SHARE)
-        given = shares([2.0 if each.step.doubles else 1.0 for each in chosen], max(left, LEAST_TOKENS))
-        if self._budget.tokens_left("rihla") < LEAST_TOKENS:
+        least = self.least_tokens
+        given = shares([2.0 if each.step.doubles else 1.0 for each in chosen], max(left, least), least)
+        if self._budget.tokens_left("rihla") < least:
             for valued in worthy:
                 self.skip(valued.step, "no tokens are left for it", valued.utility)
             self._budget.ran_out("tokens")

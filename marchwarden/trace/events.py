@@ -181,6 +181,8 @@ class Planned(_Event):
     """URLs chosen to be read next."""
     done: bool
     stage_form: Literal["model", "model_free"]
+    least_tokens: int | None = None
+    """Tokens that each researcher of an investigation gets at least; None in the trace of a researcher."""
 
 
 class HitRecord(BaseModel):

@@ -18,8 +18,10 @@ from marchwarden.agent.program import Researcher
 from marchwarden.agent.recording import CallContext
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, markers_of
+from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import Reply, ScriptedEngine
+from marchwarden.orchestrator.agenda import least_tokens
 from marchwarden.settings import load_settings
 from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import read_trace
@@ -105,6 +107,7 @@ async def run(
     seconds: float = 30.0,
     context: str | None = None,
     count: Callable[[Any], int] | None = None,
+    made: list[Model] | None = None,
     **constraints: int,
 ) -> Run:
     web = make_web(Path.cwd() / f"web{uuid.uuid4().hex[:6]}", pages)
@@ -112,7 +115,7 @@ async def run(
     request = ResearchRequest.model_validate({"question": question, "context": context, "constraints": constraints})
     trace_id = str(uuid.uuid4())
     progress: list[str] = []
-    connect = connected(ScriptedEngine(script, count=count))
+    connect = connected(ScriptedEngine(script, count=count), made=made)
     with TraceWriter(configured.traces, trace_id, on_progress=progress.append) as writer:
         call = CallContext(Budget(request.constraints, seconds), writer, trace_id)
         researcher = Researcher(configured, connect=connect, call=call)
@@ -508,3 +511,17 @@ async def test_excerpts_are_numbered_in_the_order_of_the_pages_whichever_was_rea
     quick, late = await run(good), await run(script)
     assert [c.locator for c in late.result.citations] == [c.locator for c in quick.result.citations]
     assert [event.url for event in late.events("extract")] == [event.url for event in late.events("fetch_url")]
+
+
+@pytest.mark.parametrize("count", [None, lambda request: 500])
+async def test_the_least_share_of_a_researcher_is_enough_for_its_plan_and_half_of_it_is_not(
+    count: Callable[[Any], int] | None,
+) -> None:
+    made: list[Model] = []
+    await run(good, count=count, made=made, token_budget=20_000)
+    least = least_tokens(await made[0].first_call_tokens())
+    forms = {}
+    for tokens in (least, least // 2):
+        done = await run(good, count=count, token_budget=tokens)
+        forms[tokens] = done.events("plan")[0].stage_form
+    assert forms == {least: "model", least // 2: "model_free"}

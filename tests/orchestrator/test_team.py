@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from marchwarden.contract import Depth
+from marchwarden.agent.loop import SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS
+from marchwarden.budget import Budget
+from marchwarden.contract import Constraints, Depth
 from marchwarden.errors import ConfigurationError
 from marchwarden.ledger import Aspect
-from marchwarden.orchestrator.agenda import shares, utility
+from marchwarden.orchestrator.agenda import least_tokens, shares, utility
 from marchwarden.orchestrator.rihla import Step, first_steps
 from marchwarden.orchestrator.team import Team, own_team, read_team
 from tests.orchestrator.fakes import settings_of
@@ -126,3 +128,13 @@ def test_a_step_is_worth_less_the_further_it_is_off_and_the_less_was_gained() ->
 )
 def test_shares_are_by_weight_and_none_is_too_small(weights: list[float], tokens: int, expected: list[int]) -> None:
     assert shares(weights, tokens) == expected
+
+
+def test_nobody_gets_fewer_tokens_than_the_first_model_call_takes() -> None:
+    least = least_tokens(first_call=1_200)
+    assert shares([1, 1, 1, 1], 6_000, least) == [3_000, 3_000, 0, 0]
+    budget = Budget(Constraints(token_budget=least), 10.0)
+    budget.set_aside("synthesize", min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * least)))
+    budget.set_aside("verify", min(VERIFY_TOKENS, int(VERIFY_SHARE * least)))
+    assert budget.tokens_left("plan") >= 1_200
+    assert least_tokens(first_call=0) == 500

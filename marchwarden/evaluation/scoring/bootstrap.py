@@ -65,6 +65,14 @@ def interval(
     return _interval([value for value in found if value is not None])
 
 
+def mean_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float, float] | None:
+    """Return the 95 % percentile interval of a mean, each value of a question of its own; None for no values."""
+    if not values:
+        return None
+    drawn = np.random.default_rng(seed).integers(0, len(values), (SAMPLES, len(values)))
+    return _interval(np.asarray(values, dtype=float)[drawn].mean(axis=1).tolist())
+
+
 def differences(
     a: Sequence[Scored], b: Sequence[Scored], questions: Sequence[str] | None = None, *, seed: int = 0
 ) -> list[Difference]:

@@ -172,7 +172,8 @@ def gates_of(tree: HtmlElement) -> tuple[str, ...]:
 
     Many pages give that name to the part that costs, and show all of it, so long texts are left out.
     """
-    together = "\n".join({*_classes(tree), *_ids(tree)}).lower()
+    # Not lower(): the pattern, which ignores case, takes ſ for an s.
+    together = "\n".join({*_classes(tree), *_ids(tree)}).casefold()
     if not any(part in together for part in _IN_GATES):
         return ()
     named = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.scoring.aggregates import Cells
-from marchwarden.evaluation.scoring.bootstrap import Difference, difference, differences, interval
+from marchwarden.evaluation.scoring.bootstrap import Difference, difference, differences, interval, mean_interval
 from marchwarden.evaluation.scoring.metrics import BY_NAME, score
 from tests.evaluation.samples import cases
 
@@ -124,3 +124,11 @@ def test_questions_are_paired() -> None:
 def test_a_question_that_one_run_has_nothing_to_score_on_is_kept() -> None:
     found = difference(RECALL, run_of(2, None), run_of(1, 1))
     assert (found.questions, found.a, found.b) == (2, 1, 0.5)
+
+
+def test_the_interval_of_a_mean_holds_it_and_is_that_of_the_normal_distribution_for_many_values() -> None:
+    flags = [True] * 300 + [False] * 100
+    low, high = mean_interval(flags) or (0.0, 0.0)
+    half = 1.96 * (0.75 * 0.25 / len(flags)) ** 0.5
+    assert (low, high) == pytest.approx((0.75 - half, 0.75 + half), abs=0.005)
+    assert mean_interval([]) is None

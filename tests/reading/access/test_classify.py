@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evals.reading.access import KINDS, OWN_PAGES, Verdict, collection_pages, errors, figure, judge, own_pages
 from marchwarden.observations import Failure, FailureKind, Page
+from marchwarden.reading.access import page_features
 from marchwarden.reading.page import read_page
 from tests.reading.pages import ARTICLE, html, pdf
 from tests.shared_data import SHARED_DATA
@@ -369,3 +372,8 @@ def test_the_offer_itself_may_be_named_as_the_part_that_costs() -> None:
 def test_a_text_without_blanks_is_as_long_as_what_it_says() -> None:
     text = "水車小屋の裏にある古い果樹園は今も実をつける。毎年秋になると近所の人たちが集まる。" * 20
     assert kind(html(f"<main><h1>果樹園</h1><p>{text}</p><p>続きを読むには会員登録が必要です。</p></main>")) is None
+
+
+@given(st.from_regex(page_features._GATE))
+def test_whatever_a_name_of_a_gate_is_it_is_found_by_the_quick_look_before_it(name: str) -> None:
+    assert any(part in name.casefold() for part in page_features._IN_GATES)
