@@ -65,6 +65,8 @@ PLAN_SHARE = 0.25
 SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.5, 4000
 # The same for the check of its claims. The answer takes about a third of its own, and the check may take the rest.
 VERIFY_SHARE, VERIFY_TOKENS = 0.1, 1500
+# Tokens below which nothing is set aside for the check: one claim with its quote takes about 300.
+LEAST_VERIFY_TOKENS = 250
 # Seconds that are kept to end a call within its time, at most a tenth of it. A model-free end takes milliseconds.
 FINISH_SECONDS = 2.0
 # Seconds that a fetch has at least, however little time is left.
@@ -137,7 +139,9 @@ class ResearchCall:
         if self.stages.model is not None:
             tokens = self.budget.token_budget
             self.budget.set_aside(SYNTHESIZE.name, min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * tokens)))
-            self.budget.set_aside(VERIFY.name, min(VERIFY_TOKENS, int(VERIFY_SHARE * tokens)))
+            kept = int(VERIFY_SHARE * tokens)
+            if kept >= LEAST_VERIFY_TOKENS:
+                self.budget.set_aside(VERIFY.name, min(VERIFY_TOKENS, kept))
         is_over = False
         with anyio.move_on_after(self.budget.seconds_left() - 2 * self.finish_seconds) as deadline:
             try:

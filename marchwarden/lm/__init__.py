@@ -65,13 +65,14 @@ class Model:
     ) -> None:
         import dspy
 
-        from marchwarden.lm.adapter import JSONAnswers
+        from marchwarden.lm.adapter import JSONAnswers, ShortJSONAnswers
         from marchwarden.lm.meter import Meter
         from marchwarden.lm.metered import BlockingEngine, MeteredEngine
 
         self.model_id = model_id
         self.meter = Meter(model_id, budget, recorder, secrets=secrets)
         self.adapter = JSONAnswers()
+        self._short_adapter = ShortJSONAnswers()
         self._engine = MeteredEngine(engine, self.meter)
         self._blocking = BlockingEngine(self._engine)
         # DSPy's cache stays off: it would store an answer that was cut at a short budget under the uncut request.
@@ -98,10 +99,13 @@ class Model:
         return self._lm.copy(max_tokens=max_tokens)
 
     @contextmanager
-    def asking(self, stage: str, *, max_tokens: int, answer_floor: int | None = None) -> Iterator[None]:
+    def asking(
+        self, stage: str, *, max_tokens: int, answer_floor: int | None = None, short: bool = False
+    ) -> Iterator[None]:
         """Make DSPy modules that run inside ask this model, as `stage`, for at most `max_tokens` an answer.
 
-        `predict` uses it; evaluation and optimizers, which run modules themselves, use it directly.
+        With `short` prompts have their shortest form. `predict` uses it; evaluation and optimizers, which run modules
+        themselves, use it directly.
         """
         import dspy
 
@@ -109,7 +113,8 @@ class Model:
 
         lm = self.lm(max_tokens=max_tokens)
         caller = {CALLER: Caller(stage, answer_floor)}
-        with dspy.context(lm=lm, adapter=self.adapter, disable_history=True, track_usage=False, **caller):
+        adapter = self._short_adapter if short else self.adapter
+        with dspy.context(lm=lm, adapter=adapter, disable_history=True, track_usage=False, **caller):
             yield
 
     async def predict(
@@ -119,18 +124,20 @@ class Model:
         *,
         max_tokens: int,
         answer_floor: int | None = None,
+        short: bool = False,
         **inputs: Any,
     ) -> dspy.Prediction:
         """Run `predictor` on `inputs` as `stage`, with an answer of at most `max_tokens`.
 
-        Where the budget is short the cap shrinks, down to `answer_floor` (a quarter of `max_tokens` by default).
+        Where the budget is short the cap shrinks, down to `answer_floor` (a quarter of `max_tokens` by default). With
+        `short` the prompt has its shortest form, without demonstrations.
         Raises BudgetExhausted where not even that can be paid for, ModelError for everything that the model or its
         service did not do, an unreadable answer included; nothing else but cancellation and what the recorder raises.
         """
         if any(each.lm is not None for each in predictor.predictors()):
             predictor.set_lm(None)  # a predictor with a model of its own would pass by the meter
         try:
-            with self.asking(stage, max_tokens=max_tokens, answer_floor=answer_floor):
+            with self.asking(stage, max_tokens=max_tokens, answer_floor=answer_floor, short=short):
                 return await _apart(predictor.acall(**inputs))
         except Exception as error:
             translated = model_error(error)

@@ -94,7 +94,7 @@ class MeteredEngine(_DSPyEngine):
             plain = replace(request, config=replace(request.config, response_format=None))
             plain_counted, by_count = await self._counted(plain)
             plain_bound = min(self.meter.corrected(most_tokens(plain)), by_count)
-            if self.meter.fits(caller, plain, plain_bound):
+            if plain_bound < bound:
                 request, bound, counted = plain, plain_bound, plain_counted
         admission = admission or self.meter.admit(caller, request, bound, shrink=True)
         assert admission is not None, "admit(shrink=True) admits or raises"

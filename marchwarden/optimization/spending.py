@@ -130,8 +130,10 @@ class UncutModel(Model):
     """
 
     @contextmanager
-    def asking(self, stage: str, *, max_tokens: int, answer_floor: int | None = None) -> Iterator[None]:
-        with super().asking(stage, max_tokens=max_tokens, answer_floor=answer_floor or max_tokens):
+    def asking(
+        self, stage: str, *, max_tokens: int, answer_floor: int | None = None, short: bool = False
+    ) -> Iterator[None]:
+        with super().asking(stage, max_tokens=max_tokens, answer_floor=answer_floor or max_tokens, short=short):
             yield
 
 

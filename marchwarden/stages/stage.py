@@ -37,6 +37,8 @@ FAILURES_BORNE = 3
 # Kinds of error that a second attempt can mend: answers that can't be read. DSPy has already retried the others, or
 # they would not change.
 UNREADABLE: tuple[str, ...] = ("unusable_output", "truncated")
+# Shortest answer to a short prompt that is of use. A guess: a claim takes 30 to 60.
+_SHORT_ANSWER_TOKENS = 150
 # Characters that are kept of an error's first line. A guess.
 _ERROR_CHARS = 300
 
@@ -63,6 +65,10 @@ class Stage(Generic[Given, Output]):
     """Demonstrations that the model is shown: input and output fields by name."""
     without_model: bool = False
     """True where the stage never asks the model, because its program found that the model does worse."""
+    brief: str | None = None
+    """Instructions in the fewest words, for prompts in their short form; None for the signature's own."""
+    shorten: Callable[[Given], Given | None] = lambda given: None
+    """Returns the input with less for the model to be shown; None where there is no less."""
     time_share: float | None = None
     """Share, 0–1, that the model may take of the time which is left where the stage is run; None for all of it."""
 
@@ -270,30 +276,61 @@ class StageRunner:
             self._has_answered = self._has_answered or event.error is None
 
     async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
-        import dspy
-
         predictor = self._predictors.get(stage.name) or stage.predictor
-        shown = stage.show(given)
         async with self._turns:
             if self.model is None:
                 raise ModelError("network", "the model failed too often and is not asked again")
             try:
-                return await self._predict(model, stage, predictor, given, shown)
+                return await self._predict(model, stage, predictor, given)
             except ModelError as error:
                 if error.kind not in UNREADABLE:
                     raise
-                # The problem comes after the predictor's own words, which may be compiled.
-                words = f"{predictor.signature.instructions}\n\nYour previous answer could not be used: {error}"
-                again = dspy.Predict(predictor.signature.with_instructions(words))
-                again.demos = predictor.demos
-            return await self._predict(model, stage, again, given, shown)
+                problem = f"\n\nYour previous answer could not be used: {error}"
+            return await self._predict(model, stage, predictor, given, problem)
 
     async def _predict(
-        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, shown: dict[str, Any]
+        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, problem: str = ""
     ) -> Output:
-        prediction = await model.predict(stage.name, predictor, max_tokens=stage.max_tokens, **shown)
+        """Ask in the usual form where it fits the budget, else in the short form, with as much as fits."""
+        try:
+            return await self._predict_once(model, stage, _with(predictor, problem), given)
+        except BudgetExhausted:
+            pass
+        brief = _with(predictor, problem, instead=stage.brief)
+        shown: Given | None = given
+        while shown is not None:
+            try:
+                return await self._predict_once(model, stage, brief, shown, short=True)
+            except BudgetExhausted as error:
+                shown, refused = stage.shorten(shown), error
+        raise refused
+
+    async def _predict_once(
+        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, *, short: bool = False
+    ) -> Output:
+        floor = min(_SHORT_ANSWER_TOKENS, stage.max_tokens // 4) if short else None
+        prediction = await model.predict(
+            stage.name,
+            predictor,
+            max_tokens=stage.max_tokens,
+            answer_floor=floor,
+            short=short,
+            **stage.show(given),
+        )
         try:
             return stage.read(given, prediction)
         except (ValueError, TypeError, AttributeError) as error:
             first_line = (str(error).splitlines() or [type(error).__name__])[0][:_ERROR_CHARS]
             raise ModelError("unusable_output", first_line) from error
+
+
+def _with(predictor: dspy.Predict, problem: str, *, instead: str | None = None) -> dspy.Predict:
+    """Return the predictor with other instructions, and with the problem of an earlier answer after them."""
+    import dspy
+
+    if not problem and instead is None:
+        return predictor
+    words = predictor.signature.instructions if instead is None else instead
+    other = dspy.Predict(predictor.signature.with_instructions(words + problem))
+    other.demos = predictor.demos
+    return other
