@@ -36,6 +36,18 @@ class Capabilities:
         return cls(response_schema=True, params=cls.params | {"response_format"})
 
 
+@dataclass(frozen=True)
+class PromptForm:
+    """The form of a prompt: the usual one, or the shortest for a budget that the usual one does not fit."""
+
+    is_short: bool = False
+    is_last: bool = True
+    """False where the same is asked in another form if this one does not fit the budget."""
+
+
+USUAL_FORM = PromptForm()
+
+
 class Engine(Protocol):
     capabilities: Capabilities
 

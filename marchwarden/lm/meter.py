@@ -18,6 +18,7 @@ from dspy import lm15
 from marchwarden.budget import Budget, Reservation
 from marchwarden.errors import BudgetExhausted, ModelError, model_error
 from marchwarden.lm.counting import ReportedTokens
+from marchwarden.lm.engine import USUAL_FORM, PromptForm
 from marchwarden.lm.prompt import is_plausible, prompt_texts, request_hash
 from marchwarden.text.redaction import Redactor
 from marchwarden.trace.events import ModelCalled, Recorder
@@ -45,6 +46,7 @@ class Caller:
 
     stage: str = "model"
     answer_floor: int | None = None
+    form: PromptForm = USUAL_FORM
 
     def floor(self, cap: int) -> int:
         """The lowest that a cap is cut to: the caller's own floor, or a quarter of what it asked for."""
@@ -210,16 +212,18 @@ class Meter:
             capped = replace(request, config=replace(request.config, max_tokens=allowed))
             return Admission(caller, reservation, bound, capped, self._clock())
 
-    def fits(self, caller: Caller, request: Any, bound: int) -> bool:
-        """Return whether there are tokens left for this prompt and the shortest answer that is of use."""
+    def may_fit(self, caller: Caller, request: Any, bound: int) -> bool:
+        """Return whether there are tokens for this prompt and the shortest answer of use, now or after other calls.
+
+        Calls that still run cost at most what they hold, mostly less.
+        """
         floor = caller.floor(request.config.max_tokens or DEFAULT_CAP_TOKENS)
-        return self._budget.tokens_left(caller.stage) >= bound + math.ceil(floor * self._answer_correction)
+        left = self._budget.tokens_left(caller.stage) + self._budget.tokens_held()
+        return left >= bound + math.ceil(floor * self._answer_correction)
 
     def worth_waiting(self, caller: Caller, request: Any, bound: int) -> bool:
-        """True where calls that still run hold enough for this one; they cost at most their hold, mostly less."""
-        held = self._budget.tokens_held()
-        floor = caller.floor(request.config.max_tokens or DEFAULT_CAP_TOKENS)
-        return held > 0 and self._budget.tokens_left(caller.stage) + held >= bound + floor
+        """Return whether calls that still run hold enough for this one."""
+        return self._budget.tokens_held() > 0 and self.may_fit(caller, request, bound)
 
     # After
 

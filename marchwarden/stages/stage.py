@@ -19,6 +19,7 @@ from pydantic import PydanticUserError, TypeAdapter
 
 from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, Limit, ModelError, NotRecorded
+from marchwarden.lm.engine import PromptForm
 from marchwarden.trace.events import Dropped, FellBack, ModelCalled, Recorder
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class WithoutModel:
         pass
 
 
-def _is_out_of_tokens(event: FellBack) -> bool:
+def is_out_of_tokens(event: FellBack) -> bool:
     """Return whether a stage went on without the model for want of tokens, as the budget words it."""
     return event.reason.startswith(f"{event.stage} needs ")
 
@@ -268,7 +269,7 @@ class StageRunner:
         for event in events:
             self._recorder.record(event)
             if isinstance(event, FellBack):
-                if _is_out_of_tokens(event):
+                if is_out_of_tokens(event):
                     self._budget.ran_out("tokens")
                 continue
             held = self._budget.reserve(event.stage, event.charged_tokens)
@@ -292,29 +293,27 @@ class StageRunner:
         self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, problem: str = ""
     ) -> Output:
         """Ask in the usual form where it fits the budget, else in the short form, with as much as fits."""
-        try:
-            return await self._predict_once(model, stage, _with(predictor, problem), given)
-        except BudgetExhausted:
-            pass
-        brief = _with(predictor, problem, instead=stage.brief)
-        shown: Given | None = given
-        while shown is not None:
+        usual, brief = _with(predictor, problem), _with(predictor, problem, instead=stage.brief)
+        form, shown = PromptForm(is_last=False), given
+        while True:
             try:
-                return await self._predict_once(model, stage, brief, shown, short=True)
-            except BudgetExhausted as error:
-                shown, refused = stage.shorten(shown), error
-        raise refused
+                return await self._predict_once(model, stage, brief if form.is_short else usual, shown, form)
+            except (BudgetExhausted, NotRecorded) as error:
+                less = stage.shorten(shown) if form.is_short else shown
+                if less is None or (isinstance(error, NotRecorded) and not error.has_other_form):
+                    raise
+            form, shown = PromptForm(is_short=True, is_last=stage.shorten(less) is None), less
 
     async def _predict_once(
-        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, *, short: bool = False
+        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, form: PromptForm
     ) -> Output:
-        floor = min(_SHORT_ANSWER_TOKENS, stage.max_tokens // 4) if short else None
+        floor = min(_SHORT_ANSWER_TOKENS, stage.max_tokens // 4) if form.is_short else None
         prediction = await model.predict(
             stage.name,
             predictor,
             max_tokens=stage.max_tokens,
             answer_floor=floor,
-            short=short,
+            form=form,
             **stage.show(given),
         )
         try:

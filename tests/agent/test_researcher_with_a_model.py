@@ -40,21 +40,22 @@ PAGES = {
         "A history of the Halden Bridge", "Workers built the Halden Bridge between 1929 and 1931."
     ),
 }
-STAGES = {
-    "plan": "Plan the next step",
-    "extract": "Pick the passages",
-    "synthesize": "Answer the question in plain",
-    "gaps": "For each open aspect",
-    "discoveries": "For each numbered pointer",
-    "open_questions": "Write specific questions",
-    "verify": "Give one verdict",
-    "confidence": "Say how probable",
+FIELDS = {
+    "thought": "plan",
+    "picks": "extract",
+    "gaps": "gaps",
+    "events": "discoveries",
+    "questions": "open_questions",
+    "verdicts": "verify",
+    "claim_probabilities": "confidence",
+    "claims": "synthesize",
 }
+"""Stages by a field of their answer, which a prompt names in its usual form and in its short one."""
 
 
 def stage_of(request: Any) -> str:
     text = "\n".join(prompt_texts(request))
-    return next(stage for stage, words in STAGES.items() if words in text)
+    return next(stage for field, stage in FIELDS.items() if f'"{field}": ' in text)
 
 
 def shown(request: Any, field: str = "excerpts") -> list[int]:
