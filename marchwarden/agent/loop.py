@@ -346,7 +346,9 @@ class ResearchCall:
         in_time = conclusion is not None
         if conclusion is None:
             self.budget.ran_out("seconds")
-            conclusion = await self._conclude(WithoutModel(self.budget.exhausted, self.stages.trouble))
+            conclusion = await self._conclude(
+                WithoutModel(self.budget.exhausted, self.stages.trouble, self.stages.unpaid)
+            )
             model_free = True
         self.conclusion = conclusion
         self.tell.concluded(conclusion, in_time=in_time)
@@ -392,6 +394,7 @@ class ResearchCall:
             calibration=self.calibration,
             parameters=self.parameters,
             model_trouble=self.stages.trouble,
+            unpaid=list(self.stages.unpaid),
         )
         if self.checkpoint:
             self.checkpoint(state)

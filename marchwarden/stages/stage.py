@@ -128,6 +128,11 @@ class Stages(Protocol):
         """Limits that have cut the call short."""
         ...
 
+    @property
+    def unpaid(self) -> Sequence[str]:
+        """Names of essential stages that had too few tokens for the model, in the order in which they had."""
+        ...
+
     async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
         """Return the stage's output, and the form that gave it."""
         ...
@@ -147,6 +152,7 @@ class WithoutModel:
 
     exhausted: Sequence[Limit]
     trouble: str | None = None
+    unpaid: Sequence[str] = ()
 
     async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
         return stage.model_free(given), "model_free"
@@ -182,6 +188,7 @@ class StageRunner:
         the stages' own. `without_model` names stages that never ask the model.
         """
         self.model = model
+        self.unpaid: list[str] = []
         self._service_trouble: str | None = None
         self._unreadable: str | None = None
         """The problem of the last answer that could not be read."""
@@ -241,7 +248,7 @@ class StageRunner:
             raise
         except BudgetExhausted as error:
             if stage.essential:
-                self._budget.ran_out("tokens")
+                self._add_unpaid(stage.name)
             reason = str(error)
         except NotRecorded as error:
             if error.ends_call:
@@ -270,11 +277,16 @@ class StageRunner:
             self._recorder.record(event)
             if isinstance(event, FellBack):
                 if is_out_of_tokens(event):
-                    self._budget.ran_out("tokens")
+                    self._add_unpaid(event.stage)
                 continue
             held = self._budget.reserve(event.stage, event.charged_tokens)
             self._budget.commit(held, event.charged_tokens)
             self._has_answered = self._has_answered or event.error is None
+
+    def _add_unpaid(self, stage: str) -> None:
+        self._budget.ran_out("tokens")
+        if stage not in self.unpaid:
+            self.unpaid.append(stage)
 
     async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
         predictor = self._predictors.get(stage.name) or stage.predictor
