@@ -178,8 +178,8 @@ def measure(budget: int, bytes_per_token: float, limit: int, behind: str | None)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--limit", type=int, default=10, help="Questions for each budget.")
-    parser.add_argument("--budgets", default="600,800,1000,1300,1600,2000,3000")
+    parser.add_argument("--limit", type=int, default=6, help="Questions for each budget.")
+    parser.add_argument("--budgets", default="600,1000,2000,3000")
     parser.add_argument("--bytes", default="3.4,4.0", help="Bytes of a token.")
     parser.add_argument("--behind", help="Address of a server that answers in place of the scripted one.")
     given = parser.parse_args()

@@ -31,7 +31,7 @@ from marchwarden.sources.recorded_tools import NOT_ASKED, Missing, RecordedReade
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.sources.tools import WORKS, Tools
 from marchwarden.stages.registry import program_in_force, without_stale
-from marchwarden.stages.stage import is_out_of_tokens
+from marchwarden.stages.stage import TOO_SLOW, is_out_of_tokens
 from marchwarden.stages.write_query import WRITE_QUERY
 from marchwarden.store.content_store import Store
 from marchwarden.text.embedding import is_installed, open_embedder
@@ -64,8 +64,6 @@ PARTS: tuple[Part, ...] = get_args(Part)
 CURRENT = "current"
 # Seconds of a re-run whose parts are all recorded. Its own time decides nothing; this only ends one that hangs.
 _RECORDED_SECONDS = 600.0
-# Begin of the reason for which a stage whose time was over went on without the model (stages/stage.py).
-_TOO_SLOW = "the model took longer than"
 
 
 @dataclass(frozen=True)
@@ -416,7 +414,7 @@ def _attempts_of(events: Sequence[Event]) -> tuple[list[Attempt], dict[str, list
     too_slow = {
         place: event
         for place, event in enumerate(events)
-        if isinstance(event, FellBack) and event.reason.startswith(_TOO_SLOW)
+        if isinstance(event, FellBack) and event.reason.startswith(TOO_SLOW)
     }
     attempts = []
     for place, event in enumerate(events):

@@ -16,7 +16,7 @@ import dspy
 from dspy import lm15
 
 from marchwarden.budget import Budget, Reservation
-from marchwarden.errors import BudgetExhausted, ModelError, model_error
+from marchwarden.errors import BudgetExhausted, ModelError, NotRecorded, model_error
 from marchwarden.lm.counting import ReportedTokens
 from marchwarden.lm.engine import USUAL_FORM, PromptForm
 from marchwarden.lm.prompt import is_plausible, prompt_texts, request_hash
@@ -295,16 +295,18 @@ class Meter:
             self._prompt_correction *= max(1.0, bill.input_tokens / max(admission.prompt_bound, 1))
             beyond = (bill.tokens - bill.input_tokens) / (admission.cap * self._answer_correction)
             self._answer_correction *= max(1.0, beyond)
-        told = None
+        told, is_failure = None, isinstance(error, Exception)
         if isinstance(error, Exception):
             translated = model_error(error)
+            is_failure = not isinstance(translated, NotRecorded)
             kind = translated.kind if isinstance(translated, ModelError) else type(translated).__name__
             told = self.redact(f"{kind}: {translated}")
         elif error is not None:
             told = "cancelled"
         if text is not None:
             text = text.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair has no form
-        if error is None or isinstance(error, Exception):
+        # What a re-run gives again as the end of time was a cancellation then.
+        if error is None or is_failure:
             self.last_failure = told
         self._recorder.record(
             ModelCalled(

@@ -40,6 +40,9 @@ FAILURES_BORNE = 3
 UNREADABLE: tuple[str, ...] = ("unusable_output", "truncated")
 # Shortest answer to a short prompt that is of use. A guess: a claim takes 30 to 60.
 _SHORT_ANSWER_TOKENS = 150
+# Reasons for which no answer came, as traces and results have them.
+TOO_SLOW = "the model took longer than"
+OUT_OF_TIME = "it was asked until the time ran out"
 # Characters that are kept of an error's first line. A guess.
 _ERROR_CHARS = 300
 
@@ -230,7 +233,7 @@ class StageRunner:
             # Until whoever runs the stage gives up, so that what comes after it has its time.
             left = anyio.current_effective_deadline() - anyio.current_time()
             seconds = stage.time_share * max(0.0, left)
-        reason = f"the model took longer than {seconds or 0:.0f} s"
+        reason = f"{TOO_SLOW} {seconds or 0:.0f} s"
         asked = self.model
         try:
             with anyio.move_on_after(seconds):
@@ -244,16 +247,20 @@ class StageRunner:
             # Attempts may have failed meanwhile, and been made again.
             self._unanswered = asked.meter.last_failure or reason
         except anyio.get_cancelled_exc_class():
-            self._unanswered = asked.meter.last_failure or "it was asked until the time ran out"
+            self._unanswered = asked.meter.last_failure or OUT_OF_TIME
             raise
         except BudgetExhausted as error:
             if stage.essential:
                 self._add_unpaid(stage.name)
             reason = str(error)
         except NotRecorded as error:
+            # What ended for want of time then, ends as it did then.
             if error.ends_call:
+                self._unanswered = asked.meter.last_failure or OUT_OF_TIME
                 raise
             reason = str(error)
+            if reason.startswith(TOO_SLOW):
+                self._unanswered = asked.meter.last_failure or reason
         except ModelError as error:
             reason = f"{error.kind}: {error}"
             if error.kind in UNREADABLE:
