@@ -10,7 +10,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import anyio
@@ -105,6 +105,13 @@ class ReplayedEngine:
             self._open.discard(place)
             self._last_end = time.monotonic()
 
+    async def check_recorded(self, request: Any) -> None:
+        """Raise NotRecorded, or BudgetExhausted, for what was not asked then, where no other model is asked."""
+        # A prompt that says in words what its schema says may go without the schema.
+        plain = replace(request, config=replace(request.config, response_format=None))
+        if self._inner is None and not self._left[request_hash(request)] and not self._left[request_hash(plain)]:
+            await self._refuse()
+
     async def count_tokens(self, request: Any) -> int | None:
         """Return the count of then; of what was not asked then, that of the inner engine."""
         if left := self._left[request_hash(request)]:
@@ -116,25 +123,30 @@ class ReplayedEngine:
             await self._inner.aclose()
 
     async def _not_recorded(self, request: Any) -> AsyncIterator[Any]:
+        if self._inner is None:
+            await self._refuse()
+        else:
+            async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    yield event
+
+    async def _refuse(self) -> None:
+        """Raise what tells why this was not asked then."""
         caller = current_caller()
         stage = caller.stage
-        if self._inner is None:
-            if reason := self._refused.get(stage):
-                # The budget did not allow this form of the prompt, or none.
-                raise BudgetExhausted("tokens", reason)
-            if not caller.form.is_last and any(
-                each.call.stage == stage for left in self._left.values() for _, each in left
-            ):
-                raise NotRecorded(NOT_ASKED.format(stage), has_other_form=True)
-            # Where time ended the recorded call, this prompt was about to be sent: what was under way comes first.
-            await self._wait(max(self._open, default=0) + 1)
-            if reasons := self._too_slow.get(stage):
-                raise NotRecorded(reasons.popleft())
-            self._check_clock()
-            raise NotRecorded(NOT_ASKED.format(stage))
-        async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
-            async for event in events:
-                yield event
+        if reason := self._refused.get(stage):
+            # The budget did not allow this form of the prompt, or none.
+            raise BudgetExhausted("tokens", reason)
+        if not caller.form.is_last and any(
+            each.call.stage == stage for left in self._left.values() for _, each in left
+        ):
+            raise NotRecorded(NOT_ASKED.format(stage), has_other_form=True)
+        # Where time ended the recorded call, this prompt was about to be sent: what was under way comes first.
+        await self._wait(max(self._open, default=0) + 1)
+        if reasons := self._too_slow.get(stage):
+            raise NotRecorded(reasons.popleft())
+        self._check_clock()
+        raise NotRecorded(NOT_ASKED.format(stage))
 
     async def _wait(self, place: int) -> None:
         """Wait until the attempts before this one have ended, or none of them ends any more."""

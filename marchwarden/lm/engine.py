@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 # Seconds without a byte after which an attempt is given up: the wall clock of the longest research call.
@@ -61,6 +61,15 @@ class Engine(Protocol):
 
     async def aclose(self) -> None:
         """Give back the connections."""
+        ...
+
+
+@runtime_checkable
+class RecordedCall(Protocol):
+    """An engine that knows beforehand what will be asked."""
+
+    async def check_recorded(self, request: Any) -> None:
+        """Raise NotRecorded, or BudgetExhausted, for what will not be asked, before tokens are reserved for it."""
         ...
 
 

@@ -19,7 +19,7 @@ import anyio.to_thread
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from dspy import lm15
 
-from marchwarden.lm.engine import CLOSING_S, Capabilities, Engine
+from marchwarden.lm.engine import CLOSING_S, Capabilities, Engine, RecordedCall
 from marchwarden.lm.meter import Admission, Answer, Meter, current_caller
 from marchwarden.lm.prompt import is_plausible, most_tokens, prompt_texts
 
@@ -78,6 +78,8 @@ class MeteredEngine(_DSPyEngine):
         await self._inner.aclose()
 
     async def _admit(self, request: Any) -> Admission:
+        if isinstance(self._inner, RecordedCall):
+            await self._inner.check_recorded(request)
         caller, bound = current_caller(), self.meter.corrected(most_tokens(request))
         admission = self.meter.admit(caller, request, bound, shrink=False)
         counted: int | None = None
