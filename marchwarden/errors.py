@@ -146,11 +146,13 @@ class NotRecorded(MarchwardenError):
     """Something that a re-run asks for, and that the recorded call did not get.
 
     `ends_call` is True where its time was over then; else the call goes on without the model.
+    `has_other_form` is True where the model may have been asked the same in another form.
     """
 
-    def __init__(self, message: str, *, ends_call: bool = False) -> None:
+    def __init__(self, message: str, *, ends_call: bool = False, has_other_form: bool = False) -> None:
         super().__init__(message)
         self.ends_call = ends_call
+        self.has_other_form = has_other_form
 
 
 class ModelError(MarchwardenError):

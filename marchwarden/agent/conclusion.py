@@ -70,6 +70,8 @@ class Checkpoint(BaseModel):
     parameters: Parameters = DEFAULT
     model_trouble: str | None = None
     """Last failure of the model's service, or that no answer could be read; None where neither was."""
+    unpaid: list[str] = []
+    """Names of essential stages that had too few tokens for the model."""
     lineage: list[Lineage] | None = None
     """Rihlas of an investigation; None for the call of a single researcher."""
 
@@ -194,7 +196,7 @@ async def conclude(
     answer, cited = render_answer(ledger, claims, stages.exhausted)
     stands_on = evidence(ledger, claims)
     claimed = frozenset(excerpt.aspect for excerpt in stands_on)
-    gaps_given = GapsGiven(ledger, list(stages.exhausted), claimed, stages.trouble, parameters)
+    gaps_given = GapsGiven(ledger, list(stages.exhausted), claimed, stages.trouble, parameters, tuple(stages.unpaid))
     gaps = find_decided_gaps(gaps_given)
     if undecided(gaps_given):
         gaps += (await stages.run(GAPS, gaps_given))[0]
@@ -244,7 +246,7 @@ async def finish(
     if limit not in state.exhausted:
         state.exhausted.append(limit)
     day = today()
-    stages = WithoutModel(state.exhausted, state.model_trouble)
+    stages = WithoutModel(state.exhausted, state.model_trouble, state.unpaid)
     conclusion = await conclude(state.request, state.ledger, stages, day, state.parameters)
     result = conclusion.result(state, seconds=seconds, trace_id=trace_id, today=day)
     return result, conclusion.record(state, today=day, model_free=True)

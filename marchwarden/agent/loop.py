@@ -66,6 +66,8 @@ PLAN_SHARE = 0.25
 SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.5, 4000
 # The same for the check of its claims. The answer takes about a third of its own, and the check may take the rest.
 VERIFY_SHARE, VERIFY_TOKENS = 0.1, 1500
+# Tokens below which nothing is set aside for the check: one claim with its quote takes about 300.
+LEAST_VERIFY_TOKENS = 250
 # Seconds that are kept to end a call within its time, at most a tenth of it. A model-free end takes milliseconds.
 FINISH_SECONDS = 2.0
 # Seconds that a fetch has at least, however little time is left.
@@ -138,7 +140,9 @@ class ResearchCall:
         if self.stages.model is not None:
             tokens = self.budget.token_budget
             self.budget.set_aside(SYNTHESIZE.name, min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * tokens)))
-            self.budget.set_aside(VERIFY.name, min(VERIFY_TOKENS, int(VERIFY_SHARE * tokens)))
+            kept = int(VERIFY_SHARE * tokens)
+            if kept >= LEAST_VERIFY_TOKENS:
+                self.budget.set_aside(VERIFY.name, min(VERIFY_TOKENS, kept))
         is_over = False
         with anyio.move_on_after(self.budget.seconds_left() - 2 * self.finish_seconds) as deadline:
             try:
@@ -344,7 +348,9 @@ class ResearchCall:
         in_time = conclusion is not None
         if conclusion is None:
             self.budget.ran_out("seconds")
-            conclusion = await self._conclude(WithoutModel(self.budget.exhausted, self.stages.trouble))
+            conclusion = await self._conclude(
+                WithoutModel(self.budget.exhausted, self.stages.trouble, self.stages.unpaid)
+            )
             model_free = True
         self.conclusion = conclusion
         self.tell.concluded(conclusion, in_time=in_time)
@@ -390,6 +396,7 @@ class ResearchCall:
             calibration=self.calibration,
             parameters=self.parameters,
             model_trouble=self.stages.trouble,
+            unpaid=list(self.stages.unpaid),
         )
         if self.checkpoint:
             self.checkpoint(state)

@@ -10,17 +10,18 @@ import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import anyio
 from dspy import lm15
 
-from marchwarden.errors import ModelError, ModelErrorKind, NotRecorded
+from marchwarden.errors import BudgetExhausted, ModelError, ModelErrorKind, NotRecorded
 from marchwarden.lm.engine import Capabilities, Engine
 from marchwarden.lm.meter import ChargedUsage, current_caller
 from marchwarden.lm.prompt import request_hash
 from marchwarden.lm.recorded import answer_events
+from marchwarden.sources.recorded_tools import NOT_ASKED
 from marchwarden.trace.events import EngineFeatures, ModelCalled
 
 # Seconds without an end of another attempt, after which the one before it has done all that follows from it. A guess:
@@ -52,22 +53,25 @@ class ReplayedEngine:
         self,
         attempts: Sequence[Attempt],
         features: EngineFeatures,
-        note: Callable[[str], None],
+        check_clock: Callable[[], None],
         inner: Engine | None = None,
         *,
         too_slow: Mapping[str, Sequence[str]],
+        refused: Mapping[str, str],
     ) -> None:
         """Make an engine.
 
-        `note` is called with the stage of a prompt that was not asked then, and may raise. `too_slow` has, by stage,
-        the reasons for which it went on without the model before any attempt had begun.
+        `check_clock` is called for a prompt that was not asked then, and raises where its time was over. `too_slow`
+        has, by stage, the reasons for which it went on without the model before any attempt had begun, and `refused`
+        the last one for want of tokens.
         """
         self.capabilities = Capabilities(
             features.response_schema, features.function_calling, features.reasoning, frozenset(features.params)
         )
-        self._note = note
+        self._check_clock = check_clock
         self._inner = inner
         self._too_slow = {stage: deque(reasons) for stage, reasons in too_slow.items()}
+        self._refused = refused
         self._left: dict[str, deque[tuple[int, Attempt]]] = defaultdict(deque)
         for place, attempt in enumerate(attempts):
             self._left[attempt.call.request_hash or ""].append((place, attempt))
@@ -101,6 +105,13 @@ class ReplayedEngine:
             self._open.discard(place)
             self._last_end = time.monotonic()
 
+    async def check_recorded(self, request: Any) -> None:
+        """Raise NotRecorded, or BudgetExhausted, for what was not asked then, where no other model is asked."""
+        # A prompt that says in words what its schema says may go without the schema.
+        plain = replace(request, config=replace(request.config, response_format=None))
+        if self._inner is None and not self._left[request_hash(request)] and not self._left[request_hash(plain)]:
+            await self._refuse()
+
     async def count_tokens(self, request: Any) -> int | None:
         """Return the count of then; of what was not asked then, that of the inner engine."""
         if left := self._left[request_hash(request)]:
@@ -112,17 +123,30 @@ class ReplayedEngine:
             await self._inner.aclose()
 
     async def _not_recorded(self, request: Any) -> AsyncIterator[Any]:
-        stage = current_caller().stage
         if self._inner is None:
-            # Where time ended the recorded call, this prompt was about to be sent: what was under way comes first.
-            await self._wait(max(self._open, default=0) + 1)
-            if reasons := self._too_slow.get(stage):
-                raise NotRecorded(reasons.popleft())
-            self._note(stage)
-            raise NotRecorded(f"the recorded call did not ask this of {stage}")
-        async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
-            async for event in events:
-                yield event
+            await self._refuse()
+        else:
+            async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    yield event
+
+    async def _refuse(self) -> None:
+        """Raise what tells why this was not asked then."""
+        caller = current_caller()
+        stage = caller.stage
+        if reason := self._refused.get(stage):
+            # The budget did not allow this form of the prompt, or none.
+            raise BudgetExhausted("tokens", reason)
+        if not caller.form.is_last and any(
+            each.call.stage == stage for left in self._left.values() for _, each in left
+        ):
+            raise NotRecorded(NOT_ASKED.format(stage), has_other_form=True)
+        # Where time ended the recorded call, this prompt was about to be sent: what was under way comes first.
+        await self._wait(max(self._open, default=0) + 1)
+        if reasons := self._too_slow.get(stage):
+            raise NotRecorded(reasons.popleft())
+        self._check_clock()
+        raise NotRecorded(NOT_ASKED.format(stage))
 
     async def _wait(self, place: int) -> None:
         """Wait until the attempts before this one have ended, or none of them ends any more."""

@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -28,10 +27,11 @@ from marchwarden.programs.keeping import kept_program, read_kept_program
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sharing.publication import publishing
-from marchwarden.sources.recorded_tools import Missing, RecordedReader, RecordedSearch
+from marchwarden.sources.recorded_tools import NOT_ASKED, Missing, RecordedReader, RecordedSearch
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.sources.tools import WORKS, Tools
 from marchwarden.stages.registry import program_in_force, without_stale
+from marchwarden.stages.stage import TOO_SLOW
 from marchwarden.stages.write_query import WRITE_QUERY
 from marchwarden.store.content_store import Store
 from marchwarden.text.embedding import is_installed, open_embedder
@@ -64,8 +64,6 @@ PARTS: tuple[Part, ...] = get_args(Part)
 CURRENT = "current"
 # Seconds of a re-run whose parts are all recorded. Its own time decides nothing; this only ends one that hangs.
 _RECORDED_SECONDS = 600.0
-# Begin of the reason for which a stage whose time was over went on without the model (stages/stage.py).
-_TOO_SLOW = "the model took longer than"
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ async def rerun(trace: Trace, settings: Settings, exchange: Exchange) -> Rerun:
         recorded.result,
         differences(recorded.result, told, same_version=same_version) if recorded.result else [],
         first_step(trace.raw, now),
-        [*recorded.lacks, *call.lacks()],
+        [*recorded.lacks, *call.lacks(now)],
         call.notes(),
         kept=bool(exchange),
     )
@@ -368,7 +366,6 @@ class _Call:
         features = self._recorded.started.engine
         assert features is not None, "_check_answers has looked"
         inner = resolve(self._settings) if self._may_ask else None
-        note = partial(self._missing.note, self._missing.prompts)
         events = [
             each
             for each in self._recorded.events
@@ -377,18 +374,26 @@ class _Call:
             )
         ]
         attempts, too_slow = _attempts_of(events)
-        engine = ReplayedEngine(attempts, features, note, inner, too_slow=too_slow)
+        refused = {
+            each.stage: each.reason for each in events if isinstance(each, FellBack) and each.limit == "tokens"
+        }
+        engine = ReplayedEngine(
+            attempts, features, self._missing.check_clock, inner, too_slow=too_slow, refused=refused
+        )
         secrets = secrets_of(self._settings)
         return lambda settings, budget, recorder: Model(settings.model_id, engine, budget, recorder, secrets=secrets)
 
-    def lacks(self) -> list[str]:
+    def lacks(self, now: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return what the trace lacks for this re-run, whose lines are `now`."""
         missing = self._missing
         lacks = list(self._lacks)
         lacks += [f"a search for “{query}”: it was answered from the recorded hits" for query in missing.queries]
         lacks += [f"the page {url}: the call did not read it" for url in missing.urls]
         lacks += [f"the bytes of {url}: they are gone from the store" for url in missing.bodies]
-        for stage in dict.fromkeys(missing.prompts):
-            count = missing.prompts.count(stage)
+        fallen = [line for line in now if line["action"] == "fallback"]
+        not_asked = [line["stage"] for line in fallen if line["reason"] == NOT_ASKED.format(line["stage"])]
+        for stage in dict.fromkeys(not_asked):
+            count = not_asked.count(stage)
             prompts = "a prompt" if count == 1 else f"{count} prompts"
             lacks.append(f"an answer to {prompts} of {stage}: the model was not asked that")
         return lacks
@@ -409,7 +414,7 @@ def _attempts_of(events: Sequence[Event]) -> tuple[list[Attempt], dict[str, list
     too_slow = {
         place: event
         for place, event in enumerate(events)
-        if isinstance(event, FellBack) and event.reason.startswith(_TOO_SLOW)
+        if isinstance(event, FellBack) and event.reason.startswith(TOO_SLOW)
     }
     attempts = []
     for place, event in enumerate(events):

@@ -89,7 +89,7 @@ def _again(lines: Lines, recorded: dict[str, Any], told: dict[str, Any]) -> tupl
     claims = [Claim.model_validate(claim) for claim in recorded["claims"]]
     dropped = [each.text for each in check_grounding(state.ledger, claims)[1] if each.what == "claim"]
     if recorded["model_free"]:
-        stages = WithoutModel(state.exhausted, state.model_trouble)
+        stages = WithoutModel(state.exhausted, state.model_trouble, state.unpaid)
         ended = conclude(state.request, state.ledger, stages, day, state.parameters)
         # In a thread of its own, since the caller may have an event loop that runs.
         with ThreadPoolExecutor(1) as thread:

@@ -14,7 +14,7 @@ import anyio
 
 from marchwarden.budget import Budget
 from marchwarden.errors import ModelError, model_error
-from marchwarden.lm.engine import CLOSING_S
+from marchwarden.lm.engine import CLOSING_S, USUAL_FORM, PromptForm
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import EngineFeatures, Recorder
@@ -65,13 +65,14 @@ class Model:
     ) -> None:
         import dspy
 
-        from marchwarden.lm.adapter import JSONAnswers
+        from marchwarden.lm.adapter import JSONAnswers, ShortJSONAnswers
         from marchwarden.lm.meter import Meter
         from marchwarden.lm.metered import BlockingEngine, MeteredEngine
 
         self.model_id = model_id
         self.meter = Meter(model_id, budget, recorder, secrets=secrets)
         self.adapter = JSONAnswers()
+        self._short_adapter = ShortJSONAnswers()
         self._engine = MeteredEngine(engine, self.meter)
         self._blocking = BlockingEngine(self._engine)
         # DSPy's cache stays off: it would store an answer that was cut at a short budget under the uncut request.
@@ -98,7 +99,9 @@ class Model:
         return self._lm.copy(max_tokens=max_tokens)
 
     @contextmanager
-    def asking(self, stage: str, *, max_tokens: int, answer_floor: int | None = None) -> Iterator[None]:
+    def asking(
+        self, stage: str, *, max_tokens: int, answer_floor: int | None = None, form: PromptForm = USUAL_FORM
+    ) -> Iterator[None]:
         """Make DSPy modules that run inside ask this model, as `stage`, for at most `max_tokens` an answer.
 
         `predict` uses it; evaluation and optimizers, which run modules themselves, use it directly.
@@ -108,8 +111,9 @@ class Model:
         from marchwarden.lm.meter import CALLER, Caller
 
         lm = self.lm(max_tokens=max_tokens)
-        caller = {CALLER: Caller(stage, answer_floor)}
-        with dspy.context(lm=lm, adapter=self.adapter, disable_history=True, track_usage=False, **caller):
+        caller = {CALLER: Caller(stage, answer_floor, form)}
+        adapter = self._short_adapter if form.is_short else self.adapter
+        with dspy.context(lm=lm, adapter=adapter, disable_history=True, track_usage=False, **caller):
             yield
 
     async def predict(
@@ -119,18 +123,20 @@ class Model:
         *,
         max_tokens: int,
         answer_floor: int | None = None,
+        form: PromptForm = USUAL_FORM,
         **inputs: Any,
     ) -> dspy.Prediction:
         """Run `predictor` on `inputs` as `stage`, with an answer of at most `max_tokens`.
 
-        Where the budget is short the cap shrinks, down to `answer_floor` (a quarter of `max_tokens` by default).
+        Where the budget is short the cap shrinks, down to `answer_floor` (a quarter of `max_tokens` by default). The
+        short form of a prompt has no demonstrations.
         Raises BudgetExhausted where not even that can be paid for, ModelError for everything that the model or its
         service did not do, an unreadable answer included; nothing else but cancellation and what the recorder raises.
         """
         if any(each.lm is not None for each in predictor.predictors()):
             predictor.set_lm(None)  # a predictor with a model of its own would pass by the meter
         try:
-            with self.asking(stage, max_tokens=max_tokens, answer_floor=answer_floor):
+            with self.asking(stage, max_tokens=max_tokens, answer_floor=answer_floor, form=form):
                 return await _apart(predictor.acall(**inputs))
         except Exception as error:
             translated = model_error(error)

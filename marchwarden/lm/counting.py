@@ -142,6 +142,7 @@ class ReportedTokens:
         self._longest = 0
         """ASCII bytes of the longest prompt that was reported."""
         self._lock = threading.Lock()
+        self._measuring = threading.Lock()
 
     def add(self, request: Any, tokens: int) -> None:
         with self._lock:
@@ -152,17 +153,11 @@ class ReportedTokens:
 
         Blocks, the first time for up to a second.
         """
-        with self._lock:
-            new, self._new = self._new, []
-        for earlier, tokens in new:
-            measured = _measure(earlier)
-            if measured is not None and measured.other_bytes <= _MAX_OTHER_SHARE * measured.ascii_bytes:
-                has_schema = bool(earlier.config.response_format)
-                for_a_token, for_a_byte = (tokens / max(1, n) for n in (measured.ascii_tokens, measured.ascii_bytes))
-                with self._lock:
-                    self._longest = max(self._longest, measured.ascii_bytes)
-                    before = self._shares.get(has_schema, (1.0, 0.0))
-                    self._shares[has_schema] = max(for_a_token, before[0]), max(for_a_byte, before[1])
+        with self._measuring:  # of two that ask at once, both have what was reported
+            with self._lock:
+                new, self._new = self._new, []
+            for earlier, tokens in new:
+                self._learn(earlier, tokens)
         # What is known of prompts with a schema holds for those without, and not the other way round.
         shares = [each for has, each in self._shares.items() if has or not request.config.response_format]
         measured = _measure(request) if shares else None
@@ -176,6 +171,16 @@ class ReportedTokens:
             + USUAL_MESSAGE_TOKENS * parts
         )
         return math.ceil(_SHARE_MARGIN * by_share + template) + measured.other_bytes
+
+    def _learn(self, earlier: Any, tokens: int) -> None:
+        measured = _measure(earlier)
+        if measured is None or measured.other_bytes > _MAX_OTHER_SHARE * measured.ascii_bytes:
+            return
+        has_schema = bool(earlier.config.response_format)
+        for_a_token, for_a_byte = (tokens / max(1, n) for n in (measured.ascii_tokens, measured.ascii_bytes))
+        self._longest = max(self._longest, measured.ascii_bytes)
+        before = self._shares.get(has_schema, (1.0, 0.0))
+        self._shares[has_schema] = max(for_a_token, before[0]), max(for_a_byte, before[1])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 # Seconds without a byte after which an attempt is given up: the wall clock of the longest research call.
@@ -36,6 +36,18 @@ class Capabilities:
         return cls(response_schema=True, params=cls.params | {"response_format"})
 
 
+@dataclass(frozen=True)
+class PromptForm:
+    """The form of a prompt: the usual one, or the shortest for a budget that the usual one does not fit."""
+
+    is_short: bool = False
+    is_last: bool = True
+    """False where the same is asked in another form if this one does not fit the budget."""
+
+
+USUAL_FORM = PromptForm()
+
+
 class Engine(Protocol):
     capabilities: Capabilities
 
@@ -49,6 +61,15 @@ class Engine(Protocol):
 
     async def aclose(self) -> None:
         """Give back the connections."""
+        ...
+
+
+@runtime_checkable
+class RecordedCall(Protocol):
+    """An engine that knows beforehand what will be asked."""
+
+    async def check_recorded(self, request: Any) -> None:
+        """Raise NotRecorded, or BudgetExhausted, for what will not be asked, before tokens are reserved for it."""
         ...
 
 

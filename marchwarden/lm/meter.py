@@ -16,8 +16,9 @@ import dspy
 from dspy import lm15
 
 from marchwarden.budget import Budget, Reservation
-from marchwarden.errors import BudgetExhausted, ModelError, model_error
+from marchwarden.errors import BudgetExhausted, ModelError, NotRecorded, model_error
 from marchwarden.lm.counting import ReportedTokens
+from marchwarden.lm.engine import USUAL_FORM, PromptForm
 from marchwarden.lm.prompt import is_plausible, prompt_texts, request_hash
 from marchwarden.text.redaction import Redactor
 from marchwarden.trace.events import ModelCalled, Recorder
@@ -45,6 +46,7 @@ class Caller:
 
     stage: str = "model"
     answer_floor: int | None = None
+    form: PromptForm = USUAL_FORM
 
     def floor(self, cap: int) -> int:
         """The lowest that a cap is cut to: the caller's own floor, or a quarter of what it asked for."""
@@ -214,16 +216,18 @@ class Meter:
             self.first = self.first or admission
             return admission
 
-    def fits(self, caller: Caller, request: Any, bound: int) -> bool:
-        """Return whether there are tokens left for this prompt and the shortest answer that is of use."""
+    def may_fit(self, caller: Caller, request: Any, bound: int) -> bool:
+        """Return whether there are tokens for this prompt and the shortest answer of use, now or after other calls.
+
+        Calls that still run cost at most what they hold, mostly less.
+        """
         floor = caller.floor(request.config.max_tokens or DEFAULT_CAP_TOKENS)
-        return self._budget.tokens_left(caller.stage) >= bound + math.ceil(floor * self._answer_correction)
+        left = self._budget.tokens_left(caller.stage) + self._budget.tokens_held()
+        return left >= bound + math.ceil(floor * self._answer_correction)
 
     def worth_waiting(self, caller: Caller, request: Any, bound: int) -> bool:
-        """True where calls that still run hold enough for this one; they cost at most their hold, mostly less."""
-        held = self._budget.tokens_held()
-        floor = caller.floor(request.config.max_tokens or DEFAULT_CAP_TOKENS)
-        return held > 0 and self._budget.tokens_left(caller.stage) + held >= bound + floor
+        """Return whether calls that still run hold enough for this one."""
+        return self._budget.tokens_held() > 0 and self.may_fit(caller, request, bound)
 
     # After
 
@@ -295,16 +299,18 @@ class Meter:
             self._prompt_correction *= max(1.0, bill.input_tokens / max(admission.prompt_bound, 1))
             beyond = (bill.tokens - bill.input_tokens) / (admission.cap * self._answer_correction)
             self._answer_correction *= max(1.0, beyond)
-        told = None
+        told, is_failure = None, isinstance(error, Exception)
         if isinstance(error, Exception):
             translated = model_error(error)
+            is_failure = not isinstance(translated, NotRecorded)
             kind = translated.kind if isinstance(translated, ModelError) else type(translated).__name__
             told = self.redact(f"{kind}: {translated}")
         elif error is not None:
             told = "cancelled"
         if text is not None:
             text = text.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair has no form
-        if error is None or isinstance(error, Exception):
+        # What a re-run gives again as the end of time was a cancellation then.
+        if error is None or is_failure:
             self.last_failure = told
         self._recorder.record(
             ModelCalled(

@@ -19,7 +19,7 @@ import anyio.to_thread
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from dspy import lm15
 
-from marchwarden.lm.engine import CLOSING_S, Capabilities, Engine
+from marchwarden.lm.engine import CLOSING_S, Capabilities, Engine, RecordedCall
 from marchwarden.lm.meter import Admission, Answer, Meter, current_caller
 from marchwarden.lm.prompt import is_plausible, most_tokens, prompt_texts
 
@@ -78,6 +78,8 @@ class MeteredEngine(_DSPyEngine):
         await self._inner.aclose()
 
     async def _admit(self, request: Any) -> Admission:
+        if isinstance(self._inner, RecordedCall):
+            await self._inner.check_recorded(request)
         caller, bound = current_caller(), self.meter.corrected(most_tokens(request))
         admission = self.meter.admit(caller, request, bound, shrink=False)
         counted: int | None = None
@@ -86,16 +88,16 @@ class MeteredEngine(_DSPyEngine):
             counted, by_count = await self._counted(request)
             bound = min(bound, by_count)
             admission = self.meter.admit(caller, request, bound, shrink=False)
-        while admission is None and self.meter.worth_waiting(caller, request, bound):
-            await anyio.sleep(POLL_S)
-            admission = self.meter.admit(caller, request, bound, shrink=False)
-        if admission is None and request.config.response_format and not self.meter.fits(caller, request, bound):
+        if admission is None and request.config.response_format and not self.meter.may_fit(caller, request, bound):
             # The prompt says in words what the schema says.
             plain = replace(request, config=replace(request.config, response_format=None))
             plain_counted, by_count = await self._counted(plain)
             plain_bound = min(self.meter.corrected(most_tokens(plain)), by_count)
-            if self.meter.fits(caller, plain, plain_bound):
+            if plain_bound < bound:
                 request, bound, counted = plain, plain_bound, plain_counted
+        while admission is None and self.meter.worth_waiting(caller, request, bound):
+            await anyio.sleep(POLL_S)
+            admission = self.meter.admit(caller, request, bound, shrink=False)
         admission = admission or self.meter.admit(caller, request, bound, shrink=True)
         assert admission is not None, "admit(shrink=True) admits or raises"
         admission.counted = counted

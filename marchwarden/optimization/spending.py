@@ -20,7 +20,7 @@ from marchwarden.contract import Constraints
 from marchwarden.errors import BudgetExhausted, MarchwardenError, ModelError
 from marchwarden.evaluation.runs.prices import price_of
 from marchwarden.lm import RETRIES, Model
-from marchwarden.lm.engine import Engine
+from marchwarden.lm.engine import USUAL_FORM, Engine, PromptForm
 from marchwarden.lm.recorded import RecordedEngine, Recording
 from marchwarden.lm.resolve import resolve
 from marchwarden.settings import Settings
@@ -130,8 +130,10 @@ class UncutModel(Model):
     """
 
     @contextmanager
-    def asking(self, stage: str, *, max_tokens: int, answer_floor: int | None = None) -> Iterator[None]:
-        with super().asking(stage, max_tokens=max_tokens, answer_floor=answer_floor or max_tokens):
+    def asking(
+        self, stage: str, *, max_tokens: int, answer_floor: int | None = None, form: PromptForm = USUAL_FORM
+    ) -> Iterator[None]:
+        with super().asking(stage, max_tokens=max_tokens, answer_floor=answer_floor or max_tokens, form=form):
             yield
 
 

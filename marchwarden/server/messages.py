@@ -12,6 +12,9 @@ from typing import Any
 
 from marchwarden.trace.standalone_verifier import is_too_deep
 
+# Bytes of one message from a client. A guess: the longest request that the contract allows has 20,000.
+MAX_LINE_BYTES = 4_000_000
+
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 # Codes for calls that were not begun, from those that MCP leaves to servers.
 SERVER_BUSY, ALLOWANCE_SPENT = -32010, -32011
@@ -27,7 +30,9 @@ def screened(line: str) -> Iterator[tuple[str, bool]]:
     try:
         read = json.loads(line)
     except (ValueError, RecursionError):
-        yield _error(None, PARSE_ERROR, "the message is not JSON"), False
+        is_cut = len(line.encode("utf-8", "replace")) >= MAX_LINE_BYTES
+        problem = f"the message is longer than {MAX_LINE_BYTES:,} bytes" if is_cut else "the message is not JSON"
+        yield _error(None, PARSE_ERROR, problem), False
         return
     if not isinstance(read, list):
         fault = _fault(read)

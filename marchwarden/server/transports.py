@@ -24,7 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from marchwarden.errors import ConfigurationError, MarchwardenError
-from marchwarden.server.messages import screened
+from marchwarden.server.messages import MAX_LINE_BYTES, screened
 from marchwarden.settings import Settings
 
 if TYPE_CHECKING:
@@ -51,8 +51,6 @@ FINISH_S = 5.0
 # Seconds for those answers to be read. A guess.
 FLUSH_S = 1.0
 
-# Bytes of one message from a client. A guess: the longest request that the contract allows has 20,000.
-MAX_LINE_BYTES = 4_000_000
 
 # Seconds for publishing traces of calls that were cancelled. A guess.
 PUBLISH_S = 5.0

@@ -57,6 +57,9 @@ _ON_THE_WAY = frozenset(
     }
 )
 
+# Reason for which a stage of a re-run goes on without the model, where the recorded call did not ask it this.
+NOT_ASKED = "the recorded call did not ask this of {}"
+
 
 @dataclass
 class Missing:
@@ -70,14 +73,16 @@ class Missing:
     """URLs of pages that were read, and whose bytes are gone from the store."""
     read_otherwise: list[str] = field(default_factory=list)
     """URLs of pages whose bytes give another text, or another failure, than then."""
-    prompts: list[str] = field(default_factory=list)
-    """Names of stages that asked the model what it was not asked then."""
 
     def note(self, kind: list[str], what: str) -> None:
         """Add `what` to one of the lists; raise NotRecorded where the recorded call's time was over by then."""
+        self.check_clock()
+        kind.append(what)
+
+    def check_clock(self) -> None:
+        """Raise NotRecorded where the recorded call's time was over, so that nothing more of it can be missing."""
         if self.ends_by_clock:
             raise NotRecorded("the time of the recorded call was over", ends_call=True)
-        kind.append(what)
 
 
 class RecordedSearch:

@@ -4,7 +4,7 @@ Identifiers are found by pattern, so that none can be invented. A model only wor
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
@@ -111,6 +111,8 @@ _ASKS_INSIDE = re.compile(rf"\b{_INSIDE}\b", re.IGNORECASE)
 @dataclass(frozen=True)
 class DiscoveriesGiven:
     ledger: Ledger
+    most_shown: int | None = None
+    """Pointers that a model is shown, at most; None for all that are worth an event."""
 
     @property
     def pointers(self) -> list[Pointer]:
@@ -214,14 +216,22 @@ def show(given: DiscoveriesGiven) -> dict[str, Any]:
     return {
         "question": given.ledger.question,
         "pointers": "\n".join(
-            f"{number}. {pointer.value}: {pointer.sentence}" for number, pointer in enumerate(given.pointers, start=1)
+            f"{number}. {pointer.value}: {pointer.sentence}"
+            for number, pointer in enumerate(given.pointers[: given.most_shown], start=1)
         ),
     }
 
 
+def shorten(given: DiscoveriesGiven) -> DiscoveriesGiven | None:
+    """Return the input with a pointer less to be worded, the least relevant one; None where it has one."""
+    count = len(given.pointers[: given.most_shown])
+    return replace(given, most_shown=count - 1) if count > 1 else None
+
+
 def read(given: DiscoveriesGiven, prediction: "dspy.Prediction") -> list[DiscoveryEvent]:
     """Return an event for every pointer, in the model's words where it gave any."""
-    worded = {event.pointer: event for event in prediction.events.root}
+    most = given.most_shown or len(given.pointers)
+    worded = {event.pointer: event for event in prediction.events.root if event.pointer <= most}
     return [
         _event(pointer, said.query, said.reason) if (said := worded.get(number)) else _plain(given, pointer)
         for number, pointer in enumerate(given.pointers, start=1)
@@ -295,6 +305,7 @@ DISCOVERIES: Stage[DiscoveriesGiven, list[DiscoveryEvent]] = Stage(
     read=read,
     model_free=model_free,
     ground=ground,
+    shorten=shorten,
     essential=False,
     time_share=0.5,
 )

@@ -61,6 +61,12 @@ _ADVICE = {
     FailureKind.SERVICE_DOWN: "Ask again later.",
     FailureKind.TIMEOUT: "Ask again later.",
 }
+STEPS = {
+    "plan": "plan the search",
+    "extract": "pick quotes from every page",
+    "synthesize": "word the answer",
+    "write_query": "write every query",
+}
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,8 @@ class GapsGiven:
     model_trouble: str | None = None
     """Last failure of the model's service, or that no answer could be read; None where neither was."""
     parameters: Parameters = DEFAULT
+    unpaid: tuple[str, ...] = ()
+    """Names of stages that the answer depends on, and that had too few tokens for the model."""
 
     @property
     def open_aspects(self) -> list[Aspect]:
@@ -114,6 +122,11 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     if given.exhausted and not any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in gaps):
         detail = f"{limits_reached(given.exhausted)} before the research was complete."
         gaps.append(Gap(topic=ledger.question, category=GapCategory.BUDGET_EXHAUSTED, detail=detail))
+    if given.unpaid:
+        steps = " and to ".join(STEPS[name] for name in given.unpaid)
+        unpaid = f" Too few tokens were left for the model to {steps}, so rules did that."
+        place = next(number for number, gap in enumerate(gaps) if gap.category is GapCategory.BUDGET_EXHAUSTED)
+        gaps[place] = gaps[place].model_copy(update={"detail": gaps[place].detail + unpaid})
     return gaps
 
 

@@ -1,6 +1,6 @@
 """Open questions: follow-ups that the findings raise, each with the evidence that raised it. None is answered."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,6 +34,15 @@ class OpenQuestionsGiven:
     cited: list[Excerpt]
     gaps: list[Gap]
     today: date
+    most_shown: int = EXCERPTS_SHOWN
+    """Excerpts that a model is shown, at most. For 0 it is the best sentence of the first."""
+
+    @property
+    def shown(self) -> list[Excerpt]:
+        return self.cited[: max(1, self.most_shown)]
+
+    def text(self, excerpt: Excerpt) -> str:
+        return excerpt.text if self.most_shown else excerpt.key_text
 
 
 class Asked(BaseModel):
@@ -64,14 +73,19 @@ def signature() -> "type[dspy.Signature]":
 def show(given: OpenQuestionsGiven) -> dict[str, Any]:
     return {
         "question": given.ledger.question,
-        "excerpts": "\n".join(f"<{excerpt.number}> {excerpt.text}" for excerpt in given.cited[:EXCERPTS_SHOWN]),
+        "excerpts": "\n".join(f"<{excerpt.number}> {given.text(excerpt)}" for excerpt in given.shown),
         "already_open": [gap.topic for gap in given.gaps],
     }
 
 
+def shorten(given: OpenQuestionsGiven) -> OpenQuestionsGiven | None:
+    """Return the input with an excerpt less, at last with a sentence; None where it has only that."""
+    return replace(given, most_shown=len(given.shown) - 1) if given.most_shown else None
+
+
 def read(given: OpenQuestionsGiven, prediction: "dspy.Prediction") -> list[OpenQuestion]:
     """Return the questions that point at an excerpt which was shown. Raises ValueError where there is none."""
-    shown = {excerpt.number: excerpt for excerpt in given.cited[:EXCERPTS_SHOWN]}
+    shown = {excerpt.number: excerpt for excerpt in given.shown}
     kept = [
         OpenQuestion(
             question=asked.question.strip(),
@@ -182,6 +196,8 @@ OPEN_QUESTIONS: Stage[OpenQuestionsGiven, list[OpenQuestion]] = Stage(
     read=read,
     model_free=model_free,
     ground=ground,
+    brief="Write specific questions that these findings raise, each from one excerpt, by its number. Answer none.",
+    shorten=shorten,
     essential=False,
     time_share=0.5,
 )

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -44,6 +44,8 @@ class PlanGiven:
     ledger: Ledger
     depth: Depth
     open_aspects: list[Aspect]
+    most_candidates: int = CANDIDATES_SHOWN
+    """Candidate pages that a model chooses from, at most."""
 
 
 class Plan(BaseModel):
@@ -102,7 +104,13 @@ def show(given: PlanGiven) -> dict[str, Any]:
 
 def shown_candidates(given: PlanGiven) -> list[Lead]:
     """Return the pages that a model chooses from. It names them by their place here, from 1."""
-    return given.ledger.unread()[:CANDIDATES_SHOWN]
+    return given.ledger.unread()[: given.most_candidates]
+
+
+def shorten(given: PlanGiven) -> PlanGiven | None:
+    """Return the input with three quarters of the candidates; None where there are none."""
+    count = len(shown_candidates(given))
+    return replace(given, most_candidates=3 * count // 4) if count else None
 
 
 def read(given: PlanGiven, prediction: "dspy.Prediction") -> Plan:
@@ -235,4 +243,10 @@ PLAN: Stage[PlanGiven, Plan] = Stage(
     read=read,
     model_free=model_free,
     ground=ground,
+    brief=(
+        "Plan the next step of web research. aspects: what the question asks for, as short phrases. queries: "
+        "keyword queries for what is open, unlike those asked. read: numbers of candidates that may settle "
+        "it. done: nothing is open."
+    ),
+    shorten=shorten,
 )

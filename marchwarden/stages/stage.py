@@ -19,6 +19,7 @@ from pydantic import PydanticUserError, TypeAdapter
 
 from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, Limit, ModelError, NotRecorded
+from marchwarden.lm.engine import PromptForm
 from marchwarden.trace.events import Dropped, FellBack, ModelCalled, Recorder
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ FAILURES_BORNE = 3
 # Kinds of error that a second attempt can mend: answers that can't be read. DSPy has already retried the others, or
 # they would not change.
 UNREADABLE: tuple[str, ...] = ("unusable_output", "truncated")
+# Shortest answer to a short prompt that is of use. A guess: a claim takes 30 to 60.
+_SHORT_ANSWER_TOKENS = 150
+# Reasons for which no answer came, as traces and results have them.
+TOO_SLOW = "the model took longer than"
+OUT_OF_TIME = "it was asked until the time ran out"
 # Characters that are kept of an error's first line. A guess.
 _ERROR_CHARS = 300
 
@@ -63,6 +69,10 @@ class Stage(Generic[Given, Output]):
     """Demonstrations that the model is shown: input and output fields by name."""
     without_model: bool = False
     """True where the stage never asks the model, because its program found that the model does worse."""
+    brief: str | None = None
+    """Instructions in the fewest words, for prompts in their short form; None for the signature's own."""
+    shorten: Callable[[Given], Given | None] = lambda given: None
+    """Returns the input with less for the model to be shown; None where there is no less."""
     time_share: float | None = None
     """Share, 0–1, that the model may take of the time which is left where the stage is run; None for all of it."""
 
@@ -121,6 +131,11 @@ class Stages(Protocol):
         """Limits that have cut the call short."""
         ...
 
+    @property
+    def unpaid(self) -> Sequence[str]:
+        """Names of essential stages that had too few tokens for the model, in the order in which they had."""
+        ...
+
     async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
         """Return the stage's output, and the form that gave it."""
         ...
@@ -140,6 +155,7 @@ class WithoutModel:
 
     exhausted: Sequence[Limit]
     trouble: str | None = None
+    unpaid: Sequence[str] = ()
 
     async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
         return stage.model_free(given), "model_free"
@@ -170,6 +186,7 @@ class StageRunner:
         the stages' own. `without_model` names stages that never ask the model.
         """
         self.model = model
+        self.unpaid: list[str] = []
         self._service_trouble: str | None = None
         self._unreadable: str | None = None
         """The problem of the last answer that could not be read."""
@@ -211,7 +228,7 @@ class StageRunner:
             # Until whoever runs the stage gives up, so that what comes after it has its time.
             left = anyio.current_effective_deadline() - anyio.current_time()
             seconds = stage.time_share * max(0.0, left)
-        reason = f"the model took longer than {seconds or 0:.0f} s"
+        reason = f"{TOO_SLOW} {seconds or 0:.0f} s"
         asked = self.model
         limit: Limit | None = None
         try:
@@ -226,16 +243,20 @@ class StageRunner:
             # Attempts may have failed meanwhile, and been made again.
             self._unanswered = asked.meter.last_failure or reason
         except anyio.get_cancelled_exc_class():
-            self._unanswered = asked.meter.last_failure or "it was asked until the time ran out"
+            self._unanswered = asked.meter.last_failure or OUT_OF_TIME
             raise
         except BudgetExhausted as error:
             if stage.essential:
-                self._budget.ran_out("tokens")
+                self._add_unpaid(stage.name)
             reason, limit = str(error), error.limit
         except NotRecorded as error:
+            # What ended for want of time then, ends as it did then.
             if error.ends_call:
+                self._unanswered = asked.meter.last_failure or OUT_OF_TIME
                 raise
             reason = str(error)
+            if reason.startswith(TOO_SLOW):
+                self._unanswered = asked.meter.last_failure or reason
         except ModelError as error:
             reason = f"{error.kind}: {error}"
             if error.kind in UNREADABLE:
@@ -264,37 +285,71 @@ class StageRunner:
             self._recorder.record(event)
             if isinstance(event, FellBack):
                 if event.limit == "tokens":
-                    self._budget.ran_out("tokens")
+                    self._add_unpaid(event.stage)
                 continue
             held = self._budget.reserve(event.stage, event.charged_tokens)
             self._budget.commit(held, event.charged_tokens)
             self._has_answered = self._has_answered or event.error is None
 
-    async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
-        import dspy
+    def _add_unpaid(self, stage: str) -> None:
+        self._budget.ran_out("tokens")
+        if stage not in self.unpaid:
+            self.unpaid.append(stage)
 
+    async def _ask(self, model: Model, stage: Stage[Given, Output], given: Given) -> Output:
         predictor = self._predictors.get(stage.name) or stage.predictor
-        shown = stage.show(given)
         async with self._turns:
             if self.model is None:
                 raise ModelError("network", "the model failed too often and is not asked again")
             try:
-                return await self._predict(model, stage, predictor, given, shown)
+                return await self._predict(model, stage, predictor, given)
             except ModelError as error:
                 if error.kind not in UNREADABLE:
                     raise
-                # The problem comes after the predictor's own words, which may be compiled.
-                words = f"{predictor.signature.instructions}\n\nYour previous answer could not be used: {error}"
-                again = dspy.Predict(predictor.signature.with_instructions(words))
-                again.demos = predictor.demos
-            return await self._predict(model, stage, again, given, shown)
+                problem = f"\n\nYour previous answer could not be used: {error}"
+            return await self._predict(model, stage, predictor, given, problem)
 
     async def _predict(
-        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, shown: dict[str, Any]
+        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, problem: str = ""
     ) -> Output:
-        prediction = await model.predict(stage.name, predictor, max_tokens=stage.max_tokens, **shown)
+        """Ask in the usual form where it fits the budget, else in the short form, with as much as fits."""
+        usual, brief = _with(predictor, problem), _with(predictor, problem, instead=stage.brief)
+        form, shown = PromptForm(is_last=False), given
+        while True:
+            try:
+                return await self._predict_once(model, stage, brief if form.is_short else usual, shown, form)
+            except (BudgetExhausted, NotRecorded) as error:
+                less = stage.shorten(shown) if form.is_short else shown
+                if less is None or (isinstance(error, NotRecorded) and not error.has_other_form):
+                    raise
+            form, shown = PromptForm(is_short=True, is_last=stage.shorten(less) is None), less
+
+    async def _predict_once(
+        self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, form: PromptForm
+    ) -> Output:
+        floor = min(_SHORT_ANSWER_TOKENS, stage.max_tokens // 4) if form.is_short else None
+        prediction = await model.predict(
+            stage.name,
+            predictor,
+            max_tokens=stage.max_tokens,
+            answer_floor=floor,
+            form=form,
+            **stage.show(given),
+        )
         try:
             return stage.read(given, prediction)
         except (ValueError, TypeError, AttributeError) as error:
             first_line = (str(error).splitlines() or [type(error).__name__])[0][:_ERROR_CHARS]
             raise ModelError("unusable_output", first_line) from error
+
+
+def _with(predictor: dspy.Predict, problem: str, *, instead: str | None = None) -> dspy.Predict:
+    """Return the predictor with other instructions, and with the problem of an earlier answer after them."""
+    import dspy
+
+    if not problem and instead is None:
+        return predictor
+    words = predictor.signature.instructions if instead is None else instead
+    other = dspy.Predict(predictor.signature.with_instructions(words + problem))
+    other.demos = predictor.demos
+    return other

@@ -209,6 +209,12 @@ async def test_a_model_that_was_too_slow_is_too_slow_again(stage: str) -> None:
     assert_same(await again(done.trace))
 
 
+async def test_a_model_that_never_answered_in_time_is_told_of_in_the_same_words() -> None:
+    done = await run_with_model(lambda request: Reply("{}", delay=60), seconds=1.5, token_budget=4000)
+    assert "no answer of the model came" in str(done.result.gaps)
+    assert_same(await again(done.trace))
+
+
 async def test_a_call_whose_time_and_tokens_were_over_at_its_answer_ends_the_same_way() -> None:
     slow = but("extract", Reply("{}", delay=60))
     assert_same(await again((await run_with_model(slow, seconds=1.0, token_budget=4000)).trace))

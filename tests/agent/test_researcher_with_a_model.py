@@ -42,21 +42,22 @@ PAGES = {
         "A history of the Halden Bridge", "Workers built the Halden Bridge between 1929 and 1931."
     ),
 }
-STAGES = {
-    "plan": "Plan the next step",
-    "extract": "Pick the passages",
-    "synthesize": "Answer the question in plain",
-    "gaps": "For each open aspect",
-    "discoveries": "For each numbered pointer",
-    "open_questions": "Write specific questions",
-    "verify": "Give one verdict",
-    "confidence": "Say how probable",
+FIELDS = {
+    "thought": "plan",
+    "picks": "extract",
+    "gaps": "gaps",
+    "events": "discoveries",
+    "questions": "open_questions",
+    "verdicts": "verify",
+    "claim_probabilities": "confidence",
+    "claims": "synthesize",
 }
+"""Stages by a field of their answer, which a prompt names in its usual form and in its short one."""
 
 
 def stage_of(request: Any) -> str:
     text = "\n".join(prompt_texts(request))
-    return next(stage for stage, words in STAGES.items() if words in text)
+    return next(stage for field, stage in FIELDS.items() if f'"{field}": ' in text)
 
 
 def shown(request: Any, field: str = "excerpts") -> list[int]:
@@ -514,14 +515,14 @@ async def test_excerpts_are_numbered_in_the_order_of_the_pages_whichever_was_rea
 
 
 @pytest.mark.parametrize("count", [None, lambda request: 500])
-async def test_the_least_share_of_a_researcher_is_enough_for_its_plan_and_half_of_it_is_not(
+async def test_the_least_share_of_a_researcher_is_enough_for_its_plan_and_a_twentieth_of_it_is_not(
     count: Callable[[Any], int] | None,
 ) -> None:
     made: list[Model] = []
     await run(good, count=count, made=made, token_budget=20_000)
     least = least_tokens(await made[0].first_call_tokens())
     forms = {}
-    for tokens in (least, least // 2):
+    for tokens in (least, least // 20):  # half of it can be enough for the short form of the prompt
         done = await run(good, count=count, token_budget=tokens)
         forms[tokens] = done.events("plan")[0].stage_form
-    assert forms == {least: "model", least // 2: "model_free"}
+    assert forms == {least: "model", least // 20: "model_free"}

@@ -10,7 +10,8 @@ from dspy.utils.exceptions import AdapterParseError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.lm.adapter import JSONAnswers, json_objects, without_thinking
+from marchwarden.lm.adapter import JSONAnswers, ShortJSONAnswers, json_objects, without_thinking
+from marchwarden.stages.registry import STAGES
 
 
 class Plan(dspy.Signature):  # type: ignore[misc]
@@ -68,3 +69,20 @@ def test_an_answer_that_is_all_thinking_is_kept() -> None:
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="{}<>")), st.text(alphabet="abc .\n"))
 def test_prose_around_an_object_never_hides_it(before: str, after: str) -> None:
     assert parse(before + JSON + after) == WANTED
+
+
+def test_a_short_prompt_names_the_form_of_the_answer_and_each_input_that_is_there() -> None:
+    system, user = ShortJSONAnswers().format(Plan, [{**WANTED, "question": "A demo?"}], {"question": "Which crops?"})
+    assert system["content"] == ('Plan.\nAnswer with JSON only, in this form: {"queries": [string], "done": boolean}')
+    assert user["content"] == "question:\nWhich crops?"
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_the_short_prompt_of_a_stage_is_less_than_half_the_usual_one(name: str) -> None:
+    signature = STAGES[name].signature()
+    brief = signature.with_instructions(STAGES[name].brief or signature.instructions)
+    usual, short = (
+        sum(len(each["content"]) for each in adapter.format(words, [], dict.fromkeys(signature.input_fields, "?")))
+        for adapter, words in ((JSONAnswers(), signature), (ShortJSONAnswers(), brief))
+    )
+    assert 2 * short < usual

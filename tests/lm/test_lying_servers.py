@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -161,6 +162,13 @@ def test_a_small_budget_is_used_by_what_a_server_without_a_count_reports(bytes_p
     assert books.spent == result.cost_metadata.tokens_used
 
 
+def test_the_least_budgets_are_asked_for_something() -> None:
+    for tokens in (600, 1000):
+        books, result = ask_honestly(tokens)
+        assert 0 < books.spent == result.cost_metadata.tokens_used <= tokens
+        assert books.calls
+
+
 SCHEMA: dict[str, Any] = {"type": "json_schema", "schema": {"type": "object"}}
 IN_JSON = json.dumps(SCHEMA | {"of": [{"type": "string", "title": "Text"}] * 10}, indent=1)
 
@@ -197,6 +205,15 @@ def test_a_report_that_is_too_low_lowers_no_bound_below_what_a_tokenizer_counts(
     reported = ReportedTokens()
     reported.add(a_request(SENTENCES[1]), 1)
     assert (reported.most_tokens(a_request(SENTENCES[1])) or 0) >= 18
+
+
+def test_of_two_prompts_that_are_bounded_at_once_both_have_what_was_reported() -> None:
+    prose = " ".join(SENTENCES) * 5
+    for _ in range(20):
+        reported = ReportedTokens()
+        reported.add(a_request(prose), 300)
+        with ThreadPoolExecutor(4) as threads:
+            assert None not in threads.map(reported.most_tokens, [a_request(prose)] * 4)
 
 
 def test_a_service_that_counts_letters_is_bounded_by_what_it_makes_of_them() -> None:

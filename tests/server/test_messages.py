@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from marchwarden.server.messages import INVALID_REQUEST, PARSE_ERROR, screened
+from marchwarden.server.messages import INVALID_REQUEST, MAX_LINE_BYTES, PARSE_ERROR, screened
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -54,6 +54,11 @@ def test_what_the_server_would_drop_is_answered_with_an_error(line: str, identif
     ((answer, goes_on),) = screened(line)
     told = json.loads(answer)
     assert (goes_on, told["jsonrpc"], told["id"], told["error"]["code"]) == (False, "2.0", identifier, code)
+
+
+def test_a_message_that_was_cut_is_told_to_be_too_long() -> None:
+    ((answer, _),) = screened('{"a": "' + "x" * MAX_LINE_BYTES)
+    assert json.loads(answer)["error"]["message"] == "the message is longer than 4,000,000 bytes"
 
 
 def test_a_batch_is_taken_apart() -> None:

@@ -25,6 +25,7 @@ from marchwarden.errors import ConfigurationError
 from marchwarden.programs import own_programs
 from marchwarden.server import transports
 from marchwarden.server.mcp import build
+from marchwarden.server.messages import MAX_LINE_BYTES
 from marchwarden.server.transports import serve
 from marchwarden.server.worker import research_in_worker
 from marchwarden.settings import Settings
@@ -419,7 +420,7 @@ def test_an_endless_line_is_cut_and_the_next_message_is_read() -> None:
 
     def write() -> None:
         with os.fdopen(writer, "wb") as pipe:
-            pipe.write(b'{"text":"' + b"x" * (2 * transports.MAX_LINE_BYTES) + b'"}\n{"id":1}\n')
+            pipe.write(b'{"text":"' + b"x" * (2 * MAX_LINE_BYTES) + b'"}\n{"id":1}\n')
 
     async def read() -> list[str]:
         return [line async for line in transports._incoming(reader)]
@@ -430,7 +431,7 @@ def test_an_endless_line_is_cut_and_the_next_message_is_read() -> None:
     thread.join()
     os.close(reader)
     assert short == '{"id":1}'
-    assert len(long) < 2 * transports.MAX_LINE_BYTES
+    assert len(long) < 2 * MAX_LINE_BYTES
     with pytest.raises(json.JSONDecodeError):
         json.loads(long)
 

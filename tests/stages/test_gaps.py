@@ -9,7 +9,8 @@ from marchwarden.errors import Limit
 from marchwarden.evidence.relevance import promise
 from marchwarden.ledger import Ledger
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
-from marchwarden.stages.gaps import GapsGiven, find_decided_gaps, model_free
+from marchwarden.stages.gaps import STEPS, GapsGiven, find_decided_gaps, model_free
+from marchwarden.stages.registry import STAGES
 
 
 @pytest.mark.parametrize(
@@ -82,3 +83,14 @@ def test_a_closed_page_among_the_first_hits_is_a_gap_although_others_answered() 
     ledger = a_ledger_with_closed_pages("Which crops do gardens in Utah grow for market?", *titles)
     gaps = find_decided_gaps(GapsGiven(ledger, [], frozenset({1})))
     assert [gap.topic for gap in gaps] == ["Gardens in Utah"]
+
+
+def test_steps_that_had_too_few_tokens_for_the_model_are_told() -> None:
+    ledger = Ledger(question="When was it opened?")
+    ledger.set_aspects([ledger.question])
+    (gap,) = find_decided_gaps(GapsGiven(ledger, ["tokens"], frozenset({1}), unpaid=("plan", "extract")))
+    assert gap.category is GapCategory.BUDGET_EXHAUSTED
+    assert gap.detail.endswith(
+        "Too few tokens were left for the model to plan the search and to pick quotes from every page, so rules did that."
+    )
+    assert {name for name, stage in STAGES.items() if stage.essential} == set(STEPS)

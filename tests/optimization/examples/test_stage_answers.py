@@ -19,7 +19,6 @@ from marchwarden.optimization.examples.discovery_examples import DISCOVERIES_SET
 from marchwarden.optimization.examples.wording import as_phrase, clause, keywords, sentences_of
 from marchwarden.settings import load_settings, shipped
 from marchwarden.stages.discoveries import DiscoveriesGiven
-from tests.profiles import some
 
 ANSWERED = ["plan", "extract", "synthesize", "verify", "gaps", "discoveries", "confidence"]
 TOPICS = ("coffee", "history-of-ai")
@@ -38,7 +37,7 @@ def every_example() -> dict[str, list[Example[Any, Any]]]:
 
     async def build() -> dict[str, list[Example[Any, Any]]]:
         async with labelled_web(settings) as web:
-            return {name: await each.examples_on(some(questions, 2), web) for name, each in STAGE_SETS.items()}
+            return {name: await each.examples_on(questions, web) for name, each in STAGE_SETS.items()}
 
     return anyio.run(build)
 

@@ -66,7 +66,7 @@ PAGES: dict[str, Any] = {
     COLLEGE: article("Traffic on the Halden Bridge", TRAFFIC, NAMING),
     CLOSED: {"status": 403, "title": "The painters' diary", "snippet": "Men who paint at dizzying heights."},
     ELSEWHERE: article("Fish under the Halden Bridge", "Pike and perch live in the river under the Halden Bridge."),
-    SLOW: {"delay_s": 90, "title": "Plans of the Halden Bridge", "snippet": "Plans of the Halden Bridge."},
+    SLOW: {"delay_s": 90, "title": "Plans", "snippet": "Plans of old docks and of a bridge."},
 }
 
 
