@@ -150,6 +150,12 @@ class Attempt(BaseModel):
     """True for a search that other providers answered."""
 
     @property
+    def named(self) -> str:
+        """Detail with the name of the search's provider, where it does not say it."""
+        name = self.source.rpartition(":")[2]  # of corpus:notes, db:shop
+        return self.detail if name.lower() in self.detail.lower() else f"{self.source}: {self.detail}"
+
+    @property
     def is_source_failure(self) -> bool:
         """True where a service or the network failed, and not the query or the page."""
         if self.service == "fetch":

@@ -1,7 +1,7 @@
 """Pages moved to a second server that is asked only for what the first one points at: are they found?
 
     python evals/investigations/follow_ups.py closed|discovered [--split train,dev] [--most N]
-        [--least-utility U] [--reworded P]
+        [--least-utility U] [--reworded P] [--without]
 
 closed: the pages of a vital nugget answer 403 on the first server; the second has open copies.
 discovered: the pages of a vital nugget are on the second server alone, which answers for papers, registers, data
@@ -9,7 +9,8 @@ sets and court files; the first keeps the page that names one.
 
 Prints the moved nuggets that are found by one server with all pages, with the second server, and without it; how many
 of those that are not found without it come with a gap, and with one that tells where they are: the closed page, or a
-discovery.
+discovery. A page that no search names, or that nobody tried since others had answered, can't be told: "tried without"
+counts the nuggets of which a page was tried in vain, "tried and told without" those of them with such a gap.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ import anyio
 
 from evals.investigations.asking import Answered, ask, member_of, settings_for, start
 from marchwarden.contract import GapCategory
-from marchwarden.evaluation.labels.questions import Question, evenly_spaced, load_questions
+from marchwarden.evaluation.labels.questions import Nugget, Question, evenly_spaced, load_questions
 from marchwarden.evaluation.labels.scoring_text import address
 from marchwarden.orchestrator import next_steps, rihla
-from marchwarden.settings import shipped
+from marchwarden.settings import Settings, shipped
+from marchwarden.trace.events import Fetched
+from marchwarden.trace.reader import read_trace
 
 CLOSED, DISCOVERED = "closed", "discovered"
 ANSWERS = {CLOSED: ("open_copies",), DISCOVERED: ("academic", "arxiv", "database", "legal")}
@@ -92,6 +95,17 @@ def _closed(web: Path, entry: dict[str, object]) -> dict[str, object]:
     return {"status": 403, "file": None, **told}
 
 
+def pages_of(nugget: Nugget) -> set[str]:
+    return {address(quote.url) for quote in nugget.evidence}
+
+
+def tried_in_vain(answered: Answered, settings: Settings) -> set[str]:
+    """Return the pages that the researchers of an investigation tried and could not read."""
+    traces = [read_trace(settings.traces / f"{each.trace_id}.jsonl") for each in answered.result.lineage or []]
+    events = [event for trace in traces for _, _, event in trace.events]
+    return {address(event.url) for event in events if isinstance(event, Fetched) and event.failure}
+
+
 def is_told(answered: Answered, kind: str, pages: set[str]) -> bool:
     """Return whether a result tells where what is missing is: a gap that names a moved page, or a discovery."""
     if kind == DISCOVERED:
@@ -102,7 +116,9 @@ def is_told(answered: Answered, kind: str, pages: set[str]) -> bool:
     return any(page in told for page in pages)
 
 
-async def main(kind: str, split: str, most: int, least: float | None, reworded: float | None) -> None:
+async def main(
+    kind: str, split: str, most: int, least: float | None, reworded: float | None, only_without: bool
+) -> None:
     if least is not None:
         next_steps.LEAST_UTILITY = least
     if reworded is not None:
@@ -124,6 +140,8 @@ async def main(kind: str, split: str, most: int, least: float | None, reworded: 
         "found without": 0,
         "gap without": 0,
         "told without": 0,
+        "tried without": 0,
+        "tried and told without": 0,
         "rihlas": 0,
     }
     with tempfile.TemporaryDirectory() as made:
@@ -135,23 +153,26 @@ async def main(kind: str, split: str, most: int, least: float | None, reworded: 
         everything = [member_of("all", settings_for(shipped("web"), folder / "traces"))]
         both = [*alone, member_of("library", library, ANSWERS[kind])]
         for question in questions:
-            nuggets = [
-                each
-                for each in question.vital
-                if each.evidence and {address(quote.url) for quote in each.evidence} <= moved
-            ]
+            nuggets = [each for each in question.vital if each.evidence and pages_of(each) <= moved]
             only = question.model_copy(update={"nuggets": nuggets})
             without = await ask(only, alone, web)
             if without.said == len(nuggets):
                 counts["answered by other pages"] += 1
                 continue
-            found = await ask(only, both, web)
             counts["nuggets"] += len(nuggets)
-            counts["found by one server"] += (await ask(only, everything, web)).found
-            counts["found"] += found.found
             counts["found without"] += without.found
             counts["gap without"] += len(nuggets) * bool(without.result.gaps)
-            counts["told without"] += len(nuggets) * is_told(without, kind, movable(question, kind))
+            tried = tried_in_vain(without, web)
+            for nugget in nuggets:
+                is_named, was_tried = is_told(without, kind, pages_of(nugget)), bool(pages_of(nugget) & tried)
+                counts["told without"] += is_named
+                counts["tried without"] += was_tried
+                counts["tried and told without"] += was_tried and is_named
+            if only_without:
+                continue
+            found = await ask(only, both, web)
+            counts["found by one server"] += (await ask(only, everything, web)).found
+            counts["found"] += found.found
             counts["rihlas"] += len(found.result.lineage or [])
             if found.found < len(nuggets):
                 who = [f"{each.researcher}: {each.question} ({each.origin})" for each in found.result.lineage or []]
@@ -166,5 +187,6 @@ if __name__ == "__main__":
     parser.add_argument("--most", type=int, default=0)
     parser.add_argument("--least-utility", type=float)
     parser.add_argument("--reworded", type=float)
+    parser.add_argument("--without", action="store_true", help="Ask without the second server only.")
     given = parser.parse_args()
-    anyio.run(main, given.kind, given.split, given.most, given.least_utility, given.reworded)
+    anyio.run(main, given.kind, given.split, given.most, given.least_utility, given.reworded, given.without)

@@ -211,4 +211,5 @@ def _limit_memory(megabytes: int | None) -> None:
 
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     most = sys.maxsize if hard == resource.RLIM_INFINITY else hard
-    resource.setrlimit(resource.RLIMIT_AS, (min(megabytes * 1_000_000, most), hard))
+    with suppress(ValueError, OSError):  # macOS takes no such limit
+        resource.setrlimit(resource.RLIMIT_AS, (min(megabytes * 1_000_000, most), hard))

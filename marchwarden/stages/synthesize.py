@@ -316,7 +316,7 @@ def _why_nothing_was_read(ledger: Ledger) -> str | None:
         lost = dict.fromkeys(f"{each.researcher}: {each.gap.detail.rstrip('.')}." for each in ledger.reported)
         return f"Nothing could be looked up. {' '.join(list(lost)[:MOST_LOST])}"
     if searches and not ledger.leads:
-        return f"Nothing could be looked up: {searches[-1].detail.rstrip('.')}."
+        return f"Nothing could be looked up: {searches[-1].named.rstrip('.')}."
     pages = [failure for failure in ledger.failures if failure.service == "fetch"]
     if pages and not ledger.unread():
         found = "The page that was found" if len(pages) == 1 else f"None of the {len(pages)} pages that were found"

@@ -145,5 +145,7 @@ def trace_list_view(summaries: Sequence[TraceSummary], width: int) -> View:
 
 
 def _outcome(summary: TraceSummary) -> Text:
-    style = "yellow" if summary.status == "nothing_found" else _ENDINGS[summary.outcome][1]
+    style = _ENDINGS[summary.outcome][1]
+    if summary.outcome == "finished" and summary.status != "answered":
+        style = "yellow" if summary.status == "nothing_found" else "red"
     return Text(summary.ending, style=style)
