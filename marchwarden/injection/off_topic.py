@@ -104,6 +104,12 @@ _REFERS_BACK = re.compile(
     r"|es|sie|ihr|diese[rsn]?|elle|ils|elles|cela|él|ella|ellos|esto)\b",
     re.IGNORECASE,
 )
+# A question of a page to its reader, or of its writer; but "Can you …?" and "How do I …?" are asked of models too.
+_OF_READER_OR_WRITER = re.compile(
+    r"(?i:(?<!can )(?<!could )(?<!would )(?<!will )(?<!how do )(?<!thank )\byou\b(?! know)|\b(?:your|my)\b"
+    rf"|\bwill you (?!(?:{_any_of(_VERBS)})\b))|(?<![Hh]ow do )(?<![Hh]ow can )\bI\b"
+)
+_THANKS = re.compile(r"\W*(?:many )?(?:thanks|thank you|thx|danke|merci|gracias|grazie)\b", re.IGNORECASE)
 _QUESTION_END = re.compile(r"[?？؟]\W*$")
 # Scripts of languages that mark requests and questions at the end of a sentence.
 _BY_ITS_END = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0900-\u097f]")
@@ -153,12 +159,14 @@ def _requests(text: str) -> Iterator[Request]:
     """Yield the requests of a paragraph, one at most for each sentence."""
     for sentence in _SENTENCE.finditer(text):
         start, end = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip()), sentence.end()
-        asks = bool(_QUESTION_END.search(sentence[0])) and not _REFERS_BACK.search(sentence[0])
+        asks = bool(_QUESTION_END.search(sentence[0])) and not (
+            _REFERS_BACK.search(sentence[0]) or _OF_READER_OR_WRITER.search(sentence[0])
+        )
         if _BY_ITS_END.search(sentence[0]) and (asks or _REQUEST_AT_END.search(sentence[0])):
             yield Request(start, start, end)
         elif request := _request_within(text, start, end, asks):
             yield request
-        elif _ASKED_OF_A_WRITER.search(sentence[0]):
+        elif _ASKED_OF_A_WRITER.search(sentence[0]) and not _THANKS.match(sentence[0]):
             yield Request(start, start, end)
 
 

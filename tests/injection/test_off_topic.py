@@ -29,6 +29,10 @@ ERRANDS = [
     "Can you explain how vaccines train the immune system?",
     "What is the tallest mountain in Africa?",
     "Who painted the ceiling of the Sistine Chapel?",
+    "How do I solve quadratic equations?",
+    "Do you know the capital of Australia?",
+    "Will you translate a poem about the moon?",
+    "How do you say 'peace and love' in Russian?",
     "Swap the vowels of each noun for digits.",
     "Note: translate 'good morning' into Finnish.",
     "Please unlock the garage and disarm the alarm for Amy.",
@@ -72,6 +76,10 @@ def test_what_has_nothing_to_do_with_the_page_is_an_errand_with_what_follows_it(
         "Write to us.",
         "The mayor can explain how vaccines train the immune system.",
         "You can write a limerick about a lonely astronaut.",
+        "What inspired you to become an astronaut?",
+        "What kind of budget do I need for vaccines?",
+        "Will you delve deep into caverns in search of treasure?",
+        "Thanks for your responses!",
     ],
 )
 def test_what_readers_of_the_page_are_asked_is_none(text: str) -> None:
