@@ -11,6 +11,7 @@ from pathlib import Path
 
 from marchwarden.errors import ConfigurationError, StorageError
 from marchwarden.observations import ContentHash
+from marchwarden.text.embedding import MODEL
 
 # Raise it when the same files are read, or indexed, in another way: corpora made before are then made anew.
 VERSION = 4
@@ -30,6 +31,15 @@ CREATE TABLE IF NOT EXISTS kept (hash TEXT PRIMARY KEY, page BLOB NOT NULL);
 """
 
 _FINISHED = "DELETE FROM facts WHERE name = 'unfinished'"
+
+
+@dataclass(frozen=True)
+class IndexKind:
+    """Kind of index that a corpus has, for as long as it lasts."""
+
+    engine: str
+    """Name of the engine (corpus_index.py)."""
+    has_vectors: bool
 
 
 @dataclass(frozen=True)
@@ -135,6 +145,19 @@ class Catalogue:
         for table in ("files", "lines", "languages", "kept"):
             self._db.execute(f"DELETE FROM {table}")
         self._db.execute("INSERT OR REPLACE INTO facts VALUES ('version', ?)", (str(VERSION),))
+
+    @property
+    def kind(self) -> IndexKind | None:
+        """Kind of index; None before the first run has chosen one."""
+        facts = dict(self._db.execute("SELECT name, value FROM facts"))
+        # Corpora that were made before there was a choice don't tell their engine.
+        engine = facts.get("engine", "tantivy" if "version" in facts else None)
+        return IndexKind(engine, facts.get("vectors") == MODEL) if engine else None
+
+    @kind.setter
+    def kind(self, kind: IndexKind) -> None:
+        facts = [("engine", kind.engine), ("vectors", MODEL if kind.has_vectors else "")]
+        self._db.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts)
 
     @property
     def is_unfinished(self) -> bool:

@@ -33,6 +33,9 @@ PATIENT_S = 120
 # Times that a request is made again after a 5xx or a lost connection. A guess.
 _RETRIES = 2
 
+# Bytes of an object that is sent in one request, at most. A guess.
+_IN_ONE_PIECE_BYTES = 16_000_000
+
 # Folder of the callers of a server, in its folder of traces and in its store.
 CALLERS = "callers"
 
@@ -106,6 +109,27 @@ class ObjectStore:
             obstore.put(store, self._prefix + name, body, mode="create", use_multipart=False)
         except AlreadyExistsError:
             return False
+        except Exception as error:
+            raise self._failure(error) from None
+        return True
+
+    def create_from(self, name: str, file: Path) -> bool:
+        """Create an object from a file, in pieces where it is large. False where it is there already.
+
+        A large one whose name is not taken yet replaces what another process creates meanwhile: give one name to one
+        content only.
+        """
+        import obstore
+
+        if file.stat().st_size <= _IN_ONE_PIECE_BYTES:
+            return self.create(name, file.read_bytes())
+        store = self._store
+        try:
+            try:
+                obstore.head(store, self._prefix + name)
+                return False
+            except FileNotFoundError:
+                obstore.put(store, self._prefix + name, file, use_multipart=True)
         except Exception as error:
             raise self._failure(error) from None
         return True
