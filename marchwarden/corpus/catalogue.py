@@ -30,6 +30,8 @@ CREATE TABLE IF NOT EXISTS lines (
 CREATE TABLE IF NOT EXISTS kept (hash TEXT PRIMARY KEY, page BLOB NOT NULL);
 """
 
+DEFAULT_ENGINE = "tantivy"
+
 _FINISHED = "DELETE FROM facts WHERE name = 'unfinished'"
 
 
@@ -79,6 +81,10 @@ class Summary:
     documents: int
     unreadable: int
     """Number of files that could not be read."""
+    engine: str
+    """Name of the engine that keeps the index."""
+    vectors: bool
+    """True where documents are searched by meaning too."""
 
 
 def state_of(stat: os.stat_result) -> str:
@@ -151,7 +157,7 @@ class Catalogue:
         """Kind of index; None before the first run has chosen one."""
         facts = dict(self._db.execute("SELECT name, value FROM facts"))
         # Corpora that were made before there was a choice don't tell their engine.
-        engine = facts.get("engine", "tantivy" if "version" in facts else None)
+        engine = facts.get("engine", DEFAULT_ENGINE if "version" in facts else None)
         return IndexKind(engine, facts.get("vectors") == MODEL) if engine else None
 
     @kind.setter
@@ -190,7 +196,8 @@ class Catalogue:
         files, documents, unreadable = self._db.execute(
             "SELECT COUNT(*), COALESCE(SUM(documents), 0), COALESCE(SUM(documents = 0), 0) FROM files"
         ).fetchone()
-        return Summary(self.roots, files - unreadable, documents, unreadable)
+        kind = self.kind or IndexKind(DEFAULT_ENGINE, has_vectors=False)
+        return Summary(self.roots, files - unreadable, documents, unreadable, kind.engine, kind.has_vectors)
 
     # Of one file
 

@@ -11,8 +11,8 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from marchwarden.corpus.catalogue import Catalogue, Summary
-from marchwarden.corpus.engines.corpus_index import DEFAULT_ENGINE, open_index, require_engine
+from marchwarden.corpus.catalogue import DEFAULT_ENGINE, Catalogue, Summary
+from marchwarden.corpus.engines.corpus_index import open_index, require_engine
 from marchwarden.corpus.hybrid_search import HybridSearch
 from marchwarden.corpus.snapshots import fetch_newest, tables_url
 from marchwarden.errors import ConfigurationError, StorageError

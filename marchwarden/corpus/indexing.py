@@ -19,10 +19,10 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from marchwarden.corpus.catalogue import Catalogue, FileRecord, IndexKind, state_of
+from marchwarden.corpus.catalogue import DEFAULT_ENGINE, Catalogue, FileRecord, IndexKind, state_of
 from marchwarden.corpus.corpora import Corpus
 from marchwarden.corpus.documents import JSON_LINES, LONGEST_LINE_BYTES, Prepared, day_of, kind_of
-from marchwarden.corpus.engines.corpus_index import DEFAULT_ENGINE, IndexWriter, open_writer, require_engine
+from marchwarden.corpus.engines.corpus_index import IndexWriter, open_writer, require_engine
 from marchwarden.corpus.readers import Task, prepared
 from marchwarden.corpus.snapshots import is_fetched
 from marchwarden.corpus.walk import Walk, open_ordinary, walk

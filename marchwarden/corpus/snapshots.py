@@ -105,8 +105,8 @@ def publish_snapshot(folder: Path, store_url: str) -> Published:
 
 
 def tables_url(store_url: str, name: str) -> str:
-    """Return the address of the tables of a corpus that is published in a store."""
-    return f"{store_url.rstrip('/')}/tables/{name}"
+    """Return the address of the tables of a corpus that is published in a store. Raises ConfigurationError."""
+    return open_store(store_url).url_of(f"tables/{name}")
 
 
 def published_names(store_url: str) -> list[str]:

@@ -60,7 +60,7 @@ _REASONS = (
     (r"\b501 Not Implemented|NotImplemented|NotSupported", "it has no conditional put, which is needed"),
     (r"kind: Timeout|timed out", "it did not answer in time"),
     (r"dns error|failed to lookup", "its address has no host"),
-    (r"kind: Connect", "it can't be reached"),
+    (r"kind: Connect|error sending request", "it can't be reached"),
     (r"\b429 \w|SlowDown", "it limits the rate of requests"),
     (r"status code: (5\d\d)", "it failed with HTTP {0}"),
     (r"kind: (?:Decode|Interrupted|Request)|IncompleteBody|unexpected EOF|body error", "the connection was lost"),
@@ -143,7 +143,7 @@ class ObjectStore:
             found = obstore.get(store, self._prefix + name)
             body = bytes(found.bytes())
         except FileNotFoundError as error:
-            if reason := _reason(error):
+            if reason := reason_of(error):
                 raise self._failure(error, reason) from None
             return None
         except Exception as error:
@@ -166,6 +166,10 @@ class ObjectStore:
         except Exception as error:
             raise self._failure(error) from None
 
+    def url_of(self, name: str) -> str:
+        """Return the address of an object as other libraries take it: a path where the store is a folder."""
+        return f"{self._address}/{self._prefix}{name}"
+
     def check(self) -> None:
         """Look whether the store can be read."""
         next(self.list("traces"), None)
@@ -179,7 +183,7 @@ class ObjectStore:
                 # A folder that is not there may be a disk that is not mounted: nothing is written beside it.
                 return LocalStore(Path(self._address), mkdir=False)
             except Exception as error:
-                reason = _reason(error) or "there is no such folder"
+                reason = reason_of(error) or "there is no such folder"
                 raise StorageError(f"{VARIABLE} ({self.shown}): {reason}", hint="Mount it or make it.") from None
         try:
             return from_url(
@@ -192,13 +196,13 @@ class ObjectStore:
                 retry_config={"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=self._request_s)},
             )
         except Exception as error:
-            reason = _reason(error) or "it can't be opened"
+            reason = reason_of(error) or "it can't be opened"
             raise ConfigurationError(
                 f"{VARIABLE} ({self.shown}): {reason}", hint=_CREDENTIALS[self._scheme]
             ) from None
 
     def _failure(self, error: Exception, reason: str | None = None) -> StorageError:
-        reason = reason or _reason(error) or f"it failed ({type(error).__name__})"
+        reason = reason or reason_of(error) or f"it failed ({type(error).__name__})"
         hint = _CREDENTIALS[self._scheme] if "credentials" in reason else None
         return StorageError(f"{VARIABLE} ({self.shown}): {reason}", hint=hint)
 
@@ -242,7 +246,10 @@ def _parts(url: str) -> tuple[str, str, str]:
     return parts.scheme, root if parts.scheme == "file" else f"{parts.scheme}://{parts.netloc}{root}", prefix
 
 
-def _reason(error: Exception) -> str | None:
-    """Return the reason of an error of obstore, as a clause; None where it is not known."""
+def reason_of(error: Exception) -> str | None:
+    """Return the reason of an error of obstore, as a clause; None where it is not known.
+
+    Lance is built on the same library, and words its errors alike.
+    """
     text = f"{type(error).__name__}: {error}"
     return next((words.format(*found.groups()) for rule, words in _REASONS if (found := re.search(rule, text))), None)

@@ -12,6 +12,7 @@ from marchwarden.corpus.corpora import Corpus, again, open_corpus, open_search
 from marchwarden.corpus.corpus_fetcher import CorpusFetcher
 from marchwarden.corpus.engines.corpus_index import Found
 from marchwarden.corpus.hybrid_search import HybridSearch
+from marchwarden.corpus.snapshots import is_fetched
 from marchwarden.errors import MarchwardenError
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.sources.opening import Opening
@@ -54,9 +55,15 @@ class CorpusSearch:
         if source_filter.allows(""):
             try:
                 hits, meant = await anyio.to_thread.run_sync(self._find, query, max_results, abandon_on_cancel=True)
-            except (OSError, ValueError, MarchwardenError) as error:
-                detail = f"the corpus can't be searched ({error}). Run `{again(self._corpus.name)}` to repair it"
-                failure = Failure(FailureKind.SERVICE_DOWN, detail)
+            except MarchwardenError as error:
+                advice = f". {error.hint}" if error.hint else ""
+                failure = Failure(FailureKind.SERVICE_DOWN, f"the corpus can't be searched: {error}{advice}")
+            except (OSError, ValueError) as error:
+                name = self._corpus.name
+                advice = f"Run `{again(name)}` to repair it"
+                if is_fetched(self._corpus.folder):
+                    advice = f"Run `marchwarden index --remove {name}`; then it is fetched again"
+                failure = Failure(FailureKind.SERVICE_DOWN, f"the corpus can't be searched ({error}). {advice}")
         return SearchOutcome(query, self.name, hits, failure, time.monotonic() - began, meant)
 
     async def aclose(self) -> None:

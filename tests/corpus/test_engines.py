@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -163,7 +164,8 @@ def test_a_commit_that_fails_half_way_is_rolled_back(folder: Path, monkeypatch: 
     assert (found(corpus, "October"), found(corpus, "leeks")) == ([], ["garlic.md"])
 
 
-def test_a_published_corpus_is_searched_and_its_tables_stay_in_the_store(
+@pytest.mark.anyio
+async def test_a_published_corpus_is_searched_and_its_tables_stay_in_the_store(
     engine: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bucket").mkdir()
@@ -174,6 +176,11 @@ def test_a_published_corpus_is_searched_and_its_tables_stay_in_the_store(
     assert found(there, "planting garlic") == ["garlic.md"]
     assert (tmp_path / "bucket/tables").is_dir() == (engine == "lance")
     assert not list(there.index.glob("*.lance"))
+    if engine == "lance":
+        shutil.rmtree(tmp_path / "bucket/tables")
+        outcome = await CorpusSearch(there).search("garlic", max_results=3, source_filter=SourceFilter(None))
+        assert outcome.failure is not None
+        assert outcome.failure.detail.startswith("the corpus can't be searched: MARCHWARDEN_STORE: ")
 
 
 @pytest.mark.slow
@@ -192,7 +199,10 @@ def test_a_corpus_is_searched_in_an_s3_store(folder: Path, tmp_path: Path, monke
         url = f"s3://{BUCKET}/team"
         publish_snapshot(corpus_in("lance", folder, "notes").folder, url)
         monkeypatch.setenv("HOME", str(tmp_path / "elsewhere"))
-        assert found(open_corpus("notes", url), "planting garlic") == ["garlic.md"]
+        there = open_corpus("notes", url)
+        assert found(there, "planting garlic") == ["garlic.md"]
+    with pytest.raises(StorageError, match="it can't be reached"):
+        found(there, "pond")
 
 
 def test_an_engine_that_is_not_installed_says_how_to_get_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,6 @@ from typing import Protocol, cast
 from marchwarden.corpus.documents import Part
 from marchwarden.errors import ConfigurationError, require_package
 
-DEFAULT_ENGINE = "tantivy"
 # Weights of a word in a document's text and in its name. A guess.
 BOOSTS = {"text": 1.0, "name": 0.6}
 
@@ -61,7 +60,7 @@ class IndexWriter(Protocol):
 class CorpusIndex(Protocol):
     """An open index; it can be searched from several threads, and while it is written.
 
-    Methods raise ValueError or OSError where it is damaged.
+    Methods raise ValueError or OSError where it is damaged, StorageError where the object store can't be read.
     """
 
     def find_words(self, uses: Mapping[str, int], most: int) -> list[Found]:
@@ -113,7 +112,8 @@ def open_writer(engine: str, folder: Path, *, has_vectors: bool) -> IndexWriter:
 def open_index(engine: str, folder: Path, tables: str | None = None) -> CorpusIndex:
     """Open the index in a folder to search it. Raises ValueError or OSError where there is none, or a damaged one.
 
-    `tables` is the address of the folder in the object store that has what was not fetched; None where all is here.
+    `tables` is the address of the folder in the object store that has what was not fetched (a path where the store is
+    a folder); None where all is here.
     """
     return _module(engine).open_index(folder, tables)
 

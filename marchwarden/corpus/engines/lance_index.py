@@ -26,8 +26,9 @@ from lance.query import BooleanQuery, FullTextQuery, MatchQuery, Occur
 
 from marchwarden.corpus.documents import Part
 from marchwarden.corpus.engines.corpus_index import BOOSTS, Found, key_of, read_hit
-from marchwarden.errors import DETAIL_CHARS
+from marchwarden.errors import DETAIL_CHARS, StorageError
 from marchwarden.files import write_whole
+from marchwarden.sharing.object_store import VARIABLE, reason_of
 
 _RECORD = "lance.json"
 _WORDS = "words"
@@ -60,6 +61,14 @@ _REMOVED_AT_ONCE = 1_000
 _KEPT_FOR = timedelta(hours=1)
 # Bytes of the caches of a process, for indexes and for metadata: Lance's own limits are 6 GB and 1 GB. A guess.
 _INDEX_CACHE_BYTES, _METADATA_CACHE_BYTES = 500_000_000, 100_000_000
+# Limits of requests to an object store: seconds, and times that one is made again. Lance's own are 180 s and 10
+# times. Guesses.
+_PATIENCE = {
+    "connect_timeout": "3s",
+    "timeout": "10s",
+    "client_max_retries": "2",
+    "client_retry_timeout": "10",
+}
 # A place in Lance's own source, at the end of its messages.
 _PLACE_IN_SOURCE = re.compile(r",? ?/\S+\.rs:\d.*", re.DOTALL)
 
@@ -153,13 +162,18 @@ class LanceWriter:
 
 class LanceIndex:
     def __init__(self, folder: Path, tables: str | None) -> None:
+        """Raises StorageError where the tables are in the object store, and it can't be read."""
         with _told():
-            self._tables = {}
-            for kind, name, version in _recorded(folder):
-                if not (folder / name).is_dir() and tables is None:
-                    raise ValueError(f"{name} is not there")
-                place = folder / name if (folder / name).is_dir() else f"{tables}/{name}".removeprefix("file:")
-                self._tables[kind] = _open(place, version)
+            recorded = _recorded(folder)
+            is_here = all((folder / name).is_dir() for _, name, _ in recorded)
+            if not is_here and tables is None:
+                raise ValueError("its tables are not there")
+        self._told = _told if is_here else _told_of_store
+        with self._told():
+            self._tables = {
+                kind: _open(folder / name if is_here else f"{tables}/{name}", version)
+                for kind, name, version in recorded
+            }
 
     def find_words(self, uses: Mapping[str, int], most: int) -> list[Found]:
         text = " ".join(term for term, times in uses.items() for _ in range(times))
@@ -178,7 +192,7 @@ class LanceIndex:
             "nprobes": _LISTS_READ,
             "refine_factor": _REFINED,
         }
-        with _told():
+        with self._told():
             found = self._tables["chunks"].scanner(columns=["hit", "_distance"], nearest=nearest).to_table()
             return [read_hit(1 - row["_distance"], row["hit"]) for row in found.to_pylist()]
 
@@ -190,7 +204,7 @@ class LanceIndex:
         return self._hits(MatchQuery(word, _WORDS, fuzziness=edits), most)
 
     def _hits(self, query: FullTextQuery, most: int) -> list[Found]:
-        with _told():
+        with self._told():
             found = self._tables["parts"].scanner(columns=["hit", "_score"], full_text_query=query, limit=most)
             return [read_hit(row["_score"], row["hit"]) for row in found.to_table().to_pylist()]
 
@@ -209,7 +223,7 @@ def _session() -> lance.Session:
 
 
 def _open(place: Path | str, version: int) -> lance.LanceDataset:
-    return lance.dataset(place, version=version, session=_session())
+    return lance.dataset(place, version=version, session=_session(), storage_options=_PATIENCE)
 
 
 def _recorded(folder: Path) -> list[tuple[str, str, int]]:
@@ -236,3 +250,14 @@ def _told() -> Iterator[None]:
     except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
         reason = _PLACE_IN_SOURCE.sub("", str(error).split("\n", 1)[0])
         raise ValueError(f"Lance: {reason[:DETAIL_CHARS]}") from error
+
+
+@contextmanager
+def _told_of_store() -> Iterator[None]:
+    """Tell what goes wrong with tables in the object store as StorageError."""
+    try:
+        with _told():
+            yield
+    except ValueError as error:
+        reason = reason_of(error) or "the index of the corpus there can't be read"
+        raise StorageError(f"{VARIABLE}: {reason}") from error
