@@ -93,7 +93,7 @@ class Embedder:
 
 
 def embed(text: str, role: Role) -> bytes:
-    """Return the vector of a text, of length 1, as numbers of 16 bits. One thread at a time; blocks for 30 ms."""
+    """Return the vector of a text, of length 1, as numbers of 16 bits. Blocks for 2 ms a word; in one thread."""
     import numpy as np
 
     # The model takes neither lone surrogates nor zero characters.

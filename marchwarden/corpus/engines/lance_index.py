@@ -9,20 +9,23 @@ The package is pylance, the library below lancedb: importing lancedb takes 1.5 s
 
 from __future__ import annotations
 
+import heapq
 import json
 import re
 import shutil
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import lance
 import numpy as np
 import pyarrow as pa
-from lance.query import BooleanQuery, FullTextQuery, MatchQuery, Occur
+from lance.query import MatchQuery
 
 from marchwarden.corpus.documents import Part
 from marchwarden.corpus.engines.corpus_index import BOOSTS, Found, key_of, read_hit
@@ -49,6 +52,8 @@ _WORDS_AS_THEY_ARE = {
     "ascii_folding": False,
     "with_position": False,
 }
+# Candidates by each field for each hit, and the fewest. Guesses.
+_CANDIDATES, _LEAST_CANDIDATES = 5, 200
 # Vectors from which they get an index; fewer are all compared. A guess.
 _INDEXED_VECTORS = 50_000
 # Lists of the index of vectors that are read for a query. A guess.
@@ -177,9 +182,19 @@ class LanceIndex:
 
     def find_words(self, uses: Mapping[str, int], most: int) -> list[Found]:
         text = " ".join(term for term, times in uses.items() for _ in range(times))
-        # Each field's best are found by their own index, and the scores of both are added.
-        clauses = [(Occur.SHOULD, MatchQuery(text, field, boost=boost)) for field, boost in BOOSTS.items()]
-        return self._hits(BooleanQuery(clauses), most)
+        # Each field's best are found, and their scores added: a query of both at once scores every document that has
+        # a word, which takes 75 ms in a million of them, and this takes 8.
+        scores: dict[int, float] = defaultdict(float)
+        for field, boost in BOOSTS.items():
+            query = MatchQuery(text, field, boost=boost)
+            for row in self._rows(query, max(_LEAST_CANDIDATES, _CANDIDATES * most), ["_score"]):
+                scores[row["_rowid"]] += row["_score"]
+        best = heapq.nlargest(most, scores, key=scores.__getitem__)
+        with self._told():
+            wanted = f"_rowid IN ({', '.join(map(str, best)) or 'NULL'})"
+            found = self._tables["parts"].scanner(columns=["hit"], filter=wanted, with_row_id=True).to_table()
+            hits = {row["_rowid"]: row["hit"] for row in found.to_pylist()}
+        return [read_hit(scores[each], hits[each]) for each in best]
 
     def find_near(self, vector: bytes, most: int) -> list[Found]:
         if "chunks" not in self._tables:
@@ -198,15 +213,19 @@ class LanceIndex:
 
     def has_any(self, terms: Collection[str]) -> bool:
         text = " ".join(terms)
-        return any(self._hits(MatchQuery(text, field), 1) for field in BOOSTS)
+        return any(self._rows(MatchQuery(text, field), 1, ["_score"]) for field in BOOSTS)
 
     def find_misspelt(self, word: str, edits: int, most: int) -> list[Found]:
-        return self._hits(MatchQuery(word, _WORDS, fuzziness=edits), most)
+        query = MatchQuery(word, _WORDS, fuzziness=edits)
+        return [read_hit(row["_score"], row["hit"]) for row in self._rows(query, most, ["hit", "_score"])]
 
-    def _hits(self, query: FullTextQuery, most: int) -> list[Found]:
+    def _rows(self, query: MatchQuery, most: int, columns: list[str]) -> list[dict[str, Any]]:
         with self._told():
-            found = self._tables["parts"].scanner(columns=["hit", "_score"], full_text_query=query, limit=most)
-            return [read_hit(row["_score"], row["hit"]) for row in found.to_table().to_pylist()]
+            found = self._tables["parts"].scanner(
+                columns=columns, full_text_query=query, limit=most, with_row_id=True
+            )
+            rows: list[dict[str, Any]] = found.to_table().to_pylist()
+        return rows
 
 
 def open_writer(folder: Path, *, has_vectors: bool) -> LanceWriter:

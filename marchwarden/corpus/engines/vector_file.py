@@ -32,6 +32,9 @@ class VectorWriter:
     def __init__(self, path: Path) -> None:
         with _told():
             self._db = sqlite3.connect(path, timeout=10)
+            # As the catalogue: readers and the writer do not block each other.
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.executescript(_SCHEMA)
 
     def clear(self) -> None:

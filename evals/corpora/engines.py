@@ -1,6 +1,6 @@
 """Time, size and memory of a corpus's index in each engine, up to a million documents and more.
 
-    python evals/benchmarks/corpus_engines.py ARTICLES [--documents 1000000] [--engines tantivy lance] [--vectors N]
+    python evals/corpora/engines.py ARTICLES [--documents 1000000] [--engines tantivy lance] [--vectors N]
 
 ARTICLES is a .jsonl.gz of objects with `title` and `extract`. Documents are made of them: a title, and three to seven
 sentences drawn from all of the articles, so that words are as frequent as in them while no two documents are alike.
@@ -9,8 +9,8 @@ They are made one by one, and stemmed beforehand by sentence: the time is the en
 process of its own, which is niced and kept to one core.
 
 Queries are words of a sentence, and get ten documents. Cold ones run in a new process, after the index has left the
-memory of the system: the first query of each. Vectors are those of the articles with noise, 20 for each: as many as
-are asked for, with as many documents.
+memory of the system: the first query of each. Vectors are those of 400 articles, with noise: as many as are asked
+for, with as many documents. What their index finds is compared with what comparing all of them finds.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def main() -> None:
             return
         root.mkdir(parents=True, exist_ok=True)
         if vectors and not vectors.is_file():
-            vectors_of(given.articles, documents // 20, vectors)
+            vectors_of(given.articles, 400, vectors)
         for engine in given.engines:
             own = [sys.executable, __file__, str(given.articles), "--engines", engine, "--folder", str(root)]
             own += ["--documents", str(given.documents), "--vectors", str(given.vectors)]

@@ -1,13 +1,14 @@
 """How well a corpus is searched by words, by vectors, and by both fused, in each engine, on judged queries.
 
-    python evals/benchmarks/corpus_quality.py ../shared/data --web WEB [--sets cacm hotpot pubmedqa real-web]
+    python evals/corpora/quality.py ../shared/data --web WEB [--sets cacm hotpot pubmedqa real-web]
 
-- cacm: 3,204 abstracts, the 52 queries that are judged.
+- cacm: 3,204 abstracts without their lists of citing numbers, which take longest to embed and say nothing; the 52
+  queries that are judged.
 - hotpot: 100 questions; relevant are the two articles that hold the evidence, among the 993 of these questions and
   as many of other articles as `--others` says.
-- pubmedqa: 1,000 abstracts; relevant is the one that a question was made from. Its questions are titles.
-- real-web: 398 pages, 130 questions that have an answer; relevant are the pages of the evidence. WEB is what
-  ../shared/data/real-web/build.py makes.
+- pubmedqa: abstracts, `--abstracts` of them; relevant is the one that a question was made from, a title.
+- real-web: the questions of its dev split that have an answer; relevant are the pages of the evidence, which are
+  searched among others, `--pages` in all. WEB is what ../shared/data/real-web/build.py makes.
 
 nDCG@10 and recall@10, means over queries with 95 % intervals (bootstrap over queries); the difference of fused and
 words is of the same queries. Each text is embedded once, whatever engine keeps its vector.
@@ -35,6 +36,7 @@ from marchwarden.evaluation.datasets import cacm
 from marchwarden.text.embedding import Embedder
 
 DEPTH = 10
+_NUMBERS = re.compile(r"^[\d\s]+$", re.MULTILINE)
 _MARKUP = re.compile(r"<[^>]+>")
 
 
@@ -53,14 +55,13 @@ def by_title(locator: str, title: str) -> str:
 
 def lines(folder: Path, documents: dict[str, str]) -> list[Path]:
     file = folder / "documents.jsonl"
-    # One title may differ from another in typography only, which indexing evens out: the name is a number.
     file.write_text("".join(json.dumps({"title": each, "text": text}) + "\n" for each, text in documents.items()))
     return [file]
 
 
 def cacm_set(shared: Path, folder: Path) -> Set:
     collection = cacm.load(shared / "ir-cacm")
-    texts = {name: _MARKUP.sub("", body.decode()) for name, body in collection.pages.items()}
+    texts = {name: _NUMBERS.sub("", _MARKUP.sub("", body.decode())) for name, body in collection.pages.items()}
     return Set(lines(folder, texts), [(each.query, each.relevant) for each in collection.queries], by_title)
 
 
@@ -79,26 +80,27 @@ def hotpot_set(shared: Path, folder: Path, others: int) -> Set:
     return Set(lines(folder, documents), queries, by_title)
 
 
-def pubmedqa_set(shared: Path, folder: Path) -> Set:
+def pubmedqa_set(shared: Path, folder: Path, abstracts: int) -> Set:
     with gzip.open(shared / "qa-pubmedqa/ori_pqal.json.gz", "rt", encoding="utf-8") as read:
-        rows = json.load(read)
+        rows = dict(list(json.load(read).items())[:abstracts])
     documents = {name: " ".join(row["CONTEXTS"]) for name, row in rows.items()}
     return Set(
         lines(folder, documents), [(row["QUESTION"], frozenset({name})) for name, row in rows.items()], by_title
     )
 
 
-def real_web_set(shared: Path, web: Path) -> Set:
+def real_web_set(shared: Path, web: Path, most: int) -> Set:
     pages = [json.loads(line) for line in (web / "manifest.jsonl").read_text().splitlines()]
     file_of = {page["url"]: Path(page["file"]).name for page in pages if page["file"]}
     queries = []
-    for split in ("train", "dev"):
-        for line in (shared / f"real-web/{split}.jsonl").read_text().splitlines():
-            row = json.loads(line)
-            gold = {each["url"] for nugget in row["nuggets"] for each in nugget["evidence"]}
-            if gold:
-                queries.append((row["question"], frozenset(file_of[url] for url in gold)))
-    return Set([web / "pages"], queries, lambda locator, title: Path(locator).name)
+    for line in (shared / "real-web/dev.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        gold = {each["url"] for nugget in row["nuggets"] for each in nugget["evidence"]}
+        if gold:
+            queries.append((row["question"], frozenset(file_of[url] for url in gold)))
+    searched = sorted({name for _, names in queries for name in names})
+    searched += sorted(set(file_of.values()) - set(searched))[: most - len(searched)]
+    return Set([web / "pages" / name for name in searched], queries, lambda locator, title: Path(locator).name)
 
 
 def ranked_names(found: Iterator[tuple[str, str]], name_of: Callable[[str, str], str]) -> list[str]:
@@ -152,20 +154,23 @@ def main() -> None:
     parser.add_argument("--web", type=Path)
     parser.add_argument("--sets", nargs="+", default=["cacm", "hotpot", "pubmedqa", "real-web"])
     parser.add_argument("--engines", nargs="+", choices=list(ENGINES), default=list(ENGINES))
-    parser.add_argument("--others", type=int, default=4_000)
+    parser.add_argument("--others", type=int, default=0)
+    parser.add_argument("--abstracts", type=int, default=200)
+    parser.add_argument("--pages", type=int, default=100)
     parser.add_argument("--cache", type=Path, help="where vectors are kept for another run")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         embedder = Embedder(given.cache or root / "cache.sqlite")
+        # The second engine finds the vectors that the first one needed.
         for each in given.sets:
             folder = root / each
             folder.mkdir()
             judged = {
                 "cacm": lambda: cacm_set(given.shared, folder),  # noqa: B023
                 "hotpot": lambda: hotpot_set(given.shared, folder, given.others),  # noqa: B023
-                "pubmedqa": lambda: pubmedqa_set(given.shared, folder),  # noqa: B023
-                "real-web": lambda: real_web_set(given.shared, given.web),
+                "pubmedqa": lambda: pubmedqa_set(given.shared, folder, given.abstracts),  # noqa: B023
+                "real-web": lambda: real_web_set(given.shared, given.web, given.pages),
             }[each]()
             for engine in given.engines:
                 measure(each, judged, engine, root, embedder)
