@@ -158,14 +158,22 @@ def search(made: Made, engine: str, folder: Path, queries: int) -> None:
         f"{before:,.0f} MB of the benchmark",
         flush=True,
     )
-    if made._vectors is not None:
-        took = []
-        for number in range(min(queries, 200)):
-            vector = made._vectors[number * 7 % len(made._vectors)].astype(np.float16).tobytes()
-            at = time.perf_counter()
-            assert index.find_near(vector, 2 * HITS)
-            took.append(time.perf_counter() - at)
-        print(f"{engine}: vectors, first {1000 * took[0]:.0f} ms, warm {percentiles(took[20:])}", flush=True)
+    if made._vectors is None:
+        return
+    exact = folder.parents[1] / "tantivy" / folder.name
+    other = open_index("tantivy", exact) if engine != "tantivy" and exact.is_dir() else None
+    took, same = [], []
+    for number in range(min(queries, 100)):
+        # Between two of the texts, so that near ones are no copies.
+        mean = made._vectors[number] + made._vectors[-1 - number]
+        vector = (mean / np.linalg.norm(mean)).astype(np.float16).tobytes()
+        at = time.perf_counter()
+        near = {each.locator for each in index.find_near(vector, HITS)}
+        took.append(time.perf_counter() - at)
+        if other:
+            same.append(len(near & {each.locator for each in other.find_near(vector, HITS)}) / HITS)
+    told = f"; of the nearest {HITS}, {np.mean(same):.2f} found" if same else ""
+    print(f"{engine}: vectors, first {1000 * took[0]:.0f} ms, warm {percentiles(took[20:])}{told}", flush=True)
 
 
 def forget(folder: Path) -> None:

@@ -2,8 +2,8 @@
 
     python evals/corpora/quality.py ../shared/data --web WEB [--sets cacm hotpot pubmedqa real-web]
 
-- cacm: 3,204 abstracts without their lists of citing numbers, which take longest to embed and say nothing; the 52
-  queries that are judged.
+- cacm: the 52 queries that are judged; their relevant abstracts among others, `--cacm` in all, without the lists of
+  citing numbers, which take longest to embed and say nothing.
 - hotpot: 100 questions; relevant are the two articles that hold the evidence, among the 993 of these questions and
   as many of other articles as `--others` says.
 - pubmedqa: abstracts, `--abstracts` of them; relevant is the one that a question was made from, a title.
@@ -59,9 +59,11 @@ def lines(folder: Path, documents: dict[str, str]) -> list[Path]:
     return [file]
 
 
-def cacm_set(shared: Path, folder: Path) -> Set:
+def cacm_set(shared: Path, folder: Path, most: int) -> Set:
     collection = cacm.load(shared / "ir-cacm")
-    texts = {name: _NUMBERS.sub("", _MARKUP.sub("", body.decode())) for name, body in collection.pages.items()}
+    names = sorted({name for each in collection.queries for name in each.relevant})
+    names += sorted(collection.pages.keys() - set(names))[: most - len(names)]
+    texts = {name: _NUMBERS.sub("", _MARKUP.sub("", collection.pages[name].decode())) for name in names}
     return Set(lines(folder, texts), [(each.query, each.relevant) for each in collection.queries], by_title)
 
 
@@ -155,6 +157,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["cacm", "hotpot", "pubmedqa", "real-web"])
     parser.add_argument("--engines", nargs="+", choices=list(ENGINES), default=list(ENGINES))
     parser.add_argument("--others", type=int, default=0)
+    parser.add_argument("--cacm", type=int, default=3_204)
     parser.add_argument("--abstracts", type=int, default=200)
     parser.add_argument("--pages", type=int, default=100)
     parser.add_argument("--cache", type=Path, help="where vectors are kept for another run")
@@ -167,7 +170,7 @@ def main() -> None:
             folder = root / each
             folder.mkdir()
             judged = {
-                "cacm": lambda: cacm_set(given.shared, folder),  # noqa: B023
+                "cacm": lambda: cacm_set(given.shared, folder, given.cacm),  # noqa: B023
                 "hotpot": lambda: hotpot_set(given.shared, folder, given.others),  # noqa: B023
                 "pubmedqa": lambda: pubmedqa_set(given.shared, folder, given.abstracts),  # noqa: B023
                 "real-web": lambda: real_web_set(given.shared, given.web, given.pages),
