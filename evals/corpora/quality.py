@@ -7,7 +7,7 @@
 - hotpot: 100 questions; relevant are the two articles that hold the evidence, among the 993 of these questions and
   as many of other articles as `--others` says.
 - pubmedqa: abstracts, `--abstracts` of them; relevant is the one that a question was made from, a title.
-- real-web: the questions of its dev split that have an answer; relevant are the pages of the evidence, which are
+- real-web: `--questions` of its dev split that have an answer; relevant are the pages of the evidence, which are
   searched among others, `--pages` in all. WEB is what ../shared/data/real-web/build.py makes.
 
 nDCG@10 and recall@10, means over queries with 95 % intervals (bootstrap over queries); the difference of fused and
@@ -28,7 +28,6 @@ from unittest.mock import patch
 
 import numpy as np
 
-from marchwarden.corpus.catalogue import Catalogue
 from marchwarden.corpus.corpora import Corpus, open_search
 from marchwarden.corpus.engines.corpus_index import ENGINES, CorpusIndex, open_index
 from marchwarden.corpus.indexing import Wanted, index_files
@@ -91,7 +90,7 @@ def pubmedqa_set(shared: Path, folder: Path, abstracts: int) -> Set:
     )
 
 
-def real_web_set(shared: Path, web: Path, most: int) -> Set:
+def real_web_set(shared: Path, web: Path, questions: int, most: int) -> Set:
     pages = [json.loads(line) for line in (web / "manifest.jsonl").read_text().splitlines()]
     file_of = {page["url"]: Path(page["file"]).name for page in pages if page["file"]}
     queries = []
@@ -100,6 +99,7 @@ def real_web_set(shared: Path, web: Path, most: int) -> Set:
         gold = {each["url"] for nugget in row["nuggets"] for each in nugget["evidence"]}
         if gold:
             queries.append((row["question"], frozenset(file_of[url] for url in gold)))
+    queries = queries[:questions]
     searched = sorted({name for _, names in queries for name in names})
     searched += sorted(set(file_of.values()) - set(searched))[: most - len(searched)]
     return Set([web / "pages" / name for name in searched], queries, lambda locator, title: Path(locator).name)
@@ -123,30 +123,34 @@ def interval(values: np.ndarray) -> str:
     return f"{values.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
-def measure(name: str, judged: Set, engine: str, root: Path, embedder: Embedder) -> None:
+def measure(name: str, judged: Set, engine: str, root: Path, embedder: Embedder | None) -> None:
+    """Print the figures of one set in one engine; by words alone where `embedder` is None."""
     corpus = Corpus(name, root / f"{name}-{engine}")
     with patch("marchwarden.corpus.chunks.embed", lambda text, role: _kept(embedder, text)):
-        report = index_files(corpus, judged.files, jobs=0, wanted=Wanted(engine, vectors=True))
+        wanted = Wanted(engine, vectors=embedder is not None)
+        report = index_files(corpus, judged.files, jobs=0, wanted=wanted)
     words, both = open_search(corpus), open_search(corpus, embedder)
     index = open_index(engine, corpus.index)
-    with Catalogue.reading(corpus.catalogue) as catalogue:
-        assert catalogue.kind is not None
-    rows: dict[str, list[tuple[float, float]]] = {"words": [], "vectors": [], "fused": []}
+    rows: dict[str, list[tuple[float, float]]] = {"words": []}
+    if embedder:
+        rows |= {"vectors": [], "fused": []}
     for query, relevant in judged.queries:
-        hits = {
-            "words": ((each.locator, each.title) for each in words.find(query, DEPTH)),
-            "vectors": near(index, embedder.query_vector(query)),
-            "fused": ((each.locator, each.title) for each in both.find(query, DEPTH)),
-        }
+        hits = {"words": ((each.locator, each.title) for each in words.find(query, DEPTH))}
+        if embedder:
+            hits["vectors"] = near(index, embedder.query_vector(query))
+            hits["fused"] = ((each.locator, each.title) for each in both.find(query, DEPTH))
         for how, found in hits.items():
             rows[how].append(scores(ranked_names(iter(found), judged.name_of), relevant))
     table = {how: np.array(each) for how, each in rows.items()}
+    if embedder:
+        table["fused - words"] = table["fused"] - table["words"]
     print(f"{name}, {engine}: {report.documents} documents, {len(judged.queries)} queries", flush=True)
-    for how, each in [*table.items(), ("fused - words", table["fused"] - table["words"])]:
+    for how, each in table.items():
         print(f"  {how:14} nDCG@10 {interval(each[:, 0])}  recall@10 {interval(each[:, 1])}", flush=True)
 
 
-def _kept(embedder: Embedder, text: str) -> bytes:
+def _kept(embedder: Embedder | None, text: str) -> bytes:
+    assert embedder is not None
     return bytes(embedder.vectors([text], "passage")[0].astype(np.float16).tobytes())
 
 
@@ -156,15 +160,17 @@ def main() -> None:
     parser.add_argument("--web", type=Path)
     parser.add_argument("--sets", nargs="+", default=["cacm", "hotpot", "pubmedqa", "real-web"])
     parser.add_argument("--engines", nargs="+", choices=list(ENGINES), default=list(ENGINES))
-    parser.add_argument("--others", type=int, default=0)
+    parser.add_argument("--others", type=int, default=10_000)
     parser.add_argument("--cacm", type=int, default=3_204)
-    parser.add_argument("--abstracts", type=int, default=200)
-    parser.add_argument("--pages", type=int, default=100)
+    parser.add_argument("--abstracts", type=int, default=1_000)
+    parser.add_argument("--questions", type=int, default=65)
+    parser.add_argument("--pages", type=int, default=398)
+    parser.add_argument("--words", action="store_true", help="by words alone: nothing is embedded")
     parser.add_argument("--cache", type=Path, help="where vectors are kept for another run")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        embedder = Embedder(given.cache or root / "cache.sqlite")
+        embedder = None if given.words else Embedder(given.cache or root / "cache.sqlite")
         # The second engine finds the vectors that the first one needed.
         for each in given.sets:
             folder = root / each
@@ -173,7 +179,7 @@ def main() -> None:
                 "cacm": lambda: cacm_set(given.shared, folder, given.cacm),  # noqa: B023
                 "hotpot": lambda: hotpot_set(given.shared, folder, given.others),  # noqa: B023
                 "pubmedqa": lambda: pubmedqa_set(given.shared, folder, given.abstracts),  # noqa: B023
-                "real-web": lambda: real_web_set(given.shared, given.web, given.pages),
+                "real-web": lambda: real_web_set(given.shared, given.web, given.questions, given.pages),
             }[each]()
             for engine in given.engines:
                 measure(each, judged, engine, root, embedder)
