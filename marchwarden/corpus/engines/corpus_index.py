@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -121,10 +120,6 @@ def open_index(engine: str, folder: Path, tables: str | None = None) -> CorpusIn
 def _module(engine: str) -> _Module:
     require_engine(engine)
     return cast(_Module, import_module(f"{__package__}.{ENGINES[engine].module}"))
-
-
-def is_engine_installed(name: str) -> bool:
-    return find_spec(ENGINES[name].package) is not None
 
 
 # For engines

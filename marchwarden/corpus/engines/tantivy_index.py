@@ -26,7 +26,7 @@ class TantivyWriter:
     def __init__(self, folder: Path, *, has_vectors: bool) -> None:
         """Raises ValueError where it is damaged, OSError where the folder can't be written."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.is_new = not (folder / "meta.json").is_file()
+        self.is_new = not (folder / "meta.json").is_file() or (has_vectors and not (folder / _VECTORS).is_file())
         builder = tantivy.SchemaBuilder()
         builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
         for field in BOOSTS:
