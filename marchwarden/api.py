@@ -124,17 +124,20 @@ def index(
     *paths: str | Path,
     name: str = DEFAULT_CORPUS,
     jobs: int = 0,
+    engine: str | None = None,
+    vectors: bool = False,
     on_progress: Tell | None = None,
 ) -> IndexReport:
     """Index files and folders into the corpus `name`, which `settings={"source": "corpus:NAME"}` then searches.
 
     Without paths it looks again at those that the corpus has. Files that have not changed are not read again. `jobs`
-    processes read, 0 for this one. `on_progress` is called with the number of files done, of files in all, and of
+    processes read, 0 for this one. `engine` (tantivy, or lance) keeps the index of a new corpus; with `vectors` it is
+    searched by meaning too. `on_progress` is called with the number of files done, of files in all, and of
     documents. Raises ConfigurationError for an unusable name, or a path that is not there; StorageError where the
     corpus can't be written.
     """
     from marchwarden.corpus.corpora import corpus_at, open_corpus
-    from marchwarden.corpus.indexing import index_files
+    from marchwarden.corpus.indexing import Wanted, index_files
 
     found = [Path(path).expanduser() for path in paths]
     if missing := [str(path) for path in found if not path.exists()]:
@@ -142,4 +145,5 @@ def index(
     corpus = corpus_at(name)
     if not found:
         open_corpus(name)
-    return index_files(corpus, found, jobs=jobs, tell=on_progress or (lambda files, of, documents: None))
+    tell: Tell = on_progress or (lambda files, of, documents: None)
+    return index_files(corpus, found, jobs=jobs, wanted=Wanted(engine, vectors), tell=tell)

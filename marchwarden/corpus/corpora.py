@@ -1,7 +1,7 @@
 """Corpora: the user's own files, indexed so that a researcher finds them. Each corpus has a folder of its own.
 
-`catalogue.py` records the files, `search_index.py` the words in them; `indexing.py` fills both, `corpus_fetcher.py`
-reads files again.
+`catalogue.py` records the files, an engine (`engines/`) the words in them; `indexing.py` fills both, and
+`corpus_fetcher.py` reads files again.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from marchwarden.corpus.catalogue import Catalogue, Summary
-from marchwarden.corpus.snapshots import fetch_newest
+from marchwarden.corpus.catalogue import DEFAULT_ENGINE, Catalogue, Summary
+from marchwarden.corpus.engines.corpus_index import open_index, require_engine
+from marchwarden.corpus.hybrid_search import HybridSearch
+from marchwarden.corpus.snapshots import fetch_newest, tables_url
 from marchwarden.errors import ConfigurationError, StorageError
 from marchwarden.settings import CORPUS_NAME, DEFAULT_CORPUS
 from marchwarden.sharing.object_store import server_url
+from marchwarden.text.embedding import Embedder
 
 CATALOGUE, INDEX = "catalogue.sqlite", "index"
 
@@ -54,7 +57,7 @@ def open_corpus(name: str, store: str | None = None) -> Corpus:
     """Return the corpus of this name, fetched from an object store where this machine lacks it.
 
     `store` is the address of that store; None for none. Raises ConfigurationError where there is no corpus that this
-    version can read, and StorageError where the store can't be used.
+    version can read or its engine is not installed, and StorageError where the store can't be used.
     """
     corpus = corpus_at(name)
     if store is not None:
@@ -71,6 +74,8 @@ def open_corpus(name: str, store: str | None = None) -> Corpus:
             raise ConfigurationError(
                 f"the corpus {name} was indexed by another version", hint=f"Index it anew: {again(name)}"
             )
+        if kind := catalogue.kind:
+            require_engine(kind.engine)
     return corpus
 
 
@@ -78,6 +83,19 @@ def again(name: str, folder: str = "") -> str:
     """Return the command that indexes a folder into a corpus; without a folder, those that the corpus knows."""
     named = "" if name == DEFAULT_CORPUS else f" --name {name}"
     return f"marchwarden index {folder}".rstrip() + named
+
+
+def open_search(corpus: Corpus, embedder: Embedder | None = None) -> HybridSearch:
+    """Open a corpus to search it: by meaning too where it has vectors and `embedder` is given.
+
+    Raises ConfigurationError where its engine is not installed or its catalogue can't be read, and ValueError or
+    OSError where the index is damaged.
+    """
+    with Catalogue.reading(corpus.catalogue) as catalogue:
+        kind, languages = catalogue.kind, catalogue.languages
+    engine = kind.engine if kind else DEFAULT_ENGINE
+    index = open_index(engine, corpus.index, tables_url(corpus.store, corpus.name) if corpus.store else None)
+    return HybridSearch(index, languages, embedder.query_vector if embedder and kind and kind.has_vectors else None)
 
 
 def all_corpora() -> list[Corpus]:

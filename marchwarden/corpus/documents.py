@@ -57,6 +57,16 @@ PART_CHARS = 6_000
 
 
 @dataclass(frozen=True)
+class Chunk:
+    """A stretch of a part that has a vector: as much as the embedding model reads at once."""
+
+    stored: bytes
+    """JSON of the fields that a hit is made of."""
+    vector: bytes
+    """Numbers of 16 bits."""
+
+
+@dataclass(frozen=True)
 class Part:
     """A unit of the index: a document, or a part of a long one."""
 
@@ -68,7 +78,9 @@ class Part:
     """Words as they are written, each once."""
     language: str
     stored: bytes
-    """JSON of the fields that a hit is made of (search_index.py reads them)."""
+    """JSON of the fields that a hit is made of (corpus_index.py reads them)."""
+    chunks: tuple[Chunk, ...] = ()
+    """Stretches with their vectors; none where the corpus has no vectors."""
 
 
 @dataclass(frozen=True)

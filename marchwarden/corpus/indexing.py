@@ -17,16 +17,19 @@ from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
-from marchwarden.corpus.catalogue import Catalogue, FileRecord, state_of
+from filelock import FileLock, Timeout
+
+from marchwarden.corpus.catalogue import DEFAULT_ENGINE, Catalogue, FileRecord, IndexKind, state_of
 from marchwarden.corpus.corpora import Corpus
 from marchwarden.corpus.documents import JSON_LINES, LONGEST_LINE_BYTES, Prepared, day_of, kind_of
+from marchwarden.corpus.engines.corpus_index import IndexWriter, open_writer, require_engine
 from marchwarden.corpus.readers import Task, prepared
-from marchwarden.corpus.search_index import CorpusWriter
 from marchwarden.corpus.snapshots import is_fetched
 from marchwarden.corpus.walk import Walk, open_ordinary, walk
-from marchwarden.errors import ConfigurationError, StorageError
+from marchwarden.errors import ConfigurationError, StorageError, require_package
 from marchwarden.files import make_private_folder
 from marchwarden.observations import ContentHash
+from marchwarden.text.embedding import MODEL
 
 # Seconds between commits: as much work as a killed run may lose. A guess.
 COMMIT_SECONDS = 10.0
@@ -72,47 +75,79 @@ class IndexReport:
     seconds: float = 0.0
 
 
-def index_files(corpus: Corpus, paths: list[Path], *, jobs: int, tell: Tell = lambda *_: None) -> IndexReport:
+@dataclass(frozen=True)
+class Wanted:
+    """Kind of index that is asked for."""
+
+    engine: str | None = None
+    """Name of the engine; None for the one that the corpus has, or else the default."""
+    vectors: bool = False
+    """True where it must have vectors; False for what the corpus has, or else none."""
+
+
+def index_files(
+    corpus: Corpus, paths: list[Path], *, jobs: int, wanted: Wanted | None = None, tell: Tell = lambda *_: None
+) -> IndexReport:
     """Index the files under `paths`, or, with none, under all roots that the corpus knows.
 
-    Raises ConfigurationError where it came from the object store; StorageError where it can't be written, also
-    because another process writes it. A KeyboardInterrupt passes through; what was read until then is kept.
+    Raises ConfigurationError where it came from the object store, or has another kind of index than is asked for;
+    StorageError where it can't be written, also because another process writes it. A KeyboardInterrupt passes
+    through; what was read until then is kept.
     """
     began = time.monotonic()
+    wanted = wanted or Wanted()
     if is_fetched(corpus.folder):
         raise ConfigurationError(
             f"the corpus {corpus.name} came from the object store",
             hint=f"Index it where its files are, or forget it here: marchwarden index --remove {corpus.name}",
         )
+    if wanted.engine:
+        require_engine(wanted.engine)
+    if wanted.vectors:
+        require_package(MODEL, "A corpus with vectors")
     try:
         make_private_folder(corpus.folder)  # what is in it may be private
-        with Catalogue.writing(corpus.catalogue) as catalogue:
-            writer = _writer(corpus, catalogue)
+        # The lock is let go of when its holder dies.
+        with FileLock(corpus.folder / "writing.lock", timeout=0), Catalogue.writing(corpus.catalogue) as catalogue:
+            kind = _kind(corpus.name, catalogue.kind, wanted)
+            writer = _writer(corpus, catalogue, kind)
             report = _Run(corpus, catalogue, writer, tell).index(paths, jobs)
+    except Timeout:
+        raise StorageError(
+            f"another `marchwarden index` is at work on the corpus {corpus.name}", hint="Wait until it has ended."
+        ) from None
     except OSError as error:
         raise StorageError(f"{corpus.folder} can't be written: {error.strerror or error}") from error
     report.seconds = time.monotonic() - began
     return report
 
 
-def _writer(corpus: Corpus, catalogue: Catalogue) -> CorpusWriter:
-    """Open an index that fits the catalogue: a lost or damaged one is begun anew, as is one of another version.
+def _kind(name: str, known: IndexKind | None, wanted: Wanted) -> IndexKind:
+    """Return the kind of index of a corpus. Raises ConfigurationError where it can't be as is asked for."""
+    kind = known or IndexKind(wanted.engine or DEFAULT_ENGINE, wanted.vectors)
+    require_engine(kind.engine)
+    if wanted.engine not in (None, kind.engine) or (wanted.vectors and not kind.has_vectors):
+        has = f"is kept by {kind.engine}, {'with' if kind.has_vectors else 'without'} vectors"
+        raise ConfigurationError(
+            f"the corpus {name} {has}: that is chosen when a corpus is made",
+            hint=f"Take another --name, or forget the corpus: marchwarden index --remove {name}",
+        )
+    if kind.has_vectors:
+        require_package(MODEL, "A corpus with vectors")
+    return kind
 
-    Raises StorageError where another process writes it.
-    """
-    fits = catalogue.is_current and (corpus.index / "meta.json").is_file()
+
+def _writer(corpus: Corpus, catalogue: Catalogue, kind: IndexKind) -> IndexWriter:
+    """Open an index that fits the catalogue: a lost or damaged one is begun anew, as is one of another version."""
     try:
-        writer = CorpusWriter(corpus.index)
-    except ValueError as error:
-        if "lock" in str(error).lower():
-            raise StorageError(
-                f"another `marchwarden index` is at work on the corpus {corpus.name}", hint="Wait until it has ended."
-            ) from error
+        writer = open_writer(kind.engine, corpus.index, has_vectors=kind.has_vectors)
+    except ValueError:
         shutil.rmtree(corpus.index)
-        fits, writer = False, CorpusWriter(corpus.index)
-    if not fits:
+        writer = open_writer(kind.engine, corpus.index, has_vectors=kind.has_vectors)
+    if writer.is_new or not catalogue.is_current:
         writer.clear()
         catalogue.begin_anew()
+    catalogue.kind = kind
     return writer
 
 
@@ -135,9 +170,10 @@ class _Lines:
 
 
 class _Run:
-    def __init__(self, corpus: Corpus, catalogue: Catalogue, writer: CorpusWriter, tell: Tell) -> None:
+    def __init__(self, corpus: Corpus, catalogue: Catalogue, writer: IndexWriter, tell: Tell) -> None:
         self._catalogue = catalogue
         self._writer = writer
+        self._has_vectors = catalogue.kind is not None and catalogue.kind.has_vectors
         self._tell = tell
         self._report = IndexReport(corpus.name)
         # Documents that were read.
@@ -180,16 +216,16 @@ class _Run:
                 self._take(task, result)
                 if number % 50 == 0 and time.monotonic() - self._committed > COMMIT_SECONDS:
                     self._commit()
+            self._tell(*self._count_files, self._read)
+            self._catalogue.is_unfinished = False
+            self._catalogue.drop_kept()
+            self._commit()
+            self._writer.close()
         except KeyboardInterrupt:
             self._commit()
             raise
-        except ValueError as error:  # tantivy raises it for all that goes wrong on the disk
+        except ValueError as error:  # engines raise it for all that goes wrong on the disk
             raise StorageError(f"the index can't be written: {error}", hint="Is the disk full?") from error
-        self._tell(*self._count_files, self._read)
-        self._catalogue.is_unfinished = False
-        self._catalogue.drop_kept()
-        self._commit()
-        self._writer.close()
         summary = self._catalogue.summary()
         report.roots, report.files, report.documents = summary.roots, summary.files, summary.documents
         return report
@@ -211,7 +247,8 @@ class _Run:
                 yield from self._tasks_of_lines(path, state, record, day_of(stat.st_mtime))
             else:
                 self._states[path] = state
-                yield Task(path, day_of(stat.st_mtime), known=record.hash if record else None)
+                known = record.hash if record else None
+                yield Task(path, day_of(stat.st_mtime), known=known, has_vectors=self._has_vectors)
         self._count_files = (len(found.files), len(found.files))
 
     def _tasks_of_lines(
@@ -231,7 +268,7 @@ class _Run:
                     )
                 else:
                     lines.given += 1
-                    yield Task(path, modified, body=body, first=first, start=start)
+                    yield Task(path, modified, None, body, first, start, self._has_vectors)
             lines.hash = ContentHash("sha256:" + seen.hexdigest())
         except OSError as error:
             lines.failure, lines.hash, lines.state = str(error.strerror or error), _UNREAD, ""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import date
 from multiprocessing.connection import wait
 
+from marchwarden.corpus.chunks import with_vectors
 from marchwarden.corpus.documents import MOST_BYTES, Prepared, prepare_file, prepare_lines
 from marchwarden.corpus.walk import read_bytes
 from marchwarden.observations import ContentHash, content_hash
@@ -40,6 +41,8 @@ class Task:
     """Number of the first line of `body`, from 1."""
     start: int = 0
     """Byte of the file at which `body` begins."""
+    has_vectors: bool = False
+    """True where each chunk of what is read gets a vector."""
 
 
 def prepared(tasks: Iterable[Task], jobs: int) -> Iterator[tuple[Task, Prepared]]:
@@ -47,7 +50,7 @@ def prepared(tasks: Iterable[Task], jobs: int) -> Iterator[tuple[Task, Prepared]
     unprotected."""
     if jobs < 1:
         for task in tasks:
-            yield task, _prepare(task)
+            yield task, _embedded(task, _prepare(task))
         return
     todo = iter(tasks)
     waiting: deque[tuple[Task, Future[Prepared]]] = deque()
@@ -139,16 +142,19 @@ def _begin() -> None:
 
 
 def _prepare_in_time(task: Task) -> Prepared:
-    """Prepare a task within SECONDS, or die."""
-    alarm = getattr(signal, "alarm", None)
-    if alarm is None:  # Windows has none
-        return _prepare(task)
+    """Prepare a task within SECONDS, or die; its vectors take the time that they take."""
+    alarm = getattr(signal, "alarm", lambda seconds: None)  # Windows has none
     # The signal is not caught, so that it ends the process in whatever library it is.
     alarm(SECONDS)
     try:
-        return _prepare(task)
+        read = _prepare(task)
     finally:
         alarm(0)
+    return _embedded(task, read)
+
+
+def _embedded(task: Task, read: Prepared) -> Prepared:
+    return with_vectors(read) if task.has_vectors else read
 
 
 def _prepare(task: Task) -> Prepared:

@@ -1,10 +1,11 @@
 """Snapshots of corpora in the object store, so that other machines answer from a corpus that one of them indexed.
 
     corpora/notes/20261129T101500Z-DIGEST.tar.zst    the catalogue and the index, as of a time
+    tables/notes/….lance/…                           tables of an engine that searches them in the store
     objects/ab/….zst                                 the files, as in the content store
 
-A machine that lacks a corpus fetches its newest snapshot, and each file when it is read first. Corpora that were
-indexed here are never replaced by one.
+A machine that lacks a corpus fetches its newest snapshot, and each file when it is read first; tables stay in the
+store. Corpora that were indexed here are never replaced by one.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ _MOST_BYTES = 4_000_000_000
 # Files that are sent side by side. A guess.
 _AT_ONCE = 8
 
+_TABLE_HINT = "latest_version_hint.json"
 _MEMBER = re.compile(r"catalogue\.sqlite|index/[A-Za-z0-9_.-]+")
 
 
@@ -80,8 +82,16 @@ def publish_snapshot(folder: Path, store_url: str) -> Published:
         body = _unchanged(record)
         return store.create(object_name(record.hash), zstandard.ZstdCompressor().compress(body))
 
+    # Tables are folders of files that never change, but for a hint that readers can do without; the snapshot says
+    # which version of them belongs to it.
+    tables = folder / "index"
+    parts = sorted(file for file in tables.glob("*/**/*") if file.is_file() and file.name != _TABLE_HINT)
+
+    def send_part(file: Path) -> bool:
+        return store.create_from(f"tables/{name}/{file.relative_to(tables).as_posix()}", file)
+
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        created = sum(threads.map(send, records))
+        created = sum(threads.map(send, records)) + sum(threads.map(send_part, parts))
     packed = _packed(folder)
     if len(packed) > _MOST_BYTES:
         raise StorageError(f"the index of {name} is too large to be published: {len(packed):,} bytes, packed")
@@ -92,6 +102,11 @@ def publish_snapshot(folder: Path, store_url: str) -> Published:
     at = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     snapshot = f"{_place(name)}/{at}-{digest}.tar.zst"
     return Published(snapshot, len(records), created + store.create(snapshot, packed))
+
+
+def tables_url(store_url: str, name: str) -> str:
+    """Return the address of the tables of a corpus that is published in a store. Raises ConfigurationError."""
+    return open_store(store_url).url_of(f"tables/{name}")
 
 
 def published_names(store_url: str) -> list[str]:
@@ -178,7 +193,7 @@ def _packed(folder: Path) -> bytes:
         ):
             own.backup(there)
         members = {"catalogue.sqlite": copy}
-        members |= {f"index/{file.name}": file for file in sorted((folder / "index").iterdir())}
+        members |= {f"index/{file.name}": file for file in sorted((folder / "index").iterdir()) if file.is_file()}
         body = io.BytesIO()
         with (
             zstandard.ZstdCompressor().stream_writer(body, closefd=False) as out,

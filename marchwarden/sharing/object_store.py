@@ -33,6 +33,9 @@ PATIENT_S = 120
 # Times that a request is made again after a 5xx or a lost connection. A guess.
 _RETRIES = 2
 
+# Bytes of an object that is sent in one request, at most. A guess.
+_IN_ONE_PIECE_BYTES = 16_000_000
+
 # Folder of the callers of a server, in its folder of traces and in its store.
 CALLERS = "callers"
 
@@ -57,7 +60,7 @@ _REASONS = (
     (r"\b501 Not Implemented|NotImplemented|NotSupported", "it has no conditional put, which is needed"),
     (r"kind: Timeout|timed out", "it did not answer in time"),
     (r"dns error|failed to lookup", "its address has no host"),
-    (r"kind: Connect", "it can't be reached"),
+    (r"kind: Connect|error sending request", "it can't be reached"),
     (r"\b429 \w|SlowDown", "it limits the rate of requests"),
     (r"status code: (5\d\d)", "it failed with HTTP {0}"),
     (r"kind: (?:Decode|Interrupted|Request)|IncompleteBody|unexpected EOF|body error", "the connection was lost"),
@@ -110,6 +113,27 @@ class ObjectStore:
             raise self._failure(error) from None
         return True
 
+    def create_from(self, name: str, file: Path) -> bool:
+        """Create an object from a file, in pieces where it is large. False where it is there already.
+
+        A large one whose name is not taken yet replaces what another process creates meanwhile: give one name to one
+        content only.
+        """
+        import obstore
+
+        if file.stat().st_size <= _IN_ONE_PIECE_BYTES:
+            return self.create(name, file.read_bytes())
+        store = self._store
+        try:
+            try:
+                obstore.head(store, self._prefix + name)
+                return False
+            except FileNotFoundError:
+                obstore.put(store, self._prefix + name, file, use_multipart=True)
+        except Exception as error:
+            raise self._failure(error) from None
+        return True
+
     def get(self, name: str) -> bytes | None:
         """Return an object whole; None where there is none."""
         import obstore
@@ -119,7 +143,7 @@ class ObjectStore:
             found = obstore.get(store, self._prefix + name)
             body = bytes(found.bytes())
         except FileNotFoundError as error:
-            if reason := _reason(error):
+            if reason := reason_of(error):
                 raise self._failure(error, reason) from None
             return None
         except Exception as error:
@@ -142,6 +166,10 @@ class ObjectStore:
         except Exception as error:
             raise self._failure(error) from None
 
+    def url_of(self, name: str) -> str:
+        """Return the address of an object as other libraries take it: a path where the store is a folder."""
+        return f"{self._address}/{self._prefix}{name}"
+
     def check(self) -> None:
         """Look whether the store can be read."""
         next(self.list("traces"), None)
@@ -155,7 +183,7 @@ class ObjectStore:
                 # A folder that is not there may be a disk that is not mounted: nothing is written beside it.
                 return LocalStore(Path(self._address), mkdir=False)
             except Exception as error:
-                reason = _reason(error) or "there is no such folder"
+                reason = reason_of(error) or "there is no such folder"
                 raise StorageError(f"{VARIABLE} ({self.shown}): {reason}", hint="Mount it or make it.") from None
         try:
             return from_url(
@@ -168,13 +196,13 @@ class ObjectStore:
                 retry_config={"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=self._request_s)},
             )
         except Exception as error:
-            reason = _reason(error) or "it can't be opened"
+            reason = reason_of(error) or "it can't be opened"
             raise ConfigurationError(
                 f"{VARIABLE} ({self.shown}): {reason}", hint=_CREDENTIALS[self._scheme]
             ) from None
 
     def _failure(self, error: Exception, reason: str | None = None) -> StorageError:
-        reason = reason or _reason(error) or f"it failed ({type(error).__name__})"
+        reason = reason or reason_of(error) or f"it failed ({type(error).__name__})"
         hint = _CREDENTIALS[self._scheme] if "credentials" in reason else None
         return StorageError(f"{VARIABLE} ({self.shown}): {reason}", hint=hint)
 
@@ -218,7 +246,10 @@ def _parts(url: str) -> tuple[str, str, str]:
     return parts.scheme, root if parts.scheme == "file" else f"{parts.scheme}://{parts.netloc}{root}", prefix
 
 
-def _reason(error: Exception) -> str | None:
-    """Return the reason of an error of obstore, as a clause; None where it is not known."""
+def reason_of(error: Exception) -> str | None:
+    """Return the reason of an error of obstore, as a clause; None where it is not known.
+
+    Lance is built on the same library, and words its errors alike.
+    """
     text = f"{type(error).__name__}: {error}"
     return next((words.format(*found.groups()) for rule, words in _REASONS if (found := re.search(rule, text))), None)

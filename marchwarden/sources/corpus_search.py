@@ -8,14 +8,16 @@ import time
 import anyio.to_thread
 
 from marchwarden.contract import SourceFilter
-from marchwarden.corpus.catalogue import Catalogue
-from marchwarden.corpus.corpora import Corpus, again, open_corpus
+from marchwarden.corpus.corpora import Corpus, again, open_corpus, open_search
 from marchwarden.corpus.corpus_fetcher import CorpusFetcher
-from marchwarden.corpus.search_index import CorpusIndex, Found
+from marchwarden.corpus.engines.corpus_index import Found
+from marchwarden.corpus.hybrid_search import HybridSearch
+from marchwarden.corpus.snapshots import is_fetched
 from marchwarden.errors import MarchwardenError
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
+from marchwarden.text.embedding import Embedder, open_embedder
 from marchwarden.text.ranking import term_weights, terms_of
 
 # Characters of a snippet: about two lines of a terminal.
@@ -27,15 +29,22 @@ def open_files(opening: Opening, name: str) -> Tools:
     ConfigurationError where there is no corpus of that name."""
     corpus = open_corpus(name, opening.settings.store)
     fetcher = CorpusFetcher(corpus, timeout=opening.settings.fetch_timeout)
-    return Tools(kind="file", search=CorpusSearch(corpus), fetcher=fetcher, address=fetcher.address)
+    return Tools(
+        kind="file",
+        search=CorpusSearch(corpus, open_embedder(opening.settings)),
+        fetcher=fetcher,
+        address=fetcher.address,
+    )
 
 
 class CorpusSearch:
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, embedder: Embedder | None = None) -> None:
+        """Make a search, by words alone where `embedder` is None or the corpus has no vectors."""
         self.name = f"corpus:{corpus.name}"
         self._corpus = corpus
+        self._embedder = embedder
         self._opening = threading.Lock()
-        self._index: CorpusIndex | None = None
+        self._index: HybridSearch | None = None
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """Return files that match `query`; none where the filter includes domains. A damaged index is a failure."""
@@ -46,9 +55,15 @@ class CorpusSearch:
         if source_filter.allows(""):
             try:
                 hits, meant = await anyio.to_thread.run_sync(self._find, query, max_results, abandon_on_cancel=True)
-            except (OSError, ValueError, MarchwardenError) as error:
-                detail = f"the corpus can't be searched ({error}). Run `{again(self._corpus.name)}` to repair it"
-                failure = Failure(FailureKind.SERVICE_DOWN, detail)
+            except MarchwardenError as error:
+                advice = f". {error.hint}" if error.hint else ""
+                failure = Failure(FailureKind.SERVICE_DOWN, f"the corpus can't be searched: {error}{advice}")
+            except (OSError, ValueError) as error:
+                name = self._corpus.name
+                advice = f"Run `{again(name)}` to repair it"
+                if is_fetched(self._corpus.folder):
+                    advice = f"Run `marchwarden index --remove {name}`; then it is fetched again"
+                failure = Failure(FailureKind.SERVICE_DOWN, f"the corpus can't be searched ({error}). {advice}")
         return SearchOutcome(query, self.name, hits, failure, time.monotonic() - began, meant)
 
     async def aclose(self) -> None:
@@ -63,11 +78,10 @@ class CorpusSearch:
         )
         return hits, meant
 
-    def _opened(self) -> CorpusIndex:
+    def _opened(self) -> HybridSearch:
         with self._opening:
             if self._index is None:
-                with Catalogue.reading(self._corpus.catalogue) as catalogue:
-                    self._index = CorpusIndex(self._corpus.index, catalogue.languages)
+                self._index = open_search(self._corpus, self._embedder)
             return self._index
 
 

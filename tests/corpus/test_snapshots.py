@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.corpus.corpora import corpus_at, open_corpus
+from marchwarden.corpus.corpora import corpus_at, open_corpus, open_search
 from marchwarden.corpus.corpus_fetcher import CorpusFetcher
-from marchwarden.corpus.search_index import CorpusIndex
 from marchwarden.corpus.snapshots import MARK, publish_snapshot
 from marchwarden.errors import ConfigurationError, StorageError
 from tests.corpora import corpus_of, index
@@ -43,8 +42,7 @@ def look_again(folder: Path) -> None:
 
 
 def found(query: str, url: str) -> list[str]:
-    corpus = open_corpus("garden", url)
-    return [each.locator for each in CorpusIndex(corpus.index, ["en"]).find(query, 5)]
+    return [each.locator for each in open_search(open_corpus("garden", url)).find(query, 5)]
 
 
 async def test_another_machine_searches_and_reads_a_published_corpus(

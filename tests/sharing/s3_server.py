@@ -92,7 +92,9 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in headers.items():
             if name.lower() not in ("content-length", "connection", "transfer-encoding", "date", "server"):
                 self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
+        # The answer to HEAD tells the length of a body that it leaves out.
+        told = headers.get("Content-Length", "0") if self.command == "HEAD" else str(len(body))
+        self.send_header("Content-Length", told)
         self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body[:sent])

@@ -70,10 +70,16 @@ def failures_view(failed: Mapping[str, str]) -> Iterator[RenderableType]:
 def corpora_view(found: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     """Show corpora as a table, and the folders that their files are in."""
     rows = [
-        (each["name"], f"{each['documents']:,}", f"{each['files']:,}", f"{each['bytes'] / 1e6:,.1f}")
+        (
+            each["name"],
+            f"{each['documents']:,}",
+            f"{each['files']:,}",
+            f"{each['bytes'] / 1e6:,.1f}",
+            f"{each['engine']}, vectors" if each["vectors"] else each["engine"],
+        )
         for each in found
     ]
-    yield Figures(("corpus", "documents", "files", "MB"), rows)
+    yield Figures(("corpus", "documents", "files", "MB", "engine"), rows)
     for each in found:
         for root in each["roots"]:
             yield Text(f"{each['name']}: {one_line(root)}", style="dim")

@@ -61,10 +61,8 @@ def score(path: Path, limit: int | None = None) -> DatasetReport:
 
 def score_files(path: Path, limit: int | None = None) -> DatasetReport:
     """Score the search of the user's own files: each page is a file of a corpus. `limit` is of queries."""
-    from marchwarden.corpus.catalogue import Catalogue
-    from marchwarden.corpus.corpora import Corpus
+    from marchwarden.corpus.corpora import Corpus, open_search
     from marchwarden.corpus.indexing import index_files
-    from marchwarden.corpus.search_index import CorpusIndex
 
     collection = load(path)
     with tempfile.TemporaryDirectory() as name:
@@ -74,8 +72,7 @@ def score_files(path: Path, limit: int | None = None) -> DatasetReport:
         for page, body in collection.pages.items():
             (files / f"{page}.html").write_bytes(body)
         index_files(corpus, [files], jobs=0)
-        with Catalogue.reading(corpus.catalogue) as catalogue:
-            index = CorpusIndex(corpus.index, catalogue.languages)
+        index = open_search(corpus)
 
         def search(query: str) -> list[str]:
             return [PurePosixPath(found.locator).stem for found in index.find(query, MOST)]
