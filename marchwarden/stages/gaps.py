@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 # Hits that are the first ones of the search. A guess.
 FIRST_HITS = 3
-# Least relevance of a closed page among them that is a gap although one source answered. On train questions 3 of 6
-# such gaps are labelled; without this and FIRST_HITS 5 of 15, which took precision from .77 to .64.
-RELEVANT_BESIDE_ONE = 0.25
 # Closed pages and pairs of sources that one gap names at most. Guesses.
 MOST_CLOSED = 3
 MOST_PAIRS = 3
@@ -229,24 +226,14 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
 
     A page whose address is in `told`, the details of the other gaps, is left out.
     """
-    least, ledger = given.parameters.gaps, given.ledger
-    first = {lead.url for lead in ledger.by_rank()[:FIRST_HITS]}
-    # The answer to these rests on one source.
-    thin = {
-        each.number for each in ledger.aspects if len(ledger.organisations(ledger.evidence_for(each.number))) == 1
-    }
-
-    def least_of(failure: Attempt) -> float:
-        if failure.target not in first:
-            return least.relevant_closed
-        return min(RELEVANT_BESIDE_ONE, least.relevant_lead) if failure.aspect in thin else least.relevant_lead
-
+    least = given.parameters.gaps
+    first = {lead.url for lead in given.ledger.by_rank()[:FIRST_HITS]}
     closed = [
         failure
-        for failure in ledger.failures
+        for failure in given.ledger.failures
         if failure.service == "fetch"
         and failure.kind.closed
-        and failure.relevance >= least_of(failure)
+        and failure.relevance >= (least.relevant_lead if failure.target in first else least.relevant_closed)
         and failure.target not in told
     ]
     best = sorted(closed, key=lambda failure: -failure.relevance)[:MOST_CLOSED]

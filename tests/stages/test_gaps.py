@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from marchwarden.contract import GapCategory, SourceAuthority
+from marchwarden.contract import GapCategory
 from marchwarden.errors import Limit
 from marchwarden.evidence.relevance import promise
-from marchwarden.ledger import Excerpt, Lead, Ledger
-from marchwarden.observations import Failure, FailureKind, Page, SearchHit, SearchOutcome
-from marchwarden.reading.page import read_page
+from marchwarden.ledger import Ledger
+from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.stages.gaps import STEPS, GapsGiven, find_decided_gaps, model_free
 from marchwarden.stages.registry import STAGES
 
@@ -95,26 +94,3 @@ def test_steps_that_had_too_few_tokens_for_the_model_are_told() -> None:
         "Too few tokens were left for the model to plan the search and to pick quotes from every page, so rules did that."
     )
     assert {name for name, stage in STAGES.items() if stage.essential} == set(STEPS)
-
-
-SAID = (
-    "Gardens in Utah grow beans for market, which they sell in Provo from late July until the first frost of the year.",
-    "Most growers near Logan plant tomatoes and squash; the county counted ninety stalls that sold them last summer.",
-)
-
-
-@pytest.mark.parametrize(("sources", "told"), [(1, True), (2, False)])
-def test_an_answer_that_rests_on_one_source_names_closed_pages_that_promise_less(sources: int, told: bool) -> None:
-    ledger = a_ledger_with_closed_pages("Which crops do gardens in Utah grow for market?", "Market crops", "Bread")
-    for number, said in enumerate(SAID[:sources]):
-        url = f"https://open{number}.example/"
-        page = read_page(said.encode(), url=url, content_type="text/plain")
-        assert isinstance(page, Page)
-        lead = Lead(url=url, title="", snippet="", published=None, aspect=1, rank=0)
-        ledger.add_page(lead, page, f"open{number}.example", SourceAuthority.MEDIUM)
-        start = page.text.index(said)
-        ledger.add_excerpt(
-            Excerpt(number=0, locator=url, aspect=1, start=start, end=start + len(said), text=said, relevance=0.9)
-        )
-    gaps = find_decided_gaps(GapsGiven(ledger, [], frozenset({1})))
-    assert [gap.topic for gap in gaps] == ["Market crops"] * told
