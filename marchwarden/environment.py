@@ -292,25 +292,9 @@ def unreadable_lines(file: Path) -> list[int]:
     return lines
 
 
-def check_certificates() -> None:
-    """Raise ConfigurationError where the variables that HTTP clients take certificates from name none."""
-    # Every client fails on them with an error of its own, most only at its first request.
-    import ssl  # 10 ms that most starts need not pay
-
-    if file := os.environ.get("SSL_CERT_FILE"):
-        try:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=file)
-        except OSError as error:  # of which ssl.SSLError is one
-            problem = "holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
-            raise _no_certificates(f"SSL_CERT_FILE: {file}: {problem}") from error
-    elif (folders := os.environ.get("SSL_CERT_DIR")) and not any(map(os.path.isdir, folders.split(os.pathsep))):
-        raise _no_certificates(f"SSL_CERT_DIR: {folders}: No such directory")
-
-
-def _no_certificates(message: str) -> ConfigurationError:
-    return ConfigurationError(
-        message, hint="Correct it in the environment, or unset it to use the usual certificates."
-    )
+def named_certificates() -> tuple[str | None, str | None]:
+    """Return the file and the folders of certificates that the environment names: SSL_CERT_FILE, SSL_CERT_DIR."""
+    return os.environ.get("SSL_CERT_FILE") or None, os.environ.get("SSL_CERT_DIR") or None
 
 
 def is_true(value: str) -> bool:

@@ -217,14 +217,14 @@ def _in_force(program: Program | None) -> str:
 
 def _search(settings: Settings) -> Check:
     from marchwarden.cli.client.frozen_web_note import offline_note
-    from marchwarden.environment import check_certificates
+    from marchwarden.http.certificates import tls_context
     from marchwarden.sources.reachability import with_reachable_sources
     from marchwarden.sources.source_registry import describe_sources
 
     given, settings = settings, with_reachable_sources(settings)
     try:
         settings.require_search_key()
-        check_certificates()
+        tls_context()
     except MarchwardenError as error:
         return Check("search", "broken", str(error), error.hint)
     note = offline_note(given, settings)

@@ -16,7 +16,7 @@ import httpcore
 import httpx
 from httpcore import SOCKET_OPTION
 
-from marchwarden.environment import check_certificates
+from marchwarden.http.certificates import tls_context
 from marchwarden.http.special_addresses import is_metadata, is_public, literal_address
 
 # A guess: an address that doesn't answer in two seconds costs less than the page, and the next one may answer.
@@ -34,8 +34,7 @@ class CheckedTransport(httpx.AsyncHTTPTransport):
 
     def __init__(self, *, allow_private: bool = False, backend: httpcore.AsyncNetworkBackend | None = None) -> None:
         """Raises ConfigurationError where the environment names certificates that are not there."""
-        check_certificates()
-        context = httpx.create_ssl_context()
+        context = tls_context()
         super().__init__(verify=context)
         # 50 connections and 15 seconds are guesses: one call reads a few dozen pages of different hosts.
         self._pool = httpcore.AsyncConnectionPool(

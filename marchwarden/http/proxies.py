@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from marchwarden.environment import check_certificates
 from marchwarden.errors import ConfigurationError
+from marchwarden.http.certificates import tls_context
 
 # As in connection.py.
 _LIMITS = httpx.Limits(max_connections=50, max_keepalive_connections=10, keepalive_expiry=15.0)
@@ -25,10 +25,10 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
         self._direct = direct
         self._proxies: dict[str, tuple[str, httpx.AsyncBaseTransport]] = {}
         for scheme, address in proxies().items():
-            check_certificates()
+            context = tls_context()
             variable = f"{scheme.upper()}_PROXY"
             try:
-                transport = httpx.AsyncHTTPTransport(proxy=address, limits=_LIMITS)
+                transport = httpx.AsyncHTTPTransport(verify=context, proxy=address, limits=_LIMITS)
             except (ValueError, ImportError, httpx.InvalidURL) as error:
                 raise ConfigurationError(
                     f"{variable} can't be used: {error}",

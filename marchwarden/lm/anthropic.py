@@ -15,6 +15,7 @@ import anthropic
 import httpx2
 from dspy import lm15
 
+from marchwarden.http.certificates import tls_context
 from marchwarden.lm.anthropic_errors import to_lm15
 from marchwarden.lm.engine import READ_TIMEOUT_S, Capabilities
 
@@ -50,7 +51,10 @@ class AnthropicEngine:
         # The SDK appends `/v1` itself; addresses of OpenAI's style, which users have at hand, end with it.
         root = base_url.rstrip("/").removesuffix("/v1") if base_url else None
         timeout = httpx2.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
-        self._client = anthropic.AsyncAnthropic(api_key=api_key, base_url=root, max_retries=0, timeout=timeout)
+        http = anthropic.DefaultAsyncHttpxClient(timeout=timeout, verify=tls_context(httpx2.create_ssl_context))
+        self._client = anthropic.AsyncAnthropic(
+            api_key=api_key, base_url=root, max_retries=0, timeout=timeout, http_client=http
+        )
 
     async def stream(self, request: Any) -> AsyncIterator[Any]:
         """One attempt as lm15 events; raises lm15 errors."""

@@ -17,6 +17,7 @@ from typing import Any
 import anyio.to_thread
 import httpx
 
+from marchwarden.http.certificates import tls_context
 from marchwarden.lm.prompt import (
     BASE_OVERHEAD_TOKENS,
     USUAL_BASE_TOKENS,
@@ -212,7 +213,7 @@ class TokenCounter:
     def __init__(self, api_base: str | None = None, api_key: str | None = None) -> None:
         self._root = api_base.rstrip("/").removesuffix("/v1") if api_base else None
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._client = httpx.AsyncClient(headers=headers, timeout=TIMEOUT_S)
+        self._client = httpx.AsyncClient(headers=headers, timeout=TIMEOUT_S, verify=tls_context())
         self._answered: int | None = None if api_base else -1
         """The number of the question that the server answers; -1 for none, None until it has been asked."""
 

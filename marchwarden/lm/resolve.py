@@ -9,8 +9,8 @@ from dspy import lm15
 from dspy.clients.engines import AsyncLiteLLMEngine, AsyncLM15Engine, LM15Engine
 from pydantic import SecretStr
 
-from marchwarden.environment import check_certificates
 from marchwarden.errors import ConfigurationError
+from marchwarden.http.certificates import tls_context
 from marchwarden.lm.counting import TokenCounter
 from marchwarden.lm.engine import READ_TIMEOUT_S, Capabilities, Engine, PerLoopEngine
 from marchwarden.lm.native import DECLARED, NativeEngine, Route, declared_provider
@@ -28,7 +28,7 @@ def resolve(settings: Settings) -> Engine:
     Raises ConfigurationError, with a hint, for a missing key, an unknown model, and certificates that the environment
     names and that are not there.
     """
-    check_certificates()
+    tls_context()
     provider, slash, name = settings.model_id.partition("/")
     # LiteLLM takes an address in a model's id for the server to ask, and would send it the key.
     if (slash and not name) or "://" in name:
