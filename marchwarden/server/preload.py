@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import gc
 import threading
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
 from chardet import detect
 
+from marchwarden.errors import ConfigurationError
 from marchwarden.http.addresses import organisation_of
+from marchwarden.http.certificates import tls_context
 
 _NEEDED_SOON = (
     "marchwarden.agent.research",
@@ -41,6 +44,9 @@ for name in _NEEDED_SOON:
 
 # Reads the list of public suffixes.
 organisation_of("example.org")
+# Reads certificates, unless there are none; each call that needs them says so.
+with suppress(ConfigurationError):
+    tls_context()
 # Reads the tables of languages.
 detect(b"caf\xe9")
 # tqdm, which ranking goes through, would share a semaphore among the processes of all calls: one that is killed while
