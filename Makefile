@@ -74,7 +74,12 @@ coverage: $(VENV)/dev.stamp
 
 # More examples of each property, more kills, whole public collections, and promised seconds: an hour, on an idle machine.
 nightly: export MARCHWARDEN_TEST_PROFILE := nightly
-nightly: lint coverage mutation
+nightly: $(VENV)/nightly.stamp lint coverage mutation
+
+# Lance takes 217 MB, so that only the night tries it.
+$(VENV)/nightly.stamp: $(VENV)/dev.stamp
+	$(call install,-e '.[lance]')
+	@touch $@
 
 # How many of a fixed sample of changed lines the tests notice, in the modules that rules hang on.
 mutation: $(VENV)/dev.stamp
