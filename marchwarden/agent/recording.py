@@ -42,6 +42,8 @@ class Origin:
     """Id of the call that is repeated; None for any other call."""
     ends_without_model: bool = False
     """True where the call that is repeated had no time for the model when it came to its answer."""
+    ends_late: bool = False
+    """True where the time of that call was over before its answer was whole, whatever the model had said by then."""
     unpicked_turn: int | None = None
     """Turn in which the time of the call that is repeated was over after its pages were read, and before anything was
     picked from them; None where it was not."""

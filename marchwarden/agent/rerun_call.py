@@ -191,6 +191,7 @@ class _Recorded:
         )
         end = next((place for place, event in enumerate(events) if isinstance(event, Stopped)), len(events))
         asked_at_end = any(isinstance(event, ModelCalled) for event in events[end:])
+        self.ends_late = not in_time
         self.ends_without_model = not in_time and not asked_at_end
         steps = [event for event in events[:end] if not isinstance(event, Dropped)]
         turns = sum(isinstance(event, Planned) for event in steps)
@@ -293,6 +294,7 @@ class _Call:
             kept_program(program, parameters),
             self._recorded.trace.trace_id,
             ends_without_model=self._recorded.ends_without_model and not self._exchange,
+            ends_late=self._recorded.ends_late and not self._exchange,
             unpicked_turn=None if self._exchange else self._recorded.unpicked_turn,
         )
         given = Replacements(self._tools(), program, parameters, origin)

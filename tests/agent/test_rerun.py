@@ -10,10 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from dspy import lm15
 
 from marchwarden import __version__
+from marchwarden.agent.conclusion import Conclusion
+from marchwarden.agent.loop import ResearchCall
 from marchwarden.agent.recording import CallContext, Origin, Replacements
 from marchwarden.agent.rerun_call import Exchange, Rerun, rerun
 from marchwarden.agent.research import research_in
@@ -27,6 +30,7 @@ from marchwarden.programs.keeping import kept_program, read_kept_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import load_settings, shipped
 from marchwarden.sources.source_registry import open_tools
+from marchwarden.stages.stage import Stages, WithoutModel
 from marchwarden.store.content_store import Store
 from marchwarden.text.embedding import Embedder
 from marchwarden.trace.reader import Trace, read_trace
@@ -218,6 +222,25 @@ async def test_a_model_that_never_answered_in_time_is_told_of_in_the_same_words(
 async def test_a_call_whose_time_and_tokens_were_over_at_its_answer_ends_the_same_way() -> None:
     slow = but("extract", Reply("{}", delay=60))
     assert_same(await again((await run_with_model(slow, seconds=1.0, token_budget=4000)).trace))
+
+
+async def test_a_call_whose_time_was_over_after_the_models_last_answer_ends_the_same_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    conclude = ResearchCall._conclude
+
+    async def and_wait(call: ResearchCall, stages: Stages) -> Conclusion:
+        conclusion = await conclude(call, stages)
+        if not isinstance(stages, WithoutModel):
+            await anyio.sleep(60)
+        return conclusion
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ResearchCall, "_conclude", and_wait)
+        done = await run_with_model(good, seconds=2.0)
+    assert done.result.confidence_factors.estimated is None
+    assert any(line.get("stage") == "confidence" for line in done.trace.raw if line["action"] == "model_call")
+    assert_same(await again(done.trace))
 
 
 async def test_a_prompt_that_was_not_asked_then_is_told() -> None:
