@@ -126,6 +126,7 @@ def command(
                 console.json({"removed": remove})
             else:
                 console.done(f"The corpus {remove} is forgotten; its files are where they were.")
+                _tell_published(str(remove))
         return
     if watch and json:
         raise typer.BadParameter("--json can't go with --watch")
@@ -134,7 +135,8 @@ def command(
     store = _store() if publish else None
     jobs = jobs or min(_MOST_JOBS, os.cpu_count() or 1)
     report = _index(_checked(paths or []), name, jobs, json=json, wanted=Wanted(engine, vectors))
-    if store and report.documents:
+    # An older snapshot would go on answering from files that are gone.
+    if store and (report.documents or _is_published(report.name, store)):
         _publish(report.name, store)
     if watch:
         _watch(report, jobs, store)
@@ -158,6 +160,29 @@ def _store() -> str:
     return store
 
 
+def _is_published(name: str, store: str) -> bool:
+    from marchwarden.corpus.snapshots import published_names
+
+    return name in published_names(store)
+
+
+def _tell_published(name: str) -> None:
+    """Say that a forgotten corpus is in the object store still, where it can be looked for."""
+    from marchwarden.cli.views import console
+    from marchwarden.errors import MarchwardenError
+    from marchwarden.settings import load_settings
+
+    try:
+        store = load_settings().store
+        if store and _is_published(name, store):
+            console.notice(
+                "It is published in the object store still, and is fetched from there when it is asked.",
+                f"To withdraw it, delete corpora/{name} in the store.",
+            )
+    except MarchwardenError as error:
+        console.notice(f"It may be published still: {error}", error.hint)
+
+
 def _publish(name: str, store: str) -> None:
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
@@ -165,7 +190,7 @@ def _publish(name: str, store: str) -> None:
     from marchwarden.corpus.snapshots import publish_snapshot
 
     done = publish_snapshot(corpus_at(name).folder, store)
-    new = f"{done.created:,} of them new, with the index" if done.created else "all there already"
+    new = f"{count(done.created, 'object')} sent, with the index" if done.created else "all there already"
     console.done(f"Published {count(done.files, 'file')}, {new}: {done.name}")
 
 
@@ -197,7 +222,7 @@ def _watch(report: IndexReport, jobs: int, store: str | None) -> None:
         for _ in changes_below(roots, told=console.notice):
             report = _index([], report.name, jobs, json=False, before=report)
             waits = waits or bool(report.added or report.changed or report.removed)
-            if store and waits and report.documents:
+            if store and waits:
                 try:
                     _publish(report.name, store)
                     waits = False

@@ -132,7 +132,9 @@ def _finish(page: Page | Failure, path: str, modified: date | None) -> Page | Fa
     if not page.passages:
         return Failure(FailureKind.NO_TEXT, "there is no text in it")
     title = page.title or PurePath(path).stem
-    return replace(page, title=visible(title), canonical_url=None, modified=page.modified or modified)
+    # A copy of a file has a day of its own, so that one counts only where the file states none.
+    changed = page.modified or (None if page.published else modified)
+    return replace(page, title=visible(title), canonical_url=None, modified=changed)
 
 
 _PAGE: TypeAdapter[Page] = TypeAdapter(Page)
@@ -168,6 +170,7 @@ def page_of_line(locator: str, body: bytes, modified: date | None) -> Page | Fai
     laid_out, passages = lay_out(blocks, language)
     if not passages:
         return Failure(FailureKind.NO_TEXT, "the line holds no text")
+    published = as_date(_field(fields, _DATE_FIELDS))
     return Page(
         url=locator,
         content_hash=content_hash(body),
@@ -177,8 +180,8 @@ def page_of_line(locator: str, body: bytes, modified: date | None) -> Page | Fai
         media_type="application/json",
         title=" ".join(visible(_field(fields, _TITLE_FIELDS)).split()) or None,
         author=_field(fields, ("author",)) or None,
-        published=as_date(_field(fields, _DATE_FIELDS)),
-        modified=as_date(_field(fields, _CHANGE_FIELDS)) or modified,
+        published=published,
+        modified=as_date(_field(fields, _CHANGE_FIELDS)) or (None if published else modified),
         language=language,
         canonical_url=web_address(_field(fields, _URL_FIELDS)),
     )

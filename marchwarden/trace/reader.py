@@ -266,7 +266,7 @@ def _summary(path: Path) -> TraceSummary:
         continues=_of(first, "continues", str),
         source=_of(first, "source", str),
         has_citations=bool(_of(result, "citations", list)),
-        sources_failed=bool(_of(result, "sources_failed", bool)),
+        sources_failed=result.get("sources_failed") is True,
     )
 
 

@@ -122,6 +122,24 @@ def test_each_change_of_a_watched_corpus_is_published(
     ]
 
 
+def test_files_that_are_gone_are_withdrawn_from_what_is_published_and_a_forgotten_corpus_is_not(
+    run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = tmp_path / "bucket"
+    bucket.mkdir()
+    monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{bucket}")
+    assert run("index", str(folder), "--name", "sec", "--publish", "--jobs", "1").code == 0
+    for file in folder.iterdir():
+        file.unlink()
+    ran = run("index", "--name", "sec", "--publish", "--jobs", "1")
+    assert ran.code == 3
+    assert "Published 0 files" in ran.said
+    monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("HOME", str(tmp_path / "elsewhere"))
+    assert run("ask", "How many hens are there?", "--source", "corpus:sec").code == 3
+    assert "delete corpora/sec in the store" in run("index", "--remove", "sec").said
+
+
 def test_nothing_to_index_is_an_exit_code_of_its_own(run: Run, tmp_path: Path) -> None:
     assert run("index", str(write(tmp_path / "empty", {"a.exe": "x"}))).code == 3
 

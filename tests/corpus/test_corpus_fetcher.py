@@ -58,7 +58,7 @@ def test_a_line_is_a_document_of_its_own(corpus: Corpus, tmp_path: Path) -> None
     found = fetch(corpus, f"{tmp_path}/files/plots.jsonl#L1")
     assert found.page is not None
     assert (found.body, found.page.title, found.page.text) == (LINES.splitlines()[0].encode(), "Peas", "Peas climb.")
-    assert found.page.published == date(2020, 2, 3)
+    assert (found.page.published, found.page.modified) == (date(2020, 2, 3), None)
 
 
 def spoil_by_change(file: Path) -> None:

@@ -154,16 +154,23 @@ def test_filters_narrow_the_list(run: Run, filters: tuple[str, ...], found: list
 def test_a_call_is_answered_found_nothing_or_failed(run: Run, tmp_path: Path) -> None:
     nothing = [started("nothing?"), Finished(decision="done", result=an_empty_result())]
     record(tmp_path / "traces", "44448c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", nothing)
+    unasked = an_empty_result().model_copy(update={"sources_failed": True})
+    record(
+        tmp_path / "traces",
+        "55558c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f",
+        [started("down?"), Finished(decision="done", result=unasked)],
+    )
     statuses = {each["question"]: each["status"] for each in json.loads(run("history", "--json").out)}
     assert statuses == {
         "nothing?": "nothing_found",
+        "down?": "failed",
         "the third?": "answered",
         "the [i]2nd[/i]?": "failed",
         "the first?": "answered",
     }
     assert "nothing found" in run("history").out
     both = json.loads(run("history", "--failed", "--nothing-found", "--json").out)
-    assert [each["trace_id"][:4] for each in both] == ["4444", "2222"]
+    assert [each["trace_id"][:4] for each in both] == ["5555", "4444", "2222"]
 
 
 def test_a_time_that_is_none_is_a_usage_error(run: Run) -> None:
