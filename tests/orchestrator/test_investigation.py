@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden.agent.rerun_call import Exchange, rerun
 from marchwarden.audit.verdict import Verdict, evidence_of_trace, quick_verdict
 from marchwarden.contract import (
     DiscoveryEvent,
@@ -17,6 +18,7 @@ from marchwarden.contract import (
     Priority,
     ResearchRequest,
 )
+from marchwarden.errors import TraceError
 from marchwarden.orchestrator.investigator import Investigation
 from marchwarden.orchestrator.investigator_call import investigate_call, run_investigation
 from marchwarden.orchestrator.members import Call
@@ -331,3 +333,11 @@ async def test_the_fit_of_a_quote_is_believed_to_a_researcher_of_this_process_al
     _, first = member("one", tmp_path, Script(pages=BUILT))
     result, _ = await investigate([replace(first, is_own=is_own)], tmp_path, question=f"{SUB_QUESTION}?")
     assert (result.confidence_factors.query_specificity_match == 0.12) == is_own
+
+
+async def test_a_rerun_of_an_investigation_is_refused_and_names_its_researchers_calls(tmp_path: Path) -> None:
+    one, first = member("one", tmp_path, Script(pages=BUILT))
+    _, trace = await investigate([first], tmp_path)
+    with pytest.raises(TraceError, match="is an investigation") as refused:
+        await rerun(trace, settings_of(tmp_path), Exchange())
+    assert f"{one.asked[0].call_id[:8]} (one)" in str(refused.value.hint)
