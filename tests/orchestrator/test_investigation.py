@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from marchwarden.agent.rerun_call import Exchange, rerun
+from marchwarden.audit.recompute import read_fetched
 from marchwarden.audit.verdict import Verdict, evidence_of_trace, quick_verdict
 from marchwarden.contract import (
     DiscoveryEvent,
@@ -18,7 +20,9 @@ from marchwarden.contract import (
     Priority,
     ResearchRequest,
 )
+from marchwarden.corpus.corpus_fetcher import page_of_document
 from marchwarden.errors import TraceError
+from marchwarden.observations import Page
 from marchwarden.orchestrator.investigator import Investigation
 from marchwarden.orchestrator.investigator_call import investigate_call, run_investigation
 from marchwarden.orchestrator.members import Call
@@ -43,6 +47,7 @@ from tests.orchestrator.fakes import (
     TRACE_ID,
     Script,
     events_of,
+    fetched,
     investigate,
     member,
     page,
@@ -341,3 +346,12 @@ async def test_a_rerun_of_an_investigation_is_refused_and_names_its_researchers_
     with pytest.raises(TraceError, match="is an investigation") as refused:
         await rerun(trace, settings_of(tmp_path), Exchange())
     assert f"{one.asked[0].call_id[:8]} (one)" in str(refused.value.hint)
+
+
+async def test_an_own_file_keeps_the_day_of_its_last_change() -> None:
+    body, day = b"The Halden Bridge was built in 1931.", date(2026, 11, 29)
+    page = page_of_document("/notes/bridge.txt", body, day)
+    assert isinstance(page, Page)
+    again = read_fetched(fetched("/notes/bridge.txt", page).model_dump(mode="json"), body)
+    assert again is not None
+    assert again.modified == day
