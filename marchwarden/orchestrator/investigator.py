@@ -89,10 +89,10 @@ class Investigation:
         self._finish_s = min(_FINISH_S, plan.finish_share * budget.max_seconds)
         self._stages: StageRunner | None = None
         self._scope = anyio.CancelScope()
-        self._interrupted: Literal["seconds", "stopped"] | None = None
+        self._interrupted: Literal["interrupted", "stopped"] | None = None
         self.today = self._journal.started.today if self._journal.started else None
 
-    def interrupt(self, limit: Literal["seconds", "stopped"] = "seconds") -> None:
+    def interrupt(self, limit: Literal["interrupted", "stopped"] = "interrupted") -> None:
         """End the asking now, and answer with what there is; `limit` is what the result names as the cause."""
         self._interrupted, self._dispatcher.is_interrupted = limit, True
         self._scope.cancel()

@@ -154,9 +154,16 @@ async def test_an_interrupted_investigation_answers_with_what_there_is(tmp_path:
 
     _, hanging = member("hanging", tmp_path, Script(HANGS))
     _, other = member("other", tmp_path, Script(pages=BUILT))
-    result, trace = await investigate([hanging, other], tmp_path, started=running.append, watch=stop_when_back)
+    own = replace(hanging, is_own=True)
+    result, trace = await investigate([own, other], tmp_path, started=running.append, watch=stop_when_back)
     assert "1931" in result.answer
     assert [event.reason for event in events_of(trace, Stopped)] == ["interrupted"]
+    said = " ".join(gap.detail for gap in result.gaps)
+    assert "It was interrupted" in said
+    assert "time limit" not in said
+    # The researcher of this process wrote of no model's call; what another one spends is not known.
+    assert [event.charged_tokens for event in events_of(trace, Lost)] == [0]
+    assert result.cost_metadata.tokens_used == 100
 
 
 def discovery(researcher: str) -> DiscoveryEvent:
