@@ -12,6 +12,7 @@ from marchwarden.agent.rerun_call import Exchange, rerun
 from marchwarden.audit.recompute import read_fetched
 from marchwarden.audit.verdict import Verdict, evidence_of_trace, quick_verdict
 from marchwarden.contract import (
+    Constraints,
     DiscoveryEvent,
     DiscoveryType,
     Gap,
@@ -22,7 +23,9 @@ from marchwarden.contract import (
 )
 from marchwarden.corpus.corpus_fetcher import page_of_document
 from marchwarden.errors import TraceError
+from marchwarden.lm.scripted import ScriptedEngine
 from marchwarden.observations import Page
+from marchwarden.orchestrator.agenda import LEAST_TOKENS
 from marchwarden.orchestrator.investigator import Investigation
 from marchwarden.orchestrator.investigator_call import investigate_call, run_investigation
 from marchwarden.orchestrator.members import Call
@@ -31,6 +34,8 @@ from marchwarden.server.admission import Ending, Stop
 from marchwarden.trace.events import Dispatched, Dropped, Lost, Returned, Skipped, Stopped
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.standalone_verifier import check
+from tests.agent.test_researcher_with_a_model import good
+from tests.models import connected
 from tests.orchestrator.fakes import (
     ABSENT,
     BUILT,
@@ -362,3 +367,18 @@ async def test_an_own_file_keeps_the_day_of_its_last_change() -> None:
     again = read_fetched(fetched("/notes/bridge.txt", page).model_dump(mode="json"), body)
     assert again is not None
     assert again.modified == day
+
+
+@pytest.mark.parametrize("budget", [600, 2_000, 4_000])
+async def test_with_too_few_tokens_for_the_model_one_researcher_is_asked_all_the_same(
+    budget: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("marchwarden.lm.connect", connected(ScriptedEngine(good)))
+    one, first = member("one", tmp_path, Script(pages=BUILT))
+    two, second = member("two", tmp_path, Script(pages=PAID))
+    request = ResearchRequest(question=QUESTION, constraints=Constraints(token_budget=budget))
+    settings = settings_of(tmp_path).model_copy(update={"model": "scripted/model"})
+    result = await run_investigation(request, Team((first, second)), settings, trace_id=TRACE_ID, seconds=30)
+    assert result.citations
+    assert result.cost_metadata.tokens_used <= budget
+    assert all(call.tokens >= LEAST_TOKENS for call in [*one.asked, *two.asked])
