@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-Limit: TypeAlias = Literal["tokens", "iterations", "sources", "seconds", "stopped"]
+Limit: TypeAlias = Literal["tokens", "iterations", "sources", "seconds", "stopped", "interrupted"]
 ModelErrorKind: TypeAlias = Literal[
     "bad_key",
     "rate_limited",

@@ -45,6 +45,7 @@ from marchwarden.trace.events import (
     ModelCalled,
     Planned,
     Recorder,
+    Returned,
     Searched,
     Started,
     Stopped,
@@ -111,10 +112,19 @@ async def rerun(trace: Trace, settings: Settings, exchange: Exchange) -> Rerun:
     """Make the call of a trace again, and compare the results.
 
     A re-run that exchanges something is a call of its own and leaves a trace in the folder of the settings; any other
-    writes nothing. Raises TraceError where the trace lacks what no re-run can do without, ConfigurationError where
-    an exchanged part can't be used, StorageError where the trace can't be written.
+    writes nothing. Raises TraceError where the trace is an investigation's or lacks what no re-run can do without,
+    ConfigurationError where an exchanged part can't be used, StorageError where the trace can't be written.
     """
     recorded = _Recorded(trace)
+    if recorded.started.team is not None:
+        returned = [event for event in recorded.events if isinstance(event, Returned)]
+        calls = ", ".join(f"{event.trace_id[:8]} ({event.researcher})" for event in returned)
+        raise TraceError(
+            f"{trace.trace_id} is an investigation, which can't be made again as one call",
+            hint=f"Make its researchers' calls again with `marchwarden rerun ID`: {calls}"
+            if calls
+            else "None of its researchers returned: ask again with `marchwarden investigate`.",
+        )
     if recorded.result is None and not exchange:
         raise TraceError(
             f"{trace.trace_id} is {trace.outcome}: it has no result to compare with",

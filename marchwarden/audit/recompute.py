@@ -177,9 +177,10 @@ def read_fetched(line: dict[str, Any], body: bytes) -> Page | None:
     """Return the page that a line `fetch_url` tells of, read again from its bytes; None where they give none."""
     url = line["final_url"]
     if is_file(url):
-        # A file's date is that of the file, which a page can't tell: the recorded one is taken.
-        modified = date.fromisoformat(line["published"]) if line.get("published") else None
-        page = page_of_document(url, body, modified)
+        # A file's day is that of its last change on the disk, which its bytes don't tell: the recorded one is taken.
+        # Earlier versions recorded it as `published`.
+        day = line.get("modified") or line.get("published")
+        page = page_of_document(url, body, date.fromisoformat(day) if day else None)
     else:
         page = read_page(
             body,

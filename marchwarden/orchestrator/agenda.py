@@ -81,7 +81,7 @@ def least_tokens(first_call: int) -> int:
 
 def shares(weights: Sequence[float], tokens: int, least: int = LEAST_TOKENS) -> list[int]:
     """Return the tokens of each of several rihlas by their weights: `least` at least, and none where they do not
-    suffice."""
+    suffice. Where they suffice for nobody, one gets them all: it answers without the model."""
     total = sum(weights)
     given: list[int] = []
     left = tokens
@@ -89,4 +89,6 @@ def shares(weights: Sequence[float], tokens: int, least: int = LEAST_TOKENS) -> 
         share = min(left, max(least, int(tokens * weight / total)))
         given.append(share if share >= least else 0)
         left -= given[-1]
+    if not any(given) and tokens >= LEAST_TOKENS:
+        given[weights.index(max(weights))] = tokens
     return given

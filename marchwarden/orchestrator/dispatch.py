@@ -1,7 +1,7 @@
 """Rihlas on their way: asked side by side within the budget, settled by what they report, their quotes verified.
 
-What a rihla spends is reserved before it is sent, and a lost one that may have begun costs all of that. What is asked
-next is decided elsewhere (next_steps.py).
+What a rihla spends is reserved before it is sent. A lost one that may have begun costs all of that, but for one of a
+researcher of this process, whose trace tells what it spent. What is asked next is decided elsewhere (next_steps.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import anyio
 
 from marchwarden.budget import Budget, Reservation
 from marchwarden.contract import Constraints, ResearchResult, SourceFilter
-from marchwarden.errors import BudgetExhausted
+from marchwarden.errors import BudgetExhausted, TraceError
 from marchwarden.orchestrator.agenda import Valued
 from marchwarden.orchestrator.journal import Journal
 from marchwarden.orchestrator.members import Call, Member, Reply
@@ -25,6 +25,7 @@ from marchwarden.orchestrator.verified_evidence import Read, take
 from marchwarden.store.content_store import Store
 from marchwarden.trace import events
 from marchwarden.trace.events import Recorder
+from marchwarden.trace.reader import read_trace
 
 # Limits that each researcher gets as the caller gave them.
 _FOR_EACH = ("max_iterations", "max_sources", "source_filter")
@@ -118,8 +119,9 @@ class Dispatcher:
 
     async def _ask(self, rihla: Rihla, held: Reservation, worth: float, attempts: int) -> None:
         step = rihla.step
-        spare = None
+        spare, spent_before = None, None
         if attempts:  # what the attempt before may have spent is paid, too, unless it is found by its id
+            spent_before = self._spent(rihla)
             with suppress(BudgetExhausted):
                 spare = self._budget.reserve("rihla", min(held.tokens, max(0, self._budget.tokens_left("rihla"))))
         reply = Reply(reason="it was not asked before the end", sent=False)
@@ -158,14 +160,16 @@ class Dispatcher:
             raise
         finally:
             if spare is not None:
-                self._budget.commit(spare, spare.tokens if reply.sent and not reply.repeated else 0)
+                before = spare.tokens if spent_before is None else min(spent_before, spare.tokens)
+                self._budget.commit(spare, before if reply.sent and not reply.repeated else 0)
             self._settle(rihla, held, reply, recorded=was_sent)
 
     def _settle(self, rihla: Rihla, held: Reservation, reply: Reply, *, recorded: bool) -> None:
-        """Charge a rihla for what it says that it used, never more than was reserved; a lost one for all of that
-        where it may have begun."""
+        """Charge a rihla for what it says that it used, never more than was reserved; a lost one for what its trace
+        tells, or else for all that was reserved where it may have begun."""
         result = reply.result
-        charge = min(result.cost_metadata.tokens_used, held.tokens) if result else held.tokens * reply.sent
+        used = result.cost_metadata.tokens_used if result else self._spent(rihla) if reply.sent else 0
+        charge = held.tokens if used is None else min(used, held.tokens)
         rihla.charged = self._budget.commit(held, charge)
         told = {
             "rihla": rihla.number,
@@ -195,6 +199,19 @@ class Dispatcher:
                 **told,
             )
         )
+
+    def _spent(self, rihla: Rihla) -> int | None:
+        """Return the tokens that a researcher of this process had spent on a rihla, by its trace; None for others.
+
+        The attempt of a model that is just being cancelled may not be in it yet.
+        """
+        if not self._team.named(rihla.step.researcher).is_own:
+            return None
+        try:
+            trace = read_trace(self._store.folder.parent / f"{rihla.call_id}.jsonl")
+        except TraceError:  # it had not begun
+            return 0
+        return sum(event.charged_tokens for _, _, event in trace.events if isinstance(event, events.ModelCalled))
 
     def _is_recorded(self, event: events.Event) -> bool:
         """Return whether a trace that is gone on with has an event already; else remember it."""

@@ -20,7 +20,7 @@ from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.ledger import Ledger
-from marchwarden.orchestrator.agenda import Valued, least_tokens, shares
+from marchwarden.orchestrator.agenda import LEAST_TOKENS, Valued, least_tokens, shares
 from marchwarden.orchestrator.dispatch import Dispatcher, Surroundings, TellOf
 from marchwarden.orchestrator.journal import Journal
 from marchwarden.orchestrator.merge import Merger, lineage_of
@@ -89,10 +89,10 @@ class Investigation:
         self._finish_s = min(_FINISH_S, plan.finish_share * budget.max_seconds)
         self._stages: StageRunner | None = None
         self._scope = anyio.CancelScope()
-        self._interrupted: Literal["seconds", "stopped"] | None = None
+        self._interrupted: Literal["interrupted", "stopped"] | None = None
         self.today = self._journal.started.today if self._journal.started else None
 
-    def interrupt(self, limit: Literal["seconds", "stopped"] = "seconds") -> None:
+    def interrupt(self, limit: Literal["interrupted", "stopped"] = "interrupted") -> None:
         """End the asking now, and answer with what there is; `limit` is what the result names as the cause."""
         self._interrupted, self._dispatcher.is_interrupted = limit, True
         self._scope.cancel()
@@ -177,8 +177,13 @@ class Investigation:
                 self._budget.commit(self._budget.reserve("before", journal.model_tokens), journal.model_tokens)
         if model is not None:
             tokens = self._budget.token_budget
-            self._budget.set_aside(SYNTHESIZE.name, min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * tokens)))
-            self._budget.set_aside(VERIFY.name, min(VERIFY_TOKENS, int(VERIFY_SHARE * tokens)))
+            wording = min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * tokens))
+            checking = min(VERIFY_TOKENS, int(VERIFY_SHARE * tokens))
+            # One researcher can be asked whatever the plan costs, and before anything is kept for the answer's words.
+            self._budget.set_aside("rihla", LEAST_TOKENS)
+            if tokens - wording - checking >= LEAST_TOKENS:
+                self._budget.set_aside(SYNTHESIZE.name, wording)
+                self._budget.set_aside(VERIFY.name, checking)
 
     async def _find_aspects(self, model: Model | None) -> None:
         """Split the question as a researcher does; a resumed investigation keeps what it had."""
@@ -209,6 +214,7 @@ class Investigation:
     # The rounds
 
     async def _rounds(self) -> None:
+        self._budget.set_aside("rihla", 0)
         ledger = self._ledger()
         first = first_steps(
             self.request.question, ledger.aspects, self._team, self.request.context, self.request.depth

@@ -51,6 +51,7 @@ LIMITS_REACHED: dict[Limit, str] = {
     "sources": "the page limit was reached",
     "seconds": "the time limit was reached",
     "stopped": "the server was stopped by its operator",
+    "interrupted": "it was interrupted",
 }
 # Advice on a failure of a source; for other kinds its detail says what to do.
 _ADVICE = {

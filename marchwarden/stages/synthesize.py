@@ -286,7 +286,7 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
     A slice that was picked for two aspects is one citation. `exhausted`: the limits that cut the call short; where
     they did before a page was read, the answer claims no reading.
     """
-    cut_off = [limit for limit in exhausted if limit in ("seconds", "tokens", "stopped")]
+    cut_off = [limit for limit in exhausted if limit in ("seconds", "tokens", "stopped", "interrupted")]
     if not claims and cut_off and not ledger.sources:
         return f"{limits_reached(cut_off)} before anything could be read.", []
     if not claims and not ledger.sources and (failed := _why_nothing_was_read(ledger)):

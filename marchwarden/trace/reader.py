@@ -136,7 +136,8 @@ def list_traces(folder: Path) -> list[TraceSummary]:
 
 
 def find_trace(folder: Path, prefix: str | None = None) -> Path:
-    """Return the trace whose id begins with `prefix`; the latest where none is given.
+    """Return the trace whose id begins with `prefix`; without, the latest answer, or where there is none the latest
+    call.
 
     Raises TraceError, with a hint, where there is no such trace or more than one.
     """
@@ -144,7 +145,7 @@ def find_trace(folder: Path, prefix: str | None = None) -> Path:
         traces = list_traces(folder)
         if not traces:
             raise TraceError(f"there are no traces in {folder}", hint='Ask something first: marchwarden ask "…"')
-        return traces[0].path
+        return latest_answer(folder) or traces[0].path
     wanted = prefix.strip().lower()
     found = [path for path in trace_files(folder) if wanted and path.stem.startswith(wanted)]
     if not found:

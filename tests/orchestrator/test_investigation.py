@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from marchwarden.agent.rerun_call import Exchange, rerun
+from marchwarden.audit.recompute import read_fetched
 from marchwarden.audit.verdict import Verdict, evidence_of_trace, quick_verdict
 from marchwarden.contract import (
+    Constraints,
     DiscoveryEvent,
     DiscoveryType,
     Gap,
@@ -17,6 +21,11 @@ from marchwarden.contract import (
     Priority,
     ResearchRequest,
 )
+from marchwarden.corpus.corpus_fetcher import page_of_document
+from marchwarden.errors import TraceError
+from marchwarden.lm.scripted import ScriptedEngine
+from marchwarden.observations import Page
+from marchwarden.orchestrator.agenda import LEAST_TOKENS
 from marchwarden.orchestrator.investigator import Investigation
 from marchwarden.orchestrator.investigator_call import investigate_call, run_investigation
 from marchwarden.orchestrator.members import Call
@@ -25,6 +34,8 @@ from marchwarden.server.admission import Ending, Stop
 from marchwarden.trace.events import Dispatched, Dropped, Lost, Returned, Skipped, Stopped
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.standalone_verifier import check
+from tests.agent.test_researcher_with_a_model import good
+from tests.models import connected
 from tests.orchestrator.fakes import (
     ABSENT,
     BUILT,
@@ -41,6 +52,7 @@ from tests.orchestrator.fakes import (
     TRACE_ID,
     Script,
     events_of,
+    fetched,
     investigate,
     member,
     page,
@@ -147,9 +159,16 @@ async def test_an_interrupted_investigation_answers_with_what_there_is(tmp_path:
 
     _, hanging = member("hanging", tmp_path, Script(HANGS))
     _, other = member("other", tmp_path, Script(pages=BUILT))
-    result, trace = await investigate([hanging, other], tmp_path, started=running.append, watch=stop_when_back)
+    own = replace(hanging, is_own=True)
+    result, trace = await investigate([own, other], tmp_path, started=running.append, watch=stop_when_back)
     assert "1931" in result.answer
     assert [event.reason for event in events_of(trace, Stopped)] == ["interrupted"]
+    said = " ".join(gap.detail for gap in result.gaps)
+    assert "It was interrupted" in said
+    assert "time limit" not in said
+    # The researcher of this process wrote of no model's call; what another one spends is not known.
+    assert [event.charged_tokens for event in events_of(trace, Lost)] == [0]
+    assert result.cost_metadata.tokens_used == 100
 
 
 def discovery(researcher: str) -> DiscoveryEvent:
@@ -331,3 +350,35 @@ async def test_the_fit_of_a_quote_is_believed_to_a_researcher_of_this_process_al
     _, first = member("one", tmp_path, Script(pages=BUILT))
     result, _ = await investigate([replace(first, is_own=is_own)], tmp_path, question=f"{SUB_QUESTION}?")
     assert (result.confidence_factors.query_specificity_match == 0.12) == is_own
+
+
+async def test_a_rerun_of_an_investigation_is_refused_and_names_its_researchers_calls(tmp_path: Path) -> None:
+    one, first = member("one", tmp_path, Script(pages=BUILT))
+    _, trace = await investigate([first], tmp_path)
+    with pytest.raises(TraceError, match="is an investigation") as refused:
+        await rerun(trace, settings_of(tmp_path), Exchange())
+    assert f"{one.asked[0].call_id[:8]} (one)" in str(refused.value.hint)
+
+
+async def test_an_own_file_keeps_the_day_of_its_last_change() -> None:
+    body, day = b"The Halden Bridge was built in 1931.", date(2026, 11, 29)
+    page = page_of_document("/notes/bridge.txt", body, day)
+    assert isinstance(page, Page)
+    again = read_fetched(fetched("/notes/bridge.txt", page).model_dump(mode="json"), body)
+    assert again is not None
+    assert again.modified == day
+
+
+@pytest.mark.parametrize("budget", [600, 2_000, 4_000])
+async def test_with_too_few_tokens_for_the_model_one_researcher_is_asked_all_the_same(
+    budget: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("marchwarden.lm.connect", connected(ScriptedEngine(good)))
+    one, first = member("one", tmp_path, Script(pages=BUILT))
+    two, second = member("two", tmp_path, Script(pages=PAID))
+    request = ResearchRequest(question=QUESTION, constraints=Constraints(token_budget=budget))
+    settings = settings_of(tmp_path).model_copy(update={"model": "scripted/model"})
+    result = await run_investigation(request, Team((first, second)), settings, trace_id=TRACE_ID, seconds=30)
+    assert result.citations
+    assert result.cost_metadata.tokens_used <= budget
+    assert all(call.tokens >= LEAST_TOKENS for call in [*one.asked, *two.asked])

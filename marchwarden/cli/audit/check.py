@@ -27,7 +27,7 @@ check · 4 nothing changed, but a page is closed now or can't be reached.
 Examples:
 
 marchwarden check
-    the latest call
+    the latest answer
 marchwarden check 3f2a
     the one whose id begins so; `marchwarden history` lists them
 marchwarden check --all --since 30d
@@ -42,7 +42,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE",
-            help="The trace's id or the start of it, or its file; the latest call without.",
+            help="The trace's id or the start of it, or its file; the latest answer without.",
             autocompletion=complete_trace,
         ),
     ] = None,

@@ -21,7 +21,7 @@ EPILOGUE = """Exit codes: 0 it was written · 3 the answer cites nothing to list
 Examples:
 
 marchwarden export --bundle answer.zip
-    the latest call
+    the latest answer
 marchwarden export 3f2a --bundle answer.zip
     the one whose id begins so; `marchwarden history` lists them
 marchwarden export 3f2a --html answer.html
@@ -39,7 +39,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE_ID",
-            help="The trace's id or the start of it; the latest without.",
+            help="The trace's id or the start of it; the latest answer without.",
             autocompletion=complete_trace,
         ),
     ] = None,

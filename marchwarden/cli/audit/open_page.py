@@ -12,7 +12,7 @@ from marchwarden.cli.library.stored_traces import stored_trace
 EPILOGUE = """Examples:
 
 marchwarden open
-    the latest call
+    the latest answer
 marchwarden open 3f2a
     the one whose id begins so; `marchwarden history` lists them
 marchwarden open 3f2a --no-browser
@@ -24,7 +24,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE_ID",
-            help="The trace's id or the start of it; the latest without.",
+            help="The trace's id or the start of it; the latest answer without.",
             autocompletion=complete_trace,
         ),
     ] = None,

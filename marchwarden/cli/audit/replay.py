@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EPILOGUE = """Examples:
 
 marchwarden replay
-    the latest call
+    the latest answer
 marchwarden replay 3f2a
     the one whose id begins so; `marchwarden history` lists them
 marchwarden replay 3f2a --json | jq -r 'select(.action == "fetch_url") | .final_url'"""
@@ -29,7 +29,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE_ID",
-            help="The trace's id or the start of it; the latest without.",
+            help="The trace's id or the start of it; the latest answer without.",
             autocompletion=complete_trace,
         ),
     ] = None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EPILOGUE = """Examples:
 
 marchwarden rerun
-    the latest call: is its result the same again?
+    the latest answer: is its result the same again?
 marchwarden rerun 3f2a --json | jq .verdict
 marchwarden rerun tests/traces/3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f.jsonl
     a trace kept elsewhere, with its store/ beside it
@@ -36,7 +36,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE",
-            help="The trace's id or the start of it, or its file; the latest call without.",
+            help="The trace's id or the start of it, or its file; the latest answer without.",
             autocompletion=complete_trace,
         ),
     ] = None,

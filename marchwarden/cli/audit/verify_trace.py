@@ -19,7 +19,7 @@ EPILOGUE = """Exit codes: 0 verified · 1 damaged · 3 unchecked · 4 missing ·
 Examples:
 
 marchwarden verify
-    the latest call
+    the latest answer
 marchwarden verify 3f2a
     the one whose id begins so
 marchwarden verify answer.zip --signer colleague.pub
@@ -33,7 +33,7 @@ def command(
         typer.Argument(
             metavar="TRACE|BUNDLE",
             autocompletion=complete_trace,
-            help="The trace's id or the start of it, its file, or a bundle; the latest call without.",
+            help="The trace's id or the start of it, its file, or a bundle; the latest answer without.",
         ),
     ] = None,
     signer: Annotated[

@@ -15,7 +15,7 @@ def named_trace(name: str | None) -> Path:
 
 
 def stored_trace(prefix: str | None) -> Path:
-    """Return the trace whose id begins with `prefix`, with all that it names; the latest one here without.
+    """Return the trace whose id begins with `prefix`, with all that it names; the latest answer here without.
 
     What is missing here comes from the store. Raises TraceError where there is no such trace or more than one.
     """

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden.cli.library.stored_traces import stored_trace
 from marchwarden.contract import ResearchResult
 from tests.cli.conftest import Run, a_call, record
 from tests.cli.results import an_empty_result
@@ -80,3 +81,5 @@ def test_the_latest_answer_is_that_of_an_investigation_and_not_of_its_researcher
     record(tmp_path / "traces", OTHER, [*steps, longer])
     record(tmp_path / "traces", "22228c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", a_call("its researcher"))
     assert run("show").out.startswith("the investigation")
+    # The commands that check, open or make again what `show` shows take the same.
+    assert stored_trace(None).stem == OTHER
