@@ -13,7 +13,6 @@ from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
 from marchwarden.evidence.grounding import invented
 from marchwarden.evidence.relevance import promise
-from marchwarden.evidence.windows import MOST_PASSAGES_OF_WINDOW
 from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind
 from marchwarden.observations import FailureKind
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -386,7 +385,7 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     detail += "".join(f" {_could_not_be_read(each)}" for each in unread[:MOST_CLOSED])
     if (more := len(unread) - MOST_CLOSED) > 0:
         detail += f" {more} more {'page' if more == 1 else 'pages'} could not be read."
-    tables = [each for each in ledger.sources if each.table_rows > MOST_PASSAGES_OF_WINDOW]
+    tables = [each for each in ledger.sources if aspect.number in each.no_row_named]
     for source in tables[:MOST_TABLES]:
         detail += (
             f" No word of the question tells one of the {source.table_rows} rows of {source.locator} from the others."
