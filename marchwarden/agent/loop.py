@@ -353,9 +353,7 @@ class ResearchCall:
         in_time = conclusion is not None
         if conclusion is None:
             self.budget.ran_out("seconds")
-            conclusion = await self._conclude(
-                WithoutModel(self.budget.exhausted, self.stages.trouble, self.stages.unpaid)
-            )
+            conclusion = await self._conclude(WithoutModel.after(self.stages))
             model_free = True
         self.conclusion = conclusion
         self.tell.concluded(conclusion, in_time=in_time)
@@ -401,6 +399,7 @@ class ResearchCall:
             calibration=self.calibration,
             parameters=self.parameters,
             model_trouble=self.stages.trouble,
+            has_model_answered=self.stages.has_answered,
             unpaid=list(self.stages.unpaid),
         )
         if self.checkpoint:
