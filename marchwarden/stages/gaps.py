@@ -57,7 +57,7 @@ _ADVICE = {
     FailureKind.NETWORK: "Check the network and the address, then ask again.",
     FailureKind.RATE_LIMITED: "Ask again later.",
     FailureKind.SERVER_ERROR: "Ask again later.",
-    FailureKind.SERVICE_DOWN: "Check that it runs, or ask again later.",
+    FailureKind.SERVICE_DOWN: "Ask again later.",
     FailureKind.TIMEOUT: "Ask again later.",
 }
 # Stages that the answer depends on, in the order in which they run.
@@ -265,6 +265,10 @@ def _failed_searches(ledger: Ledger, told: str) -> list[Gap]:
 
 def _search_failed(failure: Attempt) -> str:
     advice = _ADVICE.get(failure.kind)
+    # What is on this machine does not mend itself. The detail of a corpus says what to do.
+    kind = failure.source.partition(":")[0]
+    if failure.kind is FailureKind.SERVICE_DOWN and kind in ("corpus", "db", "zim"):
+        advice = None if kind == "corpus" else "`marchwarden sources` checks it."
     return f"The search failed: {failure.named.rstrip('.')}.{f' {advice}' if advice else ''}"
 
 

@@ -46,6 +46,23 @@ def test_a_source_that_failed_beside_others_that_answered_is_a_gap_of_its_own() 
     assert not ledger.have_sources_failed()
 
 
+@pytest.mark.parametrize(
+    ("provider", "advice"),
+    [
+        ("wikipedia", " Ask again later."),
+        ("db:shop", " `marchwarden sources` checks it."),
+        ("corpus:notes", ""),
+    ],
+)
+def test_only_what_may_mend_itself_is_to_be_asked_again_later(provider: str, advice: str) -> None:
+    ledger = Ledger(question="What grows in Utah?")
+    ledger.set_aspects(["What grows in Utah"])
+    failure = Failure(FailureKind.SERVICE_DOWN, "it can't be searched")
+    ledger.add_search(SearchOutcome(query="utah", provider=provider, failure=failure), 1)
+    (gap,) = find_decided_gaps(GapsGiven(ledger, [], frozenset()))
+    assert gap.detail == f"The search failed: {provider}: it can't be searched.{advice}"
+
+
 def a_ledger_with_closed_pages(question: str, *titles: str) -> Ledger:
     ledger = Ledger(question=question)
     ledger.set_aspects([question.rstrip("?")])
