@@ -74,6 +74,8 @@ class Source(BaseModel):
     """Corrections, expressions of concern and the like of its work."""
     table_rows: int = 0
     """Number of rows of a spreadsheet or a CSV file; 0 for any other page."""
+    no_row_named: list[int] = []
+    """Numbers of the aspects that such a file is about, and no word of which tells one row from the others."""
     researcher: str | None = None
     """Researcher that read it for an investigation; None where it was read in this call."""
     trace_id: str | None = None

@@ -70,10 +70,18 @@ class Checkpoint(BaseModel):
     parameters: Parameters = DEFAULT
     model_trouble: str | None = None
     """Last failure of the model's service, or that no answer could be read; None where neither was."""
+    has_model_answered: bool = True
+    """True where an answer of the model could be read, and in older traces."""
     unpaid: list[str] = []
     """Names of essential stages that had too few tokens for the model."""
     lineage: list[Lineage] | None = None
     """Rihlas of an investigation; None for the call of a single researcher."""
+
+    def without_model(self) -> WithoutModel:
+        """Return what runs the last stages from this state."""
+        return WithoutModel(
+            self.exhausted, self.model_trouble, self.unpaid, self.has_model_answered, self.tokens_used
+        )
 
     def cost(self, seconds: float) -> CostMetadata:
         """Return the cost of the call if it ends in this state, after this time."""
@@ -196,7 +204,17 @@ async def conclude(
     answer, cited = render_answer(ledger, claims, stages.exhausted)
     stands_on = evidence(ledger, claims)
     claimed = frozenset(excerpt.aspect for excerpt in stands_on)
-    gaps_given = GapsGiven(ledger, list(stages.exhausted), claimed, stages.trouble, parameters, tuple(stages.unpaid))
+    gaps_given = GapsGiven(
+        ledger,
+        list(stages.exhausted),
+        claimed,
+        stages.trouble,
+        parameters,
+        tuple(stages.unpaid),
+        has_model_answered=stages.has_answered,
+        token_budget=request.constraints.token_budget,
+        tokens_used=stages.tokens_used,
+    )
     gaps = find_decided_gaps(gaps_given)
     if undecided(gaps_given):
         gaps += (await stages.run(GAPS, gaps_given))[0]
@@ -246,7 +264,7 @@ async def finish(
     if limit not in state.exhausted:
         state.exhausted.append(limit)
     day = today()
-    stages = WithoutModel(state.exhausted, state.model_trouble, state.unpaid)
+    stages = state.without_model()
     conclusion = await conclude(state.request, state.ledger, stages, day, state.parameters)
     result = conclusion.result(state, seconds=seconds, trace_id=trace_id, today=day)
     return result, conclusion.record(state, today=day, model_free=True)

@@ -282,9 +282,9 @@ class ResearchCall:
         try:
             await side_by_side([pick(one) for one in given])
         finally:
-            for page in pages:
-                if page.url in done:
-                    self._picked(page, *done[page.url])
+            for one in given:
+                if one.page.url in done:
+                    self._picked(one, *done[one.page.url])
 
     def _extract_given(
         self, pages: list[Page], aspects: list[Aspect], rarity: TermRarity, embedder: Embedder | None = None
@@ -326,8 +326,11 @@ class ResearchCall:
             return aspects
         return [aspect for aspect in aspects if aspect.number in lead.asked_for]
 
-    def _picked(self, page: Page, excerpts: list[Excerpt], form: Form) -> None:
+    def _picked(self, given: ExtractGiven, excerpts: list[Excerpt], form: Form) -> None:
+        page = given.page
         self.not_picked.remove(page)
+        unnamed = [each.number for each in given.aspects if given.relevance.names_no_row(each)]
+        self.ledger.source(page.url).no_row_named = unnamed
         for excerpt in excerpts:
             # An excerpt may begin with the heading above its first passage.
             excerpt.place = next((each.place for each in page.passages if each.start >= excerpt.start), None)
@@ -340,7 +343,7 @@ class ResearchCall:
         self.tell.now("writing the answer")
         # The time for the model is over, but pages that were read still count.
         for given in self._extract_given(list(self.not_picked), self.sought(), self.rarity):
-            self._picked(given.page, EXTRACT.model_free(given), "model_free")
+            self._picked(given, EXTRACT.model_free(given), "model_free")
         conclusion, model_free = None, self.stages.model is None
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)), suppress(NotRecorded):
             if not self.origin.ends_without_model:
@@ -350,9 +353,7 @@ class ResearchCall:
         in_time = conclusion is not None
         if conclusion is None:
             self.budget.ran_out("seconds")
-            conclusion = await self._conclude(
-                WithoutModel(self.budget.exhausted, self.stages.trouble, self.stages.unpaid)
-            )
+            conclusion = await self._conclude(WithoutModel.after(self.stages))
             model_free = True
         self.conclusion = conclusion
         self.tell.concluded(conclusion, in_time=in_time)
@@ -398,6 +399,7 @@ class ResearchCall:
             calibration=self.calibration,
             parameters=self.parameters,
             model_trouble=self.stages.trouble,
+            has_model_answered=self.stages.has_answered,
             unpaid=list(self.stages.unpaid),
         )
         if self.checkpoint:

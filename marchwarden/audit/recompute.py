@@ -22,7 +22,6 @@ from marchwarden.reading.page import read_page
 from marchwarden.server.result_words import counted
 from marchwarden.stages.discoveries import find_pointers, find_reference_pointers
 from marchwarden.stages.score_confidence import Estimate
-from marchwarden.stages.stage import WithoutModel
 from marchwarden.stages.synthesize import Claim, check_grounding, evidence, render_answer
 from marchwarden.trace.standalone_verifier import DAMAGED, UNCHECKED, VERIFIED, Finding
 
@@ -89,7 +88,7 @@ def _again(lines: Lines, recorded: dict[str, Any], told: dict[str, Any]) -> tupl
     claims = [Claim.model_validate(claim) for claim in recorded["claims"]]
     dropped = [each.text for each in check_grounding(state.ledger, claims)[1] if each.what == "claim"]
     if recorded["model_free"]:
-        stages = WithoutModel(state.exhausted, state.model_trouble, state.unpaid)
+        stages = state.without_model()
         ended = conclude(state.request, state.ledger, stages, day, state.parameters)
         # In a thread of its own, since the caller may have an event loop that runs.
         with ThreadPoolExecutor(1) as thread:

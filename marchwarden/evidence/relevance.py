@@ -51,6 +51,8 @@ _BEFORE, _AFTER = 3, 2
 # Cosine similarity above the median of a table's rows from which on one stands out. Of 10 questions to 12 rows it
 # was .017 to .041 above for rows in other words ("aubergine" for eggplant), and at most .010 where no row answers.
 _STANDS_OUT = 0.013
+# Share of an aspect's words that the columns and the title of a table hold at least that is about it. A guess.
+_ABOUT = 0.5
 # Terms of a window at least: fewer name something and state nothing.
 _LEAST_TERMS = 2
 _REFERRAL = re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE)
@@ -225,6 +227,21 @@ class Relevance:
             else:
                 runs.append([row])
         return [Window((*run,), self.page.page.text[run[0].start : run[-1].end]) for run in runs]
+
+    def names_no_row(self, aspect: Aspect) -> bool:
+        """Return whether the page is a file with a long table that is about the aspect, no word of which tells one of
+        its rows from the others."""
+        page, asked = self.page, self._asked[aspect.number]
+        telling = asked.terms - VAGUE_TERMS
+        is_about = False
+        for heading, rows in page.table_rows.items():
+            shared = page.in_all_rows[heading]
+            about = telling & (shared | page.title | set(terms(heading, page.language)))
+            is_about = is_about or (rows > MOST_PASSAGES_OF_WINDOW and len(about) >= _ABOUT * max(1, len(telling)))
+            own = (page.own[each.number] for each in page.passages if (each.heading or "") == heading)
+            if any(asked.terms & (set(words) - shared) for words in own):
+                return False
+        return is_about
 
     def _stands_out(self, row: Passage, aspect: Aspect) -> bool:
         """Return whether a row is closer in meaning to the aspect than most rows that were compared."""

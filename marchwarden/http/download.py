@@ -6,6 +6,7 @@ import re
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -127,14 +128,20 @@ def failure_of(error: Exception, url: str) -> Failure:
     if isinstance(error, httpx.InvalidURL):
         return Failure(FailureKind.BAD_REQUEST, f"no request can be sent to {host}")
     # httpx and httpcore wrap the error of the ssl module in their own.
+    is_refused = False
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return Failure(FailureKind.NETWORK, f"the certificate of {host} is not valid")
+        is_refused = is_refused or isinstance(cause, ConnectionRefusedError)
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpx.ProxyError):
         return Failure(FailureKind.NETWORK, f"no connection to {host} through the proxy: {error}")
     if isinstance(error, httpx.ConnectError):
+        if is_refused:
+            parts = urlsplit(url)  # without its name and password
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+            return Failure(FailureKind.NETWORK, f"{host} refuses connections at port {port}")
         text = str(error) or "it does not accept one"
         return Failure(
             FailureKind.NETWORK, f"no connection to {host}: {text if len(text) <= 150 else text[:149] + '…'}"

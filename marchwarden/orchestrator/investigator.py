@@ -270,7 +270,7 @@ class Investigation:
         in_time = conclusion is not None
         if conclusion is None:
             self._budget.ran_out("seconds")
-            without: Stages = WithoutModel(self._budget.exhausted, self._stages.trouble, self._stages.unpaid)
+            without: Stages = WithoutModel.after(self._stages)
             conclusion = await conclude(self.request, ledger, without, self.today, parameters)
             model_free = True
         tell = Narrator(self._recorder, ledger, self._budget)
@@ -285,6 +285,7 @@ class Investigation:
             kind="web",
             parameters=parameters,
             model_trouble=self._stages.trouble,
+            has_model_answered=self._stages.has_answered,
             unpaid=list(self._stages.unpaid),
             lineage=lineage_of(self._dispatcher.rihlas),
         )

@@ -13,7 +13,6 @@ from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
 from marchwarden.evidence.grounding import invented
 from marchwarden.evidence.relevance import promise
-from marchwarden.evidence.windows import MOST_PASSAGES_OF_WINDOW
 from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind
 from marchwarden.observations import FailureKind
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -59,15 +58,18 @@ _ADVICE = {
     FailureKind.NETWORK: "Check the network and the address, then ask again.",
     FailureKind.RATE_LIMITED: "Ask again later.",
     FailureKind.SERVER_ERROR: "Ask again later.",
-    FailureKind.SERVICE_DOWN: "Check that it runs, or ask again later.",
+    FailureKind.SERVICE_DOWN: "Ask again later.",
     FailureKind.TIMEOUT: "Ask again later.",
 }
+# Stages that the answer depends on, in the order in which they run.
 STEPS = {
     "plan": "plan the search",
-    "extract": "pick quotes from every page",
+    "write_query": "write queries",
+    "extract": "pick quotes from pages",
     "synthesize": "word the answer",
-    "write_query": "write every query",
 }
+# Tokens; fewer than these are enough for no call, and count as used up. A guess: a short answer alone has 75.
+_ENOUGH_FOR_NONE = 50
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,10 @@ class GapsGiven:
     parameters: Parameters = DEFAULT
     unpaid: tuple[str, ...] = ()
     """Names of stages that the answer depends on, and that had too few tokens for the model."""
+    has_model_answered: bool = True
+    """True where an answer of the model could be read."""
+    token_budget: int = 0
+    tokens_used: int = 0
 
     @property
     def open_aspects(self) -> list[Aspect]:
@@ -118,16 +124,15 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     gaps += [gap for gap in _reported_beside(given) if gap.topic not in named]
     gaps += _failed_searches(ledger, " ".join(gap.detail for gap in gaps))
     if given.model_trouble:
-        detail = f"The model failed ({given.model_trouble}). Some steps ran without it."
+        ran = "Some steps ran without it." if given.has_model_answered else "No step ran with it."
+        detail = f"The model failed ({given.model_trouble}). {ran}"
         gaps.append(Gap(topic="the model", category=GapCategory.ACCESS_DENIED, detail=detail, cause="model_failed"))
-    if given.exhausted and not any(gap.category is GapCategory.BUDGET_EXHAUSTED for gap in gaps):
-        detail = f"{limits_reached(given.exhausted)} before the research was complete."
+    budget_gaps = [gap for gap in gaps if gap.category is GapCategory.BUDGET_EXHAUSTED]
+    # A gap that a researcher reported says nothing about the steps of this call.
+    is_told = budget_gaps and (not given.unpaid or any(_cut_short(given) in gap.detail for gap in budget_gaps))
+    if given.exhausted and not is_told:
+        detail = _cut_short(given, " before the research was complete")
         gaps.append(Gap(topic=ledger.question, category=GapCategory.BUDGET_EXHAUSTED, detail=detail))
-    if given.unpaid:
-        steps = " and to ".join(STEPS[name] for name in given.unpaid)
-        unpaid = f" Too few tokens were left for the model to {steps}, so rules did that."
-        place = next(number for number, gap in enumerate(gaps) if gap.category is GapCategory.BUDGET_EXHAUSTED)
-        gaps[place] = gaps[place].model_copy(update={"detail": gaps[place].detail + unpaid})
     return gaps
 
 
@@ -159,7 +164,7 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
         return Gap(
             topic=aspect.text,
             category=GapCategory.BUDGET_EXHAUSTED,
-            detail=f"{limits_reached(given.exhausted)}.{left}",
+            detail=_cut_short(given) + left,
         )
     if beyond := [each for each in searches if each.kind is FailureKind.NOT_UNDERSTOOD]:
         detail = _sentence(beyond[-1])
@@ -261,6 +266,10 @@ def _failed_searches(ledger: Ledger, told: str) -> list[Gap]:
 
 def _search_failed(failure: Attempt) -> str:
     advice = _ADVICE.get(failure.kind)
+    # What is on this machine does not mend itself. The detail of a corpus says what to do.
+    kind = failure.source.partition(":")[0]
+    if failure.kind is FailureKind.SERVICE_DOWN and kind in ("corpus", "db", "zim"):
+        advice = None if kind == "corpus" else "`marchwarden sources` checks it."
     return f"The search failed: {failure.named.rstrip('.')}.{f' {advice}' if advice else ''}"
 
 
@@ -285,6 +294,25 @@ def limits_reached(exhausted: Sequence[Limit]) -> str:
     """Return the limits that were reached as the beginning of a sentence: "The time limit was reached"."""
     reached = " and ".join(LIMITS_REACHED[limit] for limit in exhausted)
     return reached[:1].upper() + reached[1:]
+
+
+def _cut_short(given: GapsGiven, before: str = "") -> str:
+    """Return sentences on the limits that were reached, and on what rules did for want of tokens.
+
+    `before` ends the sentence on limits, such as " before the research was complete".
+    """
+    steps = [f"to {step}" for name, step in STEPS.items() if name in given.unpaid]
+    listed = " and ".join(filter(None, (", ".join(steps[:-1]), *steps[-1:])))
+    by_rules = f"for the model {listed}, so rules did that."
+    left = given.token_budget - given.tokens_used
+    reached = [limit for limit in given.exhausted if limit != "tokens" or left < _ENOUGH_FOR_NONE]
+    told = [f"{limits_reached(reached)}{before}."] if reached else []
+    if len(reached) < len(given.exhausted):
+        few = f"Of {given.token_budget:,} tokens {left:,} were left, too few"
+        told.append(f"{few} {by_rules if steps else 'to go on.'}")
+    elif steps:
+        told.append(f"Too few tokens were left {by_rules}")
+    return " ".join(told)
 
 
 def _could_not_be_read(failure: Attempt) -> str:
@@ -387,7 +415,7 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     detail += "".join(f" {_could_not_be_read(each)}" for each in unread[:MOST_CLOSED])
     if (more := len(unread) - MOST_CLOSED) > 0:
         detail += f" {more} more {'page' if more == 1 else 'pages'} could not be read."
-    tables = [each for each in ledger.sources if each.table_rows > MOST_PASSAGES_OF_WINDOW]
+    tables = [each for each in ledger.sources if aspect.number in each.no_row_named]
     for source in tables[:MOST_TABLES]:
         detail += (
             f" No word of the question tells one of the {source.table_rows} rows of {source.locator} from the others."

@@ -127,6 +127,14 @@ class Stages(Protocol):
         ...
 
     @property
+    def has_answered(self) -> bool:
+        """True where an answer of the model could be read."""
+        ...
+
+    @property
+    def tokens_used(self) -> int: ...
+
+    @property
     def exhausted(self) -> Sequence[Limit]:
         """Limits that have cut the call short."""
         ...
@@ -156,6 +164,13 @@ class WithoutModel:
     exhausted: Sequence[Limit]
     trouble: str | None = None
     unpaid: Sequence[str] = ()
+    has_answered: bool = True
+    tokens_used: int = 0
+
+    @classmethod
+    def after(cls, stages: Stages) -> WithoutModel:
+        """Return what runs the rest of a call that these stages began."""
+        return cls(stages.exhausted, stages.trouble, stages.unpaid, stages.has_answered, stages.tokens_used)
 
     async def run(self, stage: Stage[Given, Output], given: Given) -> tuple[Output, Form]:
         return stage.model_free(given), "model_free"
@@ -190,8 +205,7 @@ class StageRunner:
         self._service_trouble: str | None = None
         self._unreadable: str | None = None
         """The problem of the last answer that could not be read."""
-        self._has_answered = False
-        """True where an answer of the model could be read."""
+        self.has_answered = False
         self._unanswered: str | None = None
         """The last call that got no answer in its time."""
         self._failures = 0
@@ -204,12 +218,16 @@ class StageRunner:
     @property
     def trouble(self) -> str | None:
         """Last failure of the model's service, or that no answer came or could be read; None for some bad answers."""
-        if self._service_trouble is None and not self._has_answered:
+        if self._service_trouble is None and not self.has_answered:
             if self._unreadable:
                 return f"no answer of the model could be read; {self._unreadable}"
             if self._unanswered:
                 return f"no answer of the model came; {self._unanswered}"
         return self._service_trouble
+
+    @property
+    def tokens_used(self) -> int:
+        return self._budget.tokens_used
 
     @property
     def exhausted(self) -> Sequence[Limit]:
@@ -235,7 +253,7 @@ class StageRunner:
             with anyio.move_on_after(seconds):
                 output = await self._ask(self.model, stage, given)
                 self._failures = 0
-                self._has_answered = True
+                self.has_answered = True
                 kept, dropped = stage.ground(given, output)
                 for drop in dropped:
                     self._recorder.record(drop)
@@ -289,7 +307,7 @@ class StageRunner:
                 continue
             held = self._budget.reserve(event.stage, event.charged_tokens)
             self._budget.commit(held, event.charged_tokens)
-            self._has_answered = self._has_answered or event.error is None
+            self.has_answered = self.has_answered or event.error is None
 
     def _add_unpaid(self, stage: str) -> None:
         self._budget.ran_out("tokens")

@@ -125,3 +125,25 @@ def test_rows_of_a_file_are_quoted_one_by_one_without_names_and_with_the_same_tw
     aspect = Aspect(number=1, text=question)
     ((_, window),) = Relevance(PageTerms(page), [aspect]).best(aspect, 1)
     assert [(row.text, row.place) for row in window.passages] == [(quoted, place)]
+
+
+@pytest.mark.parametrize(
+    ("question", "names_none"),
+    [
+        ("Which municipality's library opened first?", True),
+        ("When was the library of Drammen opened?", True),
+        ("When was the library in Trondheim opened?", False),
+        ("Who built Trondheim?", False),
+        ("What is the fee of Hans?", False),
+    ],
+)
+def test_no_row_is_named_only_of_a_long_table_that_the_question_is_about(question: str, names_none: bool) -> None:
+    rows = ["Bergen,1870", "Oslo,1877", "Trondheim,1884", "Hamar,1891", "Molde,1898"]
+    body = "\n".join(["Municipality,Library opened", *rows]).encode()
+    aspect = Aspect(number=1, text=question)
+    long = read_page(body, url="/home/ada/libraries.csv", content_type="text/csv")
+    short = read_page(body.rpartition(b"\n")[0], url="/home/ada/libraries.csv", content_type="text/csv")
+    assert isinstance(long, Page)
+    assert isinstance(short, Page)
+    assert Relevance(PageTerms(long), [aspect]).names_no_row(aspect) == names_none
+    assert not Relevance(PageTerms(short), [aspect]).names_no_row(aspect)

@@ -16,6 +16,8 @@ import httpx
 import pytest
 
 from marchwarden.http.connection import AddressRefused, CheckedBackend, CheckedTransport, resolve
+from marchwarden.http.download import failure_of
+from marchwarden.observations import Failure, FailureKind
 from marchwarden.settings import Settings
 from marchwarden.sources.fetch import Fetcher
 
@@ -221,3 +223,15 @@ def _self_signed(folder: Path) -> Path:
         + certificate.public_bytes(serialization.Encoding.PEM)
     )
     return written
+
+
+def test_a_host_that_refuses_a_connection_is_named_with_its_port() -> None:
+    url = "http://ada:secret@127.0.0.1:9/search"
+
+    async def ask() -> None:
+        async with httpx.AsyncClient(transport=CheckedTransport(allow_private=True)) as client:
+            await client.get(url)
+
+    with pytest.raises(httpx.ConnectError) as refused:
+        asyncio.run(ask())
+    assert failure_of(refused.value, url) == Failure(FailureKind.NETWORK, "127.0.0.1 refuses connections at port 9")

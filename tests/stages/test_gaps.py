@@ -46,6 +46,23 @@ def test_a_source_that_failed_beside_others_that_answered_is_a_gap_of_its_own() 
     assert not ledger.have_sources_failed()
 
 
+@pytest.mark.parametrize(
+    ("provider", "advice"),
+    [
+        ("wikipedia", " Ask again later."),
+        ("db:shop", " `marchwarden sources` checks it."),
+        ("corpus:notes", ""),
+    ],
+)
+def test_only_what_may_mend_itself_is_to_be_asked_again_later(provider: str, advice: str) -> None:
+    ledger = Ledger(question="What grows in Utah?")
+    ledger.set_aspects(["What grows in Utah"])
+    failure = Failure(FailureKind.SERVICE_DOWN, "it can't be searched")
+    ledger.add_search(SearchOutcome(query="utah", provider=provider, failure=failure), 1)
+    (gap,) = find_decided_gaps(GapsGiven(ledger, [], frozenset()))
+    assert gap.detail == f"The search failed: {provider}: it can't be searched.{advice}"
+
+
 def a_ledger_with_closed_pages(question: str, *titles: str) -> Ledger:
     ledger = Ledger(question=question)
     ledger.set_aspects([question.rstrip("?")])
@@ -85,12 +102,36 @@ def test_a_closed_page_among_the_first_hits_is_a_gap_although_others_answered() 
     assert [gap.topic for gap in gaps] == ["Gardens in Utah"]
 
 
-def test_steps_that_had_too_few_tokens_for_the_model_are_told() -> None:
+@pytest.mark.parametrize(
+    ("used", "told"),
+    [
+        (
+            382,
+            "Of 500 tokens 118 were left, too few for the model to plan the search, to pick quotes from pages and to "
+            "word the answer, so rules did that.",
+        ),
+        (
+            490,
+            "The token budget was used up before the research was complete. Too few tokens were left for the model to "
+            "plan the search, to pick quotes from pages and to word the answer, so rules did that.",
+        ),
+    ],
+)
+def test_steps_that_had_too_few_tokens_for_the_model_are_told(used: int, told: str) -> None:
     ledger = Ledger(question="When was it opened?")
     ledger.set_aspects([ledger.question])
-    (gap,) = find_decided_gaps(GapsGiven(ledger, ["tokens"], frozenset({1}), unpaid=("plan", "extract")))
-    assert gap.category is GapCategory.BUDGET_EXHAUSTED
-    assert gap.detail.endswith(
-        "Too few tokens were left for the model to plan the search and to pick quotes from every page, so rules did that."
-    )
+    unpaid = ("synthesize", "plan", "extract")
+    given = GapsGiven(ledger, ["tokens"], frozenset({1}), unpaid=unpaid, token_budget=500, tokens_used=used)
+    (gap,) = find_decided_gaps(given)
+    assert (gap.category, gap.detail) == (GapCategory.BUDGET_EXHAUSTED, told)
     assert {name for name, stage in STAGES.items() if stage.essential} == set(STEPS)
+
+
+@pytest.mark.parametrize(
+    ("has_answered", "told"), [(True, "Some steps ran without it."), (False, "No step ran with it.")]
+)
+def test_a_model_that_never_answered_ran_no_step(has_answered: bool, told: str) -> None:
+    ledger = Ledger(question="When was it opened?")
+    given = GapsGiven(ledger, [], frozenset(), model_trouble="it is down", has_model_answered=has_answered)
+    (gap,) = find_decided_gaps(given)
+    assert gap.detail == f"The model failed (it is down). {told}"

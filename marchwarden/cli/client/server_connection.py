@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Seconds of silence after which a server is given up. It reports its progress every 10 seconds. A guess.
 SILENCE_SECONDS = 90.0
+# Seconds for a connection to be made: as long as the SDK's own client waits.
+_CONNECT_SECONDS = 30.0
 
 _TRACE_LINE = re.compile(r"^.*trace://([0-9a-f-]{36}).*$\n?", re.MULTILINE)
 # Seconds that a server adds to a message which it repeats. The caller's own clock is the one that is shown.
@@ -58,6 +60,8 @@ class Connection:
         self._overrides = overrides
         self._make_server = make_server
         self._settings: Settings | None = None
+        self._is_refused = False
+        """True where the server at `url` answered that it takes no calls without a token of its own."""
 
     @property
     def is_model_free(self) -> bool:
@@ -103,17 +107,22 @@ class Connection:
         """Connect, for any number of calls."""
         from mcp import Client
 
-        token = None if self._settings else server_token()
-        if token is None:
-            async with Client(self._make_server(self._settings) if self._settings else self._url) as client:
+        if self._settings:
+            async with Client(self._make_server(self._settings)) as client:
                 yield client
             return
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
-        headers, timeout = {"authorization": f"Bearer {token}"}, httpx2.Timeout(SILENCE_SECONDS)
+        async def note(response: httpx2.Response) -> None:
+            # The SDK's error does not say the status.
+            self._is_refused = self._is_refused or response.status_code == 401
+
+        token = server_token()
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        timeout = httpx2.Timeout(SILENCE_SECONDS, connect=_CONNECT_SECONDS)
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=timeout) as http,
+            httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks={"response": [note]}) as http,
             Client(streamable_http_client(self._url, http_client=http)) as client,
         ):
             yield client
@@ -191,6 +200,13 @@ class Connection:
             return MarchwardenError(
                 f"the research server failed: {said}",
                 hint="`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the server's log.",
+            )
+        if self._is_refused:
+            refused = "refused the token" if server_token() else "wants a token, and none is set"
+            return MarchwardenError(
+                f"{self.address} {refused}",
+                hint="Set MARCHWARDEN_SERVER_TOKEN to the token that the server's operator gave you, "
+                "or keep it: marchwarden keys set server_token",
             )
         hint = (
             "Is it running, is the address right, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "

@@ -20,6 +20,7 @@ from marchwarden.errors import ConfigurationError, MarchwardenError
 from tests.cli.client.tiny_server import tiny_server
 from tests.cli.results import a_result, an_empty_result
 from tests.cli.running import python
+from tests.lm.wire import as_json, service
 
 REQUEST = ResearchRequest(question="What grows in Utah?")
 
@@ -152,3 +153,16 @@ def test_no_server_at_an_address_is_an_error_with_a_hint() -> None:
     with pytest.raises(MarchwardenError, match="no answer from http://127") as failed:
         Conversation(REQUEST, Connection(url, {})).hold(silent)
     assert "marchwarden serve --transport http" in str(failed.value.hint)
+
+
+@pytest.mark.parametrize(("token", "said"), [("wrong", "refused the token"), ("", "wants a token, and none is set")])
+def test_a_server_that_refuses_the_token_is_told_with_what_to_set(
+    token: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MARCHWARDEN_SERVER_TOKEN", token)
+    with service(as_json({"error": "invalid_token"}, 401)) as server:
+        url = f"{server.address}/mcp"
+        with pytest.raises(MarchwardenError) as failed:
+            Conversation(REQUEST, Connection(url, {})).hold(silent)
+    assert str(failed.value) == f"{url} {said}"
+    assert "MARCHWARDEN_SERVER_TOKEN" in str(failed.value.hint)
