@@ -21,8 +21,8 @@ from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
 from marchwarden.cli.library import history, show, store
 from marchwarden.cli.optimization import calibrate, compile, programs
-from marchwarden.cli.quick import QuickCommand, QuickGroup
-from marchwarden.errors import EXTRAS, MarchwardenError, missing_package
+from marchwarden.cli.quick import WRONG_USAGE, QuickCommand, QuickGroup
+from marchwarden.errors import EXTRAS, MarchwardenError, WrongArgument, missing_package
 
 # Exit codes: as the shell's of a failure, and of a process that SIGINT ended (128 + 2).
 FAILURE, INTERRUPTED = 1, 130
@@ -124,7 +124,7 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     except Exception as error:
         _report(error)
-        sys.exit(FAILURE)
+        sys.exit(WRONG_USAGE if isinstance(error, WrongArgument) else FAILURE)
 
 
 def _open_closed_streams() -> None:

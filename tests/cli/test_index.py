@@ -137,7 +137,8 @@ def test_nothing_to_index_is_an_exit_code_of_its_own(run: Run, tmp_path: Path) -
         (["--list", "--watch"], 2, "--watch can't go with --list"),
         ([], 1, "there is no corpus default Make it: marchwarden index FOLDER"),
         (["--name", "notes"], 1, "Make it: marchwarden index FOLDER --name notes"),
-        (["--name", "../x", "."], 1, "'../x' is not a valid name of a corpus"),
+        (["--name", "../x", "."], 2, "'../x' is not a valid name of a corpus"),
+        (["--engine", "foo", "."], 2, "there is no engine foo"),
         (["--remove", "x"], 1, "there is no corpus x"),
     ],
 )
