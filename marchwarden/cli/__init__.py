@@ -5,6 +5,7 @@ Commands import what is heavy when they run, so that help, completion, `replay` 
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
 import sys
@@ -149,6 +150,9 @@ def _report(error: Exception) -> None:
         error = missing_package(error.name)
     if isinstance(error, MarchwardenError):
         console.error(str(error), error.hint)
+    elif isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+        # Traces and other files of our own that can't be written are a StorageError.
+        console.error(f"the output could not be written: {error.strerror}", "Make room, or write it elsewhere.")
     else:
         hint = None if debugging() else "Set MARCHWARDEN_DEBUG=1 for details."
         console.error(f"unexpected {type(error).__name__}: {error}", hint)
