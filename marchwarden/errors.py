@@ -3,6 +3,7 @@
 MarchwardenError
 ├── InvalidRequest            the call's arguments break the contract; nothing was run
 ├── ConfigurationError        a setting, a key or a file is missing or wrong
+│   └── WrongArgument         a name or a value that was given and can't be right
 ├── BudgetExhausted           tokens, iterations, sources or seconds ran out; the result says so
 ├── NotRecorded               a re-run asks for what the recorded call did not get
 ├── ModelError                the model gave nothing usable (kind says why)
@@ -105,6 +106,10 @@ def _problem(error: ErrorDetails) -> str:
 
 class ConfigurationError(MarchwardenError):
     pass
+
+
+class WrongArgument(ConfigurationError):
+    """A name or a value that somebody gave and that can't be right, whatever is set: wrong usage of a command."""
 
 
 # Packages that only some uses need, and the extras that bring them.

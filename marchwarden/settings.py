@@ -36,7 +36,7 @@ from marchwarden.environment import (
     variables,
     without_credentials,
 )
-from marchwarden.errors import ConfigurationError, InvalidRequest, require_package
+from marchwarden.errors import ConfigurationError, InvalidRequest, WrongArgument, require_package
 from marchwarden.source_table import GROUPS, SOURCES
 
 # Services that search the whole web, in the order in which they are used where several have a key.
@@ -387,13 +387,13 @@ def validate_alone(field: str, value: str) -> object:
 def field_of(name: str) -> str:
     """Return the setting that a person means: `max_seconds`, `max-seconds` or `MARCHWARDEN_MAX_SECONDS`.
 
-    Raises ConfigurationError for a name that is none, with the one that is like it.
+    Raises WrongArgument for a name that is none, with the one that is like it.
     """
     field = name.lower().replace("-", "_").removeprefix("marchwarden_")
     if field in Settings.model_fields:
         return field
     near = next(iter(get_close_matches(field, Settings.model_fields, n=1)), None)
-    raise ConfigurationError(
+    raise WrongArgument(
         f"{name}: no such setting",
         hint=f"Did you mean {near}?" if near else "`marchwarden config --all` lists all settings.",
     )

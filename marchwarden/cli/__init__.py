@@ -5,6 +5,7 @@ Commands import what is heavy when they run, so that help, completion, `replay` 
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
 import sys
@@ -21,8 +22,8 @@ from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
 from marchwarden.cli.library import history, show, store
 from marchwarden.cli.optimization import calibrate, compile, programs
-from marchwarden.cli.quick import QuickCommand, QuickGroup
-from marchwarden.errors import EXTRAS, MarchwardenError, missing_package
+from marchwarden.cli.quick import WRONG_USAGE, QuickCommand, QuickGroup
+from marchwarden.errors import EXTRAS, MarchwardenError, WrongArgument, missing_package
 
 # Exit codes: as the shell's of a failure, and of a process that SIGINT ended (128 + 2).
 FAILURE, INTERRUPTED = 1, 130
@@ -124,7 +125,7 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     except Exception as error:
         _report(error)
-        sys.exit(FAILURE)
+        sys.exit(WRONG_USAGE if isinstance(error, WrongArgument) else FAILURE)
 
 
 def _open_closed_streams() -> None:
@@ -149,6 +150,9 @@ def _report(error: Exception) -> None:
         error = missing_package(error.name)
     if isinstance(error, MarchwardenError):
         console.error(str(error), error.hint)
+    elif isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+        # Traces and other files of our own that can't be written are a StorageError.
+        console.error(f"the output could not be written: {error.strerror}", "Make room, or write it elsewhere.")
     else:
         hint = None if debugging() else "Set MARCHWARDEN_DEBUG=1 for details."
         console.error(f"unexpected {type(error).__name__}: {error}", hint)

@@ -231,16 +231,20 @@ class Relevance:
     def names_no_row(self, aspect: Aspect) -> bool:
         """Return whether the page is a file with a long table that is about the aspect, no word of which tells one of
         its rows from the others."""
-        page, asked = self.page, self._asked[aspect.number]
-        telling = asked.terms - VAGUE_TERMS
+        # In the question's language: a table seldom tells its own, in which "Hans" may be a stop word.
+        language, page = guess_language(aspect.text), self.page
+        asked = set(terms(aspect.text, language)) - VAGUE_TERMS
         is_about = False
-        for heading, rows in page.table_rows.items():
-            shared = page.in_all_rows[heading]
-            about = telling & (shared | page.title | set(terms(heading, page.language)))
-            is_about = is_about or (rows > MOST_PASSAGES_OF_WINDOW and len(about) >= _ABOUT * max(1, len(telling)))
-            own = (page.own[each.number] for each in page.passages if (each.heading or "") == heading)
-            if any(asked.terms & (set(words) - shared) for words in own):
+        for heading, count in page.table_rows.items():
+            if count <= MOST_PASSAGES_OF_WINDOW:
+                continue
+            texts = [each.text for each in page.passages if (each.heading or "") == heading]
+            rows = [set(row) for row in terms_of(texts, language)]
+            shared = _in_nearly_all(rows)
+            if any(asked & (row - shared) for row in rows):
                 return False
+            about = asked & shared.union(terms(f"{heading} {page.page.title or ''}", language))
+            is_about = is_about or len(about) >= _ABOUT * max(1, len(asked))
         return is_about
 
     def _stands_out(self, row: Passage, aspect: Aspect) -> bool:

@@ -47,13 +47,14 @@ def test_files_are_indexed_asked_and_forgotten(run: Run, folder: Path) -> None:
 
 def test_what_could_not_be_read_is_told_with_nothing_that_a_terminal_would_obey(run: Run, folder: Path) -> None:
     write(folder, {"broken.pdf": b"%PDF-1.4 nothing", "evil\x1b]0;owned\x07.md": "x", "a.exe": "x"})
+    (folder / "link.md").symlink_to(folder / "bees.md")
     ran = run("index", str(folder), "--jobs", "1")
     assert ran.code == 0
     assert "2 files could not be read" in ran.said
     assert "broken.pdf: the PDF is broken and cannot be opened" in ran.said
     assert "\x1b" not in ran.err + ran.out
     assert "\\x1b]0;owned\\x07.md" in ran.said
-    assert "skipped: 1 of other kinds" in ran.out
+    assert "skipped: 1 of other kinds, 1 link, not followed" in ran.out
     assert "files that end with .exe can't be read: a.exe" in ran.out
 
 
@@ -155,7 +156,8 @@ def test_nothing_to_index_is_an_exit_code_of_its_own(run: Run, tmp_path: Path) -
         (["--list", "--watch"], 2, "--watch can't go with --list"),
         ([], 1, "there is no corpus default Make it: marchwarden index FOLDER"),
         (["--name", "notes"], 1, "Make it: marchwarden index FOLDER --name notes"),
-        (["--name", "../x", "."], 1, "'../x' is not a valid name of a corpus"),
+        (["--name", "../x", "."], 2, "'../x' is not a valid name of a corpus"),
+        (["--engine", "foo", "."], 2, "there is no engine foo"),
         (["--remove", "x"], 1, "there is no corpus x"),
     ],
 )
@@ -185,3 +187,8 @@ def test_doctor_tells_of_the_corpora_in_force(run: Run, folder: Path, monkeypatc
     assert "there is no corpus notes" in " ".join(run("doctor").out.split())
     index(folder, name="notes")
     assert "notes: 2 documents of 2 files" in " ".join(run("doctor").out.split())
+
+
+def test_an_empty_corpus_is_not_to_be_asked(run: Run, tmp_path: Path) -> None:
+    ran = run("index", str(write(tmp_path / "programs", {"a.exe": "x"})), "--jobs", "1")
+    assert (ran.code, "0 documents" in ran.out, "Ask it" in ran.out) == (3, True, False)

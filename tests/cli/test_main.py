@@ -71,17 +71,24 @@ def test_our_errors_are_a_message_and_a_hint(run: Run) -> None:
 
 
 def test_an_unexpected_error_is_a_line_without_a_stack(a_trace: str) -> None:
-    ran = python(_INTO_A_FULL_DISK)
+    into_what_can_only_be_read = _INTO.format(target="/dev/null", how="os.O_RDONLY")
+    ran = python(into_what_can_only_be_read)
     assert ran.returncode == 1
     assert b"Traceback" not in ran.stderr
     assert ran.stderr.startswith(b"Error: unexpected ")
     assert b"Set MARCHWARDEN_DEBUG=1 for details." in ran.stderr
-    assert b"Traceback" in python(_INTO_A_FULL_DISK, MARCHWARDEN_DEBUG="1").stderr
+    assert b"Traceback" in python(into_what_can_only_be_read, MARCHWARDEN_DEBUG="1").stderr
 
 
-_INTO_A_FULL_DISK = """
+def test_a_full_disk_is_told_in_plain_words(a_trace: str) -> None:
+    ran = python(_INTO.format(target="/dev/full", how="os.O_WRONLY"))
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(b"Error: the output could not be written: No space left on device\n")
+
+
+_INTO = """
 import os, sys
-os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+os.dup2(os.open("{target}", {how}), 1)
 sys.argv = ["marchwarden", "replay", "--json"]
 from marchwarden.cli import main
 main()

@@ -147,3 +147,13 @@ def test_no_row_is_named_only_of_a_long_table_that_the_question_is_about(questio
     assert isinstance(short, Page)
     assert Relevance(PageTerms(long), [aspect]).names_no_row(aspect) == names_none
     assert not Relevance(PageTerms(short), [aspect]).names_no_row(aspect)
+
+
+def test_a_table_in_no_language_is_about_a_question_by_the_words_that_say_something() -> None:
+    body = b"name,fee\nEmma,3\nHans,4\nAda,5\nBea,6\nCid,7\n"
+    page = read_page(body, url="/home/ada/fees.csv", content_type="text/csv")
+    assert isinstance(page, Page)
+    asked = ("Which name has the highest fee?", "What is the fee of Hans?", "Who has borrowed the wall?")
+    aspects = [Aspect(number=number, text=text) for number, text in enumerate(asked, start=1)]
+    relevance = Relevance(PageTerms(page), aspects)
+    assert [relevance.names_no_row(aspect) for aspect in aspects] == [True, False, False]

@@ -23,7 +23,7 @@ marchwarden config
 marchwarden config get model
 marchwarden config unset max_seconds
 
-Exit codes: 0 done · 1 no such setting, a wrong value or none, or a file that can't be used · 2 wrong usage."""
+Exit codes: 0 done · 1 nothing is set, or a file can't be used · 2 wrong usage: no such setting, a wrong value."""
 
 app = typer.Typer(
     help="Show and change settings. Keys are set with `marchwarden keys`.",
@@ -110,12 +110,12 @@ def set_(name: Name, value: Annotated[str, typer.Argument(metavar="VALUE", help=
     """Set a setting in the config file. A value that would be refused is not written."""
     from marchwarden.cli.configuration.config_file import config_file, write_setting
     from marchwarden.cli.views import console
-    from marchwarden.errors import ConfigurationError
+    from marchwarden.errors import WrongArgument
     from marchwarden.settings import field_of, is_secret
 
     field = field_of(name)
     if is_secret(field):
-        raise ConfigurationError(
+        raise WrongArgument(
             f"{field} is a key: others could read it on the command line.",
             hint=f"Type it: marchwarden keys set {field}",
         )
@@ -125,18 +125,18 @@ def set_(name: Name, value: Annotated[str, typer.Argument(metavar="VALUE", help=
 
 
 def _typed(field: str, text: str) -> Value:
-    """Return the value as TOML has it. Raises ConfigurationError where the setting does not take it."""
-    from marchwarden.errors import ConfigurationError, InvalidRequest
+    """Return the value as TOML has it. Raises WrongArgument where the setting does not take it."""
+    from marchwarden.errors import InvalidRequest, WrongArgument
     from marchwarden.settings import validate_alone
 
     if not text:
-        raise ConfigurationError(f"{field}: it is empty.", hint=f"marchwarden config unset {field}")
+        raise WrongArgument(f"{field}: it is empty.", hint=f"marchwarden config unset {field}")
     try:
         value = validate_alone(field, text)
     except InvalidRequest as error:
         from marchwarden.cli.configuration.setting_words import setting_sentences
 
-        raise ConfigurationError(str(error), hint=setting_sentences()[field]) from None
+        raise WrongArgument(str(error), hint=setting_sentences()[field]) from None
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, bool | int | float) else text

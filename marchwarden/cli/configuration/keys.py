@@ -27,7 +27,7 @@ marchwarden keys set anthropic
 pass show tavily | marchwarden keys set tavily
 marchwarden keys unset tavily
 
-Exit codes: 0 done · 1 no such key, or the keyring or file can't be read or written · 2 wrong usage."""
+Exit codes: 0 done · 1 no usable key, or a keyring or file that can't be used · 2 wrong usage, such as no such key."""
 
 app = typer.Typer(
     help="Keep keys of services, such as anthropic and tavily.",
@@ -72,8 +72,8 @@ def _listed() -> Iterator[dict[str, Any]]:
 
 
 def field_of_key(name: str) -> str:
-    """Return the setting of a key: `tavily`, `tavily_api_key` or `TAVILY_API_KEY`. Raises ConfigurationError."""
-    from marchwarden.errors import ConfigurationError
+    """Return the setting of a key: `tavily`, `tavily_api_key` or `TAVILY_API_KEY`. Raises WrongArgument."""
+    from marchwarden.errors import WrongArgument
     from marchwarden.settings import Settings, is_secret, key_name
 
     named = {key_name(field): field for field in filter(is_secret, Settings.model_fields)}
@@ -82,7 +82,7 @@ def field_of_key(name: str) -> str:
     if field is None:
         near = get_close_matches(key_name(plain), named, n=1)
         meant = f"Did you mean {near[0]}? " if near else ""
-        raise ConfigurationError(f"{name}: no such key", hint=f"{meant}The keys are {', '.join(named)}.")
+        raise WrongArgument(f"{name}: no such key", hint=f"{meant}The keys are {', '.join(named)}.")
     return field
 
 

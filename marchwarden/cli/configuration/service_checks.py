@@ -67,14 +67,18 @@ def _sources(settings: Settings) -> Check:
 
 def _all_corpora() -> Check:
     from marchwarden.cli.views.safe_text import count
-    from marchwarden.corpus.corpora import all_corpora, summary_of
+    from marchwarden.corpus.corpora import all_corpora, open_corpus, summary_of
 
-    said = []
+    said, problems = [], []
+    advice = None
     for corpus in all_corpora():
         try:
-            said.append(f"{corpus.name} ({count(summary_of(corpus).documents, 'document')})")
+            said.append(f"{corpus.name} ({count(summary_of(open_corpus(corpus.name)).documents, 'document')})")
         except MarchwardenError as error:
-            return Check("corpora", "note", str(error), error.hint)
+            problems.append(f"{corpus.name} can't be used: {error}")
+            advice = advice or error.hint
+    if problems:
+        return Check("corpora", "note", "; ".join([*filter(None, [", ".join(said)]), *problems]), advice)
     return Check("corpora", "ok", ", ".join(said) or "none; marchwarden index FOLDER makes one")
 
 

@@ -69,6 +69,7 @@ def command(
         dataset = dataset / QUESTIONS
     settings = load_settings(source=sources_in_force(source, web) or "snapshot", web=web and web.absolute())
     settings.require_search_key()
+    options.check_input(dataset, "DATASET")
     load_questions(dataset)  # what is wrong with the file is said before a browser opens
     try:
         listener = socket.create_server(("127.0.0.1", port))

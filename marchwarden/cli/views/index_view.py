@@ -29,11 +29,13 @@ def indexed_view(report: IndexReport) -> Iterator[RenderableType]:
     parts["not readable"] = report.unreadable
     told = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "no file"
     yield Text(f"{told}, in {report.seconds:.1f} s", style="dim")
-    passed = {"of other kinds": report.others, "links, which are not followed": report.links}
-    if over := ", ".join(f"{number:,} {what}" for what, number in passed.items() if number):
+    others = f"{report.others:,} of other kinds" if report.others else ""
+    links = f"{count(report.links, 'link')}, not followed" if report.links else ""
+    if over := ", ".join(filter(None, (others, links))):
         yield Text(f"skipped: {over}", style="dim")
     yield from _skipped(report)
-    yield Text(f'Ask it: marchwarden ask "…" --source corpus:{report.name}', style="dim")
+    if report.documents:
+        yield Text(f'Ask it: marchwarden ask "…" --source corpus:{report.name}', style="dim")
 
 
 def _skipped(report: IndexReport) -> Iterator[Text]:

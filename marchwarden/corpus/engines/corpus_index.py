@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from marchwarden.corpus.documents import Part
-from marchwarden.errors import ConfigurationError, require_package
+from marchwarden.errors import WrongArgument, require_package
 
 # Weights of a word in a document's text and in its name. A guess.
 BOOSTS = {"text": 1.0, "name": 0.6}
@@ -94,9 +94,9 @@ class _Module(Protocol):
 
 
 def require_engine(name: str) -> None:
-    """Raise ConfigurationError where an engine is unknown, or its package is not installed."""
+    """Raise WrongArgument for an unknown engine, and ConfigurationError for one whose package is not installed."""
     if name not in ENGINES:
-        raise ConfigurationError(f"there is no engine {name}", hint=f"Engines are {', '.join(ENGINES)}.")
+        raise WrongArgument(f"there is no engine {name}", hint=f"Engines are {', '.join(ENGINES)}.")
     require_package(ENGINES[name].package, f"A corpus in {name}")
 
 

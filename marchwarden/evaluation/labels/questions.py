@@ -149,7 +149,8 @@ def load_questions(path: Path) -> list[Question]:
     try:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise LabelsInvalid(f"{path} can't be read: {error}", hint="Give a file of labelled questions.") from None
+        why = (error.strerror or error) if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise LabelsInvalid(f"{path} can't be read: {why}", hint="Give a file of labelled questions.") from None
     # Not splitlines(): a quote may hold other line ends, such as U+2028.
     lines = enumerate(text.split("\n"), start=1)
     questions = [_parsed(path, number, line) for number, line in lines if line.strip()]

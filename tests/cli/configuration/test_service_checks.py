@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from marchwarden.cli.configuration.service_checks import DateNotingTransport, clock_check, surroundings_checks
+from marchwarden.corpus.catalogue import Catalogue, IndexKind
 from marchwarden.http.cache import KEPT_FOR
 from marchwarden.settings import load_settings
 from tests.corpora import corpus_of
@@ -38,6 +39,17 @@ def test_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
     assert told("corpora") == ("ok", "rain (2 documents)")
     corpus_of(tmp_path / "one", {"2025.md": "In 2025 we measured 9 litres of rain a week."}, name="one")
     assert "one (1 document)" in told("corpora")[1]
+
+
+def test_a_corpus_whose_engine_is_not_installed_is_not_ok(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = corpus_of(tmp_path / "rain", {"2025.md": "In 2025 we measured 9 litres of rain a week."}, name="rain")
+    with Catalogue.writing(corpus.catalogue) as catalogue:
+        catalogue.kind = IndexKind("lance", has_vectors=False)
+        catalogue.commit()
+    monkeypatch.setattr("marchwarden.errors.find_spec", lambda name: None)
+    state, detail = told("corpora")
+    assert state == "note"
+    assert detail == "rain can't be used: A corpus in lance needs lance, which is not installed."
 
 
 def test_databases_and_zim_files_are_named_and_those_that_are_broken(

@@ -32,7 +32,7 @@ def test_an_answer_becomes_a_nugget_with_its_evidence(run: Run) -> None:
 def test_what_cannot_be_labelled_is_said_before_a_browser_opens(run: Run) -> None:
     assert "can't be given together" in run("eval", "label", "x.jsonl", "--web", "w", "--source", "corpus").said
     gone = run("eval", "label", "x.jsonl", "--no-browser")
-    assert (gone.code, "x.jsonl can't be read" in gone.said) == (1, True)
+    assert (gone.code, "x.jsonl can't be read: No such file" in gone.said) == (2, True)
 
 
 def test_what_init_makes_is_accepted_by_check_with_a_list_of_what_is_left(run: Run) -> None:
