@@ -110,7 +110,7 @@ async def test_a_server_that_is_not_there_is_no_finding_about_the_page(tmp_path:
         trace = a_trace_citing(tmp_path, {f"{site.url}/a": CitedPage(THEN, QUOTE)})
     (found,) = await check(trace, http_cache=False)
     assert (found.state, found.has_drifted) == ("unreachable", False)
-    assert "no connection" in found.detail
+    assert "refuses connections at port" in found.detail
 
 
 async def test_a_host_that_gives_no_answer_is_not_asked_for_every_page(tmp_path: Path) -> None:
