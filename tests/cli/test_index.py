@@ -93,12 +93,18 @@ def test_a_corpus_is_watched_until_ctrl_c(run: Run, folder: Path) -> None:
     assert "What was read is kept." in ran.said
 
 
+@pytest.fixture
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder as the object store."""
+    folder = tmp_path / "bucket"
+    folder.mkdir()
+    monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{folder}")
+    return folder
+
+
 def test_each_change_of_a_watched_corpus_is_published(
-    run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, folder: Path, bucket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bucket = tmp_path / "bucket"
-    bucket.mkdir()
-    monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{bucket}")
 
     def changes(roots: list[Path], told: object) -> Iterator[None]:
         """Stand in for the system's news of files: a change, one more while the store is gone, and a look without."""
@@ -123,12 +129,10 @@ def test_each_change_of_a_watched_corpus_is_published(
     ]
 
 
+@pytest.mark.usefixtures("bucket")
 def test_files_that_are_gone_are_withdrawn_from_what_is_published_and_a_forgotten_corpus_is_not(
     run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bucket = tmp_path / "bucket"
-    bucket.mkdir()
-    monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{bucket}")
     assert run("index", str(folder), "--name", "sec", "--publish", "--jobs", "1").code == 0
     for file in folder.iterdir():
         file.unlink()
