@@ -18,7 +18,7 @@ from marchwarden.frozen_web.pages import FrozenWeb
 from marchwarden.observations import Page
 from marchwarden.reading.page import read_page
 from marchwarden.settings import shipped
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 # Fixed, so that two runs measure the same edits.
 SEED = 7

@@ -37,7 +37,7 @@ from marchwarden.corpus.hybrid_search import HybridSearch
 from marchwarden.corpus.indexing import COMMIT_SECONDS
 from marchwarden.text.embedding import embed
 from marchwarden.text.ranking import query_words, terms_of
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 HITS = 10
 

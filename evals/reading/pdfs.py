@@ -24,7 +24,7 @@ from marchwarden.reading.files.pdf import read_pdf, read_text_layer
 from marchwarden.reading.files.pdf_layout import pdf_blocks
 from marchwarden.reading.files.plain_text import plain_blocks
 from marchwarden.reading.passages import Block, lay_out
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 # Words of a sentence that is counted, at least, and characters, at most: a longer one is no passage.
 _LEAST_WORDS, _MOST_CHARS = 6, 480

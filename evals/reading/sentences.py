@@ -1,6 +1,6 @@
 """Precision and recall of sentence boundaries on labelled paragraphs, of sentencex alone and of what is built on it.
 
-    python evals/reading/sentences.py [--path tests/text/sentences] [--wrong] [--languages de ja] [--declared en]
+    python evals/reading/sentences.py [--path FOLDER] [--wrong] [--languages de ja] [--declared en]
 
 A file `de.txt` holds German paragraphs, one a line, with ‖ before each sentence but the first; lines that begin with
 `# ` are comments. A boundary is right where a labelled sentence begins; what begins a paragraph is not counted.
@@ -18,9 +18,9 @@ from pathlib import Path
 import sentencex
 
 from marchwarden.text.ranking import told_language
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
-LABELLED = Path(__file__).resolve().parents[2] / "tests" / "text" / "sentences"
+LABELLED = Path(__file__).resolve().parents[2] / "tests" / "text" / "segmentation" / "sentences"
 MARK = "‖"
 
 Segmenter = Callable[[str, str | None], Sequence[tuple[int, int]]]

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from marchwarden.contract import EXCERPT_CUT
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 # Characters around a quote in which neighbouring sentences are looked for. A guess: a screen of text each way.
 _AROUND_CHARS = 4_000

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 ASKING = r"(?:what|who|whom|whose|when|where|which|how|why)\b"
 INVERTED = r"(?:is|are|does|do|did|was|were|has|have|had|can|could|should|will|would|may|must)\b"

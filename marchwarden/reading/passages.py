@@ -16,8 +16,8 @@ import regex
 from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.observations import Page, Passage, content_hash
 from marchwarden.text.ranking import told_language
-from marchwarden.text.sentence_marks import between_words, next_edge
-from marchwarden.text.sentences import Span, sentences
+from marchwarden.text.segmentation.sentence_marks import between_words, next_edge
+from marchwarden.text.segmentation.sentences import Span, sentences
 
 BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line", "code"]
 

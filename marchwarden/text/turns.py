@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 _ASKED, _ANSWERED = "Asked before: ", "Answered: "
 _TURN = re.compile(rf"^{_ASKED}(?P<question>.+)\n{_ANSWERED}(?P<answer>.+)$", re.MULTILINE)

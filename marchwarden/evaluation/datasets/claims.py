@@ -10,7 +10,7 @@ from marchwarden.evaluation.datasets.shapes import DatasetReport
 from marchwarden.evaluation.scoring.aggregates import area_under_roc
 from marchwarden.evaluation.scoring.grounding_score import grounding_score, token_overlap
 from marchwarden.evidence.grounding import support
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 WHAT = "the grounding checker (evidence/grounding.py) on claims that people judged"
 NOTES = (

@@ -13,7 +13,7 @@ from marchwarden.http.addresses import normalise_url
 from marchwarden.observations import without_place
 from marchwarden.text.ranking import terms
 from marchwarden.text.scripts import UNSPACED
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 _SPACES = re.compile(r"\s+")
 # Typographic dashes and quotes, which pages and labels use in different ways.

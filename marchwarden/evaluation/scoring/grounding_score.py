@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from marchwarden.evidence.grounding import Support, support
 from marchwarden.text.ranking import terms_of
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 # Sentences in a row that may carry a claim together: words that are scattered over a page say less. Chosen with WiCE
 # and ExpertQA in sight.

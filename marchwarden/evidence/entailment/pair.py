@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from marchwarden.text.ranking import terms
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
 # Where one part of a sentence ends and another begins.

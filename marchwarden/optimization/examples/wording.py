@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from marchwarden.evidence.question import VAGUE_TERMS
 from marchwarden.text.ranking import terms
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 # Ends of a clause after which the rest of a sentence can be left out, and what stands before is still true.
 _CLAUSE_ENDS = re.compile(

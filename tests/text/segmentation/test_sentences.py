@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.reading.sentences import LABELLED, read_labelled, score
-from marchwarden.text.sentences import sentences
+from marchwarden.text.segmentation.sentences import sentences
 
 LANGUAGES = sorted(path.stem for path in LABELLED.glob("*.txt"))
 WRITTEN_DIFFERENTLY = ("ar", "hi", "ja", "ko", "ru", "zh")

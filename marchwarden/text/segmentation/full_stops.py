@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from marchwarden.text.abbreviations import (
+from marchwarden.text.ranking import is_stop_word
+from marchwarden.text.segmentation.abbreviations import (
     ALSO_WORDS,
     BEFORE_A_NUMBER,
     BEFORE_SMALL_LETTERS,
@@ -22,10 +23,9 @@ from marchwarden.text.abbreviations import (
     NEVER_LAST_ENDINGS,
     ORDINAL_DOT,
 )
-from marchwarden.text.ranking import is_stop_word
 
 if TYPE_CHECKING:
-    from marchwarden.text.sentence_marks import Mark
+    from marchwarden.text.segmentation.sentence_marks import Mark
 
 # The start of an item of a list: "2. ", "(b) ".
 BULLET = r"[•⁃▪◦‣●]"

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import regex
 
-from marchwarden.text.abbreviations import language_of_word
+from marchwarden.text.segmentation.abbreviations import language_of_word
 
 # Characters before and after a mark that the rules look at. A guess: longer than any word.
 SEEN = 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from marchwarden.text.sentence_marks import between_words, next_edge
+from marchwarden.text.segmentation.sentence_marks import between_words, next_edge
 
 
 @pytest.mark.parametrize(

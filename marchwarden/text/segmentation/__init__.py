@@ -1,0 +1,1 @@
+"""Texts cut into sentences, in any language."""
