@@ -34,7 +34,7 @@ from marchwarden.programs import Calibration, Program
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.reading.files.kinds import TABLES
 from marchwarden.settings import Settings
-from marchwarden.sources.tools import Tools
+from marchwarden.sources.tools import HITS_PER_QUERY, Tools
 from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.extract import EXTRACT, ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
@@ -59,7 +59,6 @@ TOKENS_BY_DEPTH = {Depth.SHALLOW: 5_000, Depth.BALANCED: 15_000, Depth.DEEP: 25_
 # Independent sources with evidence for an aspect, from which on it is covered.
 SOURCES_WANTED = {Depth.SHALLOW: 1, Depth.BALANCED: 2, Depth.DEEP: 3}
 PAGES_PER_TURN = {Depth.SHALLOW: 4, Depth.BALANCED: 8, Depth.DEEP: 10}
-HITS_PER_QUERY = 10
 # Share of the time left that a model may take to plan one turn.
 PLAN_SHARE = 0.25
 # Share of the tokens, and tokens at most, that are set aside for the answer before anything else is spent.

@@ -7,12 +7,10 @@ import re
 from pathlib import Path
 
 from marchwarden.audit.drift import flat
-from marchwarden.corpus.corpus_fetcher import page_of_document
-from marchwarden.corpus.documents import JSON_LINES, MOST_BYTES, day_of, kind_of, page_of_line
+from marchwarden.corpus.documents import JSON_LINES, LINE, MOST_BYTES, day_of, kind_of, page_of_document, page_of_line
 from marchwarden.corpus.walk import read_bytes
 from marchwarden.observations import Failure, FailureKind, Page
 
-_LINE = re.compile(r"#L(\d{1,12})$")
 # Characters of an ASCII word by which lines are found before they are parsed: JSON may escape all others. A guess.
 _MIN_WORD_CHARS = 5
 
@@ -35,7 +33,7 @@ def read_document(path: str, locator: str, quote: str) -> tuple[str, Page] | Fai
         return Failure(FailureKind.FORBIDDEN, "there is no permission to read the file")
     except OSError as error:
         return Failure(FailureKind.NETWORK, f"the file can't be read: {error.strerror or error}")
-    line = _LINE.search(locator)
+    line = LINE.search(locator)
     try:
         if kind_of(path) == JSON_LINES and line:
             return _line(path, body.split(b"\n"), int(line[1]), quote)

@@ -13,7 +13,7 @@ from typing import Any
 from marchwarden import __version__
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude
 from marchwarden.contract import DiscoveryEvent, Gap, OpenQuestion
-from marchwarden.corpus.corpus_fetcher import page_of_document
+from marchwarden.corpus.documents import page_of_document
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_title

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -17,14 +15,11 @@ from anyio import to_thread
 
 from marchwarden.corpus.catalogue import Catalogue
 from marchwarden.corpus.corpora import Corpus, again
-from marchwarden.corpus.documents import JSON_LINES, MOST_BYTES, day_of, kind_of, page_of, page_of_line
-from marchwarden.corpus.places import with_places
+from marchwarden.corpus.documents import JSON_LINES, LINE, MOST_BYTES, day_of, kind_of, page_of_document
 from marchwarden.corpus.snapshots import fetched_file, is_fetched
 from marchwarden.corpus.walk import read_bytes
 from marchwarden.errors import MarchwardenError
 from marchwarden.observations import ContentHash, Failure, FailureKind, FetchOutcome, Page, content_hash
-
-_LINE = re.compile(r"#L(\d{1,12})$")
 
 _log = logging.getLogger(__name__)
 
@@ -120,7 +115,7 @@ class CorpusFetcher:
 
     def _record(self, url: str) -> _Record | None:
         with Catalogue.reading(self._corpus.catalogue) as catalogue:
-            if line := _LINE.search(url):
+            if line := LINE.search(url):
                 path = url[: line.start()]
                 if found := catalogue.line(path, int(line[1])):
                     return _Record(path, found.hash, found.start, found.length)
@@ -151,20 +146,3 @@ def _body(record: _Record) -> bytes | Failure:
 def _page(record: _Record, url: str, body: bytes, kept: bytes | None) -> Page | Failure:
     modified = day_of(Path(record.place).stat().st_mtime)
     return page_of_document(url, body, modified, is_line=record.length is not None, kept=kept)
-
-
-def page_of_document(
-    locator: str, body: bytes, modified: date | None, *, is_line: bool | None = None, kept: bytes | None = None
-) -> Page | Failure:
-    """Return the page that a document's bytes are, or the failure.
-
-    `is_line` is True for one line of a .jsonl file; None where the locator alone tells. `kept` is the page of a file
-    as it was read before, packed.
-    """
-    if is_line is None:
-        line = _LINE.search(locator)
-        is_line = line is not None and kind_of(locator[: line.start()]) == JSON_LINES
-    if is_line:
-        return page_of_line(locator, body, modified)
-    page = page_of(locator, body, modified, kept)
-    return page if isinstance(page, Failure) else with_places(page, body)

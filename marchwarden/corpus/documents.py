@@ -6,6 +6,7 @@ A file is one document; of a .jsonl file each line is one.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from marchwarden.corpus.catalogue import LineRecord
+from marchwarden.corpus.places import with_places
 from marchwarden.http.addresses import web_address
 from marchwarden.observations import ContentHash, Failure, FailureKind, Page, content_hash
 from marchwarden.reading.files.epub import EPUB
@@ -54,6 +56,8 @@ LONGEST_LINE_BYTES = MOST_BYTES // 10
 # Characters of a long text that are indexed together, so that a search finds the place in a book and not only the
 # book. A guess: about two printed pages.
 PART_CHARS = 6_000
+# The line of a .jsonl file that a locator names.
+LINE = re.compile(r"#L(\d{1,12})$")
 
 
 @dataclass(frozen=True)
@@ -185,6 +189,23 @@ def page_of_line(locator: str, body: bytes, modified: date | None) -> Page | Fai
         language=language,
         canonical_url=web_address(_field(fields, _URL_FIELDS)),
     )
+
+
+def page_of_document(
+    locator: str, body: bytes, modified: date | None, *, is_line: bool | None = None, kept: bytes | None = None
+) -> Page | Failure:
+    """Return the page that a document's bytes are, or the failure.
+
+    `is_line` is True for one line of a .jsonl file; None where the locator alone tells. `kept` is the page of a file
+    as it was read before, packed.
+    """
+    if is_line is None:
+        line = LINE.search(locator)
+        is_line = line is not None and kind_of(locator[: line.start()]) == JSON_LINES
+    if is_line:
+        return page_of_line(locator, body, modified)
+    page = page_of(locator, body, modified, kept)
+    return page if isinstance(page, Failure) else with_places(page, body)
 
 
 def _field(fields: dict[str, Any], names: tuple[str, ...]) -> str:

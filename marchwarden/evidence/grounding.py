@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from marchwarden.text.numbers import numbers_in
 from marchwarden.text.ranking import terms
 from marchwarden.text.turns import without_turns
 
@@ -21,7 +22,6 @@ CARRIED, A_PART = 0.6, 0.25
 # Least share of a text's terms in the caller's context from which on the text says nothing new. A guess.
 KNOWN_ALREADY = 0.85
 
-_NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
 _LOCATOR = re.compile(
     r"https?://\S+|www\.\S+|\S+@\S+\.\w+|\b(?=[\w.-]*[A-Za-z])\w[\w-]+(?:\.\w[\w-]+)*\.(?:[a-z]{2,}|[A-Z]{2,})\b(?:/\S*)?"
 )
@@ -33,10 +33,6 @@ _NEGATION = re.compile(
     r"aucune?|sans|nunca|jamás|nessuno?|não|niet|geen|nooit|inte|ikke|не|нет|никогда)\b|n['’]t\b|[不没無]|ない|ません",
     re.IGNORECASE,
 )
-SMALL_NUMBERS = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -148,10 +144,3 @@ def _denies(text: str) -> bool:
 def _amounts(text: str) -> set[str]:
     """Return the numbers of a text, and its words for orders of magnitude."""
     return numbers_in(text) | {word.casefold() for word in _MAGNITUDE.findall(text)}
-
-
-def numbers_in(text: str) -> set[str]:
-    """Return the numbers of a text in comparable form: without thousands separators, number words as digits."""
-    found = {number.replace(",", "").rstrip(".:") for number in _NUMBER.findall(text)}
-    words = set(re.findall(r"[a-z]+", text.casefold()))
-    return found | {str(value) for value, word in enumerate(SMALL_NUMBERS) if word in words and word != "one"}

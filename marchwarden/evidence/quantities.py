@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from marchwarden.evidence.grounding import SMALL_NUMBERS
 from marchwarden.evidence.units import BLANK, MULTIPLE, UNIT, times, unit_of
+from marchwarden.text.numbers import SMALL_NUMBERS
 from marchwarden.text.ranking import guess_language, terms
 
 Bound: TypeAlias = Literal["", "least", "most"]

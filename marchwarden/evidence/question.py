@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from marchwarden.evidence.framing import ASKING, FOREIGN_ASKING, INVERTED, PREPOSITION, asked_text, unframe
-from marchwarden.text.ranking import guess_language, is_stop_word, terms
+from marchwarden.text.ranking import guess_language, terms
+from marchwarden.text.stop_words import is_stop_word
 from marchwarden.text.turns import first_sentence, turns_in, without_turns
 
 # Characters of a query, at most: the limit of Tavily's API.

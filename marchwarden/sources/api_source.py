@@ -30,7 +30,8 @@ from marchwarden.observations import (
 )
 from marchwarden.sources.api_client import Api, ApiClient
 from marchwarden.sources.opening import Opening
-from marchwarden.text.ranking import guess_language, is_stop_word, query_words
+from marchwarden.text.ranking import guess_language, query_words
+from marchwarden.text.stop_words import is_stop_word
 
 # Words of a query that a service must find, at most: more find nothing. A guess.
 _MOST_WORDS = 8

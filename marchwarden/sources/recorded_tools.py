@@ -194,7 +194,7 @@ def read_again(event: Fetched, body: bytes) -> Page | Failure:
     """Return the page that the bytes of a recorded fetch are, or the failure, as this version reads them."""
     try:
         if is_file(event.final_url):
-            from marchwarden.corpus.corpus_fetcher import page_of_document
+            from marchwarden.corpus.documents import page_of_document
 
             return page_of_document(event.final_url, body, event.modified)
         from marchwarden.reading.page import read_page

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from marchwarden.observations import FetchOutcome, SearchOutcome
     from marchwarden.stages.stage import Stages
 
+# Hits that a query brings at most. A guess.
+HITS_PER_QUERY = 10
+
 
 class SearchProvider(Protocol):
     name: str

@@ -15,8 +15,7 @@ from marchwarden.evidence.confidence import Assessment
 from marchwarden.ledger import Ledger
 from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.stage import Stage
-from marchwarden.stages.synthesize import Claim
-from marchwarden.stages.verify_claims import claims_with_quotes
+from marchwarden.stages.synthesize import Claim, claims_with_quotes
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Excerpts that a model answers from at most, and tokens of the call's budget for each of them. Guesses.
 EXCERPTS_SHOWN, TOKENS_AN_EXCERPT = 16, 100
+# Quotes of a claim that a model judges it by, at most. A guess.
+MOST_QUOTES = 3
 # Sentences of the model-free answer, about, and for one of several aspects at least. Guesses.
 SENTENCES_BY_DEPTH = {Depth.SHALLOW: 4, Depth.BALANCED: 8, Depth.DEEP: 12}
 SENTENCES_OF_ASPECT = 3
@@ -278,6 +280,17 @@ def evidence(ledger: Ledger, claims: list[Claim]) -> list[Excerpt]:
     """Return the excerpts that claims point at, each once. They decide the confidence and the answered aspects."""
     numbers = dict.fromkeys(number for claim in claims for number in claim.excerpts)
     return [ledger.excerpts[number - 1] for number in numbers]
+
+
+def claims_with_quotes(ledger: Ledger, claims: Sequence[Claim]) -> str:
+    """Return the claims, numbered from 1, each with the quotes that it cites and the titles of their pages."""
+    lines = []
+    for number, claim in enumerate(claims, start=1):
+        lines.append(f"{number}. {claim.text}")
+        for excerpt in evidence(ledger, [claim])[:MOST_QUOTES]:
+            title = ledger.source(excerpt.locator).title
+            lines.append(f"   > {f'({title}) ' if title else ''}{' '.join(excerpt.text.split())}")
+    return "\n".join(lines)
 
 
 def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit] = ()) -> tuple[str, list[Excerpt]]:

@@ -15,7 +15,7 @@ from marchwarden.evidence.entailment.pair import split_sentences
 from marchwarden.ledger import Ledger
 from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.stage import Stage
-from marchwarden.stages.synthesize import Claim, check_grounding, evidence
+from marchwarden.stages.synthesize import Claim, check_grounding, claims_with_quotes, evidence
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Judgement: TypeAlias = Literal["supported", "partly", "contradicted", "not_stated"]
 
-# Claims that a model judges at most, and quotes of each that it is shown. Guesses.
-MOST_CLAIMS, MOST_QUOTES = 12, 3
+# Claims that a model judges at most. A guess.
+MOST_CLAIMS = 12
 # Words of the part that is left of a claim, at least. A guess: fewer are no sentence.
 LEAST_WORDS = 4
 # Characters of a part and of a reason at most. Guesses.
@@ -95,17 +95,6 @@ def signature() -> "type[dspy.Signature]":
 
 def show(given: VerifyGiven) -> dict[str, Any]:
     return {"claims": claims_with_quotes(given.ledger, given.asked)}
-
-
-def claims_with_quotes(ledger: Ledger, claims: Sequence[Claim]) -> str:
-    """Return the claims, numbered from 1, each with the quotes that it cites and the titles of their pages."""
-    lines = []
-    for number, claim in enumerate(claims, start=1):
-        lines.append(f"{number}. {claim.text}")
-        for excerpt in evidence(ledger, [claim])[:MOST_QUOTES]:
-            title = ledger.source(excerpt.locator).title
-            lines.append(f"   > {f'({title}) ' if title else ''}{' '.join(excerpt.text.split())}")
-    return "\n".join(lines)
 
 
 def shorten(given: VerifyGiven) -> VerifyGiven | None:

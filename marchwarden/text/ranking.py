@@ -18,10 +18,10 @@ from unicodedata import normalize
 from zlib import crc32
 
 import bm25s
-import bm25s.stopwords
 import Stemmer
 
 from marchwarden.text.scripts import has_kana, language_of_script, unspaced_terms
+from marchwarden.text.stop_words import STOP_WORDS, language_code
 
 # Words in a shingle: short enough to survive an edited sentence, long enough that common phrases don't match. This
 # and the next four are guesses; tests/text/test_ranking.py shows what counts as a copy.
@@ -42,35 +42,9 @@ _STEMMERS = {
     "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese",
     "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
-# bm25s has none of Arabic and Hindi: the words that are most frequent, and those that ask.
-_ARABIC_STOP_WORDS = (
-    "من في على إلى عن مع هذا هذه ذلك تلك التي الذي الذين أن إن كان كانت يكون هو هي هم ما ماذا متى أين كم كيف لماذا "
-    "هل أي أو ثم قد لقد لا لم لن ليس كل بعض بعد قبل عند عندما حتى منذ بين كما لكن لأن و يبلغ تبلغ"
-)
-_HINDI_STOP_WORDS = (
-    "का के की को में से पर और है हैं था थी थे यह ये वह वे इस उस इन उन एक ने तक भी ही हो हुआ हुई हुए होता होती होते "
-    "कर करने किया की लिए साथ या कि जो जब तो क्या कब कहाँ कहां कौन किसने किस क्यों कैसे कितना कितनी कितने नहीं अपने जिस"
-)
-_STOP_LISTS: dict[str, Sequence[str]] = {
-    "ar": _ARABIC_STOP_WORDS.split(),
-    "hi": _HINDI_STOP_WORDS.split(),
-    "da": bm25s.stopwords.STOPWORDS_DANISH,
-    "de": bm25s.stopwords.STOPWORDS_GERMAN,
-    "en": (*bm25s.stopwords.STOPWORDS_EN_PLUS, "also", "could", "may", "might", "would"),
-    "es": bm25s.stopwords.STOPWORDS_SPANISH,
-    "fr": bm25s.stopwords.STOPWORDS_FRENCH,
-    "it": bm25s.stopwords.STOPWORDS_ITALIAN,
-    "nl": bm25s.stopwords.STOPWORDS_DUTCH,
-    "no": bm25s.stopwords.STOPWORDS_NORWEGIAN,
-    "pt": bm25s.stopwords.STOPWORDS_PORTUGUESE,
-    "ru": bm25s.stopwords.STOPWORDS_RUSSIAN,
-    "sv": bm25s.stopwords.STOPWORDS_SWEDISH,
-    "tr": bm25s.stopwords.STOPWORDS_TURKISH,
-}
-_STOP_WORDS = {code: frozenset(word.casefold() for word in words) for code, words in _STOP_LISTS.items()}
 # The languages that each word is a stop word of.
 _LANGUAGES_OF: dict[str, list[str]] = {}
-for _language, _stop in _STOP_WORDS.items():
+for _language, _stop in STOP_WORDS.items():
     for _each in _stop:
         _LANGUAGES_OF.setdefault(_each, []).append(_language)
 
@@ -97,8 +71,8 @@ def terms(text: str, language: str = "en") -> list[str]:
 
 def terms_of(texts: Iterable[str], language: str = "en") -> list[list[str]]:
     """Return the `terms` of each text; five times as fast as one by one, since the stemmer remembers its stems."""
-    code = _code(language)
-    stop = _STOP_WORDS.get(code, frozenset())
+    code = language_code(language)
+    stop = STOP_WORDS.get(code, frozenset())
     stem = Stemmer.Stemmer(_STEMMERS[code]).stemWords if code in _STEMMERS else list
     found: list[list[str]] = []
     for text in texts:
@@ -122,13 +96,13 @@ def query_terms(query: str, languages: Iterable[str]) -> list[str]:
     A query whose stop words show its language is read in that one; any other in all of them, English first.
     """
     words = _words(query, "en")
-    known = {_code(language) for language in languages} | {"en"}
-    hits = {code: len(_STOP_WORDS.get(code, frozenset()).intersection(words)) for code in sorted(known)}
+    known = {language_code(language) for language in languages} | {"en"}
+    hits = {code: len(STOP_WORDS.get(code, frozenset()).intersection(words)) for code in sorted(known)}
     likeliest = max(hits, key=hits.__getitem__)
     # One stop word may be chance: "AI" is a French one.
     if hits["en"] >= hits[likeliest] - 1:
         likeliest = "en"
-    told = " ".join(word for word in words if word not in _STOP_WORDS.get(likeliest, frozenset()))
+    told = " ".join(word for word in words if word not in STOP_WORDS.get(likeliest, frozenset()))
     readings = [likeliest] if hits[likeliest] > 1 else sorted(known, key=lambda code: code != likeliest)
     return list(dict.fromkeys(term for code in readings for term in terms(told, code)))
 
@@ -151,8 +125,8 @@ def told_language(text: str, declared: str | None) -> str:
         return guess_language(text)
     uses = _stop_word_uses(text)
     likeliest = max(uses, key=lambda code: (uses[code], code == "en"))
-    clearly = uses[likeliest] >= _MIN_STOP_WORDS and uses[likeliest] > 2 * uses.get(_code(declared), 0)
-    return likeliest if clearly and _code(declared) in _STOP_WORDS else declared
+    clearly = uses[likeliest] >= _MIN_STOP_WORDS and uses[likeliest] > 2 * uses.get(language_code(declared), 0)
+    return likeliest if clearly and language_code(declared) in STOP_WORDS else declared
 
 
 # Stop words of another language that outweigh the declared one. A guess.
@@ -160,15 +134,11 @@ _MIN_STOP_WORDS = 12
 
 
 def _stop_word_uses(text: str) -> dict[str, int]:
-    uses = dict.fromkeys(_STOP_WORDS, 0)
+    uses = dict.fromkeys(STOP_WORDS, 0)
     for word, times in Counter(_words(text, "en")).items():
         for code in _LANGUAGES_OF.get(word, ()):
             uses[code] += times
     return uses
-
-
-def is_stop_word(word: str, language: str) -> bool:
-    return word.casefold() in _STOP_WORDS.get(_code(language), ())
 
 
 def rank(query: str, texts: Sequence[str], *, language: str = "en") -> list[float]:
@@ -240,11 +210,6 @@ def near_duplicate(a: str | Signature, b: str | Signature) -> bool:
     if shared / (smaller + larger - shared) >= SAME_JACCARD:
         return True
     return smaller / larger >= SAME_LENGTH_RATIO and shared / smaller >= SAME_CONTAINMENT
-
-
-def _code(language: str) -> str:
-    code = language.partition("-")[0].partition("_")[0].lower()
-    return "no" if code in ("nb", "nn") else code
 
 
 def _words(text: str, code: str) -> list[str]:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.evidence.grounding import invented, numbers_in, support
+from marchwarden.evidence.grounding import invented, support
+from marchwarden.text.numbers import numbers_in
 
 EXCERPT = "Paris is the capital of France, with an estimated population of 2,102,650 residents on 1 January 2023."
 

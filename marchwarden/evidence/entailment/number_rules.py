@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from marchwarden.evidence.entailment.pair import NUMBER, SEGMENT_END, Pair, names_in_order, words_in_place
-from marchwarden.evidence.grounding import SMALL_NUMBERS, numbers_in
 from marchwarden.evidence.quantities import THINGS, quantities
+from marchwarden.text.numbers import SMALL_NUMBERS, numbers_in
 
 # What is counted is named in many ways ("seats 1,200 people", "has 1,200 seats"), so only measures are compared.
 _COUNTS = {THINGS, "people", "deaths", "attendance"}

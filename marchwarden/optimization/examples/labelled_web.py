@@ -11,7 +11,6 @@ from datetime import date
 import anyio
 import anyio.to_thread
 
-from marchwarden.agent.loop import HITS_PER_QUERY
 from marchwarden.contract import SourceFilter
 from marchwarden.evaluation.labels.scoring_text import address
 from marchwarden.evidence.relevance import PageTerms, Relevance, likeness
@@ -23,6 +22,7 @@ from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import Settings
 from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.snapshot_search import SnapshotSearch
+from marchwarden.sources.tools import HITS_PER_QUERY
 from marchwarden.text.embedding import open_embedder
 
 # Seconds to wait for a page whose delay is longer than the timeout: it fails all the same. A guess.

@@ -16,7 +16,7 @@ from statistics import median
 from typing import NamedTuple
 
 from marchwarden.reading.passages import Block, BlockKind
-from marchwarden.text.ranking import is_stop_word
+from marchwarden.text.stop_words import is_stop_word
 
 
 class Piece(NamedTuple):

@@ -24,7 +24,8 @@ from marchwarden.sources.api_client import Api, json_of
 from marchwarden.sources.api_source import ApiReader, ApiSearch, by_rank
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
-from marchwarden.text.ranking import is_stop_word, query_words, terms
+from marchwarden.text.ranking import query_words, terms
+from marchwarden.text.stop_words import is_stop_word
 
 # Seconds between two requests. The service bans more than 30 a second; a guess with room.
 _EVERY_S = 0.2

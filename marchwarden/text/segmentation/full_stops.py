@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from marchwarden.text.ranking import is_stop_word
 from marchwarden.text.segmentation.abbreviations import (
     ALSO_WORDS,
     BEFORE_A_NUMBER,
@@ -23,6 +22,7 @@ from marchwarden.text.segmentation.abbreviations import (
     NEVER_LAST_ENDINGS,
     ORDINAL_DOT,
 )
+from marchwarden.text.stop_words import is_stop_word
 
 if TYPE_CHECKING:
     from marchwarden.text.segmentation.sentence_marks import Mark

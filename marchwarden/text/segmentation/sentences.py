@@ -14,10 +14,11 @@ from typing import TypeAlias
 
 import regex
 
-from marchwarden.text.ranking import guess_language, is_stop_word
+from marchwarden.text.ranking import guess_language
 from marchwarden.text.segmentation.abbreviations import ORDINAL_DOT, main_language
 from marchwarden.text.segmentation.full_stops import BULLET, full_stop_ends, library_ends
 from marchwarden.text.segmentation.sentence_marks import CJK, SEEN, Mark, between_words
+from marchwarden.text.stop_words import is_stop_word
 
 Span: TypeAlias = tuple[int, int]
 
