@@ -14,6 +14,13 @@ from dataclasses import dataclass
 from marchwarden.contract import Constraints
 from marchwarden.errors import BudgetExhausted, Limit
 
+# Share of the tokens, and tokens at most, that are set aside for the answer before anything else is spent.
+SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.5, 4000
+# The same for the check of its claims. The answer takes about a third of its own, and the check may take the rest.
+VERIFY_SHARE, VERIFY_TOKENS = 0.1, 1500
+# Tokens below which nothing is set aside for the check: one claim with its quote takes about 300.
+LEAST_VERIFY_TOKENS = 250
+
 
 @dataclass(frozen=True)
 class Reservation:

@@ -24,9 +24,11 @@ from pydantic import BaseModel
 
 import marchwarden
 from marchwarden import contract
-from marchwarden.agent import loop as researcher
 from marchwarden.agent.arguments import request_of
+from marchwarden.agent.depths import PAGES_PER_TURN, SOURCES_WANTED, TURNS_BY_DEPTH
+from marchwarden.agent.loop import FINISH_SECONDS
 from marchwarden.audit import citation_check
+from marchwarden.budget import SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS
 from marchwarden.cli import app
 from marchwarden.contract import Constraints, Depth, GapCategory, ResearchRequest, ResearchResult
 from marchwarden.errors import InvalidRequest
@@ -421,7 +423,7 @@ def test_limits_of_arguments_are_those_of_the_code() -> None:
 def test_aims_of_depth_are_those_of_the_code() -> None:
     table = {row[0].strip("`"): row[1:] for row in rows(section(CONTRACT, "## The call"))}
     for depth in Depth:
-        aims = (researcher.TURNS_BY_DEPTH, researcher.SOURCES_WANTED, researcher.PAGES_PER_TURN, SECONDS_BY_DEPTH)
+        aims = (TURNS_BY_DEPTH, SOURCES_WANTED, PAGES_PER_TURN, SECONDS_BY_DEPTH)
         assert table[depth.value] == [f"{aim[depth]:g}" for aim in aims]
 
 
@@ -513,13 +515,10 @@ def test_trace_events_are_those_of_the_code() -> None:
 def test_numbers_of_architecture_are_those_of_the_code() -> None:
     text = page(ARCHITECTURE)
     assert f"at least {CLAUSE_SHARE:.0%}".replace("%", " %") in text
-    assert (
-        f"{researcher.SYNTHESIS_SHARE:.0%}".replace("%", " %") + f" of the tokens ({researcher.SYNTHESIS_TOKENS:,}"
-        in text
-    )
-    assert f"and {researcher.VERIFY_SHARE * 100:.0f} % ({researcher.VERIFY_TOKENS:,} at most) for verifying" in text
-    assert f"{researcher.PAGES_PER_TURN[Depth.BALANCED]} pages a turn at depth `balanced`" in text
-    assert researcher.FINISH_SECONDS == 2.0, "the page says 2 s"
+    assert f"{SYNTHESIS_SHARE:.0%}".replace("%", " %") + f" of the tokens ({SYNTHESIS_TOKENS:,}" in text
+    assert f"and {VERIFY_SHARE * 100:.0f} % ({VERIFY_TOKENS:,} at most) for verifying" in text
+    assert f"{PAGES_PER_TURN[Depth.BALANCED]} pages a turn at depth `balanced`" in text
+    assert FINISH_SECONDS == 2.0, "the page says 2 s"
     assert FAILURES_BORNE == 3, "the page says three times"
     plain = " ".join(text.split())
     assert f"Only {relevance.EMBEDDED} passages are embedded for each sub-question in a turn" in plain

@@ -46,9 +46,9 @@ from marchwarden.frozen_web.pages import MANIFEST, FrozenWeb
 from marchwarden.injection.detector import find_injections
 from marchwarden.observations import Page, Passage
 from marchwarden.reading.page import read_page
-from marchwarden.reading.passages import visible
 from marchwarden.settings import EXTRACTIVE, Settings, load_settings, shipped
 from marchwarden.stages.synthesize import NOTHING_FOUND
+from marchwarden.text.invisible import visible
 from marchwarden.trace import events
 
 PAGES_PER_CALL = 7

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from functools import partial
 
 from evals.reading.sentences import library_alone
-from marchwarden.reading.passages import Block, lay_out
+from marchwarden.reading.passages import lay_out
+from marchwarden.reading.text_blocks import Block
 
 TEXTS = {
     "English prose": "The growers of the valley plant what they planted before, and the water comes late. ",

@@ -23,7 +23,8 @@ from marchwarden.observations import Failure
 from marchwarden.reading.files.pdf import read_pdf, read_text_layer
 from marchwarden.reading.files.pdf_layout import pdf_blocks
 from marchwarden.reading.files.plain_text import plain_blocks
-from marchwarden.reading.passages import Block, lay_out
+from marchwarden.reading.passages import lay_out
+from marchwarden.reading.text_blocks import Block
 from marchwarden.text.segmentation.sentences import sentences
 
 # Words of a sentence that is counted, at least, and characters, at most: a longer one is no passage.

@@ -7,22 +7,30 @@ from the ledger alone. The budget decides what a turn may spend.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 import anyio.to_thread
 
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude, today
+from marchwarden.agent.depths import PAGES_PER_TURN, SOURCES_WANTED, TOKENS_BY_DEPTH, TURNS_BY_DEPTH
 from marchwarden.agent.follower import Follower
 from marchwarden.agent.following import is_followable
 from marchwarden.agent.frontier import PAGES_ON_TRUST, aspect_of, choose, find_promising
 from marchwarden.agent.recording import Narrator, Origin
-from marchwarden.budget import Budget
-from marchwarden.contract import Depth, ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
+from marchwarden.budget import (
+    LEAST_VERIFY_TOKENS,
+    SYNTHESIS_SHARE,
+    SYNTHESIS_TOKENS,
+    VERIFY_SHARE,
+    VERIFY_TOKENS,
+    Budget,
+)
+from marchwarden.contract import ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
 from marchwarden.errors import NotRecorded
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness, promise
@@ -38,7 +46,7 @@ from marchwarden.sources.tools import HITS_PER_QUERY, Tools
 from marchwarden.stages.discoveries import find_pointers
 from marchwarden.stages.extract import EXTRACT, ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
-from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel
+from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel, side_by_side
 from marchwarden.stages.synthesize import SYNTHESIZE
 from marchwarden.stages.verify_claims import VERIFY
 from marchwarden.store.content_store import Store
@@ -50,23 +58,8 @@ if TYPE_CHECKING:
     from marchwarden.lm import Model
     from marchwarden.text.embedding import Embedder
 
-T = TypeVar("T")
-
-# Turns that a depth aims at, at most; `max_iterations` is the hard limit. Guesses, as all numbers here.
-TURNS_BY_DEPTH = {Depth.SHALLOW: 2, Depth.BALANCED: 4, Depth.DEEP: 20}
-# Tokens that a depth aims at. Beyond them an answer to each aspect is enough.
-TOKENS_BY_DEPTH = {Depth.SHALLOW: 5_000, Depth.BALANCED: 15_000, Depth.DEEP: 25_000}
-# Independent sources with evidence for an aspect, from which on it is covered.
-SOURCES_WANTED = {Depth.SHALLOW: 1, Depth.BALANCED: 2, Depth.DEEP: 3}
-PAGES_PER_TURN = {Depth.SHALLOW: 4, Depth.BALANCED: 8, Depth.DEEP: 10}
-# Share of the time left that a model may take to plan one turn.
+# Share of the time left that a model may take to plan one turn. A guess, as the others here.
 PLAN_SHARE = 0.25
-# Share of the tokens, and tokens at most, that are set aside for the answer before anything else is spent.
-SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.5, 4000
-# The same for the check of its claims. The answer takes about a third of its own, and the check may take the rest.
-VERIFY_SHARE, VERIFY_TOKENS = 0.1, 1500
-# Tokens below which nothing is set aside for the check: one claim with its quote takes about 300.
-LEAST_VERIFY_TOKENS = 250
 # Seconds that are kept to end a call within its time, at most a tenth of it. A model-free end takes milliseconds.
 FINISH_SECONDS = 2.0
 # Seconds that a fetch has at least, however little time is left.
@@ -411,30 +404,6 @@ def _is_fitted_to(calibration: Calibration | None, tools: Tools) -> bool:
     if calibration is None or calibration.source != tools.kind:
         return False
     return tools.kind != "snapshot" or calibration.web == tools.web
-
-
-async def side_by_side(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run calls side by side, and return their results in the order of the calls.
-
-    Unlike `asyncio.gather`, it never leaves a call running: when it is cancelled, or one fails, it waits until all
-    have ended, so that what they spent is settled. Raises the error of the first that failed.
-    """
-    results: dict[int, T] = {}
-    errors: list[Exception] = []
-
-    async def run(number: int, call: Coroutine[Any, Any, T]) -> None:
-        try:
-            results[number] = await call
-        except Exception as error:
-            errors.append(error)
-            group.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as group:
-        for number, call in enumerate(calls):
-            group.start_soon(run, number, call)
-    if errors:
-        raise errors[0]
-    return [results[number] for number in range(len(calls))]
 
 
 def _authority(page: Page) -> SourceAuthority:

@@ -26,7 +26,8 @@ from marchwarden.reading.files.office.docx import DOCX
 from marchwarden.reading.files.plain_text import json_blocks, plain_blocks
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.page import read_page
-from marchwarden.reading.passages import lay_out, visible
+from marchwarden.reading.passages import lay_out
+from marchwarden.text.invisible import visible
 from marchwarden.text.ranking import guess_language, query_words, terms_of
 
 JSON_LINES = "application/jsonl"

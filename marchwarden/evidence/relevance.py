@@ -29,7 +29,7 @@ from marchwarden.ledger import Aspect, Excerpt, Lead
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import DEFAULT, Parameters, RelevanceWeights
 from marchwarden.reading.files.kinds import TABLES
-from marchwarden.reading.passages import CELL_GAP
+from marchwarden.reading.text_blocks import CELL_GAP
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.ranking import coverage, guess_language, terms, terms_of
 

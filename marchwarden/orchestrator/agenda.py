@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from marchwarden.agent.loop import SYNTHESIS_SHARE, VERIFY_SHARE
+from marchwarden.budget import SYNTHESIS_SHARE, VERIFY_SHARE
 from marchwarden.ledger import Ledger
 from marchwarden.orchestrator.rihla import Step
 from marchwarden.text.ranking import coverage, terms

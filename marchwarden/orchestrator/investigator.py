@@ -14,9 +14,8 @@ import anyio.to_thread
 
 from marchwarden import __version__
 from marchwarden.agent.conclusion import Checkpoint, conclude, today
-from marchwarden.agent.loop import SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS
 from marchwarden.agent.recording import Narrator
-from marchwarden.budget import Budget
+from marchwarden.budget import SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS, Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.ledger import Ledger

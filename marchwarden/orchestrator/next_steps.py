@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from marchwarden.agent.loop import SOURCES_WANTED
+from marchwarden.agent.depths import SOURCES_WANTED
 from marchwarden.contract import GapCategory, ResearchRequest
 from marchwarden.ledger import Ledger
 from marchwarden.orchestrator.agenda import LEAST_TOKENS, LEAST_UTILITY, Valued, progress_of, ranked, shares

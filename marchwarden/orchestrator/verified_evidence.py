@@ -21,8 +21,8 @@ from marchwarden.files import make_private_folder, write_whole
 from marchwarden.injection.detector import clean_title, find_injections
 from marchwarden.ledger import Stance
 from marchwarden.observations import ContentHash, Page, Passage, content_hash, without_place
-from marchwarden.reading.passages import visible
 from marchwarden.store.content_store import Store
+from marchwarden.text.invisible import visible
 from marchwarden.trace.events import Dropped, Event, Extracted, Fetched, PickRecord, parse_event
 from marchwarden.trace.reader import whole_line
 

@@ -5,101 +5,18 @@ The kind of page that the blocks come from makes no difference here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import Literal, TypeAlias
 
 import regex
 
 from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.observations import Page, Passage, content_hash
+from marchwarden.reading.text_blocks import CELL_GAP, Block, first_blocks
 from marchwarden.text.ranking import told_language
 from marchwarden.text.segmentation.sentence_marks import between_words, next_edge
 from marchwarden.text.segmentation.sentences import Span, sentences
-
-BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line", "code"]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Cell of a table row: a slice of the row's text, and the name of its column."""
-
-    start: int
-    end: int
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class Block:
-    """A piece of a page that stands on lines of its own. `text` holds no blank line and no blanks at its ends."""
-
-    kind: BlockKind
-    text: str
-    header: str | None = None
-    """Title of the table and names of the columns of a row, or the term that an item defines; None for others."""
-    shown: bool = True
-    """False for text that can't be quoted: a row that names the columns says nothing by itself."""
-    cells: tuple[Cell, ...] = ()
-    """Cells of a table row, in order; none where they were not told apart."""
-    places: tuple[tuple[int, str], ...] = ()
-    """Offsets in `text`, each with the place of what follows: `page=3` in a file, the id of a section in a paper;
-    empty on other web pages."""
-
-
-# Characters that readers don't see, and that could hide words from them or smuggle words past them.
-_INVISIBLE_CHARS = (
-    "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls, but for blanks and line ends
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"  # soft hyphen, fillers
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"  # zero width, direction
-    "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # variation selectors
-    "\U000e0000-\U000e007f\U0001d173-\U0001d17a\U0001bca0-\U0001bca3"  # tags
-    "\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
-)
-INVISIBLE = re.compile(f"[{_INVISIBLE_CHARS}]")
-_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_CHANGED = re.compile(f"[{_INVISIBLE_CHARS}\r\x0b\x0c\x85\u2028\u2029]")
-# Bytes of ASCII text that `visible` keeps. Without them little of most texts is left to search.
-_KEPT = bytes([*b"\t\n", *range(32, 127)])
-# Searches of few ranges take a fifth of the time; most texts have none of these.
-_MAY_CHANGE = re.compile("[\x00-\x9f\u00ad\u034f-\u200f\u2028-\u202e\u2060-\U0010ffff]")
-
-
-def has_invisible(text: str) -> bool:
-    """True where `visible` changes the text."""
-    if text.isascii() and text.isprintable():
-        return False
-    rest = text.encode("utf-8", "surrogatepass").translate(None, _KEPT).decode("utf-8", "surrogatepass")
-    return _MAY_CHANGE.search(rest) is not None and _CHANGED.search(rest) is not None
-
-
-def visible(text: str) -> str:
-    """Return `text` without invisible characters, and with `\\n` for every line end; all else stays as it is."""
-    if not has_invisible(text):
-        return text
-    return _LINE_ENDS.sub("\n", INVISIBLE.sub("", text))
-
-
-# Characters of text, or of markup: about a thousand pages of a book. The rest is left out, however much a server
-# sends or an archive unpacks to.
-MOST_CHARACTERS = 3_000_000
-
-
-def first_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield the blocks up to MOST_CHARACTERS, the last one cut between words; no further one is asked for."""
-    left = MOST_CHARACTERS
-    for block in blocks:
-        text = block.text
-        if len(text) <= left:
-            yield block
-        else:
-            words = text[: left + 1].rsplit(None, 1)
-            yield replace(block, text=words[0] if len(words) > 1 else text[:left], cells=())
-        left -= len(text)
-        if left <= 0:
-            return
-
 
 # Passages of a page: three times as many as a long book has. The rest is left out.
 MOST_PASSAGES = 100_000
@@ -171,8 +88,6 @@ def _header(block: Block, start: int, end: int) -> str | None:
     return _heading(row_head[:_MAX_ROW_HEAD_CHARS], CELL_GAP.join(cell.name for cell in named))
 
 
-# What stands between the cells of a row.
-CELL_GAP = " | "
 # Characters up to which a list item or table row is one passage. A guess.
 _MAX_WHOLE_CHARS = 300
 # Characters of a row's first cell that name what the row is about. A guess.

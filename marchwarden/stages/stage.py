@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
@@ -371,3 +371,27 @@ def _with(predictor: dspy.Predict, problem: str, *, instead: str | None = None) 
     other = dspy.Predict(predictor.signature.with_instructions(words + problem))
     other.demos = predictor.demos
     return other
+
+
+async def side_by_side(calls: Sequence[Coroutine[Any, Any, Output]]) -> list[Output]:
+    """Run calls side by side, and return their results in the order of the calls.
+
+    Unlike `asyncio.gather`, it never leaves a call running: when it is cancelled, or one fails, it waits until all
+    have ended, so that what they spent is settled. Raises the error of the first that failed.
+    """
+    results: dict[int, Output] = {}
+    errors: list[Exception] = []
+
+    async def run(number: int, call: Coroutine[Any, Any, Output]) -> None:
+        try:
+            results[number] = await call
+        except Exception as error:
+            errors.append(error)
+            group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        for number, call in enumerate(calls):
+            group.start_soon(run, number, call)
+    if errors:
+        raise errors[0]
+    return [results[number] for number in range(len(calls))]

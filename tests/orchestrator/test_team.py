@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from marchwarden.agent.loop import SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS
-from marchwarden.budget import Budget
+from marchwarden.budget import SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS, Budget
 from marchwarden.contract import Constraints, Depth
 from marchwarden.errors import ConfigurationError
 from marchwarden.ledger import Aspect

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from marchwarden.observations import Failure, FailureKind, Page, content_hash
 from marchwarden.reading.html.main_text import with_lost_lists
 from marchwarden.reading.page import read_page, refresh_target
-from marchwarden.reading.passages import Block
+from marchwarden.reading.text_blocks import Block
 from tests.reading.pages import ARTICLE, article, html, pdf
 from tests.shared_data import SHARED_DATA
 

@@ -10,7 +10,9 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.reading.passages import MOST_PASSAGES, Block, lay_out, visible
+from marchwarden.reading.passages import MOST_PASSAGES, lay_out
+from marchwarden.reading.text_blocks import Block
+from marchwarden.text.invisible import visible
 
 KINDS = st.sampled_from(["heading", "paragraph", "item", "row", "line"])
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=900)

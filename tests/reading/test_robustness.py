@@ -12,7 +12,7 @@ import pytest
 from lxml.html import document_fromstring
 
 from marchwarden.observations import Failure, FailureKind, Page
-from marchwarden.reading import passages
+from marchwarden.reading import text_blocks
 from marchwarden.reading.files import archive
 from marchwarden.reading.files import pdf as pdfs
 from marchwarden.reading.files.office import docx
@@ -21,7 +21,8 @@ from marchwarden.reading.html.blocks import read_blocks
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.html.style_sheets import rules_of
 from marchwarden.reading.page import read_page, refresh_target
-from marchwarden.reading.passages import Block, first_blocks, lay_out
+from marchwarden.reading.passages import lay_out
+from marchwarden.reading.text_blocks import Block, first_blocks
 from tests.http.packed import docx as document
 from tests.http.packed import epub, paragraph
 from tests.reading.pages import html, pdf
@@ -91,7 +92,7 @@ def test_a_long_text_without_blank_lines_is_read_line_by_line(text: str, kind: s
 
 
 def test_of_a_text_beyond_all_measure_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passages, "MOST_CHARACTERS", 30)
+    monkeypatch.setattr(text_blocks, "MOST_CHARACTERS", 30)
     asked = iter(
         [Block("paragraph", "Peas climb."), Block("paragraph", "Beans climb up to the roof."), Block("item", "x")]
     )

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import anyio
 from pydantic import BeforeValidator, Field, RootModel
 
-from marchwarden.agent.loop import side_by_side
 from marchwarden.budget import Budget
 from marchwarden.contract import Constraints
 from marchwarden.errors import BudgetExhausted, EvaluationError, ModelError
@@ -19,7 +18,7 @@ from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.scoring_text import says_one_of
 from marchwarden.evaluation.runs.run import Grade, Judged, Mark, Record, Run
 from marchwarden.settings import Settings
-from marchwarden.stages.stage import FAILURES_BORNE
+from marchwarden.stages.stage import FAILURES_BORNE, side_by_side
 from marchwarden.trace.events import Event, ModelCalled, Recorder
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import anyio
 import numpy as np
 
-from marchwarden.agent.loop import side_by_side
 from marchwarden.budget import Budget
 from marchwarden.contract import Constraints
 from marchwarden.errors import EvaluationError
@@ -24,7 +23,7 @@ from marchwarden.optimization.examples import STAGE_SETS, labelled_web
 from marchwarden.optimization.examples.stage_example import AnyStageSet, Example
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.stages.registry import program_in_force
-from marchwarden.stages.stage import FAILURES_BORNE, Form, Stage, StageRunner
+from marchwarden.stages.stage import FAILURES_BORNE, Form, Stage, StageRunner, side_by_side
 from marchwarden.trace.events import Event, FellBack, ModelCalled, Recorder
 
 if TYPE_CHECKING:

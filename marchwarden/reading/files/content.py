@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from marchwarden.reading.passages import Block
+from marchwarden.reading.text_blocks import Block
 
 
 @dataclass(frozen=True)

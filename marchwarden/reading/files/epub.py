@@ -18,7 +18,8 @@ from marchwarden.reading.files.archive import Archive, Unpackable
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
-from marchwarden.reading.passages import MOST_CHARACTERS, Block, first_blocks, visible
+from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block, first_blocks
+from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from marchwarden.contract import EXCERPT_LIMIT
-from marchwarden.reading.passages import Block
+from marchwarden.reading.text_blocks import Block
 
 _COLONS = (":", "：")
 # Characters of a paragraph that introduces a list or code. A guess: longer ones tell more than that.

@@ -13,7 +13,8 @@ from typing import Any
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.pdf_layout import PdfPage, Piece, pdf_blocks, title_of
-from marchwarden.reading.passages import MOST_CHARACTERS, Block, visible
+from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block
+from marchwarden.text.invisible import visible
 
 # Pages of a file that are read. A guess.
 _MAX_PAGES = 10_000

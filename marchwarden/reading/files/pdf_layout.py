@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 from statistics import median
 from typing import NamedTuple
 
-from marchwarden.reading.passages import Block, BlockKind
+from marchwarden.reading.text_blocks import Block, BlockKind
 from marchwarden.text.stop_words import is_stop_word
 
 

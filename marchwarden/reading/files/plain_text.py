@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from marchwarden.reading.passages import Block, BlockKind, visible
+from marchwarden.reading.text_blocks import Block, BlockKind
+from marchwarden.text.invisible import visible
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•‣·]|\(?\d{1,3}[.)])[ \t]+\S")

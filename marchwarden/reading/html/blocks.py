@@ -13,7 +13,7 @@ from textwrap import dedent
 
 from lxml import etree
 
-from marchwarden.reading.passages import CELL_GAP, Block, BlockKind, Cell
+from marchwarden.reading.text_blocks import CELL_GAP, Block, BlockKind, Cell
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "head"})
 _ITEMS = frozenset({"li", "item", "dd"})

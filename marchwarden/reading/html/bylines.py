@@ -8,7 +8,7 @@ from itertools import islice
 from lxml import etree
 from lxml.html import HtmlElement
 
-from marchwarden.reading.passages import visible
+from marchwarden.text.invisible import visible
 
 _CLASS = re.compile(
     r"(?:[a-z]+[-_]+)*(?:author|byline|by-line|writer|username|user-name|displayname)"

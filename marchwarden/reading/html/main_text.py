@@ -24,7 +24,7 @@ from marchwarden.reading.html.boilerplate import find_boilerplate, text_length, 
 from marchwarden.reading.html.forum_posts import Post, find_posts, find_quotes
 from marchwarden.reading.html.metadata import is_beside_article
 from marchwarden.reading.html.page_type import PageKind, declared_kind
-from marchwarden.reading.passages import MOST_CHARACTERS, Block
+from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block
 from marchwarden.reading.text_lengths import latin_length
 
 _log = logging.getLogger(__name__)

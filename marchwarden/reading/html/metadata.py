@@ -29,8 +29,8 @@ from marchwarden.reading.html.bylines import byline_of
 from marchwarden.reading.html.dates import as_date, in_address, shown_dates
 from marchwarden.reading.html.retraction import standing_by_status
 from marchwarden.reading.html.titles import without_site
-from marchwarden.reading.passages import visible
 from marchwarden.reading.works.html_record import read_work
+from marchwarden.text.invisible import visible
 
 
 @dataclass(frozen=True)

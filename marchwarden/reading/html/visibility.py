@@ -17,7 +17,7 @@ from lxml.html import HtmlElement
 
 from marchwarden.reading.html.boilerplate import is_named_as_boilerplate, text_length, text_of
 from marchwarden.reading.html.style_sheets import colors_of, hides, rules_of
-from marchwarden.reading.passages import has_invisible, visible
+from marchwarden.text.invisible import has_invisible, visible
 
 _UNSEEN = {"script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "canvas", "svg"}
 _UNSEEN |= {"audio", "video", "select", "datalist", "textarea", "button", "input", "img", "picture", "map"}

@@ -15,7 +15,7 @@ from datetime import date, datetime
 
 from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.observations import Failure, FailureKind, Page, Passage, content_hash
-from marchwarden.reading.passages import visible
+from marchwarden.text.invisible import visible
 from marchwarden.text.segmentation.sentences import Span
 
 CONTENT_TYPE = 'text/csv; profile="database"'

@@ -11,7 +11,8 @@ from marchwarden.observations import Failure, FailureKind, Page, Work
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
-from marchwarden.reading.passages import Block, with_text
+from marchwarden.reading.passages import with_text
+from marchwarden.reading.text_blocks import Block
 
 # Comments that are read, in the order of the discussion. A guess: the largest discussions have thousands.
 _MOST_COMMENTS = 200

@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 from marchwarden.observations import Failure, FailureKind, Page, Work
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
-from marchwarden.reading.passages import Block, with_text
+from marchwarden.reading.passages import with_text
+from marchwarden.reading.text_blocks import Block
 
 # Votes below which an answer is no evidence, unless the asker has accepted it. A guess.
 _MIN_SCORE = 0

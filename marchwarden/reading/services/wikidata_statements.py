@@ -13,7 +13,9 @@ from datetime import date
 from typing import Any
 
 from marchwarden.observations import Failure, FailureKind, Page, Work
-from marchwarden.reading.passages import Block, visible, with_text
+from marchwarden.reading.passages import with_text
+from marchwarden.reading.text_blocks import Block
+from marchwarden.text.invisible import visible
 
 PROFILE = "wikidata"
 

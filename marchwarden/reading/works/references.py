@@ -16,7 +16,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from marchwarden.observations import Page, Reference, Work, plain_line
-from marchwarden.reading.passages import visible
+from marchwarden.text.invisible import visible
 from marchwarden.text.works import doi_of, identified, work_of_address
 
 # Entries and marks of one work that are kept. Guesses: long reviews have a thousand of each.

@@ -9,7 +9,7 @@ from itertools import islice
 
 from lxml import etree
 
-from marchwarden.reading.passages import Block
+from marchwarden.reading.text_blocks import Block
 
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 # Headings of a page that are looked at. A guess that bounds the time.

@@ -9,7 +9,7 @@ from marchwarden.observations import Page
 from marchwarden.reading.html.main_text import main_blocks, parse, without_repeats
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.page import read_page
-from marchwarden.reading.passages import Block
+from marchwarden.reading.text_blocks import Block
 from tests.reading.pages import ARTICLE, html
 from tests.shared_data import SHARED_DATA
 

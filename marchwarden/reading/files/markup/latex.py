@@ -17,7 +17,8 @@ from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.html.dates import as_date
-from marchwarden.reading.passages import Block, BlockKind, first_blocks, visible
+from marchwarden.reading.text_blocks import Block, BlockKind, first_blocks
+from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
     from pylatexenc.latex2text import LatexNodes2Text

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from marchwarden.reading.passages import visible
+from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

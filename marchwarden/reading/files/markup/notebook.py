@@ -17,7 +17,8 @@ from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.markup.markdown_text import markdown_markup
 from marchwarden.reading.files.markup.rendered import rendered_blocks
-from marchwarden.reading.passages import Block, first_blocks, visible
+from marchwarden.reading.text_blocks import Block, first_blocks
+from marchwarden.text.invisible import visible
 
 # Characters of one output that are read: logs and arrays can be endless. A guess.
 _MAX_OUTPUT_CHARS = 20_000

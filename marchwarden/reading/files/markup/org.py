@@ -14,7 +14,8 @@ from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.tabular.rows import table_blocks
 from marchwarden.reading.html.dates import as_date
-from marchwarden.reading.passages import MOST_CHARACTERS, Block, BlockKind, first_blocks, visible
+from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block, BlockKind, first_blocks
+from marchwarden.text.invisible import visible
 
 _KEYWORD = re.compile(r"\s*#\+(\w+):[ \t]*(.*)", re.ASCII)
 _HEADING = re.compile(r"(\*+)[ \t]+(.*)")

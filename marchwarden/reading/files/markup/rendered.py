@@ -5,7 +5,7 @@ from __future__ import annotations
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.metadata import links_of
 from marchwarden.reading.html.notation.prepare import prepare
-from marchwarden.reading.passages import Block
+from marchwarden.reading.text_blocks import Block
 
 
 def rendered_blocks(markup: str) -> tuple[list[Block], list[str]]:

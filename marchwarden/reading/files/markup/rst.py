@@ -10,7 +10,8 @@ from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.markup.rendered import rendered_blocks
 from marchwarden.reading.html.dates import as_date
-from marchwarden.reading.passages import first_blocks, visible
+from marchwarden.reading.text_blocks import first_blocks
+from marchwarden.text.invisible import visible
 
 # Characters that are read: docutils takes about 30 µs for each. A guess.
 _MAX_CHARS = 400_000

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.content import FileContent
-from marchwarden.reading.passages import MOST_CHARACTERS, Block, first_blocks, visible
+from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block, first_blocks
+from marchwarden.text.invisible import visible
 
 # Levels of definitions that are looked into. A guess: a method in a class in a namespace.
 _MAX_DEPTH = 4

@@ -7,7 +7,7 @@ from datetime import date
 
 from marchwarden.reading.files.archive import Archive
 from marchwarden.reading.html.dates import as_date
-from marchwarden.reading.passages import visible
+from marchwarden.text.invisible import visible
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.archive import Archive, Unpackable, number_in
 from marchwarden.reading.files.office.core_properties import core_properties
-from marchwarden.reading.passages import Block, BlockKind, first_blocks, visible
+from marchwarden.reading.text_blocks import Block, BlockKind, first_blocks
+from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from marchwarden.observations import Failure
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.odt import DRAW, PRESENTATION, OpenDocument, read_open_document
-from marchwarden.reading.passages import Block
+from marchwarden.reading.text_blocks import Block
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

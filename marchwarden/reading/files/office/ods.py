@@ -19,7 +19,8 @@ from marchwarden.reading.files.office.odt import (
     read_open_document,
 )
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
-from marchwarden.reading.passages import Block, visible
+from marchwarden.reading.text_blocks import Block
+from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -15,7 +15,8 @@ from marchwarden.reading.files.archive import Archive, Unpackable
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
 from marchwarden.reading.files.tabular.rows import table_blocks
-from marchwarden.reading.passages import Block, BlockKind, first_blocks, visible
+from marchwarden.reading.text_blocks import Block, BlockKind, first_blocks
+from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

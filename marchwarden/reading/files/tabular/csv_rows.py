@@ -13,7 +13,8 @@ from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
-from marchwarden.reading.passages import MOST_CHARACTERS, Block, first_blocks, visible
+from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block, first_blocks
+from marchwarden.text.invisible import visible
 
 _DELIMITERS = ",;\t|"
 # Lines by which the delimiter is told. A guess.

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from marchwarden.reading.passages import CELL_GAP, Block, Cell, visible
+from marchwarden.reading.text_blocks import CELL_GAP, Block, Cell
+from marchwarden.text.invisible import visible
 
 # A number or date, with a sign, unit or currency: no name of a column. Years can name columns.
 _VALUE = re.compile(r"[^\w]*\d[\d\s.,:/'+-]*[^\W\d_]{0,3}[^\w]*", re.ASCII)

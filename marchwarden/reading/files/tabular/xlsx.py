@@ -19,7 +19,8 @@ from marchwarden.reading.files.archive import Archive, Unpackable, number_in
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
-from marchwarden.reading.passages import Block, first_blocks, visible
+from marchwarden.reading.text_blocks import Block, first_blocks
+from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -12,7 +12,7 @@ from marchwarden.reading.html.notation.raised_text import write_scripts
 from marchwarden.reading.html.notation.spanned_cells import spread_cells
 from marchwarden.reading.html.notation.table_markup import write_tables
 from marchwarden.reading.html.visibility import drop_hidden, remove_elements
-from marchwarden.reading.passages import visible
+from marchwarden.text.invisible import visible
 
 # Hexadecimal digits of an address that a host disguises: one byte is the key. A guess for the longest.
 _DISGUISED = re.compile(r"[0-9a-f]{6,400}", re.IGNORECASE)

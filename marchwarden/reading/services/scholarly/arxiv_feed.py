@@ -12,9 +12,10 @@ from lxml import etree
 
 from marchwarden.observations import Failure, Page, Standing, Work
 from marchwarden.reading.html.dates import as_date
-from marchwarden.reading.passages import Block, visible
 from marchwarden.reading.services.scholarly.work_records import WorkRecord, no_answer, page_of_records
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml
+from marchwarden.reading.text_blocks import Block
+from marchwarden.text.invisible import visible
 from marchwarden.text.works import ArxivPaper, arxiv_paper_of, identified
 
 _ATOM = "{http://www.w3.org/2005/Atom}"

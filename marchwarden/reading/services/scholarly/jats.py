@@ -17,11 +17,12 @@ from marchwarden.observations import Failure, FailureKind, Notice, NoticeKind, P
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.html.retraction import standing_of
-from marchwarden.reading.passages import visible, with_text
+from marchwarden.reading.passages import with_text
 from marchwarden.reading.services.scholarly.work_records import day_of, no_answer
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml, text_of
 from marchwarden.reading.works.references import marks_in, reference_of, with_references
 from marchwarden.reading.works.sections import sections_of, with_places
+from marchwarden.text.invisible import visible
 from marchwarden.text.works import DOI_RESOLVER, identified
 
 # Elements without text of the article itself.

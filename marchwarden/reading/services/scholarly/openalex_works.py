@@ -8,7 +8,6 @@ from typing import Any
 
 from marchwarden.observations import Failure, Page, Work
 from marchwarden.reading.html.dates import as_date
-from marchwarden.reading.passages import Block, visible
 from marchwarden.reading.services.scholarly.work_records import (
     WorkRecord,
     no_answer,
@@ -18,6 +17,8 @@ from marchwarden.reading.services.scholarly.work_records import (
     text_in,
     title_line,
 )
+from marchwarden.reading.text_blocks import Block
+from marchwarden.text.invisible import visible
 from marchwarden.text.works import DOI_RESOLVER, arxiv_paper_of, identified
 
 # Positions of words in an abstract, beyond which an index is damaged. A guess.

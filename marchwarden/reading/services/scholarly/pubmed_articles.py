@@ -8,11 +8,12 @@ from datetime import date
 from lxml import etree
 
 from marchwarden.observations import Failure, Notice, Page, Reference, Standing, Work
-from marchwarden.reading.passages import Block, visible
 from marchwarden.reading.services.scholarly.work_records import WorkRecord, day_of, no_answer, page_of_records
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml, text_of
+from marchwarden.reading.text_blocks import Block
 from marchwarden.reading.works.notices import listed_notice
 from marchwarden.reading.works.references import reference_of
+from marchwarden.text.invisible import visible
 from marchwarden.text.works import identified
 
 _MONTHS = {

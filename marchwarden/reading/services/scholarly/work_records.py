@@ -16,7 +16,9 @@ from marchwarden.observations import Failure, FailureKind, Notice, Page, Referen
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.html.retraction import standing_of
-from marchwarden.reading.passages import Block, visible, with_text
+from marchwarden.reading.passages import with_text
+from marchwarden.reading.text_blocks import Block
+from marchwarden.text.invisible import visible
 from marchwarden.text.works import DOI_RESOLVER
 
 # References of a work that are kept as links. A guess: reviews have hundreds.
