@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from marchwarden.reading.access.page_features import Impression, sentences_of
-from marchwarden.reading.access.sign_in import leads_back
-from marchwarden.reading.access.vocabulary import any_of
+from marchwarden.reading.access.page_features import Impression, leads_back, sentences_of
+from marchwarden.reading.access.vocabulary import CONSENT_TALK, PRICE, any_of
 from marchwarden.reading.text_lengths import latin_length
 
 # Sentences of a page that opens only when the reader accepts.
@@ -50,13 +49,6 @@ WITHOUT_TRACKING = re.compile(
     r"|werbefrei|ad-free",
     re.IGNORECASE,
 )
-PERIOD = re.compile(
-    r"\b(?:days?|weeks?|months?|years?|tage?|wochen?|\w*monate?s?|monatlich|jours?|semaines?|mois|días?|semanas?|mes(?:es)?"
-    r"|giorn[oi]|settiman[ae]|mes[ei]|dagen|weken|maand(?:en)?|dias|mês|tydzień|miesiąc\w*|vecka|månad\w*|måned\w*)\b"
-    r"|[日週月年]|개월|месяц",
-    re.IGNORECASE,
-)
-PRICE = re.compile(r"[€$£]\s?\d|\d\s?(?:€|euros?|zł|kr)\b|\d\s?€", re.IGNORECASE)
 TO_REFUSE = re.compile(r"\b(?:reject|refus|ablehn|rechaz|rifiut|weiger|recus)", re.IGNORECASE)
 SUBSCRIBING = re.compile(r"\b(?:subscri|abonn|suscri|abbon|assin|prenumer)", re.IGNORECASE)
 # Sentences that banners over readable pages have as well.
@@ -72,36 +64,6 @@ CONSENT_BANNERS = any_of(
         "es": (r"publicidad personalizada", r"(?:nos importa|valoramos) (?:tu|su) privacidad"),
         "it": (r"cookie di profilazione", r"la tua privacy"),
         "nl": (r"gepersonaliseerde advertenties", r"jouw privacy"),
-    }
-)
-# Words that are in any sentence about consent.
-CONSENT_TALK = any_of(
-    {
-        "en": (
-            r"cookie",
-            r"consent",
-            r"tracking",
-            r"privacy",
-            r"\bour (?:\d+ )?partners",
-            r"personali[sz]e",
-            r"accept all",
-        ),
-        "de": (
-            r"werb(?:ung|e)",
-            r"tracking",
-            r"privacy",
-            r"zustimm",
-            r"akzeptieren",
-            r"datenschutz",
-            r"\bpur-",
-            r"fortfahren",
-        ),
-        "fr": (r"accept", r"refus", r"accord\b", r"publicité", r"vie privée", r"consent", r"vous avez le choix"),
-        "es": (r"acept", r"publicidad", r"rechazar", r"privacidad"),
-        "it": (r"accett", r"profilazione", r"pubblicità"),
-        "nl": (r"toestemming", r"akkoord", r"advertenties"),
-        "pt": (r"aceit", r"publicidade", r"privacidade"),
-        "pl": (r"zgod", r"akceptuj", r"prywatnoś"),
     }
 )
 

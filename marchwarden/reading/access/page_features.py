@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from urllib.parse import parse_qsl, urlsplit
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -202,3 +203,14 @@ def text_of_parts(tree: HtmlElement, selectors: Iterable[str]) -> str | None:
 
 def _text(element: HtmlElement) -> str:
     return " ".join("".join(islice(element.itertext(), _MAX_TEXTS)).split())
+
+
+def leads_back(url: str, asked: str) -> bool:
+    """True where `url` holds the address to send its reader back to, as sign-in pages do."""
+    if not asked or url == asked:
+        return False
+    here, wanted = urlsplit(url), urlsplit(asked)
+    targets = [value for _, value in parse_qsl(here.query)]
+    if here.hostname == wanted.hostname:
+        return len(wanted.path) > 1 and any(wanted.path in target for target in targets)
+    return any(urlsplit(target).hostname == wanted.hostname for target in targets if "://" in target)

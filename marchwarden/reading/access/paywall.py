@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from marchwarden.reading.access.consent import CONSENT_TALK, PERIOD, PRICE
 from marchwarden.reading.access.page_features import BREAKS_OFF, Impression, is_titled, sentences_of, unquoted
 from marchwarden.reading.access.sign_in import NOT_FOR_READING
-from marchwarden.reading.access.vocabulary import VOCABULARIES, any_of, says
+from marchwarden.reading.access.vocabulary import CONSENT_TALK, PERIOD, PRICE, VOCABULARIES, any_of, says
 from marchwarden.reading.text_lengths import latin_length
 
 _THE_PIECE = r"(?:this|the full|the complete) (?:article|story|content|post|report|text|page|essay|issue)"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
-from marchwarden.reading.access.page_features import Impression, is_titled
+from marchwarden.reading.access.page_features import Impression, is_titled, leads_back
 from marchwarden.reading.access.vocabulary import any_of, says
 from marchwarden.reading.text_lengths import latin_length
 
@@ -170,14 +170,3 @@ def is_registration_wall(page: Impression) -> bool:
 def _is_sign_in_address(url: str) -> bool:
     parts = urlsplit(url)
     return bool(_PATH.search(parts.path) or _HOST.match(parts.hostname or ""))
-
-
-def leads_back(url: str, asked: str) -> bool:
-    """True where `url` holds the address to send its reader back to, as sign-in pages do."""
-    if not asked or url == asked:
-        return False
-    here, wanted = urlsplit(url), urlsplit(asked)
-    targets = [value for _, value in parse_qsl(here.query)]
-    if here.hostname == wanted.hostname:
-        return len(wanted.path) > 1 and any(wanted.path in target for target in targets)
-    return any(urlsplit(target).hostname == wanted.hostname for target in targets if "://" in target)

@@ -22,6 +22,46 @@ def any_of(phrases: Mapping[str, tuple[str, ...]]) -> Phrases:
     return re.compile("|".join(written), re.IGNORECASE)
 
 
+# What a subscription costs, for how long, and what pages say that ask for consent.
+PERIOD = re.compile(
+    r"\b(?:days?|weeks?|months?|years?|tage?|wochen?|\w*monate?s?|monatlich|jours?|semaines?|mois|días?|semanas?|mes(?:es)?"
+    r"|giorn[oi]|settiman[ae]|mes[ei]|dagen|weken|maand(?:en)?|dias|mês|tydzień|miesiąc\w*|vecka|månad\w*|måned\w*)\b"
+    r"|[日週月年]|개월|месяц",
+    re.IGNORECASE,
+)
+PRICE = re.compile(r"[€$£]\s?\d|\d\s?(?:€|euros?|zł|kr)\b|\d\s?€", re.IGNORECASE)
+# Words that are in any sentence about consent.
+CONSENT_TALK = any_of(
+    {
+        "en": (
+            r"cookie",
+            r"consent",
+            r"tracking",
+            r"privacy",
+            r"\bour (?:\d+ )?partners",
+            r"personali[sz]e",
+            r"accept all",
+        ),
+        "de": (
+            r"werb(?:ung|e)",
+            r"tracking",
+            r"privacy",
+            r"zustimm",
+            r"akzeptieren",
+            r"datenschutz",
+            r"\bpur-",
+            r"fortfahren",
+        ),
+        "fr": (r"accept", r"refus", r"accord\b", r"publicité", r"vie privée", r"consent", r"vous avez le choix"),
+        "es": (r"acept", r"publicidad", r"rechazar", r"privacidad"),
+        "it": (r"accett", r"profilazione", r"pubblicità"),
+        "nl": (r"toestemming", r"akkoord", r"advertenties"),
+        "pt": (r"aceit", r"publicidade", r"privacidade"),
+        "pl": (r"zgod", r"akceptuj", r"prywatnoś"),
+    }
+)
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     paying: str
