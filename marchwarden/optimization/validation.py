@@ -44,13 +44,10 @@ class Validation:
         return self.compiled is not None and self.interval[0] > 0
 
     @property
-    def best_prompt(self) -> list[ExampleScore]:
-        return self.compiled if self.compiled and self.helped else self.uncompiled
-
-    @property
     def without_model(self) -> tuple[float, float]:
         """The interval of what the model-free form gains over the best prompt."""
-        return gain(_scores(self.best_prompt), self.model_free)
+        best_prompt = self.compiled if self.compiled and self.helped else self.uncompiled
+        return gain(_scores(best_prompt), self.model_free)
 
     @property
     def unreadable(self) -> str | None:

@@ -117,8 +117,21 @@ def score(example: Example[PlanGiven, PlanGold], plan: Plan) -> Feedback:
     found = _found(example, plan)
     if example.kind == "later":
         return found
-    covered = _covered(example.gold, plan.aspects)
-    return Feedback(FOUND * found.score + COVERED * covered.score, in_words(found.text, covered.text))
+    things = example.gold.things
+    pairs = [
+        (aspect, thing)
+        for thing in things
+        for aspect in plan.aspects
+        if carried(aspect, thing.words) >= ASKED_FOR or topic_similarity(aspect, thing.text) >= SAME_TOPIC
+    ]
+    missed = [thing for thing in things if not any(thing is each for _, each in pairs)]
+    idle = [aspect for aspect in plan.aspects if not any(aspect == each for each, _ in pairs)]
+    covered = harmonic(1 - len(missed) / len(things), 1 - len(idle) / max(1, len(plan.aspects)))
+    text = in_words(
+        f"No aspect asks for {_listed(missed)}." if missed else "",
+        f"Nothing that the question asks is found under “{'”, “'.join(idle)}”." if idle else "",
+    )
+    return Feedback(FOUND * found.score + COVERED * covered, in_words(found.text, text))
 
 
 def _found(example: Example[PlanGiven, PlanGold], plan: Plan) -> Feedback:
@@ -140,25 +153,6 @@ def _found(example: Example[PlanGiven, PlanGold], plan: Plan) -> Feedback:
         read = "; ".join(f"“{shortened(lead.title, 80)}”" for lead in leads) or "none"
         text = f"No page that would be read holds {_listed(missed)}. The pages that would be read: {read}."
     return Feedback(1 - len(missed) / len(gold.on_pages), text)
-
-
-def _covered(gold: PlanGold, aspects: list[str]) -> Feedback:
-    pairs = [
-        (aspect, thing)
-        for thing in gold.things
-        for aspect in aspects
-        if carried(aspect, thing.words) >= ASKED_FOR or topic_similarity(aspect, thing.text) >= SAME_TOPIC
-    ]
-    missed = [thing for thing in gold.things if not any(thing is each for _, each in pairs)]
-    idle = [aspect for aspect in aspects if not any(aspect == each for each, _ in pairs)]
-    value = harmonic(1 - len(missed) / len(gold.things), 1 - len(idle) / max(1, len(aspects)))
-    return Feedback(
-        value,
-        in_words(
-            f"No aspect asks for {_listed(missed)}." if missed else "",
-            f"Nothing that the question asks is found under “{'”, “'.join(idle)}”." if idle else "",
-        ),
-    )
 
 
 def _listed(things: Iterable[Sought]) -> str:
@@ -183,21 +177,20 @@ def answer(example: Example[PlanGiven, PlanGold]) -> dict[str, Any] | None:
     def found(queries: list[str]) -> float:
         return _found(example, Plan(thought="", aspects=named, queries=queries, read=leads, done=False)).score
 
+    if given.ledger.queries:
+        numbers = ", ".join(map(str, to_read))
+        candidates = f"candidate{'s' * (len(to_read) > 1)} {numbers}"
+        where = f"it may stand in {candidates}" if to_read else "no candidate promises it"
+        thought = f"Still open is {'; '.join(as_phrase(aspect) for aspect in sought)}: {where}."
+    else:
+        thought = "It asks for one thing." if len(sought) == 1 else f"It asks for {len(sought)} things."
     return {
-        "thought": _thought(given, sought, list(to_read)),
+        "thought": thought,
         "aspects": [as_phrase(aspect) for aspect in named],
         "queries": max((list(dict.fromkeys(way))[:MOST_QUERIES] for way in ways), key=found),
         "read": list(to_read),
         "done": False,
     }
-
-
-def _thought(given: PlanGiven, sought: list[str], numbers: list[int]) -> str:
-    if not given.ledger.queries:
-        return "It asks for one thing." if len(sought) == 1 else f"It asks for {len(sought)} things."
-    candidates = f"candidate{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
-    where = f"it may stand in {candidates}" if numbers else "no candidate promises it"
-    return f"Still open is {'; '.join(as_phrase(aspect) for aspect in sought)}: {where}."
 
 
 PLAN_SET: StageSet[PlanGiven, Plan, PlanGold] = StageSet(PLAN, build, score, answer=answer)

@@ -171,8 +171,8 @@ async def compile_parameters(
     kept = answers.after if answers.verdict.kept else answers.before
     confidence = await _fit_confidence(kept, search, answers.kept)
     before, after = ([each.cells for each in replayed.dev] for replayed in (answers.before, answers.after))
-    values = _put_together(answers.kept, confidence.kept)
-    found = _put_together(answers.found, confidence.found)
+    values = answers.kept.model_copy(update={"confidence": confidence.kept.confidence})
+    found = answers.found.model_copy(update={"confidence": confidence.found.confidence})
     return ParametersReport(
         parameters=values,
         changes=start.changes(values),
@@ -194,10 +194,6 @@ def check_packages() -> None:
     if find_spec("optuna") is None:
         raise EvaluationError("the search for parameters needs optuna", hint=how_to_install("compile"))
     check_installed("compile")
-
-
-def _put_together(answers: Parameters, confidence: Parameters) -> Parameters:
-    return answers.model_copy(update={"confidence": confidence.confidence})
 
 
 # The search
