@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -92,15 +92,14 @@ def questions_of(path: Path, folder: Path, limit: int | None = None) -> list[Que
             scores = rank(row.question, [text.text for text in news])
             best = sorted(range(len(news)), key=lambda place: -scores[place])
             texts = [news[place] for place in best[:NEAREST_DOCUMENTS]]
-        served = [_Served(text, _document(number, place, text)) for place, text in enumerate(texts, start=1)]
+        served = []
+        for place, text in enumerate(texts, start=1):
+            published = text.published_at.date() if text.published_at else None
+            document = Document(host_of_document(number, place), text.text, text.title or None, published)
+            served.append(_Served(text, document))
         asked.append((number, row, served))
     write_web(folder, [each.page for _, _, served in asked for each in served])
     return [_question(number, row, served) for number, row, served in asked]
-
-
-def _document(number: int, place: int, text: _Text) -> Document:
-    published: date | None = text.published_at.date() if text.published_at else None
-    return Document(host_of_document(number, place), text.text, text.title or None, published)
 
 
 def _question(number: int, row: _Row, served: Sequence[_Served]) -> Question:
