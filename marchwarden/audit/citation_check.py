@@ -169,25 +169,20 @@ def plan_check(trace: Trace) -> Plan:
         raise TraceError(f"{trace.trace_id} is {trace.outcome}: it has no result whose citations could be checked")
     store = Store(trace.path.parent / "store")
     fetched = [event for event in events if isinstance(event, Fetched)]
-    cited = [
-        _cited(number, citation, fetched, trace, store)
-        for number, citation in enumerate(trace.result.citations, start=1)
-    ]
+    cited = []
+    for number, citation in enumerate(trace.result.citations, start=1):
+        where = {citation.locator, without_place(citation.locator)}
+        page = next(
+            (
+                each
+                for each in fetched
+                if where & {each.url, each.final_url} and citation.content_hash in (None, each.content_hash)
+            ),
+            None,
+        )
+        hashes = (page.text_hash, page.content_hash) if page else (None, None)
+        cited.append(_Cited(number, citation, store, *hashes, _standing_then(trace, where)))
     return Plan(trace, events[0], tuple(cited))
-
-
-def _cited(number: int, citation: Citation, fetched: Sequence[Fetched], trace: Trace, store: Store) -> _Cited:
-    where = {citation.locator, without_place(citation.locator)}
-    page = next(
-        (
-            each
-            for each in fetched
-            if where & {each.url, each.final_url} and citation.content_hash in (None, each.content_hash)
-        ),
-        None,
-    )
-    hashes = (page.text_hash, page.content_hash) if page else (None, None)
-    return _Cited(number, citation, store, *hashes, _standing_then(trace, where))
 
 
 def _standing_then(trace: Trace, where: set[str]) -> str | None:
