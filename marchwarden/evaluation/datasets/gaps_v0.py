@@ -8,7 +8,7 @@ that are longer than the contract allows. Each question's topic is the set that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -103,31 +103,27 @@ def questions_of(path: Path, folder: Path, limit: int | None = None) -> list[Que
 
 
 def _question(number: int, row: _Row, served: Sequence[_Served]) -> Question:
+    kind: Kind
+    if GapCategory.CONTRADICTORY_SOURCES in row.gaps:
+        kind = "contradictory"
+    elif row.note.startswith("partial"):  # MTRAG-UN: an answer is due besides the gap
+        kind = "several-aspect"
+    elif row.gaps:
+        kind = "unanswerable"
+    else:
+        kind = "several-source" if row.source == "multihoprag" else "one-fact"
     return Question(
         id=re.sub(r"[^A-Za-z0-9._-]+", "-", row.id),
         question=row.question.strip(),
         constraints=only([each.page for each in served], number),
         split="dev",
         topic=row.source,
-        tags=list(_kinds(row)),
+        tags=[kind],
         nuggets=_nuggets(row, served),
         gaps=[GoldGap(topic=row.question.strip(), category=gap) for gap in row.gaps],
         contradictions=_contradictions(row, served),
         note=f"gaps-v0 {row.id}",
     )
-
-
-def _kinds(row: _Row) -> Iterator[Kind]:
-    if GapCategory.CONTRADICTORY_SOURCES in row.gaps:
-        yield "contradictory"
-    elif row.note.startswith("partial"):  # MTRAG-UN: an answer is due besides the gap
-        yield "several-aspect"
-    elif row.gaps:
-        yield "unanswerable"
-    elif row.source == "multihoprag":
-        yield "several-source"
-    else:
-        yield "one-fact"
 
 
 # Nuggets
