@@ -21,7 +21,7 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import SAME_TOPIC, address, topic_similarity
 from marchwarden.evidence.question import names_in, split_question
 from marchwarden.ledger import Ledger
-from marchwarden.optimization.examples.label_rows import Thing, things_of, wanted
+from marchwarden.optimization.examples.label_rows import things_of, wanted
 from marchwarden.optimization.examples.ledgers import begun, pick, read
 from marchwarden.optimization.examples.stage_example import (
     Example,
@@ -72,7 +72,15 @@ class PlanGold:
 
 
 async def build(question: Question, web: LabelledWeb) -> list[Example[PlanGiven, PlanGold]]:
-    things = [await _sought(thing, web) for thing in wanted(things_of(question))]
+    things = []
+    for thing in wanted(things_of(question)):
+        # A search may list its pages under other addresses, too.
+        places, texts = set(thing.places), [thing.text, *(quote.quote for quote in thing.quotes)]
+        for place in thing.places:
+            if page := (await web.read(place)).page:
+                places |= {address(page.url), address(page.canonical_url or page.url)}
+                texts.append(page.title or "")
+        things.append(Sought(thing.text, frozenset(places), frozenset(terms("\n".join(texts)))))
     gaps = [
         Sought(gap.topic, frozenset({address(gap.url)} if gap.url else ()), frozenset(terms(gap.topic)))
         for gap in question.gaps
@@ -84,16 +92,6 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[PlanGiven,
     nothing = PlanGiven(Ledger(question=question.question, context=question.context), question.depth, [])
     first = Example(f"{question.id}/first", question.id, "first", nothing, gold)
     return [first, *await _later(question, gold, web)]
-
-
-async def _sought(thing: Thing, web: LabelledWeb) -> Sought:
-    # A search may list its pages under other addresses, too.
-    places, texts = set(thing.places), [thing.text, *(quote.quote for quote in thing.quotes)]
-    for place in thing.places:
-        if page := (await web.read(place)).page:
-            places |= {address(page.url), address(page.canonical_url or page.url)}
-            texts.append(page.title or "")
-    return Sought(thing.text, frozenset(places), frozenset(terms("\n".join(texts))))
 
 
 async def _later(question: Question, gold: PlanGold, web: LabelledWeb) -> list[Example[PlanGiven, PlanGold]]:

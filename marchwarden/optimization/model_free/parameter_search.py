@@ -389,7 +389,7 @@ def _rounded(pair: tuple[float, float]) -> tuple[float, float]:
 
 
 async def _fit_confidence(answers: _Replayed, search: _Search, start: Parameters) -> _Fit:
-    train, dev = _bases(answers.train), _bases(answers.dev)
+    train, dev = ([each.basis for each in part if each.basis] for part in (answers.train, answers.dev))
     if len(train) < LEAST or len({each.right for each in train}) == 1 or not dev:
         reason = f"{len(train)} answers of train claim something that labels call right or wrong: too few to fit to"
         return _Fit(Verdict(False, reason), start, start)
@@ -412,10 +412,6 @@ async def _fit_confidence(answers: _Replayed, search: _Search, start: Parameters
         mean_interval(gained) or (0.0, 0.0),
     )
     return _Fit(verdict, found if verdict.kept else start, found)
-
-
-def _bases(answered: Sequence[Answered]) -> list[Basis]:
-    return [each.basis for each in answered if each.basis]
 
 
 def _scores(bases: Sequence[Basis], parameters: Parameters) -> list[float]:
