@@ -302,7 +302,13 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
         if len(by_aspect) > 1:
             lines.append(f"{_unmarked(ledger.aspect(aspect).text)}:")
         lines += [f"- {sentence}" for sentence in said] if len(claims) > 1 else said
-    return "\n".join(lines + _disagreements(ledger, numbers)), list(cited.values())
+    # A line for each open conflict of which the answer cites both sides.
+    disagreements = []
+    for conflict in ledger.conflicts:
+        one, other = (numbers.get(_slice(ledger.excerpts[side - 1])) for side in conflict.sides)
+        if one and other and not conflict.resolved:
+            disagreements.append(f"{DISAGREEMENT}: {conflict.about} [{one}][{other}].")
+    return "\n".join(lines + disagreements[:MOST_DISAGREEMENTS]), list(cited.values())
 
 
 def _why_nothing_was_read(ledger: Ledger) -> str | None:
@@ -322,16 +328,6 @@ def _why_nothing_was_read(ledger: Ledger) -> str | None:
 
 def _slice(excerpt: Excerpt) -> tuple[str, int]:
     return excerpt.locator, excerpt.start
-
-
-def _disagreements(ledger: Ledger, numbers: dict[tuple[str, int], int]) -> list[str]:
-    """Return a line for each open conflict of which the answer cites both sides."""
-    lines = []
-    for conflict in ledger.conflicts:
-        one, other = (numbers.get(_slice(ledger.excerpts[side - 1])) for side in conflict.sides)
-        if one and other and not conflict.resolved:
-            lines.append(f"{DISAGREEMENT}: {conflict.about} [{one}][{other}].")
-    return lines[:MOST_DISAGREEMENTS]
 
 
 def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], int]) -> str:
