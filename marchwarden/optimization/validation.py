@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -139,11 +140,8 @@ def _scored_once(
             raise _Refused(spending.refused(stage.name))
         on_example(scored)
 
-    async def run() -> list[ExampleScore]:
-        return await score_examples(stage_set, stage, examples, connect, at_once=jobs, on_example=note)
-
     try:
-        return anyio.run(run)
+        return anyio.run(partial(score_examples, stage_set, stage, examples, connect, at_once=jobs, on_example=note))
     except _Refused as refused:
         raise refused.stopped from None
     except EvaluationError as error:

@@ -172,9 +172,12 @@ def answer(example: Example[PlanGiven, PlanGold]) -> dict[str, Any] | None:
     plain, whole = [keywords(aspect) for aspect in sought], keywords(given.ledger.question)
     ways = (plain, [*plain[: MOST_QUERIES - 1], whole], [whole, *plain])
 
-    def found(queries: list[str]) -> float:
-        return _found(example, Plan(thought="", aspects=named, queries=queries, read=leads, done=False)).score
-
+    best = max(
+        (list(dict.fromkeys(way))[:MOST_QUERIES] for way in ways),
+        key=lambda queries: (
+            _found(example, Plan(thought="", aspects=named, queries=queries, read=leads, done=False)).score
+        ),
+    )
     if given.ledger.queries:
         numbers = ", ".join(map(str, to_read))
         candidates = f"candidate{'s' * (len(to_read) > 1)} {numbers}"
@@ -185,7 +188,7 @@ def answer(example: Example[PlanGiven, PlanGold]) -> dict[str, Any] | None:
     return {
         "thought": thought,
         "aspects": [as_phrase(aspect) for aspect in named],
-        "queries": max((list(dict.fromkeys(way))[:MOST_QUERIES] for way in ways), key=found),
+        "queries": best,
         "read": list(to_read),
         "done": False,
     }
