@@ -131,16 +131,13 @@ def variables(given: Collection[str] = (), *, keyring: bool = True) -> Variables
             elif key in folder:
                 values[key], origins[key] = folder[key], DOTENV
     is_chosen = MODEL in environment or MODEL in given or KEY in folder or KEY in given
-    if not is_chosen and _names_another_provider(folder, home) and values.pop(KEY, None) is not None:
+    # `.env` may name a model of another provider than the user's own file, which gets the one key.
+    provider, own = (found.get(MODEL, "").partition("/") for found in (folder, home))
+    is_another = bool(provider[1] and own[1]) and provider[0] not in (own[0], "anthropic")
+    if not is_chosen and is_another and values.pop(KEY, None) is not None:
         withheld[KEY] = MODEL
     in_force = {name: place for name, place in origins.items() if name in values or place == KEYRING}
     return Variables(values, refused, withheld, in_force)
-
-
-def _names_another_provider(folder: Mapping[str, str], home: Mapping[str, str]) -> bool:
-    """Return whether `.env` names a model of another provider than the user's own file, which gets the one key."""
-    provider, own = (found.get(MODEL, "").partition("/") for found in (folder, home))
-    return bool(provider[1] and own[1]) and provider[0] not in (own[0], "anthropic")
 
 
 def files_read() -> list[Path]:

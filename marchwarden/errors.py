@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
-    from pydantic_core import ErrorDetails
 
 Limit: TypeAlias = Literal["tokens", "iterations", "sources", "seconds", "stopped", "interrupted"]
 ModelErrorKind: TypeAlias = Literal[
@@ -65,7 +64,17 @@ class InvalidRequest(MarchwardenError):
     @classmethod
     def of(cls, error: ValidationError) -> InvalidRequest:
         """Return pydantic's report as lines that name field and limit, without echoing the input."""
-        return cls([(".".join(map(str, each["loc"])) or "arguments", _problem(each)) for each in error.errors()])
+        problems = []
+        for each in error.errors():
+            limits = each.get("ctx", {})
+            if each["type"] == "string_too_short" and limits.get("min_length") == 1:
+                problem = "is empty"
+            elif plain := _PROBLEMS.get(each["type"]):
+                problem = plain.format(**limits)
+            else:  # pydantic's own words
+                problem = each["msg"].removeprefix("Value error, ")
+            problems.append((".".join(map(str, each["loc"])) or "arguments", problem))
+        return cls(problems)
 
 
 # Plain words for pydantic's types of errors; names in braces are those of pydantic's context of the error.
@@ -93,15 +102,6 @@ _PROBLEMS = {
     "dict_type": "must be an object",
     "model_type": "must be an object",
 }
-
-
-def _problem(error: ErrorDetails) -> str:
-    """Return what is wrong with a field in plain words; pydantic's own for a type of error that has none here."""
-    limits = error.get("ctx", {})
-    if error["type"] == "string_too_short" and limits.get("min_length") == 1:
-        return "is empty"
-    plain = _PROBLEMS.get(error["type"])
-    return plain.format(**limits) if plain else error["msg"].removeprefix("Value error, ")
 
 
 class ConfigurationError(MarchwardenError):

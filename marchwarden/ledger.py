@@ -217,7 +217,7 @@ class Ledger(BaseModel):
 
     def is_new_query(self, query: str) -> bool:
         """Return whether no search so far had the same words."""
-        return _same_words(query) not in {_same_words(asked) for asked in self.queries}
+        return query.casefold().split() not in [asked.casefold().split() for asked in self.queries]
 
     def add_search(self, outcome: SearchOutcome, aspect: int) -> int:
         """Keep the hits as leads, and return how many were not known before.
@@ -430,7 +430,3 @@ def _is_one_voice(one: Source, other: Source) -> bool:
             return True
     # A publisher of journals is no author. On other hosts a page could call itself a work of its own.
     return _voice(one) == _voice(other)
-
-
-def _same_words(query: str) -> str:
-    return " ".join(query.casefold().split())

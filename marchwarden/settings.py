@@ -306,7 +306,10 @@ def sources_of(text: str) -> tuple[str, ...]:
     named = tuple(dict.fromkeys(_source(each.strip()) for each in text.split(",") if each.strip()))
     if not named:
         raise ValueError(f"no source is named; the sources are {_list_sources()}")
-    live = next((each for each in named if _kind(each) not in ("snapshot", "corpus", "database")), None)
+    # A group has no entry; its sources are of the network.
+    entries = {each: SOURCES.get(each.partition(":")[0]) for each in named}
+    kept_here = ("snapshot", "corpus", "database")
+    live = next((each for each, entry in entries.items() if not entry or entry.kind not in kept_here), None)
     if live and "snapshot" in named:
         raise ValueError(f"{live} and snapshot stand for the same addresses; name one of them")
     return named
@@ -315,11 +318,6 @@ def sources_of(text: str) -> tuple[str, ...]:
 def _list_sources() -> str:
     names = [f"{name}:NAME" if entry.is_named else name for name, entry in SOURCES.items()]
     return f"{', '.join([*GROUPS, *names])}, or several with commas between them"
-
-
-def _kind(source: str) -> str:
-    entry = SOURCES.get(source.partition(":")[0])
-    return entry.kind if entry else ""
 
 
 def _source(text: str) -> str:

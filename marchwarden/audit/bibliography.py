@@ -85,15 +85,6 @@ def bibliography(citations: Sequence[Citation], form: BibliographyFormat, access
 
     `accessed` is the day on which the pages were read.
     """
-    return _WRITERS[form](_entries(citations, accessed))
-
-
-def format_of(path: Path) -> BibliographyFormat | None:
-    """Return the format that a file's name asks for; None where its ending is none of ENDINGS."""
-    return next((form for ending, form in ENDINGS.items() if path.name.lower().endswith(ending)), None)
-
-
-def _entries(citations: Sequence[Citation], accessed: date | None) -> list[_Entry]:
     found: dict[str, _Entry] = {}
     keys: set[str] = set()
     for citation in citations:
@@ -105,7 +96,12 @@ def _entries(citations: Sequence[Citation], accessed: date | None) -> list[_Entr
         key = _unused_key(citation, keys)
         keys.add(key)
         found[work] = _Entry(key, _kind_of(citation), citation, paper.id if paper else None, accessed)
-    return list(found.values())
+    return _WRITERS[form](list(found.values()))
+
+
+def format_of(path: Path) -> BibliographyFormat | None:
+    """Return the format that a file's name asks for; None where its ending is none of ENDINGS."""
+    return next((form for ending, form in ENDINGS.items() if path.name.lower().endswith(ending)), None)
 
 
 def _kind_of(citation: Citation) -> EntryKind:
@@ -144,10 +140,14 @@ def _bibtex(entries: Iterable[_Entry]) -> str:
 
 def _bibtex_entry(entry: _Entry) -> str:
     citation = entry.citation
+    authors = [
+        ", ".join(map(_tex, parts)) if (parts := parts_of_name(author)) else f"{{{_tex(author)}}}"
+        for author in entry.authors
+    ]
     fields = {
         # The inner braces keep the title's capitals.
         "title": f"{{{_tex(entry.title)}}}",
-        "author": " and ".join(map(_bibtex_name, entry.authors)),
+        "author": " and ".join(authors),
         "journal": _tex(citation.venue or "") if entry.kind == "article" else "",
         "howpublished": _tex(citation.venue or "") if entry.kind not in ("article", "preprint") else "",
         "year": str(entry.year or ""),
@@ -166,11 +166,6 @@ def _bibtex_entry(entry: _Entry) -> str:
 
 def _tex(text: str) -> str:
     return "".join(_TEX.get(character, character) for character in " ".join(text.split()))
-
-
-def _bibtex_name(author: str) -> str:
-    parts = parts_of_name(author)
-    return ", ".join(map(_tex, parts)) if parts else f"{{{_tex(author)}}}"
 
 
 # RIS
@@ -217,7 +212,10 @@ def _csl_entry(entry: _Entry) -> dict[str, Any]:
         "id": entry.key,
         "type": _CSL_TYPES[entry.kind],
         "title": entry.title,
-        "author": [_csl_name(author) for author in entry.authors],
+        "author": [
+            {"family": parts[0], "given": parts[1]} if (parts := parts_of_name(author)) else {"literal": author}
+            for author in entry.authors
+        ],
         "container-title": citation.venue if entry.kind in ("article", "page") else None,
         "publisher": citation.venue if entry.kind == "preprint" else None,
         "issued": {"date-parts": [entry.issued]} if entry.issued else None,
@@ -228,11 +226,6 @@ def _csl_entry(entry: _Entry) -> dict[str, Any]:
         "accessed": {"date-parts": [[accessed.year, accessed.month, accessed.day]]} if accessed else None,
     }
     return {name: value for name, value in known.items() if value}
-
-
-def _csl_name(author: str) -> dict[str, str]:
-    parts = parts_of_name(author)
-    return {"family": parts[0], "given": parts[1]} if parts else {"literal": author}
 
 
 _WRITERS: dict[BibliographyFormat, Callable[[Iterable[_Entry]], str]] = {"bibtex": _bibtex, "ris": _ris, "csl": _csl}

@@ -7,7 +7,6 @@ no finding about it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
@@ -170,25 +169,20 @@ def plan_check(trace: Trace) -> Plan:
         raise TraceError(f"{trace.trace_id} is {trace.outcome}: it has no result whose citations could be checked")
     store = Store(trace.path.parent / "store")
     fetched = [event for event in events if isinstance(event, Fetched)]
-    cited = [
-        _cited(number, citation, fetched, trace, store)
-        for number, citation in enumerate(trace.result.citations, start=1)
-    ]
+    cited = []
+    for number, citation in enumerate(trace.result.citations, start=1):
+        where = {citation.locator, without_place(citation.locator)}
+        page = next(
+            (
+                each
+                for each in fetched
+                if where & {each.url, each.final_url} and citation.content_hash in (None, each.content_hash)
+            ),
+            None,
+        )
+        hashes = (page.text_hash, page.content_hash) if page else (None, None)
+        cited.append(_Cited(number, citation, store, *hashes, _standing_then(trace, where)))
     return Plan(trace, events[0], tuple(cited))
-
-
-def _cited(number: int, citation: Citation, fetched: Sequence[Fetched], trace: Trace, store: Store) -> _Cited:
-    where = {citation.locator, without_place(citation.locator)}
-    page = next(
-        (
-            each
-            for each in fetched
-            if where & {each.url, each.final_url} and citation.content_hash in (None, each.content_hash)
-        ),
-        None,
-    )
-    hashes = (page.text_hash, page.content_hash) if page else (None, None)
-    return _Cited(number, citation, store, *hashes, _standing_then(trace, where))
 
 
 def _standing_then(trace: Trace, where: set[str]) -> str | None:
@@ -254,8 +248,13 @@ class CitationChecker:
                 finish(place)
             tell(address)
 
+        # The citations by address and web, each with the place of its plan: a page is read once.
+        by_address: dict[tuple[str, str], list[tuple[int, Plan, _Cited]]] = {}
+        for place, plan in enumerate(plans):
+            for each in plan.cited:
+                by_address.setdefault((each.address, web_of(plan.started)), []).append((place, plan, each))
         async with anyio.create_task_group() as group:
-            for (address, _), cited in _by_address(plans).items():
+            for (address, _), cited in by_address.items():
                 group.start_soon(look, address, cited)
         return [checks[place] for place in range(len(plans))]
 
@@ -326,15 +325,6 @@ class CitationChecker:
         return self._notices[web, doi]
 
 
-def _by_address(plans: Sequence[Plan]) -> dict[tuple[str, str], list[tuple[int, Plan, _Cited]]]:
-    """Return the citations by address and web, each with the place of its plan."""
-    by_address: dict[tuple[str, str], list[tuple[int, Plan, _Cited]]] = {}
-    for place, plan in enumerate(plans):
-        for each in plan.cited:
-            by_address.setdefault((each.address, web_of(plan.started)), []).append((place, plan, each))
-    return by_address
-
-
 def judge(cited: _Cited, outcome: FetchOutcome) -> CitationCheck:
     """Return the state of a citation of the web, by the page that was fetched from its locator."""
     citation = cited.citation
@@ -376,13 +366,11 @@ def _state_of(kind: FailureKind) -> State:
 
 def _is_same_page(url: str, other: str) -> bool:
     """Return whether two addresses differ only in scheme, `www.` and a slash at the end."""
-    return _plain_address(url) == _plain_address(other)
-
-
-def _plain_address(url: str) -> str:
-    parts = urlsplit(url)
-    host = re.sub(r"^www\.", "", parts.netloc)
-    return f"{host}{parts.path.rstrip('/')}?{parts.query}"
+    one, two = (
+        f"{parts.netloc.removeprefix('www.')}{parts.path.rstrip('/')}?{parts.query}"
+        for parts in map(urlsplit, (url, other))
+    )
+    return one == two
 
 
 def _judge_file(cited: _Cited) -> CitationCheck:
@@ -412,17 +400,14 @@ def _judge_file(cited: _Cited) -> CitationCheck:
 def web_of(started: Started) -> str:
     """Return the web that a call has read: `web` with further sources of the network, or `snapshot` with the hash
     of a frozen web that isn't shipped."""
-    if not (live := _live_sources(started.source)):
-        return f"snapshot {started.web or ''}".strip()
-    return " ".join(["web", ",".join(name for name in live if name != "web")]).strip()
-
-
-def _live_sources(named: str) -> list[str]:
-    """Return the sources, of those that a trace names, that were read over the network."""
-    names = (member for each in named.split(",") for member in members_of(each.partition(":")[0]))
-    return [
+    names = (member for each in started.source.split(",") for member in members_of(each.partition(":")[0]))
+    # Those that were read over the network.
+    live = [
         name for name in names if name in SOURCES and SOURCES[name].kind not in ("snapshot", "corpus", "database")
     ]
+    if not live:
+        return f"snapshot {started.web or ''}".strip()
+    return " ".join(["web", ",".join(name for name in live if name != "web")]).strip()
 
 
 class _LivePages:

@@ -116,21 +116,20 @@ def evidence_page(evidence: Evidence, check: dict[str, Any] | None = None) -> by
     bare = replace(evidence, files={}, trace_id=None, signature=None)
     try:
         result = ResearchResult.model_validate(told)
-        body = _rendered(bare, lines, result, dict(_checked(check)) if check else {})
+        checked: dict[int, Checked] = {}
+        if check:
+            # A kept check is JSON that nothing has validated.
+            for each in check["citations"]:
+                if isinstance(each, dict) and isinstance(number := each.get("number"), int):
+                    state = str(each.get("state"))
+                    said = [str(each.get(name) or "") for name in ("detail", "new_sentence")]
+                    checked[number] = Checked(str(check["checked"])[:10], STATE_WORDS.get(state, state), *said)
+        body = _rendered(bare, lines, result, checked)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise TraceError(
             f"the trace is damaged: {type(error).__name__}", hint="`marchwarden verify` says where."
         ) from error
     return body.encode("utf-8", "replace")
-
-
-def _checked(check: dict[str, Any]) -> Iterator[tuple[int, Checked]]:
-    """Yield what a kept check, which is unchecked JSON, says of each quote, by its number."""
-    for each in check["citations"]:
-        if isinstance(each, dict) and isinstance(number := each.get("number"), int):
-            state = str(each.get("state"))
-            told = [str(each.get(name) or "") for name in ("detail", "new_sentence")]
-            yield number, Checked(str(check["checked"])[:10], STATE_WORDS.get(state, state), *told)
 
 
 def _rendered(

@@ -41,11 +41,13 @@ def recompute(lines: Lines) -> list[Finding]:
             Finding("recomputed", UNCHECKED, "made by an older version: what the result was made from is missing")
         ]
     version = lines[0].get("version")
+    detail = f"version {version} made it, and this one ({__version__}) makes another"
+    by_other_version = Finding("recomputed", UNCHECKED, detail)
     try:
         again, dropped = _again(lines, recorded, told["result"])
     except Exception as error:  # a forged state may break any rule: that is what is looked for
         if version != __version__:
-            return [_other_version("recomputed", version)]
+            return [by_other_version]
         return [Finding("recomputed", DAMAGED, f"the result can't be made again: {type(error).__name__}")]
     # A field that the result does not have, and that the contract got later, is no difference.
     different = [
@@ -56,7 +58,7 @@ def recompute(lines: Lines) -> list[Finding]:
     ]
     different += [f"{name} (which nothing makes)" for name in told["result"].keys() - again.keys()]
     if different and version != __version__:
-        return [_other_version("recomputed", version)]
+        return [by_other_version]
     if different:
         return [Finding("recomputed", DAMAGED, f"made again, it has another {', another '.join(sorted(different))}")]
     if dropped:
@@ -75,10 +77,6 @@ def _as_told(again: Any, told: Any) -> Any:
             if value is not None or name in told
         }
     return again
-
-
-def _other_version(check: str, version: object) -> Finding:
-    return Finding(check, UNCHECKED, f"version {version} made it, and this one ({__version__}) makes another")
 
 
 def _again(lines: Lines, recorded: dict[str, Any], told: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

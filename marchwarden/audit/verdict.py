@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,10 @@ def evidence_of_trace(path: Path) -> Evidence:
             return store.get(name)
         except TraceError:
             # A damaged object is one whose bytes are others than its name says.
-            return b"" if _is_there(store, name) else None
+            with suppress(TraceError):
+                if store.has(name):
+                    return b""
+            return None
 
     try:
         trace = path.read_bytes()
@@ -63,13 +67,6 @@ def evidence_of_trace(path: Path) -> Evidence:
     except OSError as error:
         raise TraceError(f"{path} can't be read: {error.strerror or error}") from error
     return Evidence(trace, get, trace_id=path.stem, signature=signed)
-
-
-def _is_there(store: Store, name: str) -> bool:
-    try:
-        return store.has(name)
-    except TraceError:
-        return False
 
 
 def quick_verdict(path: Path) -> Verdict:

@@ -97,7 +97,8 @@ class CorpusFetcher:
         try:
             with Catalogue.reading(self._corpus.catalogue) as catalogue:
                 kept = catalogue.kept_page(record.hash)
-            page = _page(record, url, body, kept)
+            modified = day_of(Path(record.place).stat().st_mtime)
+            page = page_of_document(url, body, modified, is_line=record.length is not None, kept=kept)
         except Exception:  # a parser stumbled over this one file: the others are still to be read
             _log.exception("reading %s failed", url)
             page = Failure(FailureKind.NO_TEXT, "the file is built in a way that cannot be read")
@@ -141,8 +142,3 @@ def _body(record: _Record) -> bytes | Failure:
         return Failure(FailureKind.FORBIDDEN, "there is no permission to read the file")
     except OSError as error:
         return Failure(FailureKind.NOT_FOUND, f"the file can't be read: {error.strerror or error}")
-
-
-def _page(record: _Record, url: str, body: bytes, kept: bytes | None) -> Page | Failure:
-    modified = day_of(Path(record.place).stat().st_mtime)
-    return page_of_document(url, body, modified, is_line=record.length is not None, kept=kept)

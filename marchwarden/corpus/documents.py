@@ -121,7 +121,7 @@ def page_of(path: str, body: bytes, modified: date | None, kept: bytes | None = 
 
     `modified` is the day of the file's last change; the page has it where the content names none itself.
     """
-    page = _unpack_page(kept, path) if kept else _read_file(path, body)
+    page = replace(_PAGE.validate_json(zlib.decompress(kept)), url=path) if kept else _read_file(path, body)
     return _finish(page, path, modified)
 
 
@@ -143,15 +143,6 @@ def _finish(page: Page | Failure, path: str, modified: date | None) -> Page | Fa
 
 
 _PAGE: TypeAdapter[Page] = TypeAdapter(Page)
-
-
-def _pack_page(page: Page) -> bytes:
-    return zlib.compress(_PAGE.dump_json(page))
-
-
-def _unpack_page(packed: bytes, path: str) -> Page:
-    """Return a packed page as that of the file at `path`."""
-    return replace(_PAGE.validate_json(zlib.decompress(packed)), url=path)
 
 
 # Names of fields in a line of JSON, the first that says something counts. A guess from public collections.
@@ -232,7 +223,7 @@ def prepare_file(path: str, body: bytes, modified: date | None) -> Prepared:
     page = _finish(read, path, modified)
     if isinstance(page, Failure):
         return Prepared(failure=page.detail, hash=content_hash(body))
-    kept = _pack_page(read) if isinstance(read, Page) and kind_of(path) in _KEPT else None
+    kept = zlib.compress(_PAGE.dump_json(read)) if isinstance(read, Page) and kind_of(path) in _KEPT else None
     return Prepared(tuple(_parts(page, path)), 1, hash=content_hash(body), kept=kept)
 
 

@@ -41,7 +41,11 @@ class HybridSearch:
         if self._embed is None:
             return self._by_words(query, most)
         depth = max(most, _FUSED)
-        return fused([self._by_words(query, depth), self._by_meaning(query, depth)])[:most]
+        by_words = self._by_words(query, depth)
+        by_meaning: list[Found] = []
+        if query.strip():
+            by_meaning = list(_each_once(self._index.find_near(self._embed(query), 2 * depth)))[:depth]
+        return fused([by_words, by_meaning])[:most]
 
     def _by_words(self, query: str, most: int) -> list[Found]:
         said = Counter(terms(query))
@@ -49,11 +53,6 @@ class HybridSearch:
         uses = {word: said.get(word, 1) for word in query_terms(query, self._languages)}
         # Several stretches of one document may be among the best.
         return list(_each_once(self._index.find_words(uses, 2 * most)))[:most] if uses else []
-
-    def _by_meaning(self, query: str, most: int) -> list[Found]:
-        if self._embed is None or not query.strip():
-            return []
-        return list(_each_once(self._index.find_near(self._embed(query), 2 * most)))[:most]
 
     def meant(self, query: str) -> dict[str, str]:
         """Return the closest word of the documents for each word of `query` that none of them has."""

@@ -86,12 +86,9 @@ def publish_snapshot(folder: Path, store_url: str) -> Published:
     # which version of them belongs to it.
     tables = folder / "index"
     parts = sorted(file for file in tables.glob("*/**/*") if file.is_file() and file.name != _TABLE_HINT)
-
-    def send_part(file: Path) -> bool:
-        return store.create_from(f"tables/{name}/{file.relative_to(tables).as_posix()}", file)
-
+    names = [f"tables/{name}/{file.relative_to(tables).as_posix()}" for file in parts]
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        created = sum(threads.map(send, records)) + sum(threads.map(send_part, parts))
+        created = sum(threads.map(send, records)) + sum(threads.map(store.create_from, names, parts))
     packed = _packed(folder)
     if len(packed) > _MOST_BYTES:
         raise StorageError(f"the index of {name} is too large to be published: {len(packed):,} bytes, packed")
@@ -100,7 +97,7 @@ def publish_snapshot(folder: Path, store_url: str) -> Published:
     if newest and newest.endswith(f"-{digest}.tar.zst"):
         return Published(newest, len(records), created)
     at = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    snapshot = f"{_place(name)}/{at}-{digest}.tar.zst"
+    snapshot = f"corpora/{name}/{at}-{digest}.tar.zst"
     return Published(snapshot, len(records), created + store.create(snapshot, packed))
 
 
@@ -161,13 +158,9 @@ def fetched_file(folder: Path, path: str, store_url: str | None) -> Path:
     return here
 
 
-def _place(name: str) -> str:
-    return f"corpora/{name}"
-
-
 def _newest(store: ObjectStore, name: str) -> str | None:
     """Return the newest snapshot of a corpus; names begin with the time. None without one. Raises StorageError."""
-    return max((each.name for each in store.list(_place(name)) if each.name.endswith(".tar.zst")), default=None)
+    return max((each.name for each in store.list(f"corpora/{name}") if each.name.endswith(".tar.zst")), default=None)
 
 
 def _unchanged(record: FileRecord) -> bytes:

@@ -24,8 +24,11 @@ def changes_below(roots: list[Path], *, told: Callable[[str], None]) -> Iterator
     from watchfiles import watch
 
     def concerns(_: object, path: str) -> bool:
-        parts = next((PurePath(path).relative_to(root).parts for root in roots if _is_below(path, root)), ())
-        return not any(part.startswith((".", "~$")) or part in PASSED_OVER for part in parts)
+        for root in roots:
+            if path == str(root) or path.startswith(str(root).rstrip(os.sep) + os.sep):
+                parts = PurePath(path).relative_to(root).parts
+                return not any(part.startswith((".", "~$")) or part in PASSED_OVER for part in parts)
+        return True
 
     is_polling = False
     while True:
@@ -50,7 +53,3 @@ def changes_below(roots: list[Path], *, told: Callable[[str], None]) -> Iterator
                 raise
             is_polling = True
             told(f"The system does not tell of changes ({error}); looking every {_POLL_MS // 1000} seconds instead.")
-
-
-def _is_below(path: str, root: Path) -> bool:
-    return path == str(root) or path.startswith(str(root).rstrip(os.sep) + os.sep)

@@ -97,7 +97,12 @@ def message_arguments(model: str, request: Any) -> dict[str, Any]:
 
 def count_arguments(model: str, request: Any) -> dict[str, Any]:
     """The part of a call that makes up its prompt."""
-    arguments: dict[str, Any] = {"model": model, "messages": [_message(each) for each in request.messages]}
+    messages = []
+    for each in request.messages:
+        if each.role not in ("user", "assistant") or each.text is None:
+            raise lm15.UnsupportedFeatureError("this engine sends text messages of users and assistants only")
+        messages.append({"role": each.role, "content": each.text})
+    arguments: dict[str, Any] = {"model": model, "messages": messages}
     if request.system:
         system = request.system
         text = system if isinstance(system, str) else "\n\n".join(part.text for part in system)
@@ -108,12 +113,6 @@ def count_arguments(model: str, request: Any) -> dict[str, Any]:
         schema = anthropic.transform_schema(response_format["schema"])
         arguments["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     return arguments
-
-
-def _message(message: Any) -> dict[str, Any]:
-    if message.role not in ("user", "assistant") or message.text is None:
-        raise lm15.UnsupportedFeatureError("this engine sends text messages of users and assistants only")
-    return {"role": message.role, "content": message.text}
 
 
 # Answer → events

@@ -219,26 +219,21 @@ class TokenCounter:
 
     async def count(self, request: Any) -> int:
         """Return the server's count; where it has none that can be true, a bound."""
-        counted = await self._ask(request)
-        if counted is not None:
-            return counted
-        # Reading a tokenizer's table takes up to a second.
-        return await anyio.to_thread.run_sync(estimate_tokens, request, request.model.rpartition(":")[2])
-
-    async def _ask(self, request: Any) -> int | None:
         for number, question in enumerate(_questions(request)):
             if self._answered not in (None, number):
                 continue
             try:
                 response = await self._client.post(f"{self._root}{question.path}", json=question.body)
             except (httpx.HTTPError, httpx.InvalidURL, RuntimeError):
-                return None
+                break
             if (count := _counted(response, question, request)) is not None:
                 self._answered = number
                 return count
-        if self._answered is None:
-            self._answered = -1
-        return None
+        else:
+            if self._answered is None:
+                self._answered = -1
+        # Reading a tokenizer's table takes up to a second.
+        return await anyio.to_thread.run_sync(estimate_tokens, request, request.model.rpartition(":")[2])
 
     async def aclose(self) -> None:
         await self._client.aclose()

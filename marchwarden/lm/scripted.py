@@ -48,7 +48,11 @@ class ScriptedEngine:
     ) -> None:
         self.capabilities = capabilities or Capabilities.with_schema()
         self.requests: list[Any] = []
-        self._next_line = script if callable(script) else _in_order(script)
+        if callable(script):
+            self._next_line = script
+        else:
+            lines = iter(script)
+            self._next_line = lambda _: next(lines, lm15.InvalidRequestError("the script is at its end"))
         self._count = count
         self._lock = threading.Lock()
 
@@ -71,15 +75,14 @@ class ScriptedEngine:
         pass
 
 
-def _in_order(lines: Iterable[Line]) -> Callable[[Any], Line]:
-    left = iter(lines)
-    return lambda _: next(left, lm15.InvalidRequestError("the script is at its end"))
-
-
 def _events(request: Any, reply: Reply) -> Iterator[Any]:
     if reply.error is None or reply.text:
         yield lm15.StreamStartEvent(id="scripted", model=request.model)
-    yield from _pieces(reply)
+    while True:
+        for start in range(0, len(reply.text), reply.piece):
+            yield lm15.StreamDeltaEvent(lm15.TextDelta(text=reply.text[start : start + reply.piece]))
+        if not reply.endless:
+            break
     if reply.error is not None:
         raise reply.error
     # Without a usage of its own a reply counts four characters for a token.
@@ -87,11 +90,3 @@ def _events(request: Any, reply: Reply) -> Iterator[Any]:
     cap = request.config.max_tokens or len(reply.text)
     counted = lm15.Usage(input_tokens=asked // 4 + 1, output_tokens=min(len(reply.text) // 4 + 1, cap))
     yield lm15.StreamEndEvent(finish_reason=reply.finish, usage=reply.usage or counted)
-
-
-def _pieces(reply: Reply) -> Iterator[Any]:
-    while True:
-        for start in range(0, len(reply.text), reply.piece):
-            yield lm15.StreamDeltaEvent(lm15.TextDelta(text=reply.text[start : start + reply.piece]))
-        if not reply.endless:
-            return

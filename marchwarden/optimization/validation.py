@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -44,13 +45,10 @@ class Validation:
         return self.compiled is not None and self.interval[0] > 0
 
     @property
-    def best_prompt(self) -> list[ExampleScore]:
-        return self.compiled if self.compiled and self.helped else self.uncompiled
-
-    @property
     def without_model(self) -> tuple[float, float]:
         """The interval of what the model-free form gains over the best prompt."""
-        return gain(_scores(self.best_prompt), self.model_free)
+        best_prompt = self.compiled if self.compiled and self.helped else self.uncompiled
+        return gain(_scores(best_prompt), self.model_free)
 
     @property
     def unreadable(self) -> str | None:
@@ -142,11 +140,8 @@ def _scored_once(
             raise _Refused(spending.refused(stage.name))
         on_example(scored)
 
-    async def run() -> list[ExampleScore]:
-        return await score_examples(stage_set, stage, examples, connect, at_once=jobs, on_example=note)
-
     try:
-        return anyio.run(run)
+        return anyio.run(partial(score_examples, stage_set, stage, examples, connect, at_once=jobs, on_example=note))
     except _Refused as refused:
         raise refused.stopped from None
     except EvaluationError as error:

@@ -113,8 +113,17 @@ class Dispatcher:
             result, step.researcher, step.question, read, self._store, self._filter.allows, is_own=is_own
         )
         rihla.evidence, rihla.is_taken = taken.pages, True
+        # A trace that is gone on with may have an event already.
+        known = self._journal.recorded
         for event in taken.events:
-            if not self._is_recorded(event):
+            keys: set[tuple[str, str]] = set()
+            if isinstance(event, events.Fetched):
+                keys = {(event.final_url, str(event.text_hash))}
+            elif isinstance(event, events.Extracted):
+                keys = {(event.url, f"{pick.start} {pick.end}") for pick in event.picks}
+            is_known = bool(keys) and keys <= known
+            known |= keys
+            if not is_known:
                 self._recorder.record(event)
 
     async def _ask(self, rihla: Rihla, held: Reservation, worth: float, attempts: int) -> None:
@@ -212,18 +221,6 @@ class Dispatcher:
         except TraceError:  # it had not begun
             return 0
         return sum(event.charged_tokens for _, _, event in trace.events if isinstance(event, events.ModelCalled))
-
-    def _is_recorded(self, event: events.Event) -> bool:
-        """Return whether a trace that is gone on with has an event already; else remember it."""
-        known = self._journal.recorded
-        keys: set[tuple[str, str]] = set()
-        if isinstance(event, events.Fetched):
-            keys = {(event.final_url, str(event.text_hash))}
-        elif isinstance(event, events.Extracted):
-            keys = {(event.url, f"{pick.start} {pick.end}") for pick in event.picks}
-        is_known = bool(keys) and keys <= known
-        known |= keys
-        return is_known
 
 
 async def _read_nothing(uri: str) -> None:

@@ -91,8 +91,10 @@ def fold(trace: Trace, store: Store) -> Journal:
         elif isinstance(event, Returned):
             past = journal.rihlas[event.rihla]
             past.charged = event.charged_tokens
-            past.result = _result(store, event.result_hash)
-            if past.result is None:
+            past.result = None
+            try:
+                past.result = ResearchResult.model_validate_json(store.get(ContentHash(event.result_hash)))
+            except (TraceError, ValueError):
                 past.lost = "its result is damaged or missing in the store"
         elif isinstance(event, Lost):
             past = journal.rihlas[event.rihla]
@@ -112,10 +114,3 @@ def fold(trace: Trace, store: Store) -> Journal:
         journal.seconds_used = (last - trace.started).total_seconds()
     journal.result = trace.result
     return journal
-
-
-def _result(store: Store, key: str) -> ResearchResult | None:
-    try:
-        return ResearchResult.model_validate_json(store.get(ContentHash(key)))
-    except (TraceError, ValueError):
-        return None

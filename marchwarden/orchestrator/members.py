@@ -243,7 +243,10 @@ def _read_reply(answer: Any) -> Reply:
     if answer.is_error:
         text = "\n".join(block.text for block in answer.content if block.type == "text")
         began = _TRACE_LINE.search(text) is not None
-        said = plain_line(_sentences(_TRACE_LINE.sub("", text)), _REASON_CHARS) or "without a word"
+        # The lines of an error and its hint become sentences on one line.
+        lines = [line.strip() for line in _TRACE_LINE.sub("", text).splitlines() if line.strip()]
+        sentences = [line if line.endswith((".", "!", "?", ":")) else f"{line}." for line in lines]
+        said = plain_line(" ".join(sentences), _REASON_CHARS) or "without a word"
         return Reply(reason=f"{'the call failed' if began else 'it refused'}: {said}", sent=began, final=not began)
     try:
         result = ResearchResult.model_validate(answer.structured_content)
@@ -251,12 +254,6 @@ def _read_reply(answer: Any) -> Reply:
         return Reply(reason=f"its result breaks the contract ({error.error_count()} faults)")
     meta = answer.meta or {}
     return Reply(result=result, repeated=meta.get(REPEATED_META) is True)
-
-
-def _sentences(text: str) -> str:
-    """Return the lines of an error and its hint as sentences on one line."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ".join(line if line.endswith((".", "!", "?", ":")) else f"{line}." for line in lines)
 
 
 def _constraints_of(schema: dict[str, Any]) -> set[str]:

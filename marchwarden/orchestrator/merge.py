@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from marchwarden.contract import DiscoveryEvent, Gap, GapCategory, Lineage, SourceAuthority
+from marchwarden.contract import Gap, GapCategory, Lineage, SourceAuthority
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness
 from marchwarden.evidence.windows import Window
@@ -83,7 +83,8 @@ class Merger:
                 # The same address may have said something else when another researcher read it.
                 if known[1].page.text_hash == page.text_hash:
                     kept = known[2]
-                    kept += [quote for quote in each.quotes if _slice(quote) not in map(_slice, kept)]
+                    slices = {(quote.start, quote.end) for quote in kept}
+                    kept += [quote for quote in each.quotes if (quote.start, quote.end) not in slices]
                 continue
             lead = Lead(url=page.url, title=page.title or "", snippet="", published=page.published, aspect=1, rank=0)
             authority = (
@@ -158,26 +159,19 @@ class Merger:
         return sorted(kept, key=lambda excerpt: excerpt.aspect)
 
 
-def _slice(quote: Quote) -> tuple[int, int]:
-    return quote.start, quote.end
-
-
 def _window(page: Page, quote: Quote) -> Window:
     """Return the passages of a quote, without a heading before them; a part of a passage stands for itself."""
     inside = tuple(each for each in page.passages if quote.start <= each.start and each.end <= quote.end)
-    if inside and inside[-1].end == quote.end and _is_heading(page.text[quote.start : inside[0].start], inside[0]):
-        return Window(inside, page.text[inside[0].start : quote.end])
+    if inside and inside[-1].end == quote.end:
+        # What stands before the passages is blank, or no more than their heading.
+        before = page.text[quote.start : inside[0].start].split()
+        if not before or before == (inside[0].heading or "").split():
+            return Window(inside, page.text[inside[0].start : quote.end])
     text = page.text[quote.start : quote.end]
     around = next((each for each in page.passages if each.start <= quote.start < each.end), None)
     if around is None:
         return Window((Passage(0, quote.start, quote.end, text),), text)
     return Window((Passage(around.number, quote.start, quote.end, text, around.heading, around.place),), text)
-
-
-def _is_heading(before: str, passage: Passage) -> bool:
-    """Return whether a text is blank, or no more than the heading of a passage."""
-    words = before.split()
-    return not words or words == (passage.heading or "").split()
 
 
 def _rows(page: Page, quote: Quote, aspects: Sequence[Aspect], asked: int) -> list[Excerpt]:
@@ -246,7 +240,9 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
     followed = {each.step.question for each in rihlas if each.step.origin == "discovery" and each.evidence}
     for rihla in rihlas:
         for event in rihla.result.discovery_events if rihla.result else ():
-            if event.suggested_researcher and event.query not in followed and _is_new(event, ledger.handed_on):
+            known = {each.identifier or each.query for each in ledger.handed_on}
+            is_new = event.query not in followed and (event.identifier or event.query) not in known
+            if event.suggested_researcher and is_new:
                 ledger.handed_on.append(event)
     del ledger.handed_on[MOST_HANDED_ON:]
 
@@ -257,10 +253,6 @@ def _is_same(report: ReportedGap, other: ReportedGap) -> bool:
     if gap.cause == "source_failed" and report.researcher != other.researcher:
         return False
     return (gap.topic, gap.category) == (told.topic, told.category)
-
-
-def _is_new(event: DiscoveryEvent, others: list[DiscoveryEvent]) -> bool:
-    return all((event.identifier or event.query) != (each.identifier or each.query) for each in others)
 
 
 def lineage_of(rihlas: Sequence[Rihla]) -> list[Lineage]:

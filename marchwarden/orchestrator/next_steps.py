@@ -59,8 +59,10 @@ class NextSteps:
             for found in follow_ups(rihla, rihlas, self._team, ledger, context=self._request.context):
                 if isinstance(found, Step):
                     steps.append(found)
-                else:
-                    self._serve_nobody(found)
+                    continue
+                nobody = Step("", found.question, found.origin, found.aspect, found.reason, parent=found.parent)
+                if self.skip(nobody, found.reason, None):
+                    self.unserved.append(found)
         heard = {each.researcher for each in [*steps, *(rihla.step for rihla in rihlas)]}
         steps += to_unasked(heard, self._team, ledger, still_open, self._request.context)
         worthy: list[Valued] = []
@@ -94,11 +96,6 @@ class NextSteps:
             self.stop("tokens", "Fewer tokens are left than a researcher needs.")
             return []
         return [(valued, tokens) for valued, tokens in zip(chosen, given, strict=True) if tokens]
-
-    def _serve_nobody(self, found: Unserved) -> None:
-        step = Step("", found.question, found.origin, found.aspect, found.reason, parent=found.parent)
-        if self.skip(step, found.reason, None):
-            self.unserved.append(found)
 
     def skip(self, step: Step, why: str, worth: float | None) -> bool:
         """Record a step that is not taken, once; return whether it was new."""

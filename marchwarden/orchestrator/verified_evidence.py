@@ -158,7 +158,8 @@ async def _take_citation(
             fault = "the excerpt is not in the text of the page"
             continue
         start, end, picks, by_model = found
-        if any(start < each.end and each.start < end for each in _injected(page)):
+        injected = find_injections(page)
+        if any(start < each.end and each.start < end for each in page.passages if each.number in injected):
             return "the passage looks like prompt injection"
         quoted = pages.setdefault(
             event.final_url,
@@ -259,11 +260,6 @@ def _place_of(
         return *place, picks, by_model
     start = page.text.find(sought)
     return None if start < 0 or not sought.strip() else (start, start + len(sought), [], True)
-
-
-def _injected(page: Page) -> list[Passage]:
-    numbers = find_injections(page)
-    return [passage for passage in page.passages if passage.number in numbers]
 
 
 def _fetched(quoted: QuotedPage) -> Fetched:

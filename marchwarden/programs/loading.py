@@ -110,7 +110,14 @@ def load_program(settings: Settings) -> Program | None:
         # expanduser finds no user of that name.
         except RuntimeError as error:
             raise ConfigurationError(f"{settings.program}: {error}", hint=_WITHOUT) from None
-    return _found(settings.model_id)
+    model_id = settings.model_id
+    homes = [place / model_slug(model_id) for place in places()]
+    compiled = next((part for folder in homes if (part := read_compiled(folder, model_id))), None)
+    compiled = compiled or _find_relative(model_id)
+    fitted = next((each for folder in homes if (each := read_calibration(folder, model_id))), None)
+    if compiled:
+        return _put_together(compiled.folder, model_id, compiled, fitted)
+    return _put_together(fitted.path.parent, model_id, None, fitted) if fitted else None
 
 
 def own_programs() -> Path:
@@ -165,16 +172,6 @@ def _named(folder: Path, model_id: str) -> Program:
 
 def _foreign(path: Path, its: str, model_id: str) -> ConfigurationError:
     return ConfigurationError(f"{path} is of {its}, not of {model_id}", hint=f"Name another program. {_WITHOUT}")
-
-
-def _found(model_id: str) -> Program | None:
-    homes = [place / model_slug(model_id) for place in places()]
-    compiled = next((part for folder in homes if (part := read_compiled(folder, model_id))), None)
-    compiled = compiled or _find_relative(model_id)
-    fitted = next((each for folder in homes if (each := read_calibration(folder, model_id))), None)
-    if compiled:
-        return _put_together(compiled.folder, model_id, compiled, fitted)
-    return _put_together(fitted.path.parent, model_id, None, fitted) if fitted else None
 
 
 def _find_relative(model_id: str) -> Compiled | None:

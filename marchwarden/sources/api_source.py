@@ -65,7 +65,10 @@ class ApiSearch(ABC):
         asked = as_query(query)
         if not asked:
             return SearchOutcome(asked, self.name, failure=Failure(FailureKind.BAD_REQUEST, "the query is empty"))
-        if self.hosts and not _may_pass(self.hosts, source_filter):
+        if self.hosts and not (
+            any(source_filter.allows(host) for host in self.hosts)
+            or any(name == host or name.endswith(f".{host}") for name in source_filter.include for host in self.hosts)
+        ):
             return SearchOutcome(asked, self.name)
         return await self.outcome_of(asked, self.find(asked, max_results, source_filter), max_results, source_filter)
 
@@ -93,13 +96,6 @@ class ApiSearch(ABC):
 
     async def aclose(self) -> None:
         await self.client.aclose()
-
-
-def _may_pass(hosts: tuple[str, ...], source_filter: SourceFilter) -> bool:
-    """Return whether the filter may let a page of one of the domains through."""
-    if any(source_filter.allows(host) for host in hosts):
-        return True
-    return any(name == host or name.endswith(f".{host}") for name in source_filter.include for host in hosts)
 
 
 class ApiReader(ABC):

@@ -98,7 +98,14 @@ class Fetcher:
         """
         self._settings = settings
         self._transport = transport or live_transport(settings)
-        self._headers = _headers(settings.contact) | ({"Cache-Control": "no-cache"} if revalidate else {})
+        self._headers = {
+            "User-Agent": user_agent(settings.contact),
+            "Accept": "text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,application/json;q=0.9,*/*;q=0.5",
+            "Accept-Language": "en;q=0.9,*;q=0.5",
+            "Accept-Encoding": ENCODINGS,
+        }
+        if revalidate:
+            self._headers["Cache-Control"] = "no-cache"
         self._robots = Robots(self._read_robots)
 
     async def __aenter__(self) -> Self:
@@ -266,15 +273,6 @@ def _redirect_target(answer: Answer, url: str) -> str | Failure | None:
 def _not_an_address(url: str, error: ValueError) -> Failure:
     other_scheme = _OTHER_SCHEME.match(url) is not None
     return Failure(FailureKind.REFUSED_ADDRESS if other_scheme else FailureKind.BAD_REQUEST, str(error))
-
-
-def _headers(contact: str | None) -> dict[str, str]:
-    return {
-        "User-Agent": user_agent(contact),
-        "Accept": "text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,application/json;q=0.9,*/*;q=0.5",
-        "Accept-Language": "en;q=0.9,*;q=0.5",
-        "Accept-Encoding": ENCODINGS,
-    }
 
 
 def user_agent(contact: str | None = None) -> str:

@@ -35,7 +35,6 @@ from marchwarden.trace.events import (
     FailureRecord,
     FellBack,
     Fetched,
-    HitRecord,
     ModelCalled,
     NoticeRecord,
     Searched,
@@ -215,17 +214,15 @@ def _search_outcome(event: Searched) -> SearchOutcome:
     return SearchOutcome(
         event.query,
         event.provider,
-        tuple(_hit(hit) for hit in event.hits),
+        tuple(
+            SearchHit(hit.url, hit.title, hit.snippet or "", hit.score or 0.0, hit.published) for hit in event.hits
+        ),
         failure=_failure(event.failure),
         seconds=event.duration_sec,
         meant=event.meant,
         malformed=event.malformed,
         failed=tuple(event.failed),
     )
-
-
-def _hit(record: HitRecord) -> SearchHit:
-    return SearchHit(record.url, record.title, record.snippet or "", record.score or 0.0, record.published)
 
 
 def recorded_notice(record: NoticeRecord) -> Notice:

@@ -95,13 +95,6 @@ def topics_of(questions: Sequence[str], embedder: Embedder) -> list[dict[str, fl
     return found
 
 
-def chosen_topics(question: str, embedder: Embedder) -> set[str]:
-    """Return the topics that a question may belong to: the likeliest, and those close to it."""
-    (likeness,) = topics_of([question], embedder)
-    best = max(likeness.values())
-    return {topic for topic, each in likeness.items() if each >= best - MARGIN}
-
-
 def choose_sources(question: str, names: Sequence[str], embedder: Embedder | None) -> Collection[int]:
     """Return the places in `names` of the sources that fit.
 
@@ -109,7 +102,10 @@ def choose_sources(question: str, names: Sequence[str], embedder: Embedder | Non
     """
     if embedder is None:
         return [place for place, name in enumerate(names) if SOURCES[name].kind != "community"]
-    topics = chosen_topics(question, embedder)
+    # The likeliest topic of the question, and those close to it.
+    (likeness,) = topics_of([question], embedder)
+    best = max(likeness.values())
+    topics = {topic for topic, each in likeness.items() if each >= best - MARGIN}
     return [
         place for place, name in enumerate(names) if not (own := SOURCES[name].topics) or topics.intersection(own)
     ]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 from marchwarden.contract import Gap, OpenQuestion, Priority, Recency
 from marchwarden.evidence.conflicts import CHANGES
 from marchwarden.evidence.grounding import invented
-from marchwarden.ledger import Excerpt, Ledger, Pointer
+from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.discoveries import POINTER_NAMES, RESEARCHERS
 from marchwarden.stages.stage import Stage
@@ -130,9 +130,16 @@ def model_free(given: OpenQuestionsGiven) -> list[OpenQuestion]:
     pointers = sorted(given.ledger.pointers, key=lambda pointer: -pointer.relevance)
     about_pointers = []
     for pointer in [each for each in pointers if each.locator in cited][:MOST_ABOUT_POINTERS]:
+        match pointer.kind:
+            case "trial":
+                question = f"What are the results of the trial {pointer.value}?"
+            case "case":
+                question = f"What did the court decide in {pointer.value}?"
+            case kind:
+                question = f"What does the {POINTER_NAMES[kind].removeprefix('a ')} {pointer.value} report on this?"
         about_pointers.append(
             OpenQuestion(
-                question=_about_pointer(pointer),
+                question=question,
                 context=pointer.sentence,
                 priority=Priority.MEDIUM,
                 source_locator=pointer.locator,
@@ -140,16 +147,6 @@ def model_free(given: OpenQuestionsGiven) -> list[OpenQuestion]:
             )
         )
     return (_about_conflicts(given) + about_pointers + _about_age(given))[:MOST_QUESTIONS]
-
-
-def _about_pointer(pointer: Pointer) -> str:
-    match pointer.kind:
-        case "trial":
-            return f"What are the results of the trial {pointer.value}?"
-        case "case":
-            return f"What did the court decide in {pointer.value}?"
-        case kind:
-            return f"What does the {POINTER_NAMES[kind].removeprefix('a ')} {pointer.value} report on this?"
 
 
 def _about_conflicts(given: OpenQuestionsGiven) -> list[OpenQuestion]:

@@ -209,21 +209,17 @@ def _join_twin(ledger: Ledger, claims: list[Claim], excerpt: Excerpt) -> bool:
     What counts is the passage that fits best by itself, for what stands around it may differ.
     """
     for claim in claims:
-        said = ledger.excerpts[claim.excerpts[0] - 1]
-        if _says_it_too(excerpt.key_text, said.key_text):
+        said = ledger.excerpts[claim.excerpts[0] - 1].key_text
+        ours, theirs = set(terms(said)), set(terms(excerpt.key_text))
+        together = len(ours | theirs)
+        # 0.8 is the Jaccard similarity of their terms. A guess.
+        alike = near_duplicate(said, excerpt.key_text) or (together > 0 and len(ours & theirs) / together >= 0.8)
+        # Much the same words may still have other numbers, or a denial.
+        if alike and support(said, [excerpt.key_text]).carried:
             if excerpt.number not in claim.excerpts:
                 claim.excerpts.append(excerpt.number)
             return True
     return False
-
-
-def _says_it_too(excerpt: str, claim: str) -> bool:
-    """Return whether an excerpt says what a claim says, in much the same words: no other numbers, no denial."""
-    # 0.8 is the Jaccard similarity of their terms. A guess.
-    ours, theirs = set(terms(claim)), set(terms(excerpt))
-    together = len(ours | theirs)
-    alike = near_duplicate(claim, excerpt) or (together > 0 and len(ours & theirs) / together >= 0.8)
-    return alike and support(claim, [excerpt]).carried
 
 
 def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], list[Dropped]]:
@@ -319,7 +315,13 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
         if len(by_aspect) > 1:
             lines.append(f"{_unmarked(ledger.aspect(aspect).text)}:")
         lines += [f"- {sentence}" for sentence in said] if len(claims) > 1 else said
-    return "\n".join(lines + _disagreements(ledger, numbers)), list(cited.values())
+    # A line for each open conflict of which the answer cites both sides.
+    disagreements = []
+    for conflict in ledger.conflicts:
+        one, other = (numbers.get(_slice(ledger.excerpts[side - 1])) for side in conflict.sides)
+        if one and other and not conflict.resolved:
+            disagreements.append(f"{DISAGREEMENT}: {conflict.about} [{one}][{other}].")
+    return "\n".join(lines + disagreements[:MOST_DISAGREEMENTS]), list(cited.values())
 
 
 def _why_nothing_was_read(ledger: Ledger) -> str | None:
@@ -341,31 +343,28 @@ def _slice(excerpt: Excerpt) -> tuple[str, int]:
     return excerpt.locator, excerpt.start
 
 
-def _disagreements(ledger: Ledger, numbers: dict[tuple[str, int], int]) -> list[str]:
-    """Return a line for each open conflict of which the answer cites both sides."""
-    lines = []
-    for conflict in ledger.conflicts:
-        one, other = (numbers.get(_slice(ledger.excerpts[side - 1])) for side in conflict.sides)
-        if one and other and not conflict.resolved:
-            lines.append(f"{DISAGREEMENT}: {conflict.about} [{one}][{other}].")
-    return lines[:MOST_DISAGREEMENTS]
-
-
 def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], int]) -> str:
     """Return a claim with markers before the full stop of each sentence, or line: of the excerpts that support it."""
-    lines = _unwrapped(text.splitlines()) if all(map(_is_of_pdf, excerpts)) else text.splitlines()
+    is_of_pdf = all(
+        (each.place or "").startswith("page=") or urlsplit(each.locator).path.lower().endswith(".pdf")
+        for each in excerpts
+    )
+    lines = _unwrapped(text.splitlines()) if is_of_pdf else text.splitlines()
     sentences = [sentence for line in lines for sentence in split_sentences(_unmarked(line))]
     marked = []
     for sentence in sentences:
-        says_so = [each for each in excerpts if _says(each.text, sentence)] if len(sentences) > 1 else []
+        says_so = []
+        if len(sentences) > 1:
+            # Excerpts that hold the sentence as it is, or all that it says.
+            says_so = [
+                each
+                for each in excerpts
+                if sentence in _unmarked(each.text) or support(sentence, [each.text]).carried
+            ]
         markers = dict.fromkeys(numbers[_slice(each)] for each in says_so or excerpts)
         stop = sentence[-1] if sentence[-1:] in ".!?。！？" else "."
         marked.append(f"{sentence.rstrip('.!?。！？ ')} {''.join(f'[{number}]' for number in markers)}{stop}")
     return " ".join(marked)
-
-
-def _is_of_pdf(excerpt: Excerpt) -> bool:
-    return (excerpt.place or "").startswith("page=") or urlsplit(excerpt.locator).path.lower().endswith(".pdf")
 
 
 def _unwrapped(lines: Sequence[str]) -> list[str]:
@@ -377,11 +376,6 @@ def _unwrapped(lines: Sequence[str]) -> list[str]:
         else:
             found.append(line)
     return found
-
-
-def _says(excerpt: str, sentence: str) -> bool:
-    """Return whether an excerpt holds a sentence as it is, or all that it says."""
-    return sentence in _unmarked(excerpt) or support(sentence, [excerpt]).carried
 
 
 def _unmarked(text: str) -> str:

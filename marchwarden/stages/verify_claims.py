@@ -40,14 +40,13 @@ def _shortened(most: int) -> BeforeValidator:
     return BeforeValidator(lambda value: value[:most] if isinstance(value, str) else value or "")
 
 
-def _in_lower_case(value: Any) -> Any:
-    return value.strip().casefold().replace(" ", "_") if isinstance(value, str) else value
-
-
 class Verdict(BaseModel):
     claim: int
     """Number of the claim, from 1."""
-    verdict: Annotated[Judgement, BeforeValidator(_in_lower_case)]
+    verdict: Annotated[
+        Judgement,
+        BeforeValidator(lambda word: word.strip().casefold().replace(" ", "_") if isinstance(word, str) else word),
+    ]
     part: Annotated[str, _shortened(_PART_CHARS), Field(max_length=_PART_CHARS)] = ""
     """Words of the claim that its quotes do support, where the verdict is `partly`."""
     missing: Annotated[str, _shortened(_REASON_CHARS), Field(max_length=_REASON_CHARS)] = ""

@@ -52,11 +52,14 @@ def score(path: Path, limit: int | None = None) -> DatasetReport:
     """Score the search of frozen webs (see ScoredSet). `limit` is of queries; all pages are searched."""
     collection = load(path)
     index = _index(collection.pages)
-
-    def search(query: str) -> list[str]:
-        return [PurePosixPath(urlsplit(listing.url).path).stem for _, listing in index.find(query)]
-
-    return _report("cacm", WHAT, collection, search, limit, _NOTES)
+    return _report(
+        "cacm",
+        WHAT,
+        collection,
+        lambda query: [PurePosixPath(urlsplit(listing.url).path).stem for _, listing in index.find(query)],
+        limit,
+        _NOTES,
+    )
 
 
 def score_files(path: Path, limit: int | None = None) -> DatasetReport:
@@ -73,11 +76,14 @@ def score_files(path: Path, limit: int | None = None) -> DatasetReport:
             (files / f"{page}.html").write_bytes(body)
         index_files(corpus, [files], jobs=0)
         index = open_search(corpus)
-
-        def search(query: str) -> list[str]:
-            return [PurePosixPath(found.locator).stem for found in index.find(query, MOST)]
-
-        return _report("cacm-files", WHAT_OF_FILES, collection, search, limit, _NOTES_OF_FILES)
+        return _report(
+            "cacm-files",
+            WHAT_OF_FILES,
+            collection,
+            lambda query: [PurePosixPath(found.locator).stem for found in index.find(query, MOST)],
+            limit,
+            _NOTES_OF_FILES,
+        )
 
 
 def _report(
@@ -172,7 +178,13 @@ def load(path: Path) -> JudgedPages:
     Raises EvaluationError, which names the file, where one is missing or not of the set.
     """
     folder = path if path.is_dir() else path.parent
-    pages = _pages(file_in(folder, PAGES))
+    file = file_in(folder, PAGES)
+    try:
+        with tarfile.open(file) as archive:
+            bodies = ((member.name, archive.extractfile(member)) for member in archive if member.isfile())
+            pages = {PurePosixPath(name).stem: body.read() for name, body in bodies if body}
+    except (tarfile.TarError, *UNREADABLE) as error:
+        raise foreign(file, str(error)) from None
     relevant = _relevant(file_in(folder, JUDGEMENTS))
     queries = [
         Judged(topic, " ".join(query.split()), found)
@@ -182,15 +194,6 @@ def load(path: Path) -> JudgedPages:
     if not queries:
         raise foreign(folder / TOPICS, f"no query of it is judged in {JUDGEMENTS}")
     return JudgedPages(pages, queries)
-
-
-def _pages(file: Path) -> dict[str, bytes]:
-    try:
-        with tarfile.open(file) as archive:
-            bodies = ((member.name, archive.extractfile(member)) for member in archive if member.isfile())
-            return {PurePosixPath(name).stem: body.read() for name, body in bodies if body}
-    except (tarfile.TarError, *UNREADABLE) as error:
-        raise foreign(file, str(error)) from None
 
 
 def _relevant(file: Path) -> dict[str, frozenset[str]]:

@@ -69,9 +69,6 @@ def sampled(items: Sequence[Item], limit: int | None, key: Callable[[Item], str]
     # So a smaller sample is part of a larger one, and files that are sorted by source or label give some of each.
     if limit is None or limit >= len(items):
         return list(items)
-
-    def checksum(number: int) -> bytes:
-        return hashlib.sha256(key(items[number]).encode("utf-8", "replace")).digest()
-
-    by_checksum = sorted(range(len(items)), key=checksum)
+    checksums = [hashlib.sha256(key(item).encode("utf-8", "replace")).digest() for item in items]
+    by_checksum = sorted(range(len(items)), key=lambda number: checksums[number])
     return [items[number] for number in sorted(by_checksum[: max(0, limit)])]

@@ -116,10 +116,14 @@ def _pages(fetch: Fetched, body: bytes, title: str | None, snippet: str | None) 
         return
     status = fetch.status or _STATUS.get(fetch.failure.kind if fetch.failure else "", 503)
     published = fetch.published.isoformat() if fetch.published else None
+    file = None
+    if body:
+        host = "".join(char if char.isalnum() or char in ".-" else "_" for char in urlsplit(fetch.final_url).netloc)
+        file = f"{PAGES}/{host}/{hashlib.sha256(body).hexdigest()[:_NAME_DIGITS]}"
     yield _entry(
         fetch.final_url,
         status,
-        file=_file(fetch, body) if body else None,
+        file=file,
         content_type=fetch.content_type,
         published=published,
         title=title if fetch.failure else None,
@@ -150,11 +154,6 @@ def _entry(
         "title": title,
         "snippet": snippet or None,
     }
-
-
-def _file(fetch: Fetched, body: bytes) -> str:
-    host = "".join(char if char.isalnum() or char in ".-" else "_" for char in urlsplit(fetch.final_url).netloc)
-    return f"{PAGES}/{host}/{hashlib.sha256(body).hexdigest()[:_NAME_DIGITS]}"
 
 
 def _write(

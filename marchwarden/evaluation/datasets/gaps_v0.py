@@ -8,9 +8,9 @@ that are longer than the contract allows. Each question's topic is the set that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -92,43 +92,38 @@ def questions_of(path: Path, folder: Path, limit: int | None = None) -> list[Que
             scores = rank(row.question, [text.text for text in news])
             best = sorted(range(len(news)), key=lambda place: -scores[place])
             texts = [news[place] for place in best[:NEAREST_DOCUMENTS]]
-        served = [_Served(text, _document(number, place, text)) for place, text in enumerate(texts, start=1)]
+        served = []
+        for place, text in enumerate(texts, start=1):
+            published = text.published_at.date() if text.published_at else None
+            document = Document(host_of_document(number, place), text.text, text.title or None, published)
+            served.append(_Served(text, document))
         asked.append((number, row, served))
     write_web(folder, [each.page for _, _, served in asked for each in served])
     return [_question(number, row, served) for number, row, served in asked]
 
 
-def _document(number: int, place: int, text: _Text) -> Document:
-    published: date | None = text.published_at.date() if text.published_at else None
-    return Document(host_of_document(number, place), text.text, text.title or None, published)
-
-
 def _question(number: int, row: _Row, served: Sequence[_Served]) -> Question:
+    kind: Kind
+    if GapCategory.CONTRADICTORY_SOURCES in row.gaps:
+        kind = "contradictory"
+    elif row.note.startswith("partial"):  # MTRAG-UN: an answer is due besides the gap
+        kind = "several-aspect"
+    elif row.gaps:
+        kind = "unanswerable"
+    else:
+        kind = "several-source" if row.source == "multihoprag" else "one-fact"
     return Question(
         id=re.sub(r"[^A-Za-z0-9._-]+", "-", row.id),
         question=row.question.strip(),
         constraints=only([each.page for each in served], number),
         split="dev",
         topic=row.source,
-        tags=list(_kinds(row)),
+        tags=[kind],
         nuggets=_nuggets(row, served),
         gaps=[GoldGap(topic=row.question.strip(), category=gap) for gap in row.gaps],
         contradictions=_contradictions(row, served),
         note=f"gaps-v0 {row.id}",
     )
-
-
-def _kinds(row: _Row) -> Iterator[Kind]:
-    if GapCategory.CONTRADICTORY_SOURCES in row.gaps:
-        yield "contradictory"
-    elif row.note.startswith("partial"):  # MTRAG-UN: an answer is due besides the gap
-        yield "several-aspect"
-    elif row.gaps:
-        yield "unanswerable"
-    elif row.source == "multihoprag":
-        yield "several-source"
-    else:
-        yield "one-fact"
 
 
 # Nuggets

@@ -6,7 +6,7 @@ A label names a file of a corpus by its path, or by the end of it: `notes/garden
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from marchwarden.corpus.catalogue import Catalogue
 from marchwarden.corpus.corpora import open_corpus
@@ -53,7 +53,10 @@ def pages_hash(settings: Settings) -> str:
         if source == "snapshot":
             seen.update(pages_fingerprint(FrozenWeb.load(settings.frozen_web).folder).encode())
         elif source.startswith("corpus:"):
-            seen.update("".join(f"{path}\0{digest}\n" for path, digest in _files(source)).encode("utf-8", "replace"))
+            with Catalogue.reading(open_corpus(source.partition(":")[2]).catalogue) as catalogue:
+                for path in catalogue.paths():
+                    record = catalogue.file(path)
+                    seen.update(f"{path}\0{record.hash if record else ''}\n".encode("utf-8", "replace"))
         else:
             return LIVE
     return seen.hexdigest()[:16]
@@ -99,11 +102,3 @@ def _paths(source: str) -> list[str]:
     """Return the path of each file of a corpus."""
     with Catalogue.reading(open_corpus(source.partition(":")[2]).catalogue) as catalogue:
         return list(catalogue.paths())
-
-
-def _files(source: str) -> Iterator[tuple[str, str]]:
-    """Yield the path and the hash of each file of a corpus."""
-    with Catalogue.reading(open_corpus(source.partition(":")[2]).catalogue) as catalogue:
-        for path in catalogue.paths():
-            record = catalogue.file(path)
-            yield path, record.hash if record else ""

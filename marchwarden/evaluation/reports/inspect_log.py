@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from marchwarden import __version__
-from marchwarden.contract import ResearchResult
 from marchwarden.evaluation.runs.run import Record, Run
 from marchwarden.evaluation.runs.scores import Scores, scores_of
 from marchwarden.evaluation.scoring.aggregates import has_something
@@ -97,7 +96,10 @@ def _sample(run: Run, record: Record) -> dict[str, Any]:
             "depth": question.depth.value,
             "trace_id": record.trace_id,
             "confidence": record.result.confidence if record.result else None,
-            "citations": _citations(record.result) if record.result else [],
+            "citations": [
+                {"locator": each.locator, "title": each.title or "", "quote": each.raw_excerpt}
+                for each in (record.result.citations if record.result else [])
+            ],
             "gaps": [gap.model_dump(mode="json") for gap in record.result.gaps] if record.result else [],
         },
         **({} if record.result else {"error": {"message": record.error, "traceback": "", "traceback_ansi": ""}}),
@@ -107,12 +109,6 @@ def _sample(run: Run, record: Record) -> dict[str, Any]:
         "total_time": record.seconds,
         "attachments": {},
     }
-
-
-def _citations(result: ResearchResult) -> list[dict[str, str]]:
-    return [
-        {"locator": each.locator, "title": each.title or "", "quote": each.raw_excerpt} for each in result.citations
-    ]
 
 
 def _tokens(record: Record) -> int:

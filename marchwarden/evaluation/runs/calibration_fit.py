@@ -180,7 +180,7 @@ def _cross_validated(calibration: Calibration, forecasts: Sequence[Forecast]) ->
         fitted = calibration.model_copy(update={"slope": slope, "intercept": intercept, "with_estimate": curve})
         for place, each in enumerate(forecasts):
             if folds[place] == fold:
-                found[place] = _calibrated(each, fitted)
+                found[place] = calibrated(each.score, each.factors, fitted, each.factors.estimated)
     return found
 
 
@@ -205,12 +205,8 @@ def _tested(calibration: Calibration, run: Run, test: Run) -> BeforeAfter:
     forecasts = forecasts_of(test)
     if not forecasts:
         raise EvaluationError(f"{test.folder} has no answer that claims something", hint="Test on another run.")
-    after = [_calibrated(each, calibration) for each in forecasts]
+    after = [calibrated(each.score, each.factors, calibration, each.factors.estimated) for each in forecasts]
     return _measured(_named(test.info), forecasts, after)
-
-
-def _calibrated(each: Forecast, calibration: Calibration) -> float:
-    return calibrated(each.score, each.factors, calibration, each.factors.estimated)
 
 
 def _measured(questions: str, forecasts: Sequence[Forecast], after: Sequence[float]) -> BeforeAfter:

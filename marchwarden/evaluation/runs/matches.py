@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from marchwarden.contract import DiscoveryEvent, DiscoveryType, Gap, GapCategory, ResearchResult
+from marchwarden.contract import DiscoveryEvent, DiscoveryType, Gap, GapCategory
 from marchwarden.errors import TraceError
 from marchwarden.evaluation.labels.case import Case
 from marchwarden.evaluation.labels.pairing import paired
@@ -213,7 +213,8 @@ def _discoveries(case: Case) -> Iterator[Match]:
         labels = {"discoveries": [gold.model_copy(update={"required": True})]}
         return bool(discoveries(_narrowed(case, labels, {"discovery_events": [event]}))["met"])
 
-    events = [event for event in _events(case.result) if event.type is not DiscoveryType.CONTRADICTION]
+    reported = case.result.discovery_events if case.result else []
+    events = [event for event in reported if event.type is not DiscoveryType.CONTRADICTION]
     labels = []
     for gold in case.question.discoveries:
         text = gold.identifier or gold.suggested_researcher or gold.source_locator or "any"
@@ -230,8 +231,9 @@ def _contradictions(case: Case) -> Iterator[Match]:
         gaps = [] if events else [reported]
         return bool(contradictions(_narrowed(case, labels, {"discovery_events": events, "gaps": gaps}))["met"])
 
+    events = case.result.discovery_events if case.result else []
     reported: list[tuple[DiscoveryEvent | Gap, Said]] = [
-        (event, _event(event)) for event in _events(case.result) if event.type is DiscoveryType.CONTRADICTION
+        (event, _event(event)) for event in events if event.type is DiscoveryType.CONTRADICTION
     ]
     if case.result and case.question.contradictions and not reported:
         in_gaps = [gap for gap in case.result.gaps if gap.category is GapCategory.CONTRADICTORY_SOURCES]
@@ -271,10 +273,6 @@ def _matched(
     for report in left:
         is_labelled = any(fits(label, report) for label in labels)
         yield Match(None, report[1], "allowed" if is_labelled else "not labelled")
-
-
-def _events(result: ResearchResult | None) -> list[DiscoveryEvent]:
-    return result.discovery_events if result else []
 
 
 def _event(event: DiscoveryEvent) -> Said:

@@ -135,7 +135,8 @@ def discoveries(case: Case) -> Cells:
         same_place = address(event.source_locator or "") == address(gold.source_locator or "")
         return same_place and event.type is gold.type
 
-    found = [event for event in _events(case) if event.type is not DiscoveryType.CONTRADICTION]
+    events = case.result.discovery_events if case.result else []
+    found = [event for event in events if event.type is not DiscoveryType.CONTRADICTION]
     return _counted(case.question.discoveries, found, fits)
 
 
@@ -151,9 +152,10 @@ def contradictions(case: Case) -> Cells:
         shared = len(named & {address(side.url) for side in gold.sides})
         return shared > 1 or (shared == 1 and topic_similarity(gold.about, text) >= SAME_TOPIC)
 
+    events = case.result.discovery_events if case.result else []
     found = [
         (f"{event.query} {event.reason}", addresses_in(f"{event.source_locator} {event.reason}"))
-        for event in _events(case)
+        for event in events
         if event.type is DiscoveryType.CONTRADICTION
     ]
     labels = case.question.contradictions
@@ -173,7 +175,3 @@ def _counted(labels: Sequence[Label], reports: Sequence[Report], fits: Callable[
     met = len(paired(required, reports, fits))
     strange = sum(not any(fits(label, report) for label in labels) for report in reports)
     return {"found": met + strange, "right": met, "wanted": len(required), "met": met}
-
-
-def _events(case: Case) -> list[DiscoveryEvent]:
-    return case.result.discovery_events if case.result else []

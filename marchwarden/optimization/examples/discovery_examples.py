@@ -75,8 +75,10 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[Discoverie
 
 def score(example: Example[DiscoveriesGiven, DiscoveriesGold], events: list[DiscoveryEvent]) -> Feedback:
     gold = example.gold
-    labelled = [event for event in events if any(_names(event, each) for each in gold.required + gold.optional)]
-    missed = [each for each in gold.required if not any(_names(event, each) for event in events)]
+    told_of = [normalised(f"{event.query} {event.reason}") for event in events]
+    either = gold.required + gold.optional
+    labelled = [event for event, text in zip(events, told_of, strict=True) if any(each in text for each in either)]
+    missed = [each for each in gold.required if not any(each in text for text in told_of)]
     recall = 1 - len(missed) / len(gold.required) if gold.required else 1.0
     told = harmonic(recall, len(labelled) / max(1, len(events)))
     worth = [_score_wording(example, event) for event in labelled]
@@ -111,10 +113,6 @@ def _score_wording(example: Example[DiscoveriesGiven, DiscoveriesGold], event: D
         return harmonic(enough, to_the_point)
 
     return max(map(fit, example.gold.asked))
-
-
-def _names(event: DiscoveryEvent, identifier: str) -> bool:
-    return identifier in normalised(f"{event.query} {event.reason}")
 
 
 def is_own(given: DiscoveriesGiven, events: list[DiscoveryEvent]) -> bool:

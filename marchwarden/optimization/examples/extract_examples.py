@@ -11,12 +11,12 @@ A right answer picks the labelled passages that are shown, and says of each the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import says_one_of
 from marchwarden.ledger import Excerpt
-from marchwarden.observations import Passage
 from marchwarden.optimization.examples.label_rows import Thing, gold_passages, wanted
 from marchwarden.optimization.examples.ledgers import begun, best_aspect, given_to_extract, pages_without_answer
 from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, harmonic, in_words, shortened
@@ -49,19 +49,12 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[ExtractGiv
         here = tuple(thing for thing in state.things if thing.on(url))
         if page and gold_passages(here, page, url):
             given = await given_to_extract(state, web, page)
-            examples.append(
-                _example(question, "evidence", given, ExtractGold(url, here, "false-premise" in question.tags))
-            )
+            gold = ExtractGold(url, here, "false-premise" in question.tags)
+            examples.append(Example(f"{question.id}/{url}", question.id, "evidence", given, gold))
     for url, page in (await pages_without_answer(state, web, PAGES_WITHOUT)).items():
         given = await given_to_extract(state, web, page)
-        examples.append(_example(question, "nothing", given, ExtractGold(url, ())))
+        examples.append(Example(f"{question.id}/{url}", question.id, "nothing", given, ExtractGold(url, ())))
     return examples
-
-
-def _example(
-    question: Question, kind: str, given: ExtractGiven, gold: ExtractGold
-) -> Example[ExtractGiven, ExtractGold]:
-    return Example(f"{question.id}/{gold.url}", question.id, kind, given, gold)
 
 
 def score(example: Example[ExtractGiven, ExtractGold], excerpts: list[Excerpt]) -> Feedback:
@@ -92,23 +85,28 @@ def score(example: Example[ExtractGiven, ExtractGold], excerpts: list[Excerpt]) 
 def answer(example: Example[ExtractGiven, ExtractGold]) -> dict[str, Any]:
     given, gold = example.given, example.gold
     labelled = gold_passages(gold.things, given.page, gold.url)
-    return {"picks": [_pick(given, gold, passage) for passage in shown_passages(given) if passage in labelled]}
-
-
-def _pick(given: ExtractGiven, gold: ExtractGold, passage: Passage) -> dict[str, Any]:
-    said = [thing for thing in gold.things if thing.is_in(passage.text, given.page, gold.url)]
-    denied = gold.false_premise and any(thing.vital and says_one_of(passage.text, thing.answers) for thing in said)
-    # The first clauses of the sentence that says something labelled; else of the first one, or a table's row.
-    answers = [answer for thing in said for answer in thing.answers]
-    texts = sentences_of(passage.text) or [" ".join(passage.text.split())]
-    telling = next((text for text in texts if says_one_of(text, answers)), None)
-    says = clause(telling, lambda part: says_one_of(part, answers)) if telling else clause(texts[0])
-    return {
-        "passages": [passage.number],
-        "aspect": best_aspect(given.relevance, passage, given.aspects)[1].number,
-        "says": says,
-        "stance": "contradicts" if denied else "supports",
-    }
+    picks = []
+    for passage in shown_passages(given):
+        if passage not in labelled:
+            continue
+        said = [thing for thing in gold.things if thing.is_in(passage.text, given.page, gold.url)]
+        denied = gold.false_premise and any(
+            thing.vital and says_one_of(passage.text, thing.answers) for thing in said
+        )
+        # The first clauses of the sentence that says something labelled; else of the first one, or a table's row.
+        answers = [answer for thing in said for answer in thing.answers]
+        texts = sentences_of(passage.text) or [" ".join(passage.text.split())]
+        telling = next((text for text in texts if says_one_of(text, answers)), None)
+        says = clause(telling, partial(says_one_of, accepted=answers)) if telling else clause(texts[0])
+        picks.append(
+            {
+                "passages": [passage.number],
+                "aspect": best_aspect(given.relevance, passage, given.aspects)[1].number,
+                "says": says,
+                "stance": "contradicts" if denied else "supports",
+            }
+        )
+    return {"picks": picks}
 
 
 EXTRACT_SET: StageSet[ExtractGiven, list[Excerpt], ExtractGold] = StageSet(EXTRACT, build, score, answer=answer)

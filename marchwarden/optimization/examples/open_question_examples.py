@@ -81,8 +81,11 @@ def _judged(
     for again, others in asked_before.items():
         if any(topic_similarity(asked.question, other) >= ASKED_AGAIN for other in others):
             return Feedback(0.0, f"{quoted} asks again what is {again}.")
-    if answer := _answer(example, asked.question):
-        return Feedback(0.0, f"{quoted} is answered already: “{shortened(answer)}”.")
+    # A question why is about what was read, and so shares its words.
+    if not asked.question.casefold().startswith("why"):
+        answers = (text for text, words in example.gold.passages if carried(asked.question, words) >= ANSWERED)
+        if answer := next(answers, None):
+            return Feedback(0.0, f"{quoted} is answered already: “{shortened(answer)}”.")
     named = [word for word in names_in(asked.question) if any(map(str.isdigit, word)) and word in asked.context]
     about = bool(named) or len(set(terms(asked.question)) & set(terms(asked.context))) >= 2
     alone = bool(names_in(asked.question)) or not _LEANS.search(asked.question)
@@ -93,14 +96,6 @@ def _judged(
             "" if alone else f"{quoted} can't be understood alone: it names nothing.",
         ),
     )
-
-
-def _answer(example: Example[OpenQuestionsGiven, OpenQuestionsGold], question: str) -> str | None:
-    """Return a passage of a read page that carries nearly all of the question; None where there is none."""
-    # A question why is about what was read, and so shares its words.
-    if question.casefold().startswith("why"):
-        return None
-    return next((text for text, words in example.gold.passages if carried(question, words) >= ANSWERED), None)
 
 
 def is_own(given: OpenQuestionsGiven, questions: list[OpenQuestion]) -> bool:

@@ -21,7 +21,7 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import SAME_TOPIC, address, topic_similarity
 from marchwarden.evidence.question import names_in, split_question
 from marchwarden.ledger import Ledger
-from marchwarden.optimization.examples.label_rows import Thing, things_of, wanted
+from marchwarden.optimization.examples.label_rows import things_of, wanted
 from marchwarden.optimization.examples.ledgers import begun, pick, read
 from marchwarden.optimization.examples.stage_example import (
     Example,
@@ -72,7 +72,15 @@ class PlanGold:
 
 
 async def build(question: Question, web: LabelledWeb) -> list[Example[PlanGiven, PlanGold]]:
-    things = [await _sought(thing, web) for thing in wanted(things_of(question))]
+    things = []
+    for thing in wanted(things_of(question)):
+        # A search may list its pages under other addresses, too.
+        places, texts = set(thing.places), [thing.text, *(quote.quote for quote in thing.quotes)]
+        for place in thing.places:
+            if page := (await web.read(place)).page:
+                places |= {address(page.url), address(page.canonical_url or page.url)}
+                texts.append(page.title or "")
+        things.append(Sought(thing.text, frozenset(places), frozenset(terms("\n".join(texts)))))
     gaps = [
         Sought(gap.topic, frozenset({address(gap.url)} if gap.url else ()), frozenset(terms(gap.topic)))
         for gap in question.gaps
@@ -84,16 +92,6 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[PlanGiven,
     nothing = PlanGiven(Ledger(question=question.question, context=question.context), question.depth, [])
     first = Example(f"{question.id}/first", question.id, "first", nothing, gold)
     return [first, *await _later(question, gold, web)]
-
-
-async def _sought(thing: Thing, web: LabelledWeb) -> Sought:
-    # A search may list its pages under other addresses, too.
-    places, texts = set(thing.places), [thing.text, *(quote.quote for quote in thing.quotes)]
-    for place in thing.places:
-        if page := (await web.read(place)).page:
-            places |= {address(page.url), address(page.canonical_url or page.url)}
-            texts.append(page.title or "")
-    return Sought(thing.text, frozenset(places), frozenset(terms("\n".join(texts))))
 
 
 async def _later(question: Question, gold: PlanGold, web: LabelledWeb) -> list[Example[PlanGiven, PlanGold]]:
@@ -117,8 +115,21 @@ def score(example: Example[PlanGiven, PlanGold], plan: Plan) -> Feedback:
     found = _found(example, plan)
     if example.kind == "later":
         return found
-    covered = _covered(example.gold, plan.aspects)
-    return Feedback(FOUND * found.score + COVERED * covered.score, in_words(found.text, covered.text))
+    things = example.gold.things
+    pairs = [
+        (aspect, thing)
+        for thing in things
+        for aspect in plan.aspects
+        if carried(aspect, thing.words) >= ASKED_FOR or topic_similarity(aspect, thing.text) >= SAME_TOPIC
+    ]
+    missed = [thing for thing in things if not any(thing is each for _, each in pairs)]
+    idle = [aspect for aspect in plan.aspects if not any(aspect == each for each, _ in pairs)]
+    covered = harmonic(1 - len(missed) / len(things), 1 - len(idle) / max(1, len(plan.aspects)))
+    text = in_words(
+        f"No aspect asks for {_listed(missed)}." if missed else "",
+        f"Nothing that the question asks is found under “{'”, “'.join(idle)}”." if idle else "",
+    )
+    return Feedback(FOUND * found.score + COVERED * covered, in_words(found.text, text))
 
 
 def _found(example: Example[PlanGiven, PlanGold], plan: Plan) -> Feedback:
@@ -142,25 +153,6 @@ def _found(example: Example[PlanGiven, PlanGold], plan: Plan) -> Feedback:
     return Feedback(1 - len(missed) / len(gold.on_pages), text)
 
 
-def _covered(gold: PlanGold, aspects: list[str]) -> Feedback:
-    pairs = [
-        (aspect, thing)
-        for thing in gold.things
-        for aspect in aspects
-        if carried(aspect, thing.words) >= ASKED_FOR or topic_similarity(aspect, thing.text) >= SAME_TOPIC
-    ]
-    missed = [thing for thing in gold.things if not any(thing is each for _, each in pairs)]
-    idle = [aspect for aspect in aspects if not any(aspect == each for each, _ in pairs)]
-    value = harmonic(1 - len(missed) / len(gold.things), 1 - len(idle) / max(1, len(aspects)))
-    return Feedback(
-        value,
-        in_words(
-            f"No aspect asks for {_listed(missed)}." if missed else "",
-            f"Nothing that the question asks is found under “{'”, “'.join(idle)}”." if idle else "",
-        ),
-    )
-
-
 def _listed(things: Iterable[Sought]) -> str:
     return "; ".join(f"“{shortened(thing.text)}”" for thing in things)
 
@@ -180,24 +172,26 @@ def answer(example: Example[PlanGiven, PlanGold]) -> dict[str, Any] | None:
     plain, whole = [keywords(aspect) for aspect in sought], keywords(given.ledger.question)
     ways = (plain, [*plain[: MOST_QUERIES - 1], whole], [whole, *plain])
 
-    def found(queries: list[str]) -> float:
-        return _found(example, Plan(thought="", aspects=named, queries=queries, read=leads, done=False)).score
-
+    best = max(
+        (list(dict.fromkeys(way))[:MOST_QUERIES] for way in ways),
+        key=lambda queries: (
+            _found(example, Plan(thought="", aspects=named, queries=queries, read=leads, done=False)).score
+        ),
+    )
+    if given.ledger.queries:
+        numbers = ", ".join(map(str, to_read))
+        candidates = f"candidate{'s' * (len(to_read) > 1)} {numbers}"
+        where = f"it may stand in {candidates}" if to_read else "no candidate promises it"
+        thought = f"Still open is {'; '.join(as_phrase(aspect) for aspect in sought)}: {where}."
+    else:
+        thought = "It asks for one thing." if len(sought) == 1 else f"It asks for {len(sought)} things."
     return {
-        "thought": _thought(given, sought, list(to_read)),
+        "thought": thought,
         "aspects": [as_phrase(aspect) for aspect in named],
-        "queries": max((list(dict.fromkeys(way))[:MOST_QUERIES] for way in ways), key=found),
+        "queries": best,
         "read": list(to_read),
         "done": False,
     }
-
-
-def _thought(given: PlanGiven, sought: list[str], numbers: list[int]) -> str:
-    if not given.ledger.queries:
-        return "It asks for one thing." if len(sought) == 1 else f"It asks for {len(sought)} things."
-    candidates = f"candidate{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
-    where = f"it may stand in {candidates}" if numbers else "no candidate promises it"
-    return f"Still open is {'; '.join(as_phrase(aspect) for aspect in sought)}: {where}."
 
 
 PLAN_SET: StageSet[PlanGiven, Plan, PlanGold] = StageSet(PLAN, build, score, answer=answer)

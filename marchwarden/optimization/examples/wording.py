@@ -54,16 +54,14 @@ def stands_alone(sentence: str) -> bool:
 
 def clause(sentence: str, holds: Callable[[str], bool] = lambda text: True) -> str:
     """Return the shortest beginning of a sentence that `holds`, cut between clauses, without its full stop."""
-    cuts = [found.start() for found in _CLAUSE_ENDS.finditer(sentence)]
-    beginnings = (sentence[:cut] for cut in cuts)
-    short = (text for text in beginnings if len(text.split()) >= LEAST_WORDS and _is_closed(text) and holds(text))
-    return next(short, sentence.rstrip("."))
-
-
-def _is_closed(text: str) -> bool:
-    """True where no bracket or quotation mark is left open."""
     pairs = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
-    return all(text.count(opened) == text.count(closed) for opened, closed in pairs) and text.count('"') % 2 == 0
+    for found in _CLAUSE_ENDS.finditer(sentence):
+        text = sentence[: found.start()]
+        # No bracket or quotation mark is left open.
+        is_closed = all(text.count(left) == text.count(right) for left, right in pairs) and text.count('"') % 2 == 0
+        if len(text.split()) >= LEAST_WORDS and is_closed and holds(text):
+            return text
+    return sentence.rstrip(".")
 
 
 def as_phrase(clause: str) -> str:

@@ -49,20 +49,19 @@ async def compile_model_free(
     )
     cost = CostRecord(seconds=report.seconds, dollars=0.0)
     info = build_program_info(order, {PARAMETERS: _record(report)}, dev, cost)
-    outcome = Outcome(info.model_copy(update={"whole": _whole(report)}), {})
+    whole = None
+    if report.answers.kept:
+        # Else the answers to the dev questions did not change.
+        figures = {
+            name: FigureRecord(uncompiled=one, compiled=other) for name, (one, other) in report.figures.items()
+        }
+        whole = WholeRecord(questions=report.questions[1], split="dev", figures=figures)
+    outcome = Outcome(info.model_copy(update={"whole": whole}), {})
     if report.stopped:
         outcome.stopped = Stopped("it was interrupted", "--resume goes on.")
     if report.kept:
         outcome.file = save_program(out, outcome.info, [], report.parameters)
     return outcome, report
-
-
-def _whole(report: ParametersReport) -> WholeRecord | None:
-    """Build the record of the dev questions' figures; None where the answers did not change."""
-    if not report.answers.kept:
-        return None
-    figures = {name: FigureRecord(uncompiled=one, compiled=other) for name, (one, other) in report.figures.items()}
-    return WholeRecord(questions=report.questions[1], split="dev", figures=figures)
 
 
 def _record(report: ParametersReport) -> StageRecord:

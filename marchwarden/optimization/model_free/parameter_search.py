@@ -171,8 +171,8 @@ async def compile_parameters(
     kept = answers.after if answers.verdict.kept else answers.before
     confidence = await _fit_confidence(kept, search, answers.kept)
     before, after = ([each.cells for each in replayed.dev] for replayed in (answers.before, answers.after))
-    values = _put_together(answers.kept, confidence.kept)
-    found = _put_together(answers.found, confidence.found)
+    values = answers.kept.model_copy(update={"confidence": confidence.kept.confidence})
+    found = answers.found.model_copy(update={"confidence": confidence.found.confidence})
     return ParametersReport(
         parameters=values,
         changes=start.changes(values),
@@ -194,10 +194,6 @@ def check_packages() -> None:
     if find_spec("optuna") is None:
         raise EvaluationError("the search for parameters needs optuna", hint=how_to_install("compile"))
     check_installed("compile")
-
-
-def _put_together(answers: Parameters, confidence: Parameters) -> Parameters:
-    return answers.model_copy(update={"confidence": confidence.confidence})
 
 
 # The search
@@ -393,7 +389,7 @@ def _rounded(pair: tuple[float, float]) -> tuple[float, float]:
 
 
 async def _fit_confidence(answers: _Replayed, search: _Search, start: Parameters) -> _Fit:
-    train, dev = _bases(answers.train), _bases(answers.dev)
+    train, dev = ([each.basis for each in part if each.basis] for part in (answers.train, answers.dev))
     if len(train) < LEAST or len({each.right for each in train}) == 1 or not dev:
         reason = f"{len(train)} answers of train claim something that labels call right or wrong: too few to fit to"
         return _Fit(Verdict(False, reason), start, start)
@@ -416,10 +412,6 @@ async def _fit_confidence(answers: _Replayed, search: _Search, start: Parameters
         mean_interval(gained) or (0.0, 0.0),
     )
     return _Fit(verdict, found if verdict.kept else start, found)
-
-
-def _bases(answered: Sequence[Answered]) -> list[Basis]:
-    return [each.basis for each in answered if each.basis]
 
 
 def _scores(bases: Sequence[Basis], parameters: Parameters) -> list[float]:

@@ -86,9 +86,14 @@ def _rows(
     for url, relevance, known in zip(urls, relevances, alike, strict=True):
         by_meaning = relevance.to([aspect], known)
         page = relevance.page.page
+        quotes = [quote.quote for quote in question.quotes if address(quote.url) == url]
+        nuggets = [each for each in question.nuggets if any(address(quote.url) == url for quote in each.evidence)]
         for window in relevance.likely(aspect):
             features = by_meaning.features(window, aspect)
-            rows.append(Row(question, page, window, aspect, features, _is_gold(question, page, window, url)))
+            is_gold = any(overlaps(window.text, quote, page.text) for quote in quotes) or any(
+                says_one_of(window.text, nugget.answers) for nugget in nuggets
+            )
+            rows.append(Row(question, page, window, aspect, features, is_gold))
 
     # About the order in which `likely` chooses, over all pages.
     def share(row: Row) -> float:
@@ -96,14 +101,6 @@ def _rows(
         return found["bm25"] + 1.5 * found["words"] + (found["heading_words"] + found["near_words"]) / 2
 
     return sorted(rows, key=share, reverse=True)[:WINDOWS]
-
-
-def _is_gold(question: Question, page: Page, window: Window, url: str) -> bool:
-    quotes = [quote.quote for quote in question.quotes if address(quote.url) == url]
-    if any(overlaps(window.text, quote, page.text) for quote in quotes):
-        return True
-    nuggets = [each for each in question.nuggets if any(address(quote.url) == url for quote in each.evidence)]
-    return any(says_one_of(window.text, nugget.answers) for nugget in nuggets)
 
 
 def fit_weights(rows: Sequence[Row]) -> dict[str, RelevanceWeights]:

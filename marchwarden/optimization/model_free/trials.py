@@ -25,7 +25,14 @@ class Trials:
         """Read the file. Raises StorageError where it can't be read."""
         self._file, self._key = file, key
         self._scores: dict[str, float] = {}
-        for line in self._lines():
+        text = ""
+        try:
+            text = file.read_text("utf-8", errors="replace") if file else ""
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise self._trouble(error) from None
+        for line in text.splitlines():
             # A process that was killed can have left a line unfinished.
             with suppress(ValueError, KeyError, TypeError):
                 written = json.loads(line)
@@ -50,16 +57,6 @@ class Trials:
                 file.seek(max(0, size - 1))
                 is_torn = size > 0 and file.read(1) != b"\n"
                 file.write(b"\n" * is_torn + line.encode("utf-8") + b"\n")
-        except OSError as error:
-            raise self._trouble(error) from None
-
-    def _lines(self) -> list[str]:
-        if self._file is None:
-            return []
-        try:
-            return self._file.read_text("utf-8", errors="replace").splitlines()
-        except FileNotFoundError:
-            return []
         except OSError as error:
             raise self._trouble(error) from None
 

@@ -63,23 +63,23 @@ class WikidataSearch(ApiSearch):
         lists: list[list[SearchHit | None]] = []
         names = names_to_look_up(query)
         for name in names:
-            found = await self._entities(name, max(1, _MOST_ENTITIES // len(names)))
+            # The entities whose label or alias begins with the name.
+            most = max(1, _MOST_ENTITIES // len(names))
+            asked: dict[str, str | int] = {
+                "action": "wbsearchentities",
+                "search": name,
+                "limit": most,
+                "format": "json",
+            }
+            answer = await self.client.get(_API, {**asked, "language": "en", "uselang": "en", "type": "item"})
+            found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
             if isinstance(found, Failure):
                 return found
-            lists.append(found)
+            # Errors of MediaWiki come with status 200.
+            if not isinstance(found, dict) or not isinstance(results := found.get("search"), list):
+                return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
+            lists.append([_hit(each) for each in results])
         return by_rank(lists)
-
-    async def _entities(self, name: str, most: int) -> list[SearchHit | None] | Failure:
-        """Return the entities whose label or alias begins with a name."""
-        asked: dict[str, str | int] = {"action": "wbsearchentities", "search": name, "limit": most, "format": "json"}
-        answer = await self.client.get(_API, {**asked, "language": "en", "uselang": "en", "type": "item"})
-        found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
-        if isinstance(found, Failure):
-            return found
-        # Errors of MediaWiki come with status 200.
-        if not isinstance(found, dict) or not isinstance(results := found.get("search"), list):
-            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
-        return [_hit(each) for each in results]
 
 
 def names_to_look_up(query: str) -> list[str]:

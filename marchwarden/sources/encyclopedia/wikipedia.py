@@ -85,7 +85,10 @@ class WikipediaSearch(ApiSearch):
                 _hit(host, each) for each in results if not (isinstance(each, dict) and each.get("title") in lists)
             ]
         except (KeyError, TypeError):
-            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results{_error(found)}")
+            error = found.get("error") if isinstance(found, dict) else None
+            info = error.get("info") if isinstance(error, dict) else None
+            said = f": {info}" if isinstance(info, str) else ""
+            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results{said}")
 
 
 def _hit(host: str, result: object) -> SearchHit | None:
@@ -106,9 +109,3 @@ def _lists_of_meanings(pages: object) -> set[str]:
         and isinstance(page.get("title"), str)
         and "disambiguation" in (page.get("pageprops") or {})
     }
-
-
-def _error(found: object) -> str:
-    error = found.get("error") if isinstance(found, dict) else None
-    said = error.get("info") if isinstance(error, dict) else None
-    return f": {said}" if isinstance(said, str) else ""

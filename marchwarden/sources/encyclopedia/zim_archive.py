@@ -152,13 +152,10 @@ class ZimFile:
             named = _CANONICAL.search(bytes(item.content)[:_HEAD_BYTES]) if item.size <= _MOST_BYTES else None
             url = web_address(html.unescape(named[1].decode("utf-8", "replace"))) if named else None
             if url and unquote(url).endswith(f"/{item.path}"):
-                return url[: len(url) - len(_quoted_end(url, item.path))]
+                # The address may write the path at its end with quoted characters.
+                starts = range(len(url) - len(item.path), -1, -1)
+                return url[: next(at for at in starts if unquote(url[at:]) == item.path)]
         return None
-
-
-def _quoted_end(url: str, path: str) -> str:
-    """Return the end of an address that is the path, as the address writes it."""
-    return next(url[at:] for at in range(len(url) - len(path), -1, -1) if unquote(url[at:]) == path)
 
 
 def _fewer_and_fewer(words: Sequence[str]) -> Iterator[Sequence[str]]:

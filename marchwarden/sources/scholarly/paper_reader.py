@@ -158,13 +158,11 @@ def _full_texts_of(record: WorkRecord, url: str) -> Iterator[str]:
     if record.pmcid:
         forms.insert(0, address_of_full_text(record.pmcid))
     # On other hosts a copy says neither whose work it is, nor where it was published.
-    forms += [copy for copy in record.open_copies if carries_works(host_of(copy)) and not _is_landing(copy)]
+    # A landing page, on the publisher's site, may hold no more than the abstract.
+    landing = ("doi.org", "dx.doi.org", "pubmed.ncbi.nlm.nih.gov")
+    hosts = [(copy, host_of(copy)) for copy in record.open_copies]
+    forms += [copy for copy, host in hosts if carries_works(host) and host not in landing]
     yield from list(dict.fromkeys(forms))[:_MOST_FORMS]
-
-
-def _is_landing(url: str) -> bool:
-    """Return whether an address leads to a publisher's page, which may hold no more than the abstract."""
-    return host_of(url) in ("doi.org", "dx.doi.org", "pubmed.ncbi.nlm.nih.gov")
 
 
 def _end_of(began: float, timeout: float | None) -> float:

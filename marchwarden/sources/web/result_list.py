@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 from typing import Any
 
 from marchwarden.contract import SourceFilter
@@ -45,14 +44,10 @@ def hits_of(
 def _hit(result: object, address: str, text: str, day: str) -> SearchHit | None:
     if not isinstance(result, dict) or not isinstance(url := result.get(address), str):
         return None
-    title, snippet = result.get("title"), result.get(text)
+    title, snippet, published = result.get("title"), result.get(text), result.get(day)
     return SearchHit(
         url,
         title if isinstance(title, str) else "",
         snippet if isinstance(snippet, str) else "",
-        published=_day(result.get(day)),
+        published=as_date(plain_line(published, _MAX_DATE_CHARS)) if isinstance(published, str) else None,
     )
-
-
-def _day(given: object) -> date | None:
-    return as_date(plain_line(given, _MAX_DATE_CHARS)) if isinstance(given, str) else None

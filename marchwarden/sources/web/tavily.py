@@ -149,21 +149,19 @@ class TavilySearch:
                 return Failure(FailureKind.BAD_REQUEST, f"Tavily rejects the query{says}")
             case errors.TimeoutError():
                 return Failure(FailureKind.TIMEOUT, f"Tavily did not answer within {self._timeout:g} s")
+            case httpx.HTTPStatusError() if (status := error.response.status_code) >= 500:
+                return Failure(FailureKind.SERVICE_DOWN, f"Tavily is down (HTTP {status})")
             case httpx.HTTPStatusError():
-                return self._of_status(error.response.status_code)
+                # No query mends it: the plan has ended, or the address is not the service's.
+                where = "" if self._address == _ADDRESS else "; check MARCHWARDEN_TAVILY_BASE_URL"
+                refused = f"Tavily does not take the request (HTTP {error.response.status_code}){where}"
+                return Failure(FailureKind.SERVICE_DOWN, refused)
             case httpx.LocalProtocolError() | UnicodeEncodeError():
                 return Failure(FailureKind.BAD_KEY, "the search key contains characters that are not allowed")
             case httpx.HTTPError():
                 return Failure(FailureKind.NETWORK, f"Tavily could not be reached ({type(error).__name__})")
             case _:
                 return _NO_RESULTS
-
-    def _of_status(self, status: int) -> Failure:
-        if status >= 500:
-            return Failure(FailureKind.SERVICE_DOWN, f"Tavily is down (HTTP {status})")
-        # No query mends it: the plan has ended, or the address is not the service's.
-        where = "" if self._address == _ADDRESS else "; check MARCHWARDEN_TAVILY_BASE_URL"
-        return Failure(FailureKind.SERVICE_DOWN, f"Tavily does not take the request (HTTP {status}){where}")
 
     def _said(self, error: object) -> str:
         """Return the service's own words on one line and without the key, behind a colon."""

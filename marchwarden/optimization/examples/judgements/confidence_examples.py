@@ -81,20 +81,19 @@ def forecast(example: Example[ConfidenceGiven, bool], estimate: Estimate) -> tup
 def answer(example: Example[ConfidenceGiven, bool]) -> dict[str, Any]:
     probability = SURE if example.gold else UNSURE
     claims = example.given.claims[:MOST_CLAIMS]
+    factors = example.given.assessment.factors
+    would_change: WouldChange
+    if factors.contradiction_detected:
+        would_change = "settled_contradiction"
+    elif not example.gold:
+        would_change = "direct_statement"
+    else:
+        would_change = "independent_source" if factors.num_corroborating_sources < 2 else "newer_source"
     return {
         "claim_probabilities": [probability] * len(claims),
         "probability": probability,
-        "would_change": _would_change(example),
+        "would_change": would_change,
     }
-
-
-def _would_change(example: Example[ConfidenceGiven, bool]) -> WouldChange:
-    factors = example.given.assessment.factors
-    if factors.contradiction_detected:
-        return "settled_contradiction"
-    if not example.gold:
-        return "direct_statement"
-    return "independent_source" if factors.num_corroborating_sources < 2 else "newer_source"
 
 
 CONFIDENCE_SET: StageSet[ConfidenceGiven, Estimate, bool] = StageSet(

@@ -56,34 +56,42 @@ class Made:
 
 async def build(question: Question, web: LabelledWeb) -> list[Example[VerifyGiven, tuple[Made, ...]]]:
     state = await filled(question, web)
-    made = _chosen(_made(state.ledger, state.gold))
+    kinds: dict[str, list[Made]] = {}
+    for each in _made(state.ledger, state.gold):
+        kinds.setdefault(each.kind, []).append(each)
+    # Some claims of every kind, in an order that says nothing of the kind and is always the same.
+    ranked = [
+        each for rank in range(MOST_OF_A_KIND) for of_kind in kinds.values() for each in of_kind[rank : rank + 1]
+    ]
+    made = tuple(sorted(ranked[:MOST_CLAIMS], key=lambda each: hashlib.sha256(each.claim.text.encode()).digest()))
     if not {"supported"} < {each.verdict for each in made}:
         return []
     given = VerifyGiven(state.ledger, tuple(each.claim for each in made))
     return [Example(question.id, question.id, next(iter(question.tags), "other"), given, made)]
 
 
-def _chosen(made: Iterator[Made]) -> tuple[Made, ...]:
-    """Return some claims of every kind, in an order that says nothing of the kind and is always the same."""
-    kinds: dict[str, list[Made]] = {}
-    for each in made:
-        kinds.setdefault(each.kind, []).append(each)
-    ranked = [
-        each for rank in range(MOST_OF_A_KIND) for of_kind in kinds.values() for each in of_kind[rank : rank + 1]
-    ]
-    return tuple(sorted(ranked[:MOST_CLAIMS], key=lambda each: hashlib.sha256(each.claim.text.encode()).digest()))
-
-
 def _made(ledger: Ledger, gold: set[int]) -> Iterator[Made]:
     usable = usable_excerpts(ledger)
     language = guess_language(ledger.question)
-    said = [(each, text) for each in usable for text in _sentences(each, language)]
+    said = [
+        (each, text)
+        for each in usable
+        if guess_language(each.text) == language
+        for text in sentences_of(each.text)
+        if stands_alone(text) and len(terms(text)) > 3
+    ]
     for number, (excerpt, text) in enumerate((each, text) for each, text in said if each.number in gold):
         begun = clause(text)
         yield Made("true", _claim(f"{begun}.", excerpt), "supported")
-        if other := _other_number(text):
-            yield Made("number", _claim(other, excerpt), "contradicted", missing="The quote has another number.")
-        if denied := _denied(text):
+        # The first number of two or more digits is raised by ten.
+        raised = _NUMBER.sub(lambda found: str(int(found.group()) + 10), text, count=1)
+        if raised != text:
+            yield Made("number", _claim(raised, excerpt), "contradicted", missing="The quote has another number.")
+        # There is a "not" less, or one more.
+        denied = _IS_NOT.sub(r" \1", text, count=1)
+        if denied == text:
+            denied = _IS.sub(r" \1 not", text, count=1)
+        if denied != text:
             yield Made("negation", _claim(denied, excerpt), "contradicted", missing="The quote says the opposite.")
         strange = (each for other, each in said if other.locator != excerpt.locator and _is_new(each, excerpt))
         if foreign := next(islice(strange, number, None), None):
@@ -91,12 +99,6 @@ def _made(ledger: Ledger, gold: set[int]) -> Iterator[Made]:
             extended = f"{begun}, and {_FUNCTION_WORD.sub(lambda found: found.group().lower(), foreign)}"
             missing = "The quote says nothing of the rest."
             yield Made("extended", _claim(extended, excerpt), "partly", f"{begun}.", missing)
-
-
-def _sentences(excerpt: Excerpt, language: str) -> list[str]:
-    if guess_language(excerpt.text) != language:
-        return []
-    return [text for text in sentences_of(excerpt.text) if stands_alone(text) and len(terms(text)) > 3]
 
 
 def _claim(text: str, excerpt: Excerpt) -> Claim:
@@ -107,19 +109,6 @@ def _is_new(text: str, excerpt: Excerpt) -> bool:
     """Return whether a sentence of another page says something that an excerpt does not say."""
     words = set(terms(text))
     return len(words & set(terms(excerpt.text))) < ALIKE * len(words)
-
-
-def _other_number(text: str) -> str | None:
-    """Return the sentence with its first number of two or more digits raised by ten; None where it has none."""
-    changed = _NUMBER.sub(lambda found: str(int(found.group()) + 10), text, count=1)
-    return changed if changed != text else None
-
-
-def _denied(text: str) -> str | None:
-    """Return the sentence with a "not" less, or one more; None where neither can be had."""
-    changed = _IS_NOT.sub(r" \1", text, count=1)
-    changed = changed if changed != text else _IS.sub(r" \1 not", text, count=1)
-    return changed if changed != text else None
 
 
 def score(example: Example[VerifyGiven, tuple[Made, ...]], verdicts: list[Verdict]) -> Feedback:
