@@ -146,10 +146,16 @@ def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = 
 
 
 def _is_unseen(element: etree._Element) -> bool:
-    if element.tag in _HOLDERS:
-        return not _holds_page(element)
-    # trafilatura recognises forums by their structured data.
-    return element.tag in _UNSEEN and element.get("type") != "application/ld+json"
+    if element.tag not in _HOLDERS:
+        # trafilatura recognises forums by their structured data.
+        return element.tag in _UNSEEN and element.get("type") != "application/ld+json"
+    # An element for controls, pictures or struck text may hold the page's heading, or its paragraphs.
+    length = 0
+    for inner in islice(element.iter("h1", "main", "article", "p"), _MAX_HELD):
+        if inner.tag != "p":
+            return False
+        length += sum(map(text_length, islice(inner.itertext(), _MAX_HELD)))
+    return length < _MIN_HELD_CHARS or element.tag in _STRUCK
 
 
 # Elements that a browser shows with all that is in them, and text that is struck out. The parser takes what follows
@@ -158,16 +164,6 @@ _STRUCK = frozenset({"s", "strike", "del"})
 _HOLDERS = frozenset({"button", "picture", "map"}) | _STRUCK
 # Characters of paragraphs in such an element from which on it is part of the page. A guess.
 _MIN_HELD_CHARS = 500
-
-
-def _holds_page(element: etree._Element) -> bool:
-    """True where an element for controls, pictures or struck text holds the page's heading, or its paragraphs."""
-    length = 0
-    for inner in islice(element.iter("h1", "main", "article", "p"), _MAX_HELD):
-        if inner.tag != "p":
-            return True
-        length += sum(map(text_length, islice(inner.itertext(), _MAX_HELD)))
-    return length >= _MIN_HELD_CHARS and element.tag not in _STRUCK
 
 
 # Elements, and texts of one, that are looked at. A guess that bounds the time.

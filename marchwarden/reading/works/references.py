@@ -131,7 +131,14 @@ def html_references(tree: HtmlElement) -> tuple[dict[str, Reference], list[Mark]
         text = " ".join("".join(element.itertext()).split())
         if _MIN_ENTRY_CHARS <= len(text) <= 4 * _MAX_ENTRY_CHARS:
             hrefs = [link.get("href") or "" for link in element.iter("a")]
-            entries[name] = reference_of(text, hrefs, title=_title_of_blocks(element))
+            # LaTeXML puts authors, title and venue into blocks of their own.
+            parts = [
+                " ".join("".join(each.itertext()).split())
+                for each in element.iter("span")
+                if "ltx_bibblock" in (each.get("class") or "").split()
+            ]
+            title = parts[1].strip(' .,“”"') if len(parts) > 2 and len(parts[1].split()) > 2 else None
+            entries[name] = reference_of(text, hrefs, title=title)
     return entries, marks_in([tree], _cited_by_link, frozenset({"script", "style", "head", "template"}))
 
 
@@ -146,16 +153,6 @@ def _cited_by_link(element: etree._Element) -> tuple[str, ...]:
     # A link back to the text stands inside an entry, and a long one is a table of contents.
     is_mark = len("".join(map(str, element.itertext())).strip()) <= _MAX_MARK_CHARS
     return (name,) if is_mark else ()
-
-
-def _title_of_blocks(entry: HtmlElement) -> str | None:
-    """Return the title in an entry that LaTeXML made: authors, title and venue stand in blocks of their own."""
-    blocks = [
-        " ".join("".join(each.itertext()).split())
-        for each in entry.iter("span")
-        if "ltx_bibblock" in (each.get("class") or "").split()
-    ]
-    return blocks[1].strip(' .,“”"') if len(blocks) > 2 and len(blocks[1].split()) > 2 else None
 
 
 # Text

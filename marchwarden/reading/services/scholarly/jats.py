@@ -171,7 +171,10 @@ def _as_html(article: etree._Element, meta: etree._Element, title: str) -> str:
             name == "label" and (above := element.getparent()) is not None and above.tag in ("section", "sec", "app")
         ):
             element.tag = "span"
-            _move_into_title(element)
+            # The number of a section stands before its title: `2 Methods`.
+            if (after := element.getnext()) is not None and after.tag == "title":
+                after.text = f"{text_of(element)} {after.text or ''}"
+                above.remove(element)
         elif name == "title":
             element.tag = f"h{min(6, 2 + sum(1 for _ in element.iterancestors('section', 'sec')) - 1)}"
         elif name == "ext-link":
@@ -191,13 +194,3 @@ def _drop_mark(reference: etree._Element) -> None:
             reference.remove(child)
         reference.text = None
     reference.tag = "span"
-
-
-def _move_into_title(label: etree._Element) -> None:
-    """Put the number of a section before its title: `2 Methods`."""
-    title = label.getnext()
-    number = text_of(label)
-    above = label.getparent()
-    if title is not None and title.tag == "title" and above is not None:
-        title.text = f"{number} {title.text or ''}"
-        above.remove(label)

@@ -7,7 +7,7 @@ from datetime import date
 
 from lxml import etree
 
-from marchwarden.observations import Failure, Notice, Page, Reference, Work
+from marchwarden.observations import Failure, Page, Reference, Work
 from marchwarden.reading.passages import Block, visible
 from marchwarden.reading.services.scholarly.work_records import WorkRecord, day_of, no_answer, page_of_records
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml, text_of
@@ -72,6 +72,16 @@ def _record(element: etree._Element) -> WorkRecord:
     corrections = [(each.get("RefType"), each) for each in element.iter("CommentsCorrections")]
     told = {kind for kind, _ in corrections}
     is_retracted = "Retracted Publication" in types or "RetractionIn" in told
+    notices = [
+        listed_notice(kind or "", "PubMed", f"https://pubmed.ncbi.nlm.nih.gov/{other}/" if other else None)
+        for kind, each in corrections
+        for other in [text_of(each.find("PMID"))]
+    ]
+    references: list[Reference] = []
+    for each in element.findall("PubmedData/ReferenceList//Reference"):
+        cited = {found.get("IdType"): text_of(found) for found in each.findall("ArticleIdList/ArticleId")}
+        known = Work(doi=cited.get("doi"), pmid=cited.get("pubmed"))
+        references.append(reference_of(text_of(each.find("Citation")), work=known))
     other_forms = [text_of(each.find("PMID")) for kind, each in corrections if kind in _OTHER_FORMS]
     return WorkRecord(
         source="pubmed",
@@ -91,25 +101,11 @@ def _record(element: etree._Element) -> WorkRecord:
         abstract=tuple(_abstract(article)),
         published=published,
         standing="retracted" if is_retracted else "superseded" if "RepublishedIn" in told else None,
-        references=tuple(_references(element)),
-        notices=tuple(_notices(element)),
+        references=tuple(references),
+        notices=tuple(filter(None, notices)),
         pmcid=ids.get("pmc"),
         open_copies=(f"https://pmc.ncbi.nlm.nih.gov/articles/{ids['pmc']}/",) if ids.get("pmc") else (),
     )
-
-
-def _references(element: etree._Element) -> Iterator[Reference]:
-    for each in element.findall("PubmedData/ReferenceList//Reference"):
-        ids = {found.get("IdType"): text_of(found) for found in each.findall("ArticleIdList/ArticleId")}
-        yield reference_of(text_of(each.find("Citation")), work=Work(doi=ids.get("doi"), pmid=ids.get("pubmed")))
-
-
-def _notices(element: etree._Element) -> Iterator[Notice]:
-    for each in element.iter("CommentsCorrections"):
-        pmid = text_of(each.find("PMID"))
-        url = f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None
-        if notice := listed_notice(each.get("RefType") or "", "PubMed", url):
-            yield notice
 
 
 def _abstract(article: etree._Element) -> Iterator[Block]:
