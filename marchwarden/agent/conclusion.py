@@ -222,7 +222,8 @@ async def conclude(
     if (pointed := DiscoveriesGiven(ledger)).pointers:
         discoveries = (await stages.run(DISCOVERIES, pointed))[0]
     discoveries = discoveries + report_contradictions(ledger) + report_new_sources(ledger)
-    discoveries += [event for event in ledger.handed_on if not _is_among(event, discoveries)]
+    told = {each.identifier or each.query for each in discoveries}
+    discoveries += [event for event in ledger.handed_on if (event.identifier or event.query) not in told]
     asked = OpenQuestionsGiven(ledger, cited, gaps, today)
     # A disagreement is a finding, and raises its question, also where nothing is left to cite. A model is asked for
     # more only where there are cited excerpts to show it.
@@ -287,12 +288,6 @@ def report_new_sources(ledger: Ledger) -> list[DiscoveryEvent]:
         for source in ledger.sources
         if not source.has_text
     ][:MOST_NEW_SOURCES]
-
-
-def _is_among(event: DiscoveryEvent, others: list[DiscoveryEvent]) -> bool:
-    """Return whether another event is about the same thing."""
-    same = event.identifier or event.query
-    return any(same == (each.identifier or each.query) for each in others)
 
 
 def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, today: date) -> Citation:

@@ -241,7 +241,11 @@ class ResearchCall:
         if page is None:
             failure = outcome.failure or Failure(FailureKind.NO_TEXT, "the page holds no text")
             self.ledger.add_failure(lead, failure, promise(lead, self.ledger.aspects))
-        elif source := self.ledger.add_page(lead, page, publisher_of(page.url), _authority(page)):
+            return
+        # A path says nothing about the author of a file.
+        is_own = is_file(page.url)
+        authority = SourceAuthority.MEDIUM if is_own else authority_of(page.url, page.work, page.standing)
+        if source := self.ledger.add_page(lead, page, publisher_of(page.url), authority):
             left_out = find_injections(page)
             source.passed_over = len(left_out)
             source.table_rows = len(page.passages) if page.media_type in TABLES else 0
@@ -404,8 +408,3 @@ def _is_fitted_to(calibration: Calibration | None, tools: Tools) -> bool:
     if calibration is None or calibration.source != tools.kind:
         return False
     return tools.kind != "snapshot" or calibration.web == tools.web
-
-
-def _authority(page: Page) -> SourceAuthority:
-    # A path says nothing about the author of a file.
-    return SourceAuthority.MEDIUM if is_file(page.url) else authority_of(page.url, page.work, page.standing)

@@ -256,12 +256,17 @@ class _Call:
                 "source": started.source,
                 "semantic": semantic,
                 "program": program,
-                "max_seconds": started.max_seconds if self._is_live else _RECORDED_SECONDS,
+                "max_seconds": started.max_seconds if exchange.live or self._may_ask else _RECORDED_SECONDS,
                 "model_calls": started.model_calls or settings.model_calls,
             }
         )
-        if self._has_model and not self._is_model_live:
-            self._check_answers()
+        lacks_answers = started.engine is None or any(call.request_hash is None for call in recorded.attempts)
+        if self._has_model and not self._is_model_live and lacks_answers:
+            raise TraceError(
+                f"{recorded.trace.trace_id} lacks the answers of {self._settings.model_id}: its version did "
+                "not record them",
+                hint="`--live model` asks the model again, and `--model extractive` goes without.",
+            )
 
     @property
     def _has_model(self) -> bool:
@@ -276,19 +281,6 @@ class _Call:
     def _may_ask(self) -> bool:
         """True where the model may be asked what the trace has no answer to: another program asks other things."""
         return self._is_model_live or (self._has_model and self._exchange.program is not None)
-
-    @property
-    def _is_live(self) -> bool:
-        return bool(self._exchange.live) or self._may_ask
-
-    def _check_answers(self) -> None:
-        attempts = self._recorded.attempts
-        if self._recorded.started.engine is None or any(call.request_hash is None for call in attempts):
-            raise TraceError(
-                f"{self._recorded.trace.trace_id} lacks the answers of {self._settings.model_id}: its version did "
-                "not record them",
-                hint="`--live model` asks the model again, and `--model extractive` goes without.",
-            )
 
     async def run(self, recorder: Recorder, trace_id: str) -> ResearchResult:
         started = self._recorded.started
@@ -376,7 +368,7 @@ class _Call:
         from marchwarden.lm.resolve import resolve
 
         features = self._recorded.started.engine
-        assert features is not None, "_check_answers has looked"
+        assert features is not None, "__init__ has looked"
         inner = resolve(self._settings) if self._may_ask else None
         events = [
             each

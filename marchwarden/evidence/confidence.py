@@ -112,9 +112,12 @@ def assess(
         max((excerpt.relevance for excerpt in cited if excerpt.aspect == aspect.number), default=0.0)
         for aspect in ledger.aspects
     ]
+    # The median authority of the cited sources, the higher one of two in the middle.
+    ranked = sorted(_ORDER.index(ledger.source(locator).authority) for locator in locators)
+    authority = _ORDER[ranked[len(ranked) // 2]] if ranked else SourceAuthority.LOW
     factors = ConfidenceFactors(
         num_corroborating_sources=len(ledger.organisations(cited)),
-        source_authority=_authority(ledger, locators),
+        source_authority=authority,
         contradiction_detected=bool(ledger.conflicts),
         query_specificity_match=round(sum(fit) / len(fit), 2) if fit else 0.0,
         budget_exhausted=budget_exhausted,
@@ -194,9 +197,3 @@ def score_of(
 def _from(floor: float, share: float) -> float:
     """Return the number between `floor` and 1 at this share of the way."""
     return floor + (1 - floor) * share
-
-
-def _authority(ledger: Ledger, locators: list[str]) -> SourceAuthority:
-    """Return the median authority of the cited sources, the higher one of two in the middle; low where none is."""
-    ranked = sorted(_ORDER.index(ledger.source(locator).authority) for locator in locators)
-    return _ORDER[ranked[len(ranked) // 2]] if ranked else SourceAuthority.LOW

@@ -14,7 +14,7 @@ from itertools import combinations
 from marchwarden.evidence.disagreements import different_answers, disagreement, other_word
 from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.statements import asked, statement
-from marchwarden.ledger import Aspect, Conflict, Excerpt, Ledger, Source
+from marchwarden.ledger import Aspect, Conflict, Excerpt, Ledger
 from marchwarden.programs.parameters import DEFAULT, Parameters
 
 # Least difference between two dates for the newer side to be preferred, where the subject changes with time. A guess.
@@ -62,7 +62,11 @@ def find_conflicts(ledger: Ledger, parameters: Parameters = DEFAULT) -> list[Con
         if conflict.resolved or not lost & set(conflict.sides):
             pages = frozenset(ledger.excerpts[number - 1].locator for number in conflict.sides)
             known = kept.setdefault(pages, conflict)
-            if _relevance(ledger, conflict) > _relevance(ledger, known):
+            # A conflict is as relevant as the less relevant of its sides.
+            relevance, known_relevance = (
+                min(ledger.excerpts[number - 1].relevance for number in each.sides) for each in (conflict, known)
+            )
+            if relevance > known_relevance:
                 kept[pages] = conflict
     return list(kept.values())
 
@@ -94,15 +98,7 @@ def _why_it_lost(ledger: Ledger, lost: Excerpt, preferred: Excerpt) -> str | Non
     about_now = _PRESENT.search(question) is not None
     changes = CHANGES.search(question) or (about_now and CHANGES.search(lost.text))
     if (changes and newer_by >= NEWER) or (about_now and newer_by >= OUTDATED):
-        return f"{fresh.locator} is newer ({_day(fresh)}) than {stale.locator} ({_day(stale)})"
+        # The day of each, named where it is another than the one that a citation shows.
+        days = [f"changed {each.modified}" if each.modified else f"{each.published}" for each in (fresh, stale)]
+        return f"{fresh.locator} is newer ({days[0]}) than {stale.locator} ({days[1]})"
     return None
-
-
-def _day(source: Source) -> str:
-    """Return the source's day, named where it is another than the one that a citation shows."""
-    return f"changed {source.modified}" if source.modified else f"{source.published}"
-
-
-def _relevance(ledger: Ledger, conflict: Conflict) -> float:
-    """Return the relevance of the conflict's less relevant side, 0–1."""
-    return min(ledger.excerpts[number - 1].relevance for number in conflict.sides)

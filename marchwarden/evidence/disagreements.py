@@ -306,7 +306,10 @@ def other_word(here: Statement, there: Statement, wanted: Asked) -> str | None:
     # Two subjects: their pages are on them, a verb follows, or the sentences begin with them.
     if said <= here.title or instead <= there.title or (_VERB.search(ours) and _VERB.search(theirs)):
         return None
-    if _begins(here, ours) and _begins(there, theirs) and not wanted.role:
+    begins = (
+        each.text.lstrip('"“*- ').startswith(words.split()[0]) for each, words in ((here, ours), (there, theirs))
+    )
+    if all(begins) and not wanted.role:
         return None
     # A name and its other spelling or longer form are one.
     plain, plain_there = (re.sub(r"\W", "", words).casefold() for words in (ours, theirs))
@@ -314,10 +317,6 @@ def other_word(here: Statement, there: Statement, wanted: Asked) -> str | None:
         return None
     is_name = all(_TELLING.search(word) for word in (*ours.split(), *theirs.split()) if terms(word))
     return f"{ours} against {theirs}" if is_name else None
-
-
-def _begins(statement: Statement, words: str) -> bool:
-    return statement.text.lstrip('"“*- ').startswith(words.split()[0])
 
 
 def _places(one: Statement, other: Statement) -> Iterator[tuple[str, str, bool]]:

@@ -180,7 +180,8 @@ def unframe(text: str) -> Framed:
     lead_in, items = _items(text)
     if len(items) > 1:
         before = _sorted_sentences(lead_in)
-        asks = [ask for item in items for ask in _as_one_item(item)]
+        asked = [_sorted_sentences(item).asks for item in items]
+        asks = [" ".join(each).strip(" ,;") for each in asked if each]
         setting = (*before.asks, *before.setting)
         return Framed(tuple(asks), setting, (setting, *((),) * (len(asks) - 1))) if asks else before
     return _sorted_sentences(text)
@@ -208,22 +209,21 @@ def _items(text: str) -> tuple[str, list[str]]:
     return text[: marks[0].start()], [text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
 
 
-def _as_one_item(item: str) -> list[str]:
-    asks = _sorted_sentences(item).asks
-    return [" ".join(asks).strip(" ,;")] if asks else []
-
-
 def _sorted_sentences(text: str) -> Framed:
     asks: list[str] = []
     settings: list[list[str]] = [[]]  # what stands before each that asks, and behind the last
     for sentence in _sentences(text):
-        sentence, counted = _without_count(sentence)
+        counted = False
+        if mark := _ORDINAL.match(sentence):
+            sentence = sentence[mark.end() :]
+            counted = mark["sign"] != "," and bool(sentence)
         if _ON_THE_FORM.search(sentence):
             _, *after = _THEN_ASKS.split(sentence, maxsplit=1)
             if not after or not _is_question(after[0], told=False):
                 continue
             sentence = after[0]
-        plain = _without_form(sentence)
+        # Greetings and instructions on the form go from both ends.
+        plain = _ENDING.sub("", _BEGINNING.sub("", sentence.strip())).strip()
         if own := _OWN_AFFAIRS.match(plain):
             settings[-1].append(own[0].rstrip(" ,;:–—-"))
             plain = _BEGINNING.sub("", plain[own.end() :])
@@ -234,7 +234,9 @@ def _sorted_sentences(text: str) -> Framed:
             continue
         told = _LEAD.match(plain) or _NEEDED.match(plain) or _HANDED.match(plain)
         bare = plain[told.end() :] if told else plain
-        if asks and (_goes_on(bare) or _NEEDED.match(plain)):
+        # "If so, from when …" asks nothing without the sentence before it.
+        goes_on = bare.lower().startswith(("if so", "if not", "if yes", "and if"))
+        if asks and (goes_on or _NEEDED.match(plain)):
             asks[-1] = f"{asks[-1]} {bare}"
         elif counted or _is_question(bare, told=bool(told)) or _ORDER.match(bare):
             asks.append(bare)
@@ -255,25 +257,6 @@ def _is_question(sentence: str, *, told: bool) -> bool:
     if _ASKS_IN_EAST.search(sentence):
         return True
     return told or (bool(_ASKS.match(sentence)) and not _TELLS.match(sentence))
-
-
-def _goes_on(sentence: str) -> bool:
-    """True for "If so, from when …", which asks nothing without the sentence before it."""
-    return sentence.lower().startswith(("if so", "if not", "if yes", "and if"))
-
-
-def _without_count(sentence: str) -> tuple[str, bool]:
-    mark = _ORDINAL.match(sentence)
-    if mark is None:
-        return sentence, False
-    rest = sentence[mark.end() :]
-    return rest, mark["sign"] != "," and bool(rest)
-
-
-def _without_form(sentence: str) -> str:
-    """Remove greetings and instructions on the form from both ends of a sentence."""
-    sentence = _BEGINNING.sub("", sentence.strip())
-    return _ENDING.sub("", sentence).strip()
 
 
 def _sentences(text: str) -> list[str]:

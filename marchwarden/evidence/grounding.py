@@ -84,13 +84,13 @@ def support(claim: str, excerpts: Iterable[str], *, around: str = "", language: 
     # Only the excerpts that hold most of the claim are asked whether they deny it.
     shares = {excerpt: len(content & set(terms(excerpt, language))) for excerpt in excerpts}
     most = max(shares.values(), default=0)
-    denials = {_denies(excerpt) for excerpt, share in shares.items() if share == most}
+    denials = {bool(_NEGATION.search(excerpt)) for excerpt, share in shares.items() if share == most}
     return Support(
         words=words,
         missing_numbers=tuple(sorted(_amounts(claim) - _amounts(text))),
         missing_names=_names_missing(claim, text, found | nearby, language),
         missing_locators=tuple(each for each in _LOCATOR.findall(claim) if each not in text),
-        negation_differs=words >= CARRIED and _denies(claim) not in denials,
+        negation_differs=words >= CARRIED and bool(_NEGATION.search(claim)) not in denials,
     )
 
 
@@ -135,10 +135,6 @@ def locators_in(text: str) -> set[str]:
 def _names_missing(text: str, known: str, known_terms: set[str], language: str) -> tuple[str, ...]:
     names = dict.fromkeys(_CAPITALISED.findall(text))
     return tuple(name for name in names if name not in known and not set(terms(name, language)) <= known_terms)
-
-
-def _denies(text: str) -> bool:
-    return bool(_NEGATION.search(text))
 
 
 def _amounts(text: str) -> set[str]:

@@ -238,7 +238,10 @@ def _quantity(match: re.Match[str], text: str, language: str) -> Quantity | None
     # Nobody says "580 kilometres" of 582.
     if step == 10 and multiple == 1 and not hedged:
         step = 1.0
-    bound = _bound(before)
+    bound: Bound = ""
+    if word := _BOUND.search(_CONVERTED.sub("", before)):
+        least = bool(word["least"] or word["lower"]) is not bool(word["no"])
+        bound = "least" if least else "most"
     return Quantity(
         low=min(low, high) * multiple * unit,
         high=max(low, high) * multiple * unit,
@@ -306,12 +309,3 @@ def _number(written: str, language: str) -> tuple[float, float]:
     digits = re.sub(r"[.,]", "", front)
     zeros = 0 if rest else len(digits) - len(digits.rstrip("0"))
     return float(f"{digits}.{rest}"), 10.0 ** (zeros or -len(rest))
-
-
-def _bound(before: str) -> Bound:
-    """Return the kind of bound that the words before a value make it; empty for none."""
-    word = _BOUND.search(_CONVERTED.sub("", before))
-    if word is None:
-        return ""
-    least = bool(word["least"] or word["lower"]) is not bool(word["no"])
-    return "least" if least else "most"

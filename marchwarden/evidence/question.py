@@ -418,7 +418,11 @@ def names_in(text: str) -> list[str]:
     """
     words = _words(text)
     tell = _capitals_tell(text)
-    starts = _starts(text)
+    # Positions of the words that begin a sentence.
+    starts, count = {0}, 0
+    for sentence in re.split(r"(?<=[?!:])\s+|(?<=[^\W\d_]{3}\.)\s+(?=[^\W\d_])", text):
+        starts.add(count)
+        count += len(_words(sentence))
     return [
         word.strip(".'’")
         for position, word in enumerate(words)
@@ -450,15 +454,6 @@ def _is_name(words: list[str], position: int, starts: bool) -> bool:
 
 def _words(text: str) -> list[str]:
     return [re.sub(r"(?<=[^\W\d_]{3})\.$", "", word) for word in re.findall(r"[^\s,;:()?!\"“”]+", text)]
-
-
-def _starts(text: str) -> frozenset[int]:
-    """Return the positions of the words that begin a sentence."""
-    found, count = {0}, 0
-    for sentence in re.split(r"(?<=[?!:])\s+|(?<=[^\W\d_]{3}\.)\s+(?=[^\W\d_])", text):
-        found.add(count)
-        count += len(_words(sentence))
-    return frozenset(found)
 
 
 def _capitals_tell(text: str) -> bool:

@@ -218,7 +218,10 @@ class Relevance:
             shared |= set.intersection(*own)
         told = [row for row, words in zip(rows, own, strict=True) if asked.share(words - shared)]
         if not told and is_long:
-            told = [row for row in rows if self._stands_out(row, aspect)]
+            # Rows that are closer in meaning to the aspect than most rows that were compared.
+            compared = {row: each for (number, row), each in (self._alike or {}).items() if number == aspect.number}
+            usual = median(compared.values()) if compared else 0.0
+            told = [row for row in rows if row.number in compared and compared[row.number] >= usual + _STANDS_OUT]
         if not told:
             return [] if is_long else [window]
         runs: list[list[Passage]] = []
@@ -247,12 +250,6 @@ class Relevance:
             about = asked & shared.union(terms(f"{heading} {page.page.title or ''}", language))
             is_about = is_about or len(about) >= _ABOUT * max(1, len(asked))
         return is_about
-
-    def _stands_out(self, row: Passage, aspect: Aspect) -> bool:
-        """Return whether a row is closer in meaning to the aspect than most rows that were compared."""
-        compared = [cosine for (number, _), cosine in (self._alike or {}).items() if number == aspect.number]
-        cosine = (self._alike or {}).get((aspect.number, row.number))
-        return cosine is not None and cosine >= median(compared) + _STANDS_OUT
 
     def excerpt(self, window: Window, aspect: Aspect) -> Excerpt:
         """Return a window as an excerpt for an aspect; its key passage is the one that fits best by itself."""
@@ -374,6 +371,11 @@ class AskedFor:
         in_order = terms(text, language)
         words = set(in_order)
         named = {term for name in names_in(text) for term in terms(name, language)}
+        initials: dict[str, re.Pattern[str]] = {}
+        for name in _INITIALS.findall(text):
+            full = r"\s+(?:(?:of|and|for|the)\s+){0,2}".join(rf"{letter}[a-zà-ÿ]+" for letter in name)
+            pattern = re.compile(rf"\b(?:{full}\b|{'[.] ?'.join(name)}[.])")
+            initials.update(dict.fromkeys(terms(name, language), pattern))
         weights = {term: 1.6 if term in named else 0.35 if term in VAGUE_TERMS else 1.0 for term in words}
         return cls(
             terms=words,
@@ -384,7 +386,7 @@ class AskedFor:
             kind=general_kind(text),
             kinds=specific_kinds(text),
             counted=counted(text) - VAGUE_TERMS,
-            initials={term: _in_full(name) for name in _INITIALS.findall(text) for term in terms(name, language)},
+            initials=initials,
         )
 
     def on(self, rarity: TermRarity) -> "AskedFor":
@@ -434,11 +436,6 @@ def promise(lead: Lead, aspects: Sequence[Aspect]) -> float:
 
 
 _INITIALS = re.compile(r"\b[A-Z]{2,5}\b")
-
-
-def _in_full(initials: str) -> re.Pattern[str]:
-    words = r"\s+(?:(?:of|and|for|the)\s+){0,2}".join(rf"{letter}[a-zà-ÿ]+" for letter in initials)
-    return re.compile(rf"\b(?:{words}\b|{'[.] ?'.join(initials)}[.])")
 
 
 # Passages that are embedded for each aspect in one turn: those of the windows with the highest relevance by words, of

@@ -128,7 +128,7 @@ def _denials(text: str) -> Iterator[Denial]:
         clauses = [clause for clause in SEGMENT_END.split(sentence) if clause.strip()]
         conditions = frozenset(term for clause in clauses if _CONDITION.search(clause) for term in terms(clause))
         for clause in clauses:
-            plain = _NO_DENIAL.sub("", _QUOTED.sub(" ", _CODE.sub(_without_negation, clause)))
+            plain = _NO_DENIAL.sub("", _QUOTED.sub(" ", _CODE.sub(lambda code: _NEGATION.sub(" ", code[0]), clause)))
             negation = _NEGATION.search(plain)
             if negation is None or _CONDITION.search(plain[: negation.start()]):
                 continue
@@ -138,10 +138,6 @@ def _denials(text: str) -> Iterator[Denial]:
                 condition=conditions,
                 is_general=negation["none"] is not None,
             )
-
-
-def _without_negation(code: re.Match[str]) -> str:
-    return _NEGATION.sub(" ", code[0])
 
 
 @dataclass(frozen=True)

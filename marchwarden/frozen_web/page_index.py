@@ -68,9 +68,10 @@ class PageIndex:
     def find(self, query: str) -> Iterator[tuple[float, Listing]]:
         """Yield every listing that has a word of `query`, with its score, best first."""
         clauses = [
-            (tantivy.Occur.Should, tantivy.Query.boost_query(self._term(field, word), boost))
+            (tantivy.Occur.Should, tantivy.Query.boost_query(term, boost))
             for word in query_terms(query, self._languages)
             for field, boost in _BOOSTS.items()
+            for term in [tantivy.Query.term_query(self._schema, field, word, index_option="freq")]
         ]
         limit = self._searcher.num_docs
         if not clauses or not limit:
@@ -93,9 +94,6 @@ class PageIndex:
     def _has(self, word: str) -> bool:
         readings = query_terms(word, self._languages)
         return not readings or any(self._searcher.doc_freq(field, term) for term in readings for field in _BOOSTS)
-
-    def _term(self, field: str, word: str) -> tantivy.Query:
-        return tantivy.Query.term_query(self._schema, field, word, index_option="freq")
 
 
 def _schema() -> tantivy.Schema:

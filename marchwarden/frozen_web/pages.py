@@ -216,26 +216,18 @@ class FrozenWebTransport(httpx.AsyncBaseTransport):
         if page is None:
             body = b"<!doctype html><title>404 Not Found</title><h1>Not Found</h1>"
             return httpx.Response(404, headers={"content-type": "text/html"}, content=body, request=request)
-        await _wait(page, request)
-        return _answer(page, request)
-
-
-async def _wait(page: FrozenPage, request: httpx.Request) -> None:
-    timeout_s = request.extensions.get("timeout", {}).get("read")
-    if timeout_s is not None and page.delay_s > timeout_s:
-        await asyncio.sleep(timeout_s)
-        raise httpx.ReadTimeout(f"no answer within {timeout_s:g} s", request=request)
-    if page.delay_s:
-        await asyncio.sleep(page.delay_s)
-
-
-def _answer(page: FrozenPage, request: httpx.Request) -> httpx.Response:
-    headers = httpx.Headers(dict(page.headers))
-    if page.redirect:
-        headers.setdefault("location", page.redirect)
-    headers.setdefault("content-length", str(page.file.stat().st_size if page.file else 0))
-    body = None if request.method == "HEAD" else page.file
-    return httpx.Response(page.status, headers=headers, stream=_FileStream(body), request=request)
+        timeout_s = request.extensions.get("timeout", {}).get("read")
+        if timeout_s is not None and page.delay_s > timeout_s:
+            await asyncio.sleep(timeout_s)
+            raise httpx.ReadTimeout(f"no answer within {timeout_s:g} s", request=request)
+        if page.delay_s:
+            await asyncio.sleep(page.delay_s)
+        headers = httpx.Headers(dict(page.headers))
+        if page.redirect:
+            headers.setdefault("location", page.redirect)
+        headers.setdefault("content-length", str(page.file.stat().st_size if page.file else 0))
+        stream = _FileStream(None if request.method == "HEAD" else page.file)
+        return httpx.Response(page.status, headers=headers, stream=stream, request=request)
 
 
 class _FileStream(httpx.AsyncByteStream):

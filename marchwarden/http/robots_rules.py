@@ -128,17 +128,17 @@ def _records(body: bytes) -> Iterator[tuple[Key, str]]:
         name, colon, value = line.partition("#")[0].partition(":")
         if not colon:  # "Disallow /a": forgotten, but plain
             name, _, value = name.strip().partition(" ")
-        yield _key(name.strip().lower()), value.strip()
-
-
-def _key(name: str) -> Key:
-    if name in ("user-agent", "useragent", "user agent"):
-        return "agent"
-    if name == "allow":
-        return "allow"
-    if _DISALLOW.fullmatch(name):
-        return "disallow"
-    return "delay" if name in ("crawl-delay", "crawldelay") else "other"
+        name = name.strip().lower()
+        key: Key = "other"
+        if name in ("user-agent", "useragent", "user agent"):
+            key = "agent"
+        elif name == "allow":
+            key = "allow"
+        elif _DISALLOW.fullmatch(name):
+            key = "disallow"
+        elif name in ("crawl-delay", "crawldelay"):
+            key = "delay"
+        yield key, value.strip()
 
 
 def _capitalise_escapes(octets: bytes) -> bytes:

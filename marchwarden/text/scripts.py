@@ -65,13 +65,22 @@ _SAMPLE_CHARS, _LEAST_SHARE = 600, 0.5
 def unspaced_terms(word: str, *, is_japanese: bool) -> Iterator[str]:
     """Yield the terms of a word, in order: pairs of characters where it has no blanks, else the word itself."""
     if _HANGUL.fullmatch(word):
-        yield from _korean_terms(word)
+        bare = _KOREAN_ENDING.sub("", word) if len(word) > 2 else word
+        if not _KOREAN_ASKING.fullmatch(bare):
+            yield from pairs(bare) if len(bare) > 1 else [word]
         return
     end = 0
     for run in _RUN.finditer(word):
         if run.start() > end:
             yield word[end : run.start()]
-        for part in _japanese_parts(run[0]) if is_japanese else _CHINESE.split(run[0]):
+        parts: list[str] = []
+        if is_japanese:
+            for segment in _SEGMENT.findall(run[0]):
+                is_hiragana = _HIRAGANA.fullmatch(segment)
+                parts += [_JAPANESE_ENDS.sub("", segment)] if is_hiragana else _ASKING_HAN.split(segment)
+        else:
+            parts = _CHINESE.split(run[0])
+        for part in parts:
             yield from pairs(part)
         end = run.end()
     if end < len(word):
@@ -85,21 +94,6 @@ def pairs(run: str) -> list[str]:
 
 def has_kana(text: str) -> bool:
     return _KANA.search(text) is not None
-
-
-def _japanese_parts(run: str) -> Iterator[str]:
-    for segment in _SEGMENT.findall(run):
-        if _HIRAGANA.fullmatch(segment):
-            yield _JAPANESE_ENDS.sub("", segment)
-        else:
-            yield from _ASKING_HAN.split(segment)
-
-
-def _korean_terms(word: str) -> Iterator[str]:
-    bare = _KOREAN_ENDING.sub("", word) if len(word) > 2 else word
-    if _KOREAN_ASKING.fullmatch(bare):
-        return
-    yield from pairs(bare) if len(bare) > 1 else [word]
 
 
 def language_of_script(text: str) -> str | None:

@@ -6,7 +6,6 @@ Pure. Records of works are read in reading/; the ledger counts independent ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
@@ -217,7 +216,7 @@ def is_same_work(one: Work, other: Work) -> bool:
 
 def has_same_authors(one: Work, other: Work) -> bool:
     """Return whether the same people wrote two works, all of them. False where either names nobody."""
-    here, there = _persons(one.authors), _persons(other.authors)
+    here, there = ({person for author in work.authors if (person := _person(author))} for work in (one, other))
     return bool(here) and here == there
 
 
@@ -233,10 +232,6 @@ def has_same_title(one: tuple[str | None, Work], other: tuple[str | None, Work])
         and words == re.findall(r"\w+", there.casefold())
         and _person(first.authors[0]) == _person(second.authors[0])
     )
-
-
-def _persons(authors: Iterable[str]) -> set[str]:
-    return {person for author in authors if (person := _person(author))}
 
 
 _INITIALS = re.compile(r"^(?:[A-Z]\.?-?){1,3}$")

@@ -77,8 +77,10 @@ def _differences(then: Mapping[str, Any], now: Mapping[str, Any], path: str, sam
 
 
 def _of_list(then: Sequence[Any], now: Sequence[Any], where: str, same: bool) -> Iterator[Difference]:
-    before = [_key(each, where) for each in then]
-    after = [_key(each, where) for each in now]
+    before, after = (
+        [repr([each.get(name) for name in _KEYS[where]] if isinstance(each, Mapping) else each) for each in entries]
+        for entries in (then, now)
+    )
     # Entries with the same key, such as two disagreements on one page, are compared in their order.
     left: dict[str, deque[Any]] = {}
     for key, each in zip(after, now, strict=True):
@@ -95,10 +97,6 @@ def _of_list(then: Sequence[Any], now: Sequence[Any], where: str, same: bool) ->
             yield Difference(where, "added", now=each)
     if before != after and Counter(before) == Counter(after):
         yield Difference(where, "order", then, now)
-
-
-def _key(each: Any, where: str) -> str:
-    return repr([each.get(name) for name in _KEYS[where]] if isinstance(each, Mapping) else each)
 
 
 def first_step(then: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> FirstStep | None:

@@ -67,9 +67,14 @@ def prune(folder: Path, age: timedelta, *, keep_cited: bool, dry_run: bool) -> P
     """
     traces = list_traces(folder)
     before = datetime.now(timezone.utc) - age
-    old = [each for each in traces if _is_old(each, before) and not (keep_cited and _cites(each.path))]
+    old = [each for each in traces if _is_old(each, before)]
+    if keep_cited:
+        results = (read_trace(each.path).written_result for each in old)
+        old = [each for each, result in zip(old, results, strict=True) if not (result and result.citations)]
     try:
-        gone = [file for each in old for file in _files_of(each)]
+        # A trace's file, and those beside it that are named after it, such as its signature.
+        named = (file for each in old for file in each.path.parent.glob(f"{each.trace_id}.*"))
+        gone = [file for file in named if file.is_file()]
         sizes, objects = 0, 0
         # Traces first: where this is interrupted, objects without a trace are left, and never a trace without them.
         for file in chain(gone, _unnamed(folder, without=gone)):
@@ -119,16 +124,6 @@ def _is_old(summary: TraceSummary, before: datetime) -> bool:
     if summary.outcome == "unfinished" and time.time() - written < _RUNNING_S:
         return False
     return (summary.started or datetime.fromtimestamp(written, timezone.utc)) < before
-
-
-def _cites(path: Path) -> bool:
-    result = read_trace(path).written_result
-    return bool(result and result.citations)
-
-
-def _files_of(summary: TraceSummary) -> list[Path]:
-    """Return a trace's file and those beside it that are named after it, such as its signature."""
-    return [file for file in summary.path.parent.glob(f"{summary.trace_id}.*") if file.is_file()]
 
 
 def _unnamed(folder: Path, without: Collection[Path] = ()) -> Iterator[Path]:

@@ -549,15 +549,12 @@ def _cost_fault(lines: list[dict[str, Any]], result: dict[str, Any], concluded: 
         return "budget_exhausted is one thing in the cost and another in the confidence"
     if concluded and cost["budget_exhausted"] != bool(concluded["state"]["exhausted"]):
         return "budget_exhausted is not what the recorded state says"
-    span = (_time(lines[-1]) - _time(first)).total_seconds()
+    ended, began = (datetime.fromisoformat(line["timestamp"].replace("Z", "+00:00")) for line in (lines[-1], first))
+    span = (ended - began).total_seconds()
     longest = max((line["duration_sec"] for line in lines if "duration_sec" in line), default=0.0)
     if not longest - _CLOCK_S <= cost["wall_time_sec"] <= span + _CLOCK_S:
         return f"wall_time_sec is {cost['wall_time_sec']}, and the steps took {span:.1f} seconds"
     return None
-
-
-def _time(line: dict[str, Any]) -> datetime:
-    return datetime.fromisoformat(line["timestamp"].replace("Z", "+00:00"))
 
 
 # A bundle

@@ -271,13 +271,11 @@ def _sides(claim: str, sentence: str) -> dict[str, float]:
 
 def _letters(claim: str, sentence: str) -> float:
     """Return the share of the claim's groups of four letters that the sentence has."""
-
-    def groups(text: str) -> set[str]:
-        plain = f" {' '.join(lower_words(text))} "
-        return {plain[place : place + 4] for place in range(len(plain) - 3)}
-
-    ours = groups(claim)
-    return len(ours & groups(sentence)) / (len(ours) or 1)
+    ours, theirs = (
+        {plain[place : place + 4] for place in range(len(plain) - 3)}
+        for plain in (f" {' '.join(lower_words(text))} " for text in (claim, sentence))
+    )
+    return len(ours & theirs) / (len(ours) or 1)
 
 
 def _markers(claim: str, sentence: str, segment: str) -> dict[str, float]:

@@ -155,7 +155,9 @@ def is_paywalled(page: Impression) -> bool:
     if page.declared_closed:
         part = page.paid_part or ""
         # The part that costs may be the offer itself: then it doesn't count as shown.
-        is_offer = bool(part) and any(part in gate and _is_offer(gate) for gate in page.gates)
+        gates = (gate for gate in page.gates if part and part in gate)
+        offers = (call for gate in gates for call in (gate, *sentences_of(gate)))
+        is_offer = any(_demand(call) or OFFERS.search(call) or PAYWALL_SIGNS.search(call) for call in offers)
         lacks_part = page.paid_part is not None and any(_demand(call) == 2 for call in page.calls)
         longest = _MAX_TEASER_OF_PART_CHARS if lacks_part else _MAX_DECLARED_TEASER_CHARS
         if (latin_length(part) < _MIN_PART_CHARS or is_offer) and latin_length(page.content) < longest:
@@ -185,11 +187,6 @@ def is_paywalled(page: Impression) -> bool:
         OFFERS.search(call) or (PRICE.search(call) and PERIOD.search(call)) for call in (page.calls if signs else ())
     )
     return signs > 0 and signs + demand + has_offer >= 2
-
-
-def _is_offer(gate: str) -> bool:
-    calls = sentences_of(gate)
-    return any(_demand(call) or OFFERS.search(call) or PAYWALL_SIGNS.search(call) for call in (gate, *calls))
 
 
 def _breaks_off_for_money(page: Impression) -> bool:

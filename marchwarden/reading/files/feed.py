@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from email.utils import parsedate_to_datetime
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
@@ -60,13 +59,22 @@ def read_feed(body: bytes) -> FeedContent | Failure:
         return Failure(FailureKind.NO_TEXT, "the feed is damaged")
     entries = [each for each in root.iter(etree.Element) if _name(each) in _ENTRIES][:_MAX_ENTRIES]
     about = next((each for each in root if isinstance(each.tag, str) and _name(each) == "channel"), root)
-    links = (link for entry in entries for link in islice(_links(entry), 1))
+    links: dict[str, None] = {}
+    for entry in entries:
+        named = (child for child in entry if isinstance(child.tag, str) and _name(child) == "link")
+        ways = (
+            (link.get("href") or link.text or "").strip()
+            for link in named
+            if link.get("rel", "alternate") == "alternate"
+        )
+        if address := next(filter(None, ways), None):
+            links[address] = None
     days = [day for day in map(_day, entries) if day]
     return FeedContent(
         blocks=tuple(first_blocks(block for entry in entries for block in _blocks(entry))),
         title=_line(_text(about, "title")) or None,
         updated=max(days, default=None),
-        links=tuple(dict.fromkeys(links)),
+        links=tuple(links),
     )
 
 
@@ -112,11 +120,3 @@ def _day(entry: _Element) -> date | None:
             if day := as_date(written):
                 return day
     return None
-
-
-def _links(entry: _Element) -> Iterator[str]:
-    links = (child for child in entry if isinstance(child.tag, str) and _name(child) == "link")
-    for link in links:
-        address = (link.get("href") or link.text or "").strip()
-        if address and link.get("rel", "alternate") == "alternate":
-            yield address

@@ -53,18 +53,14 @@ def read_pdf(body: bytes) -> PdfContent | Failure:
         created = date(int(found[1]), int(found[2]), int(found[3])) if found else None
     except ValueError:
         created = None
+    declared = " ".join(visible(layer.facts.get("Title", "")).split())
     return PdfContent(
         tuple(pdf_blocks(layer.pages)),
-        title=_title(layer),
+        # A name of a file is no title: then it is what is largest on page 1.
+        title=declared if not _NO_TITLE.fullmatch(declared) else title_of(layer.pages),
         author=visible(layer.facts.get("Author", "")).strip() or None,
         created=None if created in _DEFAULT_DAYS else created,
     )
-
-
-def _title(layer: TextLayer) -> str | None:
-    """Return the title that the file declares, unless it is the name of a file; else what is largest on page 1."""
-    declared = " ".join(visible(layer.facts.get("Title", "")).split())
-    return declared if not _NO_TITLE.fullmatch(declared) else title_of(layer.pages)
 
 
 # The text layer, read by a process of its own
@@ -104,11 +100,11 @@ def read_text_layer(body: bytes) -> TextLayer | Failure:
 
 
 def _page(told: Mapping[str, Any]) -> PdfPage:
-    pieces = (Piece(_readable(text), *place) for text, *place in told["pieces"])
-    return PdfPage(told["width"], told["height"], tuple(piece for piece in pieces if piece.text.strip("\ufffe ")))
-
-
-def _readable(text: str) -> str:
-    """Return text without ligatures and invisible characters, but for the mark of a divided word."""
-    divided = text.endswith("\ufffe")
-    return visible(text.translate(_LIGATURES)).replace("\n", " ").strip() + "\ufffe" * divided
+    pieces: list[Piece] = []
+    for text, *place in told["pieces"]:
+        # Ligatures and invisible characters go, the mark of a divided word stays.
+        readable = visible(text.translate(_LIGATURES)).replace("\n", " ").strip()
+        readable += "\ufffe" * text.endswith("\ufffe")
+        if readable.strip("\ufffe "):
+            pieces.append(Piece(readable, *place))
+    return PdfPage(told["width"], told["height"], tuple(pieces))

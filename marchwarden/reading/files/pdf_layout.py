@@ -344,7 +344,12 @@ class _Paragraphs:
             # The parts of a divided word are no words.
             start = int(above is not None and above.text.endswith("\ufffe"))
             self.words.update(found[start : len(found) - line.text.endswith("\ufffe")])
-        pitch = self._pitch()
+        gaps = [
+            round(above.bottom - below.bottom, 1)
+            for above, below in pairwise(self.lines)
+            if above.page == below.page and 0 < above.bottom - below.bottom < 3 * self.body
+        ]
+        pitch = Counter(gaps).most_common(1)[0][0] if gaps else self.body * 1.2
         drafts: list[_Draft] = []
         for at, line in enumerate(self.lines):
             last = drafts[-1] if drafts else None
@@ -355,21 +360,16 @@ class _Paragraphs:
             else:
                 drafts.append(_Draft("item" if _ITEM.match(line.text) else "paragraph", [line]))
         for draft in drafts:
-            draft.text = self._text(draft)
+            if draft.kind == "row":
+                draft.text = _CELL_GAP.join(piece.text.replace("\ufffe", "-") for piece in draft.lines[0].pieces)
+            else:
+                draft.text = join_lines([line.text for line in draft.lines], self.words)
             if draft.kind == "item" and any(line.left < draft.lines[0].left - 1 for line in draft.lines):
                 draft.kind = "paragraph"  # that begins with a number
             if draft.kind != "row" and self._is_heading(draft):
                 draft.kind = "heading"
         _name_columns(drafts)
         return drafts
-
-    def _pitch(self) -> float:
-        gaps = [
-            round(above.bottom - below.bottom, 1)
-            for above, below in pairwise(self.lines)
-            if above.page == below.page and 0 < above.bottom - below.bottom < 3 * self.body
-        ]
-        return Counter(gaps).most_common(1)[0][0] if gaps else self.body * 1.2
 
     def _is_row(self, at: int) -> bool:
         """True for cells side by side, where a line next to it has cells in the same columns."""
@@ -415,11 +415,6 @@ class _Paragraphs:
             return True
         is_bold = all(line.bold for line in draft.lines) and not _CAPTION.match(text)
         return len(draft.lines) <= 2 and (is_bold or bool(_NUMBERED.match(text) and first.text[-1:].isalnum()))
-
-    def _text(self, draft: _Draft) -> str:
-        if draft.kind == "row":
-            return _CELL_GAP.join(piece.text.replace("\ufffe", "-") for piece in draft.lines[0].pieces)
-        return join_lines([line.text for line in draft.lines], self.words)
 
 
 def _is_aligned(line: _Line, other: _Line) -> bool:

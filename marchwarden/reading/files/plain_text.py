@@ -92,9 +92,12 @@ _FIELD_GAP = " · "
 
 
 def _values(value: object, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    if record := _record(value) if path else None:
-        yield _PATH.join(path[:-1] if path[-1].isdigit() else path), record
-        return
+    if path and isinstance(value, dict) and not any(isinstance(each, dict | list) for each in value.values()):
+        record = _FIELD_GAP.join(_line(visible(str(name)).strip(), each) for name, each in value.items())
+        # One that is too long to be quoted is a line for each of its values.
+        if record and len(record) <= _MAX_RECORD_CHARS:
+            yield _PATH.join(path[:-1] if path[-1].isdigit() else path), record
+            return
     members: list[tuple[str, object]] = [("", value)]
     if isinstance(value, dict):
         members = [(visible(str(name)).strip(), each) for name, each in value.items()]
@@ -105,14 +108,6 @@ def _values(value: object, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
             yield from _values(each, (*path, name))
         elif line := _line(name if isinstance(value, dict) else "", each):
             yield _PATH.join(path), line
-
-
-def _record(value: object) -> str | None:
-    """Return a dict of plain values as one line; None where that is too long to be quoted."""
-    if not isinstance(value, dict) or any(isinstance(each, dict | list) for each in value.values()):
-        return None
-    line = _FIELD_GAP.join(_line(visible(str(name)).strip(), each) for name, each in value.items())
-    return line if len(line) <= _MAX_RECORD_CHARS else None
 
 
 def _line(name: str, value: object) -> str:

@@ -216,7 +216,9 @@ class _Reader:
         if not self._text or not (text := self._take_text()):
             return
         if CODE_LINE_END in text:
-            self.blocks += self._code(text)
+            code = [line.rstrip() for line in text.replace("\v", CODE_LINE_END).split(CODE_LINE_END)]
+            if shown := dedent("\n".join(filter(None, code))).strip():
+                self.blocks.append(Block("code", shown))
             return
         # A term stands before the first of its definitions, and above all others.
         defined = self._defined or None
@@ -234,12 +236,6 @@ class _Reader:
         if len(lines) > 1 and kind == "paragraph":
             kind = "line"
         self.blocks += [Block(kind, "\n".join(each), header=defined) for each in lines]
-
-    def _code(self, text: str) -> Iterator[Block]:
-        lines = [line.rstrip() for line in text.replace("\v", CODE_LINE_END).split(CODE_LINE_END)]
-        code = dedent("\n".join(line for line in lines if line)).strip()
-        if code:
-            yield Block("code", code)
 
 
 class _Table:

@@ -159,18 +159,16 @@ def _is_better(
     if kind == "product":
         return False
     if taken >= _MIN_CHOSEN_SHARE * there:
-        return kind == "article" or _holds_prose(chosen, own)
+        if kind == "article":
+            return True
+        # Most of the prose of `own` is to be there, by the characters of its paragraphs and long items.
+        text = "\n".join(" ".join(block.text.split()) for block in chosen)
+        prose = [block.text for block in own if block.kind in _PROSE and latin_length(block.text) >= _MIN_PROSE_CHARS]
+        held = sum(len(each) for each in prose if " ".join(each.split())[:_BEGINNING_CHARS] in text)
+        return held >= _PROSE_SHARE * sum(map(len, prose))
     # Where the markup names no main region, much of the page is around the article.
     is_scattered = kind == "article" and not is_region_marked and not _is_prose(own)
     return is_scattered and taken >= _MIN_SCATTERED_SHARE * there and _is_prose(chosen)
-
-
-def _holds_prose(chosen: list[Block], own: list[Block]) -> bool:
-    """True where `chosen` holds most of the prose of `own`, by the characters of its paragraphs and long items."""
-    there = "\n".join(" ".join(block.text.split()) for block in chosen)
-    prose = [block.text for block in own if block.kind in _PROSE and latin_length(block.text) >= _MIN_PROSE_CHARS]
-    held = sum(len(text) for text in prose if " ".join(text.split())[:_BEGINNING_CHARS] in there)
-    return held >= _PROSE_SHARE * sum(map(len, prose))
 
 
 _PROSE = frozenset({"paragraph", "line", "item"})

@@ -88,13 +88,15 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
         standing = standing_by_status(" ".join([*statuses, *_all(meta, ("article:status", "dcterms.status"))]))
     is_free = [about.get("isAccessibleForFree"), *meta.get("isaccessibleforfree", ())]
     site = _first(meta, _SITES) or _name(about.get("publisher")) or _name(about.get("isPartOf"))
+    declared = tree.get("lang") or tree.get("xml:lang") or _first(meta, ("content-language", "og:locale")) or ""
+    language = re.match(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})?", declared.strip())
     return Metadata(
         title=_title(tree, meta, about, site, url),
         site=site or None,
         author=author or byline_of(tree),
         published=_first_date(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _date_of_time_tag(tree),
         modified=_first_date(about.get("dateModified"), *_all(meta, _MODIFIED)),
-        language=_language(tree, meta),
+        language=language[0].replace("_", "-") if language else None,
         canonical_url=_canonical_url(tree, meta, url),
         standing=standing,
         is_article=_first(meta, ("og:type",)) == "article" or bool(_ARTICLES.search(str(about.get("@type")))),
@@ -219,12 +221,6 @@ def _is_byline(time: etree._Element) -> bool:
     return len(text) <= _MAX_BYLINE_CHARS and len(text.split()) <= _MAX_WORDS_BESIDE and not text.endswith(".")
 
 
-def _language(tree: HtmlElement, meta: Mapping[str, list[str]]) -> str | None:
-    declared = tree.get("lang") or tree.get("xml:lang") or _first(meta, ("content-language", "og:locale")) or ""
-    code = re.match(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})?", declared.strip())
-    return code[0].replace("_", "-") if code else None
-
-
 def _canonical_url(tree: HtmlElement, meta: Mapping[str, list[str]], url: str) -> str | None:
     links = [e.get("href") for e in tree.iter("link") if "canonical" in (e.get("rel") or "").lower().split()]
     for reference in [*links, *meta.get("og:url", ())]:
@@ -272,22 +268,18 @@ def _read_structured_data(tree: HtmlElement, url: str) -> dict[str, Any]:
     articles = [each for each in entities if _ARTICLES.search(str(each.get("@type")))]
     pages = [each for each in entities if _PAGES.search(str(each.get("@type")))]
     if len({str(each.get("headline") or each.get("name")) for each in articles}) > 1:
-        here = [each for each in articles if url.rstrip("/") in map(_address, _addresses(each))]
+        here = []
+        for each in articles:
+            page = each.get("mainEntityOfPage")
+            addresses = (each.get("url"), each.get("@id"), page.get("@id") if isinstance(page, dict) else page)
+            if url.rstrip("/") in (str(address).partition("#")[0].rstrip("/") for address in addresses):
+                here.append(each)
         undated = {**articles[0], "datePublished": None, "dateModified": None}
         articles = here or [undated]
     merged: dict[str, Any] = {}
     for entity in [*articles[:1], *pages[:1]]:
         merged = {**entity, **merged}
     return merged
-
-
-def _addresses(entity: dict[str, Any]) -> list[object]:
-    about = entity.get("mainEntityOfPage")
-    return [entity.get("url"), entity.get("@id"), about.get("@id") if isinstance(about, dict) else about]
-
-
-def _address(reference: object) -> str:
-    return str(reference).partition("#")[0].rstrip("/")
 
 
 def _entities(value: object) -> list[dict[str, Any]]:

@@ -89,14 +89,11 @@ def colors_of(declarations: str) -> tuple[str | None, str | None]:
     """Return the colors of letters and background as `#rrggbb`, or by name; None for one that is not declared."""
     found: dict[str, str] = {}
     for name, value in _COLOR.findall(declarations):
-        found[name.lower().partition("-")[0]] = _plain_color(value.lower())
+        color = value.lower()
+        if color.startswith("rgb("):
+            parts = [int(part) for part in re.findall(r"\d+", color)]
+            color = "#" + "".join(f"{min(part, 255):02x}" for part in parts[:3])
+        elif color.startswith("#"):
+            color = "#" + "".join(letter * 2 for letter in color[1:4]) if len(color) in (4, 5) else color[:7]
+        found[name.lower().partition("-")[0]] = _NAMED.get(color, color)
     return found.get("color"), found.get("background")
-
-
-def _plain_color(value: str) -> str:
-    if value.startswith("rgb("):
-        parts = [int(part) for part in re.findall(r"\d+", value)]
-        return "#" + "".join(f"{min(part, 255):02x}" for part in parts[:3])
-    if value.startswith("#") and len(value) in (4, 5):
-        return "#" + "".join(letter * 2 for letter in value[1:4])
-    return _NAMED.get(value, value[:7] if value.startswith("#") else value)

@@ -66,11 +66,6 @@ def drop_hidden(tree: HtmlElement) -> None:
                 element.tail = visible(tail)
 
 
-def _is_animated(attributes: etree._Attrib) -> bool:
-    """True where a library for animations will show what has no opacity at first."""
-    return any(name in attributes for name in _ANIMATIONS)
-
-
 # Parts that servers send late: React's scripts put them where a <template> holds their place.
 _STREAMED = re.compile(r"\$R[CSR]\(\s*\"([BPS]:\w+)\"\s*,\s*\"([BPS]:\w+)\"")
 # Parts that are moved. A guess that bounds the time.
@@ -151,10 +146,16 @@ def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = 
 
 
 def _is_unseen(element: etree._Element) -> bool:
-    if element.tag in _HOLDERS:
-        return not _holds_page(element)
-    # trafilatura recognises forums by their structured data.
-    return element.tag in _UNSEEN and element.get("type") != "application/ld+json"
+    if element.tag not in _HOLDERS:
+        # trafilatura recognises forums by their structured data.
+        return element.tag in _UNSEEN and element.get("type") != "application/ld+json"
+    # An element for controls, pictures or struck text may hold the page's heading, or its paragraphs.
+    length = 0
+    for inner in islice(element.iter("h1", "main", "article", "p"), _MAX_HELD):
+        if inner.tag != "p":
+            return False
+        length += sum(map(text_length, islice(inner.itertext(), _MAX_HELD)))
+    return length < _MIN_HELD_CHARS or element.tag in _STRUCK
 
 
 # Elements that a browser shows with all that is in them, and text that is struck out. The parser takes what follows
@@ -163,16 +164,6 @@ _STRUCK = frozenset({"s", "strike", "del"})
 _HOLDERS = frozenset({"button", "picture", "map"}) | _STRUCK
 # Characters of paragraphs in such an element from which on it is part of the page. A guess.
 _MIN_HELD_CHARS = 500
-
-
-def _holds_page(element: etree._Element) -> bool:
-    """True where an element for controls, pictures or struck text holds the page's heading, or its paragraphs."""
-    length = 0
-    for inner in islice(element.iter("h1", "main", "article", "p"), _MAX_HELD):
-        if inner.tag != "p":
-            return True
-        length += sum(map(text_length, islice(inner.itertext(), _MAX_HELD)))
-    return length >= _MIN_HELD_CHARS and element.tag not in _STRUCK
 
 
 # Elements, and texts of one, that are looked at. A guess that bounds the time.
@@ -192,8 +183,9 @@ def _is_hidden(element: etree._Element, style: _Style) -> bool:
             return True
     if "id" in names and element.get("id") in style.ids:
         return True
+    # A library for animations will show what has no opacity at first.
     if "style" in names and (
-        hides(element.get("style", ""), fades=_is_animated(element.attrib))
+        hides(element.get("style", ""), fades=any(name in element.attrib for name in _ANIMATIONS))
         or (style.is_plain and _has_color_of_ground(element))
     ):
         return True
@@ -311,7 +303,9 @@ def _show_opened(tree: HtmlElement, style: _Style) -> None:
                 break
             above.append(each)
         for each in reversed(above):
-            closed[each] = closed[each.getparent()] or _is_closed(each, style)
+            closed[each] = closed[each.getparent()] or (
+                each.tag != "body" and (each.tag in _MENUS or _is_hidden(each, style) or _is_unseen(each))
+            )
         parent = element.getparent()
         if parent is None or element.tag == "body" or closed[parent]:
             closed[element] = parent is not None and closed[parent]
@@ -332,10 +326,6 @@ def _show_opened(tree: HtmlElement, style: _Style) -> None:
             control.tag = "div"
         if _is_hidden(panel, style):
             _show(panel, style)
-
-
-def _is_closed(element: etree._Element, style: _Style) -> bool:
-    return element.tag != "body" and (element.tag in _MENUS or _is_hidden(element, style) or _is_unseen(element))
 
 
 def _controlled_ids(element: etree._Element) -> list[str]:

@@ -41,7 +41,10 @@ def read_stackexchange(page: Page, body: bytes) -> Page | Failure:
     answers = [each for each in items if isinstance(each, dict) and _is_evidence(each)][:MOST_ANSWERS]
     if not answers:
         return Failure(FailureKind.NO_TEXT, "the question has no answer that was voted for")
-    title = _title_of(page.url)
+    # The API's answers lack the question's title: its address has it, without its signs.
+    found = re.match(r"/questions/\d+/([^/]+)", urlsplit(page.url).path)
+    words = unquote(found[1]).replace("-", " ").strip() if found else ""
+    title = words[:1].upper() + words[1:] or None
     blocks = [
         *([Block("heading", title)] if title else []),
         *(block for each in answers for block in _blocks(each)),
@@ -92,13 +95,6 @@ def _author(answer: Mapping[str, Any]) -> str | None:
     owner = answer.get("owner")
     name = owner.get("display_name") if isinstance(owner, dict) else None
     return html.unescape(name) if isinstance(name, str) else None
-
-
-def _title_of(url: str) -> str | None:
-    """Return the question's title as its address has it, without its signs: the API's answers lack it."""
-    found = re.match(r"/questions/\d+/([^/]+)", urlsplit(url).path)
-    words = unquote(found[1]).replace("-", " ").strip() if found else ""
-    return words[:1].upper() + words[1:] or None
 
 
 def _site_of(url: str) -> str:

@@ -172,18 +172,14 @@ def _value(claim: Mapping[str, Any]) -> _Value | None:
         item = str(value.get("id"))
         return _Value(item, is_entity=True, times=times) if _ITEM.fullmatch(item) else None
     if snak["datatype"] == "quantity":
-        return _quantity(value, times)
+        amount = re.fullmatch(r"\+?(-?)(\d{1,30})(\.\d{1,30})?", str(value.get("amount")))
+        if amount is None:
+            return None
+        whole = f"{int(amount[2]):,}" if len(amount[2]) > 4 else amount[2]
+        unit = _ITEM.search(str(value.get("unit")))
+        return _Value(f"{amount[1]}{whole}{amount[3] or ''}", unit=unit[0] if unit else None, times=times)
     text = value.get("text") if snak["datatype"] == "monolingualtext" else _time(value)
     return _Value(_line(text), times=times) if isinstance(text, str) and text.strip() else None
-
-
-def _quantity(value: Mapping[str, Any], times: str) -> _Value | None:
-    amount = re.fullmatch(r"\+?(-?)(\d{1,30})(\.\d{1,30})?", str(value.get("amount")))
-    if amount is None:
-        return None
-    whole = f"{int(amount[2]):,}" if len(amount[2]) > 4 else amount[2]
-    unit = _ITEM.search(str(value.get("unit")))
-    return _Value(f"{amount[1]}{whole}{amount[3] or ''}", unit=unit[0] if unit else None, times=times)
 
 
 def _times(qualifiers: object) -> Iterator[str]:
@@ -192,13 +188,12 @@ def _times(qualifiers: object) -> Iterator[str]:
         if isinstance(snaks, list) and snaks and isinstance(snaks[0], dict):
             data = snaks[0].get("datavalue")
             value = data.get("value") if isinstance(data, dict) else None
-            if isinstance(value, dict) and (time := _time({**value, "precision": _year_at_most(value)})):
+            if not isinstance(value, dict):
+                continue
+            precision = value.get("precision")
+            year_at_most = min(precision, _YEAR) if isinstance(precision, int) else _YEAR
+            if time := _time({**value, "precision": year_at_most}):
                 yield f"{word} {time}"
-
-
-def _year_at_most(value: Mapping[str, Any]) -> int:
-    precision = value.get("precision")
-    return min(precision, _YEAR) if isinstance(precision, int) else _YEAR
 
 
 def _time(value: Mapping[str, Any]) -> str | None:

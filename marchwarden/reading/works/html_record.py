@@ -44,10 +44,14 @@ def read_work(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[s
     says of its article.
     """
     in_address = work_of_address(url)
+    dois = [text for name in _DOIS for text in meta.get(name, ())]
+    if _WORKS.search(str(about.get("@type"))):
+        named = [*_as_list(about.get("identifier")), *_as_list(about.get("sameAs")), about.get("@id")]
+        texts = (each.get("value") if isinstance(each, dict) else each for each in named)
+        dois += [text for text in texts if isinstance(text, str)]
     found = identified(
         Work(
-            doi=next(filter(None, map(doi_of, (text for name in _DOIS for text in meta.get(name, ())))), None)
-            or _doi_of_json(about),
+            doi=next(filter(None, map(doi_of, dois)), None),
             arxiv=_first(meta, ("citation_arxiv_id",)),
             pmid=_first(meta, ("citation_pmid",)),
         )
@@ -93,14 +97,6 @@ def _authors_of_arxiv(tree: HtmlElement) -> tuple[str, ...]:
         if 0 < len(name) <= _MAX_NAME_CHARS and not re.search(r"[\d@&;]", name):
             names.append(name)
     return tuple(dict.fromkeys(names))
-
-
-def _doi_of_json(about: Mapping[str, Any]) -> str | None:
-    if not _WORKS.search(str(about.get("@type"))):
-        return None
-    named = [*_as_list(about.get("identifier")), *_as_list(about.get("sameAs")), about.get("@id")]
-    texts = (each.get("value") if isinstance(each, dict) else each for each in named)
-    return next((doi for text in texts if isinstance(text, str) and (doi := doi_of(text))), None)
 
 
 def _venue_of_json(about: Mapping[str, Any]) -> str | None:

@@ -60,7 +60,9 @@ def marks_in(
     before = ""
     for part in parts:
         for text, element in _walk(part, left_out):
-            before = (before + _letters(text))[-_BEFORE_LETTERS[0] :]
+            # Digits are left out, since raised marks are dropped from the text, and so are formulas' signs.
+            letters = "".join(filter(str.isalpha, text)).lower()
+            before = (before + letters)[-_BEFORE_LETTERS[0] :]
             if element is not None:
                 found += [Mark(entry, before) for entry in cited(element)]
             if len(found) >= _MAX_MARKS:
@@ -102,18 +104,14 @@ def reference_of(
     """Return the entry with this text; the identifiers that `work` lacks are looked for in it and in its links."""
     known = work or Work()
     line = plain_line(visible(text), _MAX_ENTRY_CHARS)
-    by_link = [found for link in links if (found := _work_of_link(link))]
+    by_link = [Work(doi=doi_of(link)) if "doi.org/" in link else work_of_address(link) for link in links]
     named = [Work(doi=doi_of(text)), *(Work(arxiv=found[1]) for found in _ARXIV.finditer(text))]
     named += [Work(pmid=found[1]) for found in _PMID.finditer(text)]
-    for each in (*by_link, *named):
+    for each in filter(None, (*by_link, *named)):
         known = replace(
             known, doi=known.doi or each.doi, arxiv=known.arxiv or each.arxiv, pmid=known.pmid or each.pmid
         )
     return Reference(work=identified(known), text=line, title=plain_line(title, _MAX_ENTRY_CHARS) if title else None)
-
-
-def _work_of_link(link: str) -> Work | None:
-    return Work(doi=doi_of(link)) if "doi.org/" in link else work_of_address(link)
 
 
 # HTML
@@ -133,7 +131,14 @@ def html_references(tree: HtmlElement) -> tuple[dict[str, Reference], list[Mark]
         text = " ".join("".join(element.itertext()).split())
         if _MIN_ENTRY_CHARS <= len(text) <= 4 * _MAX_ENTRY_CHARS:
             hrefs = [link.get("href") or "" for link in element.iter("a")]
-            entries[name] = reference_of(text, hrefs, title=_title_of_blocks(element))
+            # LaTeXML puts authors, title and venue into blocks of their own.
+            parts = [
+                " ".join("".join(each.itertext()).split())
+                for each in element.iter("span")
+                if "ltx_bibblock" in (each.get("class") or "").split()
+            ]
+            title = parts[1].strip(' .,“”"') if len(parts) > 2 and len(parts[1].split()) > 2 else None
+            entries[name] = reference_of(text, hrefs, title=title)
     return entries, marks_in([tree], _cited_by_link, frozenset({"script", "style", "head", "template"}))
 
 
@@ -148,16 +153,6 @@ def _cited_by_link(element: etree._Element) -> tuple[str, ...]:
     # A link back to the text stands inside an entry, and a long one is a table of contents.
     is_mark = len("".join(map(str, element.itertext())).strip()) <= _MAX_MARK_CHARS
     return (name,) if is_mark else ()
-
-
-def _title_of_blocks(entry: HtmlElement) -> str | None:
-    """Return the title in an entry that LaTeXML made: authors, title and venue stand in blocks of their own."""
-    blocks = [
-        " ".join("".join(each.itertext()).split())
-        for each in entry.iter("span")
-        if "ltx_bibblock" in (each.get("class") or "").split()
-    ]
-    return blocks[1].strip(' .,“”"') if len(blocks) > 2 and len(blocks[1].split()) > 2 else None
 
 
 # Text
@@ -185,19 +180,15 @@ def text_references(page: Page) -> Page:
     }
     places: dict[str, list[int]] = {}
     for mark in islice(_CITED.finditer(page.text, 0, heading.start()), _MAX_MARKS):
-        for number in _numbers_in(mark[1]):
-            places.setdefault(str(number), []).append(mark.start())
+        for part in re.split(r"[,;]", mark[1]):
+            first, *last = (int(each) for each in re.findall(r"\d+", part))
+            end = last[0] if last and first < last[0] <= first + _MAX_RANGE else first
+            for number in range(first, end + 1):
+                places.setdefault(str(number), []).append(mark.start())
     return replace(
         page,
         references=tuple(replace(entry, marks=tuple(places.get(name, ()))) for name, entry in entries.items()),
     )
-
-
-def _numbers_in(mark: str) -> Iterator[int]:
-    for part in re.split(r"[,;]", mark):
-        first, *last = (int(each) for each in re.findall(r"\d+", part))
-        end = last[0] if last and first < last[0] <= first + _MAX_RANGE else first
-        yield from range(first, end + 1)
 
 
 # Letters
@@ -221,11 +212,6 @@ def _walk(root: etree._Element, left_out: frozenset[str]) -> Iterator[tuple[str,
                 yield element.tail or "", None
 
 
-def _letters(text: str) -> str:
-    # Digits are left out, since raised marks are dropped from the text, and so are formulas' signs.
-    return "".join(filter(str.isalpha, text)).lower()
-
-
 def _letters_with_ends(text: str) -> tuple[str, list[int]]:
     """Return the letters of a text in lower case, and for each the place behind it."""
     found: list[str] = []
@@ -242,12 +228,9 @@ def _letters_with_ends(text: str) -> tuple[str, list[int]]:
 def cited_within(page: Page, start: int, end: int) -> list[Reference]:
     """Return the references of a page that are cited between two places of its text, or right behind the second."""
     # A mark may stand behind the full stop: "… was lower.[12]"
-    return [each for each in page.references if _has_mark(each.marks, start, end + _MARK_BEHIND_CHARS)]
+    end += _MARK_BEHIND_CHARS
+    return [each for each in page.references if bisect_right(each.marks, end) > bisect_right(each.marks, start)]
 
 
 # Characters behind a sentence in which its mark may stand. A guess: `." [`.
 _MARK_BEHIND_CHARS = 3
-
-
-def _has_mark(marks: Sequence[int], start: int, end: int) -> bool:
-    return bisect_right(marks, end) > bisect_right(marks, start)

@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
@@ -73,9 +74,13 @@ def read_latex(body: bytes, content_type: str | None) -> FileContent | Failure:
     text = _COMMENT.sub(r"\1", "".join([*pieces, text[at:]]))
     found = _BODY.search(text)
     preamble, inner = (text[: found.start()] + found[1], found[1]) if found else (text, text)
-    facts = {name: _argument(preamble, name) for name in ("title", "author", "date")}
-    for name in facts:
-        inner = _without_command(inner, name)
+    facts: dict[str, str] = {}
+    for name in ("title", "author", "date"):
+        command = re.compile(rf"\\{name}\s*(?:\[[^\]\n]{{0,300}}\])?\s*\{{")
+        told = command.search(preamble)
+        facts[name] = preamble[told.end() : _end_of(preamble, told.end())] if told else ""
+        if shown := command.search(inner):
+            inner = inner[: shown.start()] + inner[_end_of(inner, shown.end()) + 1 :]
     edges = [0, *(edge for start, end, _ in _environments(inner, _UNSEEN) for edge in (start, end)), len(inner)]
     seen = "".join(inner[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
     blocks = tuple(first_blocks(_blocks(seen, listings)))
@@ -102,16 +107,6 @@ def _environments(text: str, begin: re.Pattern[str]) -> Iterator[tuple[int, int,
             continue
         yield found.start(), end + len(name) + 6, text[at:end]
         at = end + len(name) + 6
-
-
-def _argument(text: str, name: str) -> str:
-    found = re.search(rf"\\{name}\s*(?:\[[^\]\n]{{0,300}}\])?\s*\{{", text)
-    return text[found.end() : _end_of(text, found.end())] if found else ""
-
-
-def _without_command(text: str, name: str) -> str:
-    found = re.search(rf"\\{name}\s*(?:\[[^\]\n]{{0,300}}\])?\s*\{{", text)
-    return text[: found.start()] + text[_end_of(text, found.end()) + 1 :] if found else text
 
 
 def _end_of(text: str, start: int) -> int:
@@ -187,18 +182,11 @@ def _plain(text: str) -> str:
     text = _NAMING.sub("", text)
     if not any(mark in text for mark in "\\${}~`'-"):
         return " ".join(text.split())
-    if text.count("{") > 20 and _depth(text) > _MAX_DEPTH:
+    depths = accumulate((letter == "{") - (letter == "}") for letter in text)
+    if text.count("{") > 20 and max(depths) > _MAX_DEPTH:
         return " ".join(re.sub(r"\\[a-zA-Z]+\*?|[{}$]", " ", text).split())
     try:
         shown: str = _converter().latex_to_text(text)
     except Exception:  # pylatexenc raises whatever its parts raise
         shown = re.sub(r"\\[a-zA-Z]+\*?|[{}$]", " ", text)
     return " ".join(shown.replace("\x1c", "").replace("\x1d", "").split())
-
-
-def _depth(text: str) -> int:
-    depth = most = 0
-    for letter in text:
-        depth += (letter == "{") - (letter == "}")
-        most = max(most, depth)
-    return most

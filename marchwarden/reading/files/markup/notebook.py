@@ -40,11 +40,12 @@ def read_notebook(body: bytes, content_type: str | None) -> FileContent | Failur
         return Failure(FailureKind.NO_TEXT, "the notebook has no cells")
     facts = _dict(notebook.get("metadata"))
     authors = [_dict(each).get("name") for each in _list(facts.get("authors"))]
+    title = facts.get("title")
     links: list[str] = []
     blocks = tuple(first_blocks(_blocks(cells, links)))
     return FileContent(
         blocks,
-        title=_plain(facts.get("title")),
+        title=" ".join(visible(title).split()) or None if isinstance(title, str) else None,
         author=", ".join(name for name in authors if isinstance(name, str)) or None,
         links=tuple(links),
     )
@@ -94,10 +95,6 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return "".join(each for each in value if isinstance(each, str))
     return value if isinstance(value, str) else ""
-
-
-def _plain(value: Any) -> str | None:
-    return (" ".join(visible(value).split()) or None) if isinstance(value, str) else None
 
 
 def _dict(value: Any) -> dict[str, Any]:

@@ -56,7 +56,11 @@ def read_rst(body: bytes, content_type: str | None) -> FileContent | Failure:
     text = _BLANKS.sub(r"\1", text)
     text = _EQUAL_MARKS.sub(lambda found: found[1] * _MAX_EQUAL_MARKS, text)
     text = _BLOCK_EDGE.sub("\n\n", text)
-    text = "\n\n".join(map(_bounded, text.split("\n\n")))
+    # A block loses its marks where docutils would look too long for the ends of them.
+    text = "\n\n".join(
+        block if sum(map(block.count, "*`|_")) * len(block) < _MAX_SEARCHED else _MARKS.sub(" ", block)
+        for block in text.split("\n\n")
+    )
     text = _LONG_LINE.sub(r"\1\n", text)
     text = _CODE_DIRECTIVE.sub(r"\1sphinx-\2::", _UNSTEADY.sub(r"\1", text))
     try:
@@ -72,12 +76,6 @@ def read_rst(body: bytes, content_type: str | None) -> FileContent | Failure:
         published=as_date(facts.get("date", "")),
         links=tuple(links),
     )
-
-
-def _bounded(block: str) -> str:
-    """Return a block between blank lines, without marks where docutils would look too long for the ends of them."""
-    marks = sum(map(block.count, "*`|_"))
-    return block if marks * len(block) < _MAX_SEARCHED else _MARKS.sub(" ", block)
 
 
 def _reader() -> Any:

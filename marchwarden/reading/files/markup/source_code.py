@@ -47,11 +47,12 @@ def _blocks(lines: list[str], above: tuple[str, ...], depth: int) -> Iterator[Bl
     for piece in _pieces(lines):
         shown = [line for line in piece if line.strip()]
         text = "\n".join(shown)
-        name = _name_of(shown)
+        name = _name_in(next((line for line in shown if not _COMMENT.match(line)), ""))
         names = (*above, name) if name else above
         header = " › ".join(names) or None
         head = _head_of(shown) if len(text) > EXCERPT_LIMIT and depth < _MAX_DEPTH else len(shown)
-        yield Block("code", _stripped(shown[:head]), header=header)
+        indent = min(map(_indent, shown[:head]), default=0)
+        yield Block("code", "\n".join(line[indent:] for line in shown[:head]).strip(), header=header)
         if head < len(shown):
             # The lines with the blank ones, by which the definitions inside are told apart.
             filled = [at for at, line in enumerate(piece) if line.strip()]
@@ -72,7 +73,8 @@ def _pieces(lines: list[str]) -> Iterator[list[str]]:
             continue
         if not in_text and piece and _indent(line) == base and not _CLOSER.match(line):
             only_comments = all(_COMMENT.match(each) for each in piece if each.strip())
-            begins = is_after_blank or (_name_in(line) and _indent(_last(piece)) > base)
+            last = next((each for each in reversed(piece) if each.strip()), "")
+            begins = is_after_blank or (_name_in(line) and _indent(last) > base)
             if begins and not (only_comments and not is_after_blank):
                 yield piece
                 piece = []
@@ -104,11 +106,6 @@ def _head_of(lines: list[str]) -> int:
     return body
 
 
-def _name_of(lines: list[str]) -> str:
-    first = next((line for line in lines if not _COMMENT.match(line)), "")
-    return _name_in(first)
-
-
 def _name_in(line: str) -> str:
     found = _NAME.search(line[:_MAX_LINE_CHARS])
     if found is None or (found["called"] and not (found["typed"] or line.endswith("{"))):
@@ -116,14 +113,5 @@ def _name_in(line: str) -> str:
     return str(found["named"] or found["assigned"] or found["called"]).strip(".:")
 
 
-def _stripped(lines: list[str]) -> str:
-    indent = min(map(_indent, lines), default=0)
-    return "\n".join(line[indent:] for line in lines).strip()
-
-
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _last(piece: list[str]) -> str:
-    return next((line for line in reversed(piece) if line.strip()), "")

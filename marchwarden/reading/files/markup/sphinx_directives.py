@@ -42,8 +42,16 @@ def register_missing(text: str) -> None:
         if name not in en.roles:
             roles.register_local_role(name, _role)
     for name in islice({found.lower() for found in _DIRECTIVE.findall(text)}, _MAX_NAMES):
-        if name not in en.directives:
-            directives.register_directive(name, _kind_of(name))
+        if name in en.directives:
+            continue
+        kind: type[Directive] = _Shown
+        if _NOT_SHOWN.fullmatch(name):
+            kind = _Unseen
+        elif name in _VERSIONS:
+            kind = _Version
+        elif _CODE.fullmatch(name):
+            kind = _Code
+        directives.register_directive(name, kind)
 
 
 def _role(name: str, rawtext: str, text: str, *_: Any, **__: Any) -> tuple[list[nodes.Node], list[nodes.Node]]:
@@ -54,14 +62,6 @@ def _role(name: str, rawtext: str, text: str, *_: Any, **__: Any) -> tuple[list[
     if shown[:1] == "~":
         shown = shown[1:].rpartition(".")[2]
     return [nodes.Text(shown)], []
-
-
-def _kind_of(name: str) -> type[Directive]:
-    if _NOT_SHOWN.fullmatch(name):
-        return _Unseen
-    if name in _VERSIONS:
-        return _Version
-    return _Code if _CODE.fullmatch(name) else _Shown
 
 
 class _Unseen(Directive):

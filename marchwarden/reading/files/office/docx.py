@@ -86,9 +86,13 @@ def _text(element: _Element) -> str:
     pieces: list[str] = []
     walk = etree.iterwalk(element, events=("start",))
     for _, each in walk:
-        if each.tag in _NOT_SHOWN or (each.tag == f"{_W}r" and _is_hidden(each)):
+        is_run = each.tag == f"{_W}r"
+        # Hidden text, and text that is struck out.
+        marks = [each.find(f"{_W}rPr/{_W}{name}") for name in ("vanish", "strike", "dstrike")] if is_run else []
+        is_hidden = any(mark is not None and mark.get(f"{_W}val", "1") not in ("0", "false", "off") for mark in marks)
+        if is_hidden or each.tag in _NOT_SHOWN:
             walk.skip_subtree()
-        elif each.tag == f"{_W}r" and _is_raised(each):
+        elif is_run and _value(each.find(f"{_W}rPr/{_W}vertAlign")) == "superscript":
             raised = "".join(part.text or "" for part in each.iter(f"{_W}t"))
             # An exponent would read as further digits: 10 to the fourth as 104.
             pieces.append(f"^{raised}" if raised[:1].isdigit() or raised[:1] in tuple("-−+") else raised)
@@ -103,16 +107,6 @@ def _text(element: _Element) -> str:
             pieces.append("-")
     lines = (line.strip() for line in visible("".join(pieces)).split("\n"))
     return "\n".join(line for line in lines if line)
-
-
-def _is_hidden(run: _Element) -> bool:
-    """True for hidden text, and for text that is struck out."""
-    marks = (run.find(f"{_W}rPr/{_W}{name}") for name in ("vanish", "strike", "dstrike"))
-    return any(mark is not None and mark.get(f"{_W}val", "1") not in ("0", "false", "off") for mark in marks)
-
-
-def _is_raised(run: _Element) -> bool:
-    return _value(run.find(f"{_W}rPr/{_W}vertAlign")) == "superscript"
 
 
 def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:

@@ -57,17 +57,13 @@ def _rows(reader: OpenDocument, sheet: _Element) -> Iterator[list[str]]:
         texts: list[str] = []
         for cell in row:
             if cell.tag in _CELLS and len(texts) < MAX_COLUMNS:
-                text = _shown(reader, cell)
+                paragraphs = (
+                    reader.text(each)
+                    for each in cell.iter(f"{TEXT}p")
+                    if not any(above.tag in NOT_SHOWN for above in each.iterancestors(*NOT_SHOWN))
+                )
+                text = " ".join(filter(None, paragraphs))
                 texts += [text] * count_of(cell, f"{TABLE}number-columns-repeated", MAX_COLUMNS - len(texts))
         shown = [text for number, text in enumerate(texts) if not (number < len(columns) and columns[number])]
         if any(shown):
             yield from [shown] * count_of(row, f"{TABLE}number-rows-repeated")
-
-
-def _shown(reader: OpenDocument, cell: _Element) -> str:
-    paragraphs = (
-        reader.text(each)
-        for each in cell.iter(f"{TEXT}p")
-        if not any(above.tag in NOT_SHOWN for above in each.iterancestors(*NOT_SHOWN))
-    )
-    return " ".join(filter(None, paragraphs))

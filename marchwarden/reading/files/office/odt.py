@@ -122,7 +122,8 @@ class OpenDocument:
             if child.tag in NOT_SHOWN or self._is_hidden(child):
                 continue
             if child.tag in (f"{TEXT}p", f"{TEXT}h"):
-                style = self._style(child)
+                name = child.get(f"{TEXT}style-name", "")
+                style = self._parents.get(name) or name
                 is_heading = child.tag == f"{TEXT}h" or style in ("Title", "Subtitle")
                 if text := self.text(child):
                     yield Block("heading", " ".join(text.split())) if is_heading else Block(kind, text)
@@ -143,10 +144,6 @@ class OpenDocument:
     def _is_hidden(self, element: _Element) -> bool:
         is_section_hidden = element.get(f"{TEXT}display") in ("none", "condition")
         return is_section_hidden or element.get(f"{TEXT}style-name", "") in self._hidden
-
-    def _style(self, element: _Element) -> str:
-        name = element.get(f"{TEXT}style-name", "")
-        return self._parents.get(name) or name
 
     def text(self, element: _Element) -> str:
         """Return the visible characters of a paragraph, without blank lines."""

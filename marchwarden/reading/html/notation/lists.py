@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 from marchwarden.reading.html.boilerplate import text_length
@@ -57,17 +56,13 @@ def number_items(tree: HtmlElement) -> None:
         number = _integer(listing.get("start"), len(items) if step < 0 else 1)
         for item in items:
             number = _integer(item.get("value"), number)
-            _number_item(item, f"{_written(number, kind)}. ")
+            first = item
+            while not (first.text or "").strip() and len(first) and first[0].tag in _BLOCKS:
+                first = first[0]
+            # Not where the first words begin with a number.
+            if (text := (first.text or "").lstrip()) and not _NUMBERED.match(text):
+                first.text = f"{_written(number, kind)}. {text}"
             number += step
-
-
-def _number_item(item: etree._Element, number: str) -> None:
-    """Put the number before the first words of the item; not where they begin with one."""
-    first = item
-    while not (first.text or "").strip() and len(first) and first[0].tag in _BLOCKS:
-        first = first[0]
-    if (text := (first.text or "").lstrip()) and not _NUMBERED.match(text):
-        first.text = number + text
 
 
 def _integer(text: str | None, default: int) -> int:

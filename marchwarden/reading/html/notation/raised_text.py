@@ -57,7 +57,12 @@ def write_scripts(tree: HtmlElement) -> list[etree._Element]:
     # A list, since what it is about is changed; XPath takes five times as long.
     for element in list(tree.iter("sup", "sub", "span", "a")):
         if element.tag == "a":
-            is_note = "#" in (element.get("href") or "") and _is_bare_note(element)
+            # A link to a note may be raised by the style sheet alone: "4,200<a href='#fn3'>3</a>".
+            address, before = element.get("href") or "", ""
+            if "#" in address and _NOTE_ADDRESS.search(address) and not len(element):
+                before = _text_before(element)
+            is_after_word = bool(before.strip()) and not before[-1].isspace()
+            is_note = is_after_word and bool(_NUMBERS.fullmatch((element.text or "").strip()))
         elif element.tag == "span" and not ((style := element.get("style")) and _RAISED_STYLE.search(style)):
             continue
         else:
@@ -65,14 +70,6 @@ def write_scripts(tree: HtmlElement) -> list[etree._Element]:
         if is_note and not (notes and any(above is notes[-1] for above in element.iterancestors())):
             notes.append(element)
     return notes
-
-
-def _is_bare_note(link: etree._Element) -> bool:
-    """True for a link to a note that nothing raises but the style sheet: "4,200<a href='#fn3'>3</a>"."""
-    if not _NOTE_ADDRESS.search(link.get("href") or "") or len(link):
-        return False
-    before = _text_before(link)
-    return bool(before.strip()) and not before[-1].isspace() and bool(_NUMBERS.fullmatch((link.text or "").strip()))
 
 
 def _write_script(element: etree._Element) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from marchwarden.observations import Failure, Page, Standing, Work
+from marchwarden.observations import Failure, Page, Work
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.services.scholarly.work_records import WorkRecord, no_answer, page_of_records
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml
@@ -53,6 +53,7 @@ class ArxivEntry:
             return None
         first = as_date(self.published)
         summary = " ".join(visible(self.summary).split())
+        is_withdrawn = any(map(_WITHDRAWN.search, (self.comment or "", self.summary.strip())))
         return WorkRecord(
             source="arxiv",
             url=f"https://arxiv.org/abs/{paper.id}v{paper.version or 1}",
@@ -71,13 +72,9 @@ class ArxivEntry:
             abstract=(Block("paragraph", summary),) if summary else (),
             published=first,
             modified=as_date(self.updated) if self.updated[:10] != self.published[:10] else None,
-            standing=self._standing(),
+            standing="retracted" if is_withdrawn else None,
             open_copies=full_texts_of(paper),
         )
-
-    def _standing(self) -> Standing | None:
-        told = (self.comment or "", self.summary.strip())
-        return "retracted" if any(map(_WITHDRAWN.search, told)) else None
 
 
 def full_texts_of(paper: ArxivPaper) -> tuple[str, ...]:

@@ -34,13 +34,24 @@ def crossref_record(message: Mapping[str, Any]) -> WorkRecord | None:
     doi, title = text_in(message, "DOI"), next(map(title_line, _listed(message, "title")), "")
     if not doi or not title:
         return None
-    days = list(
-        filter(None, (_parts(message, name) for name in ("published", "published-online", "issued", "posted")))
-    )
+    days: list[list[object]] = []
+    for name in ("published", "published-online", "issued", "posted"):
+        parts = object_in(message, name).get("date-parts")
+        first = parts[0] if isinstance(parts, list) and parts else None
+        if isinstance(first, list) and first and first[0]:
+            days.append(first)
     kind = message.get("type")
     institution = next((text_in(each, "name") for each in objects_in(message.get("institution"))), None)
     notices = tuple(notices_of(message))
-    copies = [text_in(link, "URL") for link in objects_in(message.get("link")) if _is_open(message)]
+    # Links alone say nothing of access.
+    licences = (text_in(each, "URL") or "" for each in objects_in(message.get("license")))
+    is_open = any("creativecommons.org" in licence for licence in licences)
+    copies = [text_in(link, "URL") for link in objects_in(message.get("link"))] if is_open else []
+    relations = object_in(message, "relation")
+    forms = [
+        each for name in _OTHER_FORMS for each in objects_in(relations.get(name)) if each.get("id-type") == "doi"
+    ]
+    same_as = [found.lower() for each in forms if (found := doi_of(text_in(each, "id") or ""))]
     return WorkRecord(
         source="crossref",
         url=f"{DOI_RESOLVER}{doi.lower()}",
@@ -52,7 +63,7 @@ def crossref_record(message: Mapping[str, Any]) -> WorkRecord | None:
                 year=next((parts[0] for parts in days if isinstance(parts[0], int)), None),
                 venue=next(map(title_line, _listed(message, "container-title")), None) or institution,
                 is_peer_reviewed=True if kind in _REVIEWED else False if kind in _UNREVIEWED else None,
-                same_as=tuple(f"doi:{other}" for other in _other_forms(message) if other != doi.lower()),
+                same_as=tuple(f"doi:{other}" for other in same_as if other != doi.lower()),
             )
         ),
         abstract=abstract_blocks(message.get("abstract")),
@@ -95,28 +106,9 @@ def _listed(message: Mapping[str, Any], name: str) -> Iterator[object]:
     return (each for each in (value if isinstance(value, list) else [value]) if each)
 
 
-def _parts(message: Mapping[str, Any], name: str) -> list[object] | None:
-    parts = object_in(message, name).get("date-parts")
-    first = parts[0] if isinstance(parts, list) and parts else None
-    return first if isinstance(first, list) and first and first[0] else None
-
-
 def _name(author: Mapping[str, Any]) -> str:
     return (
         ", ".join(filter(None, (text_in(author, "family"), text_in(author, "given"))))
         or text_in(author, "name")
         or ""
     )
-
-
-def _other_forms(message: Mapping[str, Any]) -> Iterator[str]:
-    relations = object_in(message, "relation")
-    for name in _OTHER_FORMS:
-        for each in objects_in(relations.get(name)):
-            if each.get("id-type") == "doi" and (found := doi_of(text_in(each, "id") or "")):
-                yield found.lower()
-
-
-def _is_open(message: Mapping[str, Any]) -> bool:
-    """True where the licence of the text is a Creative Commons one: links alone say nothing of access."""
-    return any("creativecommons.org" in (text_in(each, "URL") or "") for each in objects_in(message.get("license")))

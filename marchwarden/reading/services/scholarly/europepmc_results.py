@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from marchwarden.observations import Failure, Notice, Page, Standing, Work
+from marchwarden.observations import Failure, Notice, Page, Work
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.services.scholarly.work_records import (
     WorkRecord,
@@ -44,12 +44,19 @@ def _record(result: Mapping[str, Any]) -> WorkRecord | None:
     identifier, archive, title = text_in(result, "id"), text_in(result, "source"), title_line(result.get("title"))
     if not identifier or not archive or not title:
         return None
-    types = {each.casefold() for each in _types(result)}
+    listed = object_in(result, "pubTypeList").get("pubType")
+    types = {each.casefold() for each in (listed if isinstance(listed, list) else [listed]) if isinstance(each, str)}
+    types |= {each.strip().casefold() for each in (text_in(result, "pubType") or "").split(";")}
     is_preprint = archive == "PPR" or "preprint" in types
     year = text_in(result, "pubYear") or ""
     pmcid = text_in(result, "pmcid")
     is_open = result.get("isOpenAccess") == "Y"
     journal = object_in(object_in(result, "journalInfo"), "journal")
+    corrections = [
+        (str(each.get("type")).casefold(), each)
+        for each in objects_in(object_in(result, "commentCorrectionList").get("commentCorrection"))
+    ]
+    is_retracted = "retracted publication" in types or any(kind == "retraction in" for kind, _ in corrections)
     return WorkRecord(
         source="europepmc",
         url=f"https://europepmc.org/article/{archive}/{identifier}",
@@ -64,22 +71,20 @@ def _record(result: Mapping[str, Any]) -> WorkRecord | None:
                 or text_in(result, "journalTitle")
                 or text_in(object_in(result, "bookOrReportDetails"), "publisher"),
                 is_peer_reviewed=False if is_preprint else True if archive in ("MED", "PMC") else None,
-                same_as=tuple(_other_forms(result)),
+                same_as=tuple(
+                    f"pmid:{each.get('id')}"
+                    for kind, each in corrections
+                    if kind.startswith("preprint") and each.get("source") == "MED"
+                ),
             )
         ),
         abstract=abstract_blocks(result.get("abstractText")),
         published=as_date(text_in(result, "firstPublicationDate") or ""),
-        standing=_standing(result, types),
+        standing="retracted" if is_retracted else None,
         open_copies=(f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/",) if pmcid and is_open else (),
         pmcid=pmcid if is_open else None,
-        notices=tuple(_notices(result)),
+        notices=tuple(_notices(each for _, each in corrections)),
     )
-
-
-def _types(result: Mapping[str, Any]) -> Iterator[str]:
-    listed = object_in(result, "pubTypeList").get("pubType")
-    yield from (each for each in (listed if isinstance(listed, list) else [listed]) if isinstance(each, str))
-    yield from (each.strip() for each in (text_in(result, "pubType") or "").split(";"))
 
 
 def _authors(result: Mapping[str, Any]) -> Iterator[str]:
@@ -92,24 +97,9 @@ def _authors(result: Mapping[str, Any]) -> Iterator[str]:
         yield from (name.strip() for name in (text_in(result, "authorString") or "").rstrip(".").split(",") if name)
 
 
-def _standing(result: Mapping[str, Any], types: set[str]) -> Standing | None:
-    told = {str(each.get("type")).casefold() for each in _corrections(result)}
-    return "retracted" if "retracted publication" in types or "retraction in" in told else None
-
-
-def _notices(result: Mapping[str, Any]) -> Iterator[Notice]:
-    for each in _corrections(result):
+def _notices(corrections: Iterable[Mapping[str, Any]]) -> Iterator[Notice]:
+    for each in corrections:
         archive, identifier = text_in(each, "source"), text_in(each, "id")
         url = f"https://europepmc.org/article/{archive}/{identifier}" if archive and identifier else None
         if notice := listed_notice(str(each.get("type")), "Europe PMC", url):
             yield notice
-
-
-def _other_forms(result: Mapping[str, Any]) -> Iterator[str]:
-    for each in _corrections(result):
-        if str(each.get("type")).casefold().startswith("preprint") and each.get("source") == "MED":
-            yield f"pmid:{each.get('id')}"
-
-
-def _corrections(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return objects_in(object_in(result, "commentCorrectionList").get("commentCorrection"))

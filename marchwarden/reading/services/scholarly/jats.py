@@ -65,8 +65,13 @@ def read_jats(page: Page, body: bytes) -> Page | Failure:
     meta = article.find("front/article-meta")
     if meta is None:
         return Failure(FailureKind.NO_TEXT, "the full text has no record of its article")
-    work, links, published = _work(article, meta), tuple(_references(article)), _published(meta)
-    standing, notices = _standing(meta), tuple(_notices(meta))
+    work, published = _work(article, meta), _published(meta)
+    dois = (text_of(each) for each in article.iter("pub-id") if each.get("pub-id-type") == "doi")
+    links = tuple(f"{DOI_RESOLVER}{doi}" for doi in dois if doi.startswith("10."))
+    related = {each.get("related-article-type") for each in meta.findall("related-article")}
+    # A notice names the article that it retracts, and still stands.
+    standing: Standing | None = "retracted" if related & {"retraction-forward", "retracted-by"} else None
+    notices = tuple(Notice(kind, words) for name, (kind, words) in _RELATED.items() if name in related)
     title = visible(text_of(meta.find("title-group/article-title")))
     language = article.get("{http://www.w3.org/XML/1998/namespace}lang")
     entries = dict(_entries(article))
@@ -129,19 +134,6 @@ def _published(meta: etree._Element) -> date | None:
     return None
 
 
-def _standing(meta: etree._Element) -> Standing | None:
-    """Return what the article says of itself; a notice names the article that it retracts, and still stands."""
-    told = {each.get("related-article-type") for each in meta.findall("related-article")}
-    return "retracted" if told & {"retraction-forward", "retracted-by"} else None
-
-
-def _notices(meta: etree._Element) -> Iterator[Notice]:
-    told = dict.fromkeys(each.get("related-article-type") for each in meta.findall("related-article"))
-    for name, (kind, words) in _RELATED.items():
-        if name in told:
-            yield Notice(kind, words)
-
-
 def _entries(article: etree._Element) -> Iterator[tuple[str, Reference]]:
     """Yield the entries of the list of references, by their ids."""
     for each in article.iter("ref"):
@@ -160,12 +152,6 @@ def _cited(element: etree._Element) -> tuple[str, ...]:
     return tuple((element.get("rid") or "").split()) if is_mark else ()
 
 
-def _references(article: etree._Element) -> Iterator[str]:
-    for each in article.iter("pub-id"):
-        if each.get("pub-id-type") == "doi" and (doi := text_of(each)).startswith("10."):
-            yield f"{DOI_RESOLVER}{doi}"
-
-
 def _as_html(article: etree._Element, meta: etree._Element, title: str) -> str:
     """Return the title, the abstracts and the body as markup."""
     kept = etree.Element("main")
@@ -173,7 +159,9 @@ def _as_html(article: etree._Element, meta: etree._Element, title: str) -> str:
     parts = [*meta.findall("abstract"), *article.findall("body"), *article.findall("back/app-group")]
     for part in parts:
         if part.tag == "abstract" and part.find("title") is None:
-            part.insert(0, _heading_of("Abstract"))
+            heading = etree.Element("title")
+            heading.text = "Abstract"
+            part.insert(0, heading)
         kept.append(part)
     etree.strip_elements(kept, *_LEFT_OUT, with_tail=False)
     for element in list(kept.iter(etree.Element)):
@@ -184,7 +172,10 @@ def _as_html(article: etree._Element, meta: etree._Element, title: str) -> str:
             name == "label" and (above := element.getparent()) is not None and above.tag in ("section", "sec", "app")
         ):
             element.tag = "span"
-            _move_into_title(element)
+            # The number of a section stands before its title: `2 Methods`.
+            if (after := element.getnext()) is not None and after.tag == "title":
+                after.text = f"{text_of(element)} {after.text or ''}"
+                above.remove(element)
         elif name == "title":
             element.tag = f"h{min(6, 2 + sum(1 for _ in element.iterancestors('section', 'sec')) - 1)}"
         elif name == "ext-link":
@@ -193,12 +184,6 @@ def _as_html(article: etree._Element, meta: etree._Element, title: str) -> str:
         elif name not in ("main", "h1"):
             element.tag = _AS_HTML.get(name, "span")
     return f"<html><body>{etree.tostring(kept, encoding='unicode', method='html')}</body></html>"
-
-
-def _heading_of(text: str) -> etree._Element:
-    heading = etree.Element("title")
-    heading.text = text
-    return heading
 
 
 def _drop_mark(reference: etree._Element) -> None:
@@ -210,13 +195,3 @@ def _drop_mark(reference: etree._Element) -> None:
             reference.remove(child)
         reference.text = None
     reference.tag = "span"
-
-
-def _move_into_title(label: etree._Element) -> None:
-    """Put the number of a section before its title: `2 Methods`."""
-    title = label.getnext()
-    number = text_of(label)
-    above = label.getparent()
-    if title is not None and title.tag == "title" and above is not None:
-        title.text = f"{number} {title.text or ''}"
-        above.remove(label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from marchwarden.observations import Failure, Page, Work
@@ -60,6 +60,16 @@ def _record(item: Mapping[str, Any]) -> WorkRecord | None:
     is_article = source.get("type") in ("journal", "conference")
     abstract = _abstract(item.get("abstract_inverted_index"))
     work = identified(Work(doi=doi))
+    authors = (
+        text_in(object_in(each, "author"), "display_name") or text_in(each, "raw_author_name")
+        for each in objects_in(item.get("authorships"))
+    )
+    copies = (
+        text_in(location, kind)
+        for location in (object_in(item, "best_oa_location"), *locations)
+        if location.get("is_oa") is True
+        for kind in ("pdf_url", "landing_page_url")
+    )
     return WorkRecord(
         source="openalex",
         url=f"{DOI_RESOLVER}{work.doi}" if work.doi else address,
@@ -69,7 +79,7 @@ def _record(item: Mapping[str, Any]) -> WorkRecord | None:
                 doi=doi,
                 arxiv=paper.id if paper else None,
                 pmid=(text_in(ids, "pmid") or "").rpartition("/")[2] or None,
-                authors=tuple(_authors(item)),
+                authors=tuple(filter(None, authors)),
                 year=year if isinstance(year, int) else None,
                 venue=text_in(source, "display_name"),
                 is_peer_reviewed=False if is_repository else True if is_article else None,
@@ -78,7 +88,7 @@ def _record(item: Mapping[str, Any]) -> WorkRecord | None:
         abstract=(Block("paragraph", abstract),) if abstract else (),
         published=as_date(text_in(item, "publication_date") or ""),
         standing="retracted" if item.get("is_retracted") is True else None,
-        open_copies=tuple(dict.fromkeys(_open_copies(item, locations))),
+        open_copies=tuple(dict.fromkeys(filter(None, copies))),
     )
 
 
@@ -93,16 +103,3 @@ def _abstract(index: object) -> str:
         if isinstance(place, int) and 0 <= place <= _MAX_POSITION
     }
     return " ".join(visible(" ".join(words[place] for place in sorted(words))).split())
-
-
-def _authors(item: Mapping[str, Any]) -> Iterator[str]:
-    for each in objects_in(item.get("authorships")):
-        if name := text_in(object_in(each, "author"), "display_name") or text_in(each, "raw_author_name"):
-            yield name
-
-
-def _open_copies(item: Mapping[str, Any], locations: list[Mapping[str, Any]]) -> Iterator[str]:
-    best = object_in(item, "best_oa_location")
-    for location in (best, *locations):
-        if location.get("is_oa") is True:
-            yield from filter(None, (text_in(location, "pdf_url"), text_in(location, "landing_page_url")))

@@ -7,7 +7,7 @@ from datetime import date
 
 from lxml import etree
 
-from marchwarden.observations import Failure, Notice, Page, Reference, Standing, Work
+from marchwarden.observations import Failure, Page, Reference, Work
 from marchwarden.reading.services.scholarly.work_records import WorkRecord, day_of, no_answer, page_of_records
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml, text_of
 from marchwarden.reading.text_blocks import Block
@@ -70,6 +70,20 @@ def _record(element: etree._Element) -> WorkRecord:
     year = text_of(article.find("Journal/JournalIssue/PubDate/Year"))
     medline = text_of(article.find("Journal/JournalIssue/PubDate/MedlineDate"))
     printed = year or medline[:4]
+    corrections = [(each.get("RefType"), each) for each in element.iter("CommentsCorrections")]
+    told = {kind for kind, _ in corrections}
+    is_retracted = "Retracted Publication" in types or "RetractionIn" in told
+    notices = [
+        listed_notice(kind or "", "PubMed", f"https://pubmed.ncbi.nlm.nih.gov/{other}/" if other else None)
+        for kind, each in corrections
+        for other in [text_of(each.find("PMID"))]
+    ]
+    references: list[Reference] = []
+    for each in element.findall("PubmedData/ReferenceList//Reference"):
+        cited = {found.get("IdType"): text_of(found) for found in each.findall("ArticleIdList/ArticleId")}
+        known = Work(doi=cited.get("doi"), pmid=cited.get("pubmed"))
+        references.append(reference_of(text_of(each.find("Citation")), work=known))
+    other_forms = [text_of(each.find("PMID")) for kind, each in corrections if kind in _OTHER_FORMS]
     return WorkRecord(
         source="pubmed",
         url=f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/",
@@ -82,31 +96,17 @@ def _record(element: etree._Element) -> WorkRecord:
                 year=int(printed) if printed.isdigit() else published.year if published else None,
                 venue=text_of(article.find("Journal/Title")) or None,
                 is_peer_reviewed=False if "Preprint" in types else True if "Journal Article" in types else None,
-                same_as=tuple(f"pmid:{other}" for other in _other_forms(element)),
+                same_as=tuple(f"pmid:{other}" for other in other_forms if other),
             )
         ),
         abstract=tuple(_abstract(article)),
         published=published,
-        standing=_standing(element, types),
-        references=tuple(_references(element)),
-        notices=tuple(_notices(element)),
+        standing="retracted" if is_retracted else "superseded" if "RepublishedIn" in told else None,
+        references=tuple(references),
+        notices=tuple(filter(None, notices)),
         pmcid=ids.get("pmc"),
         open_copies=(f"https://pmc.ncbi.nlm.nih.gov/articles/{ids['pmc']}/",) if ids.get("pmc") else (),
     )
-
-
-def _references(element: etree._Element) -> Iterator[Reference]:
-    for each in element.findall("PubmedData/ReferenceList//Reference"):
-        ids = {found.get("IdType"): text_of(found) for found in each.findall("ArticleIdList/ArticleId")}
-        yield reference_of(text_of(each.find("Citation")), work=Work(doi=ids.get("doi"), pmid=ids.get("pubmed")))
-
-
-def _notices(element: etree._Element) -> Iterator[Notice]:
-    for each in element.iter("CommentsCorrections"):
-        pmid = text_of(each.find("PMID"))
-        url = f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None
-        if notice := listed_notice(each.get("RefType") or "", "PubMed", url):
-            yield notice
 
 
 def _abstract(article: etree._Element) -> Iterator[Block]:
@@ -133,16 +133,3 @@ def _published(article: etree._Element) -> date | None:
             if day := day_of((text_of(told.find("Year")), number, text_of(told.find("Day")))):
                 return day
     return None
-
-
-def _standing(element: etree._Element, types: set[str]) -> Standing | None:
-    told = {each.get("RefType") for each in element.iter("CommentsCorrections")}
-    if "Retracted Publication" in types or "RetractionIn" in told:
-        return "retracted"
-    return "superseded" if "RepublishedIn" in told else None
-
-
-def _other_forms(element: etree._Element) -> Iterator[str]:
-    for each in element.iter("CommentsCorrections"):
-        if each.get("RefType") in _OTHER_FORMS and (pmid := text_of(each.find("PMID"))):
-            yield pmid
