@@ -20,9 +20,11 @@ import anyio
 
 from marchwarden.evaluation.labels.questions import load_questions
 from marchwarden.evaluation.runs.run import now
-from marchwarden.optimization.examples import STAGE_SETS, Example, labelled_web
 from marchwarden.optimization.examples.example_scoring import ExampleScore
+from marchwarden.optimization.examples.labelled_web import labelled_web
+from marchwarden.optimization.examples.stage_example import Example
 from marchwarden.optimization.spending import Spending
+from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.optimization.student import spread
 from marchwarden.optimization.validation import Validation, mean, model_free_scores, score_within_budget, valid_rate
 from marchwarden.programs import Program

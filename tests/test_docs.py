@@ -44,7 +44,7 @@ from marchwarden.http import addresses, robots, robots_rules
 from marchwarden.http import cache as http_cache
 from marchwarden.http import rate_limits as politeness
 from marchwarden.ledger import Ledger
-from marchwarden.optimization.examples import STAGE_SETS
+from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.programs import Calibration, CompiledStage, ProgramInfo, StageRecord
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.server.worker import GRACE_SECONDS, HEARTBEAT_SECONDS

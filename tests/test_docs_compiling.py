@@ -18,7 +18,7 @@ from marchwarden.optimization.estimate import (
 from marchwarden.optimization.model_free.parameter_search import OBJECTIVE, TRIALS
 from marchwarden.optimization.optimizers import OPTIMIZERS
 from marchwarden.optimization.program_records import DECIDING
-from marchwarden.optimization.whole_search import RIGHT_WHOLE
+from marchwarden.optimization.whole.whole_search import RIGHT_WHOLE
 from tests.test_docs import COMMAND_LINE, options, page, rows, section
 
 COMPILING = "docs/wiki/Compiling.md"

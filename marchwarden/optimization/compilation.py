@@ -19,7 +19,7 @@ from marchwarden.evaluation.runs.runner import ask_all, check_web, info_of
 from marchwarden.evaluation.runs.scores import without_model
 from marchwarden.evaluation.scoring.bootstrap import differences
 from marchwarden.optimization.estimate import Order, fitted
-from marchwarden.optimization.examples import STAGE_SETS, labelled_web
+from marchwarden.optimization.examples.labelled_web import labelled_web
 from marchwarden.optimization.program_records import (
     DECIDING,
     Outcome,
@@ -29,7 +29,9 @@ from marchwarden.optimization.program_records import (
     records_of,
 )
 from marchwarden.optimization.spending import Spending, Stopped, interrupted, out_of_tokens, service_gone
-from marchwarden.optimization.stage_search import Progress, StageExamples, StageOutcome, StageTask, compile_stage
+from marchwarden.optimization.splits import StageExamples
+from marchwarden.optimization.stage_search import Progress, StageOutcome, StageTask, compile_stage
+from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.programs import (
     NONE,
     CompiledStage,

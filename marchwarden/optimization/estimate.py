@@ -10,17 +10,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from marchwarden.contract import Constraints
 from marchwarden.evaluation.runs.prices import price_of
 from marchwarden.lm.adapter import JSONAnswers
-from marchwarden.optimization.examples import AnyStageSet, Example
+from marchwarden.optimization.examples.stage_example import AnyStageSet, Example
 from marchwarden.optimization.optimizers import OPTIMIZERS, REFLECTION_TOKENS, Effort, Optimizer
+from marchwarden.optimization.splits import Counts, StageExamples
 from marchwarden.settings import Settings
-
-if TYPE_CHECKING:
-    from marchwarden.optimization.stage_search import StageExamples
 
 Size: TypeAlias = Literal["small", "large"]
 
@@ -97,15 +95,6 @@ class Estimate:
 
     def as_json(self) -> dict[str, Any]:
         return {**vars(self), "tokens": self.tokens}
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Numbers of examples of one stage."""
-
-    learn: int
-    choose: int
-    dev: int
 
 
 def estimate(

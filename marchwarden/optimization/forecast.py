@@ -14,9 +14,11 @@ from itertools import islice
 from marchwarden.errors import TraceError
 from marchwarden.evaluation.labels.questions import Question, evenly_spaced
 from marchwarden.evaluation.runs.runner import check_web
-from marchwarden.optimization.estimate import Counts, Order, size_of
-from marchwarden.optimization.examples import STAGE_SETS, AnyStageSet, LabelledWeb, labelled_web
-from marchwarden.optimization.stage_search import StageExamples
+from marchwarden.optimization.estimate import Order, size_of
+from marchwarden.optimization.examples.labelled_web import LabelledWeb, labelled_web
+from marchwarden.optimization.examples.stage_example import AnyStageSet
+from marchwarden.optimization.splits import Counts, StageExamples
+from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.settings import Settings
 from marchwarden.trace.reader import list_traces, read_trace
 

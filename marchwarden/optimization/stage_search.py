@@ -6,21 +6,18 @@ Dev decides and is never searched on. Tokens and calls for the validation are se
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import anyio
 
-from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.runs.run import write_json
-from marchwarden.optimization.estimate import Counts
-from marchwarden.optimization.examples import AnyStageSet, Example
+from marchwarden.optimization.examples.stage_example import AnyStageSet
 from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Effort, Optimizer, Search, run
 from marchwarden.optimization.spending import Clock, Spending, Spent, Stopped, interrupted
-from marchwarden.optimization.student import CandidateTracker, Prompt, Student, as_dspy, judge_of, spread
+from marchwarden.optimization.splits import StageExamples
+from marchwarden.optimization.student import CandidateTracker, Prompt, Student, as_dspy, judge_of
 from marchwarden.optimization.validation import (
     Validation,
     gain,
@@ -37,49 +34,6 @@ VALIDATION = "validation"
 # Factor by which the validation of a compiled prompt may cost more than that of the uncompiled one, demonstrations
 # aside. A guess.
 MARGIN = 1.3
-
-
-@dataclass(frozen=True)
-class StageExamples:
-    """The examples of one stage, each split in an order in which kinds take turns."""
-
-    learn: list[Example[Any, Any]]
-    choose: list[Example[Any, Any]]
-    dev: list[Example[Any, Any]]
-
-    @classmethod
-    def of(
-        cls,
-        stage_set: AnyStageSet,
-        train: Sequence[Example[Any, Any]],
-        dev: Sequence[Example[Any, Any]],
-        effort: Effort,
-        seed: int,
-    ) -> StageExamples:
-        """Split the train examples: half of them to learn from, half to choose by, as many as the effort says."""
-        # Examples of one question stay on one side, since they share their pages.
-        ordered = spread(train, None, seed)
-        sides: dict[str, bool] = {}
-        for example in ordered:
-            sides.setdefault(example.question, len(sides) % 2 == 1)
-        learn = [each for each in ordered if not sides[each.question]]
-        choose = [each for each in ordered if sides[each.question]]
-        return cls(
-            spread(learn, effort.train, seed), spread(choose, effort.choose, seed), spread(dev, effort.dev, seed)
-        )
-
-    @property
-    def counts(self) -> Counts:
-        return Counts(len(self.learn), len(self.choose), len(self.dev))
-
-    def check(self, stage: str) -> None:
-        """Raise EvaluationError where there are too few examples to say anything."""
-        for split, found, least in (("train", self.learn, 2), ("train", self.choose, 2), ("dev", self.dev, 4)):
-            if len(found) < least:
-                raise EvaluationError(
-                    f"the {split} questions give {len(found)} examples of {stage}: too few to compile it",
-                    hint="Label more questions (evals/README.md), or leave the stage out.",
-                )
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from marchwarden.optimization.spending import GONE, Spending, Stopped
 from marchwarden.stages.stage import Stage
 
 if TYPE_CHECKING:
-    from marchwarden.optimization.examples import AnyStageSet, Example
+    from marchwarden.optimization.examples.stage_example import AnyStageSet, Example
 
 ID = "example_id"
 

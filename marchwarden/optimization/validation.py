@@ -17,8 +17,8 @@ import anyio
 from marchwarden.budget import Budget
 from marchwarden.errors import EvaluationError
 from marchwarden.lm import Model
-from marchwarden.optimization.examples import AnyStageSet, Example
 from marchwarden.optimization.examples.example_scoring import ExampleScore, mean_interval, score_examples
+from marchwarden.optimization.examples.stage_example import AnyStageSet, Example
 from marchwarden.optimization.spending import GONE, SERVICE, Spending, Stopped, service_gone
 from marchwarden.settings import Settings
 from marchwarden.stages.stage import FAILURES_BORNE, UNREADABLE, Stage

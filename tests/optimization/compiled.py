@@ -18,11 +18,13 @@ from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import ScriptedEngine
 from marchwarden.optimization.compilation import compile_program
 from marchwarden.optimization.estimate import Order
-from marchwarden.optimization.examples import STAGE_SETS, Example, labelled_web
+from marchwarden.optimization.examples.labelled_web import labelled_web
+from marchwarden.optimization.examples.stage_example import Example
 from marchwarden.optimization.optimizers import OPTIMIZERS, Effort
 from marchwarden.optimization.program_records import Outcome
 from marchwarden.optimization.spending import Spending
-from marchwarden.optimization.stage_search import StageExamples
+from marchwarden.optimization.splits import StageExamples
+from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.settings import Settings, load_settings, shipped
 from tests.profiles import IS_NIGHTLY
 

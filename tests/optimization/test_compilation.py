@@ -301,7 +301,7 @@ def test_a_model_that_answers_nothing_readable_makes_no_more_calls_than_estimate
 
 
 def gaps_set() -> Any:
-    from marchwarden.optimization.examples import STAGE_SETS
+    from marchwarden.optimization.stage_sets import STAGE_SETS
 
     return STAGE_SETS["gaps"]
 

@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.optimization.compilation import compile_program
-from marchwarden.optimization.examples import STAGE_SETS
 from marchwarden.optimization.optimizers import Effort
+from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.programs import load_program
 from tests.optimization.compiled import examples, fields_of, has_demonstrations, order, questions, settings, spending
 from tests.profiles import some

@@ -12,8 +12,8 @@ from marchwarden.budget import Budget
 from marchwarden.contract import Constraints
 from marchwarden.lm import Model
 from marchwarden.lm.scripted import ScriptedEngine
-from marchwarden.optimization.examples import STAGE_SETS
 from marchwarden.optimization.examples.example_scoring import score_examples
+from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.programs import Program
 from marchwarden.stages.gaps import GAPS
 from marchwarden.stages.registry import program_in_force

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def check_name(stage: str) -> None:
     """Raise BadParameter, which names the known stages, for a stage that has no examples."""
-    from marchwarden.optimization.examples import STAGE_SETS
+    from marchwarden.optimization.stage_sets import STAGE_SETS
 
     if stage not in STAGE_SETS:
         raise typer.BadParameter(f"--stage {stage}: there is no such stage; the stages are {', '.join(STAGE_SETS)}")
@@ -27,7 +27,7 @@ def score(stage: str, questions: Sequence[Question], settings: Settings, jobs: i
     import anyio
 
     from marchwarden.cli.views import console
-    from marchwarden.optimization.examples.example_scoring import score_stage
+    from marchwarden.optimization.stage_sets import score_stage
 
     # A stage is scored by model calls, and the settings bound how many run side by side.
     own = settings.model_copy(update={"model_calls": jobs}) if jobs else settings

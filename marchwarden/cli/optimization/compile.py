@@ -281,7 +281,7 @@ def _order(
 
 def _stages(named: list[str] | None) -> tuple[str, ...]:
     """Return the named stages, each once; all where none is named. Raises BadParameter for an unknown one."""
-    from marchwarden.optimization.examples import STAGE_SETS
+    from marchwarden.optimization.stage_sets import STAGE_SETS
 
     if not named or "all" in named:
         return tuple(STAGE_SETS)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from marchwarden.evaluation.labels.questions import Question
-    from marchwarden.optimization.estimate import Counts, Estimate, Order
+    from marchwarden.optimization.estimate import Estimate, Order
     from marchwarden.optimization.model_free.parameter_search import ParametersReport, Trial
     from marchwarden.optimization.program_records import Outcome
-    from marchwarden.optimization.stage_search import StageExamples
+    from marchwarden.optimization.splits import Counts, StageExamples
     from marchwarden.programs import Program
     from marchwarden.settings import Settings
 
@@ -107,7 +107,7 @@ def compile_at_once(order: Order, asked: Asked, place: Path, *, resume: bool, dr
     """The whole program, all prompts at once."""
     from marchwarden.cli.optimization.compile_progress import shown_progress
     from marchwarden.optimization.estimate import estimate_whole
-    from marchwarden.optimization.whole_compilation import WholeQuestions, compile_whole
+    from marchwarden.optimization.whole.whole_compilation import WholeQuestions, compile_whole
 
     questions = WholeQuestions.of(order, asked.train, asked.dev)
     budgets = [each.request.constraints.token_budget for each in questions.learn + questions.choose]
@@ -147,7 +147,7 @@ def _there(settings: Settings, place: Path) -> Program | None:
 
 def _estimates(order: Order, examples: Mapping[str, tuple[StageExamples, Counts]]) -> list[Estimate]:
     from marchwarden.optimization.estimate import estimate
-    from marchwarden.optimization.examples import STAGE_SETS
+    from marchwarden.optimization.stage_sets import STAGE_SETS
 
     model_id = order.settings.model_id
     writer = order.reflection.model_id if order.reflection else model_id

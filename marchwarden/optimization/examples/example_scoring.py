@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,14 +14,10 @@ import numpy as np
 from marchwarden.budget import Budget
 from marchwarden.contract import Constraints
 from marchwarden.errors import EvaluationError
-from marchwarden.evaluation.labels.questions import Question
-from marchwarden.evaluation.runs.run import labels_fingerprint, pages_fingerprint
 from marchwarden.evaluation.scoring.aggregates import auroc
 from marchwarden.evaluation.scoring.bootstrap import LEVEL, SAMPLES
-from marchwarden.optimization.examples import STAGE_SETS, labelled_web
 from marchwarden.optimization.examples.stage_example import AnyStageSet, Example
-from marchwarden.settings import EXTRACTIVE, Settings
-from marchwarden.stages.registry import program_in_force
+from marchwarden.settings import EXTRACTIVE
 from marchwarden.stages.stage import FAILURES_BORNE, Form, Stage, StageRunner, side_by_side
 from marchwarden.trace.events import Event, FellBack, ModelCalled, Recorder
 
@@ -135,42 +130,6 @@ class _Tally:
         pass
 
 
-async def score_stage(
-    name: str,
-    questions: Sequence[Question],
-    settings: Settings,
-    *,
-    connect: Connect | None = None,
-    stage: Stage[Any, Any] | None = None,
-    on_start: Callable[[int], None] = lambda examples: None,
-    on_example: Callable[[ExampleScore], None] = lambda scored: None,
-) -> StageReport:
-    """Run the stage on the examples that the questions give, with the model of the settings and its program.
-
-    `connect` makes another model than the settings name; `stage` is another form than the one in force, such as a
-    compiled one. `on_start` is called with the number of examples, `on_example` with each as it is done; the report
-    has them in order. `settings.model_calls` of them run side by side.
-
-    Raises EvaluationError for a name that has no set, or where the model's service can't be used at all;
-    ConfigurationError where a key, a model or the frozen web is missing.
-    """
-    stage_set = STAGE_SETS.get(name)
-    if stage_set is None:
-        raise EvaluationError(f"there is no stage {name} to score", hint=f"Stages: {', '.join(STAGE_SETS)}.")
-    async with labelled_web(settings) as web:
-        examples = await stage_set.examples_on(questions, web)
-    on_start(len(examples))
-    from marchwarden import lm
-
-    program = program_in_force(settings) if stage is None else None
-    by = program.stages.get(name) if program else None
-    form = stage or (stage_set.stage.compiled(by) if by else stage_set.stage)
-    run = _StageRun(stage_set, form, connect or partial(lm.connect, settings), on_example)
-    scored = await run.all(examples, at_once=settings.model_calls)
-    labels, pages = labels_fingerprint(questions), pages_fingerprint(settings.frozen_web)
-    return StageReport(name, run.model_id, labels, pages, scored, program.fingerprint if program and by else None)
-
-
 async def score_examples(
     stage_set: AnyStageSet,
     stage: Stage[Any, Any],
@@ -184,10 +143,12 @@ async def score_examples(
 
     Raises EvaluationError where the model's service can't be used at all, and what `connect` raises.
     """
-    return await _StageRun(stage_set, stage, connect, on_example).all(examples, at_once=at_once)
+    return await StageRun(stage_set, stage, connect, on_example).all(examples, at_once=at_once)
 
 
-class _StageRun:
+class StageRun:
+    """One run of a stage over examples."""
+
     def __init__(
         self,
         stage_set: AnyStageSet,

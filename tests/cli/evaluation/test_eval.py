@@ -20,7 +20,7 @@ from marchwarden.cli.evaluation.eval_run import going_on
 from marchwarden.cli.views import console
 from marchwarden.evaluation.datasets import DATASETS
 from marchwarden.evaluation.runs.run import RESULTS, RUN, open_run
-from marchwarden.optimization.examples import STAGE_SETS
+from marchwarden.optimization.stage_sets import STAGE_SETS
 from tests.cli.conftest import Ran, Run
 from tests.cli.running import ROOT
 from tests.corpora import corpus_of

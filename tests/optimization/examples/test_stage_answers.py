@@ -14,9 +14,11 @@ import pytest
 from marchwarden.evaluation.labels.questions import load_questions
 from marchwarden.evaluation.labels.scoring_text import bare_identifier
 from marchwarden.ledger import Ledger, Pointer
-from marchwarden.optimization.examples import STAGE_SETS, Example, labelled_web
 from marchwarden.optimization.examples.discovery_examples import DISCOVERIES_SET, DiscoveriesGold
+from marchwarden.optimization.examples.labelled_web import labelled_web
+from marchwarden.optimization.examples.stage_example import Example
 from marchwarden.optimization.examples.wording import as_phrase, clause, keywords, sentences_of
+from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.settings import load_settings, shipped
 from marchwarden.stages.discoveries import DiscoveriesGiven
 

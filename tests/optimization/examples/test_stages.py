@@ -28,14 +28,10 @@ from marchwarden.ledger import Excerpt
 from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import ScriptedEngine
-from marchwarden.optimization.examples import STAGE_SETS, Example, LabelledWeb, labelled_web
-from marchwarden.optimization.examples.example_scoring import (
-    Connect,
-    ExampleScore,
-    StageReport,
-    mean_interval,
-    score_stage,
-)
+from marchwarden.optimization.examples.example_scoring import Connect, ExampleScore, StageReport, mean_interval
+from marchwarden.optimization.examples.labelled_web import LabelledWeb, labelled_web
+from marchwarden.optimization.examples.stage_example import Example
+from marchwarden.optimization.stage_sets import STAGE_SETS, score_stage
 from marchwarden.settings import Settings, load_settings, shipped
 from marchwarden.stages.extract import EXTRACT
 from marchwarden.stages.gaps import GAPS

@@ -18,7 +18,7 @@ import pytest
 from marchwarden.agent.research import research
 from marchwarden.errors import ConfigurationError, EvaluationError, StorageError
 from marchwarden.evaluation.labels.questions import Question
-from marchwarden.optimization.examples import labelled_web
+from marchwarden.optimization.examples.labelled_web import labelled_web
 from marchwarden.optimization.examples.ledgers import filled
 from marchwarden.optimization.model_free.parameter_search import (
     NOTHING_BETTER,

@@ -18,8 +18,8 @@ from marchwarden.budget import Budget
 from marchwarden.contract import GapCategory, ResearchRequest
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import ScriptedEngine
-from marchwarden.optimization.examples import STAGE_SETS
 from marchwarden.optimization.examples.queries.query_examples import labelled
+from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.settings import Settings, load_settings
 from marchwarden.sources.database.allow_list import StatementRefused
 from marchwarden.sources.database.rows_process import run_job

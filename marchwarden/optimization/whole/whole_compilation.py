@@ -32,7 +32,7 @@ from marchwarden.optimization.program_records import (
 from marchwarden.optimization.spending import Spending, Stopped, interrupted
 from marchwarden.optimization.stage_search import MARGIN, VALIDATION, Progress
 from marchwarden.optimization.student import CandidateTracker
-from marchwarden.optimization.whole_search import (
+from marchwarden.optimization.whole.whole_search import (
     RIGHT_WHOLE,
     WHOLE,
     Prompts,

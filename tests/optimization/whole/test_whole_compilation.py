@@ -21,7 +21,7 @@ from marchwarden.optimization.estimate import Order
 from marchwarden.optimization.optimizers import OPTIMIZERS, Effort
 from marchwarden.optimization.program_records import Outcome
 from marchwarden.optimization.spending import Spending
-from marchwarden.optimization.whole_compilation import WholeQuestions, compile_whole
+from marchwarden.optimization.whole.whole_compilation import WholeQuestions, compile_whole
 from marchwarden.programs import CompiledStage, Program
 from marchwarden.settings import Settings, load_settings
 from marchwarden.stages.registry import STAGES, program_in_force

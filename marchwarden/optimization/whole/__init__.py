@@ -1,0 +1,1 @@
+"""The whole program compiled from end to end, on whole questions."""
