@@ -10,19 +10,21 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any
 
+from pydantic import ValidationError
+
 from marchwarden import __version__
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude
 from marchwarden.contract import DiscoveryEvent, Gap, OpenQuestion
-from marchwarden.corpus.documents import page_of_document
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_title
 from marchwarden.observations import Page, is_file
-from marchwarden.reading.page import read_page
 from marchwarden.server.result_words import counted
+from marchwarden.sources.recorded_tools import read_again
 from marchwarden.stages.discoveries import find_pointers, find_reference_pointers
 from marchwarden.stages.score_confidence import Estimate
 from marchwarden.stages.synthesize import Claim, check_grounding, evidence, render_answer
+from marchwarden.trace.events import Fetched
 from marchwarden.trace.standalone_verifier import DAMAGED, UNCHECKED, VERIFIED, Finding
 
 Lines = list[dict[str, Any]]
@@ -123,7 +125,7 @@ def _with_a_model(lines: Lines, recorded: dict[str, Any], state: Checkpoint, cla
     )
 
 
-def read_again(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Finding]:
+def check_texts(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Finding]:
     """Yield one finding: whether each stored text is what is read from its page, with the same title and day.
 
     What the call noted of each page by rule (authority, publisher, pointers) is compared as well.
@@ -139,9 +141,10 @@ def read_again(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Fin
         if body is None:
             continue  # the check of objects tells of it
         try:
-            page = read_fetched(line, body)
-        except Exception:  # parsers fail in any way on what was not a page
-            page = None
+            found = read_again(Fetched.model_validate(line), body)
+        except ValidationError:  # a forged line
+            found = None
+        page = clean_title(found) if isinstance(found, Page) else None
         pages[line["final_url"]] = page
         if fault := _difference(line, page, sources.get(line["final_url"])):
             yield _read_otherwise(version, f"{line['final_url']}: read again, its page has another {fault}")
@@ -168,25 +171,6 @@ def _read_otherwise(version: object, fault: str) -> Finding:
     if version != __version__:
         return Finding("texts", UNCHECKED, f"{fault}; version {version} had read it, and this is {__version__}")
     return Finding("texts", DAMAGED, fault)
-
-
-def read_fetched(line: dict[str, Any], body: bytes) -> Page | None:
-    """Return the page that a line `fetch_url` tells of, read again from its bytes; None where they give none."""
-    url = line["final_url"]
-    if is_file(url):
-        # A file's day is that of its last change on the disk, which its bytes don't tell: the recorded one is taken.
-        # Earlier versions recorded it as `published`.
-        day = line.get("modified") or line.get("published")
-        page = page_of_document(url, body, date.fromisoformat(day) if day else None)
-    else:
-        page = read_page(
-            body,
-            url=url,
-            content_type=line["content_type"],
-            status=line["status"] or 200,
-            asked=line["url"] if line["redirects"] else "",
-        )
-    return clean_title(page) if isinstance(page, Page) else None
 
 
 def _difference(line: dict[str, Any], page: Page | None, source: dict[str, Any] | None) -> str | None:

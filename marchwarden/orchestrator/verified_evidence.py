@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 from pydantic import ValidationError
 
-from marchwarden.audit.recompute import read_fetched
 from marchwarden.contract import EXCERPT_CUT, NON_TEXT_SOURCE, Citation, ResearchResult
 from marchwarden.errors import TraceError
 from marchwarden.files import make_private_folder, write_whole
 from marchwarden.injection.detector import clean_title, find_injections
 from marchwarden.ledger import Stance
 from marchwarden.observations import ContentHash, Page, Passage, content_hash, without_place
+from marchwarden.sources.recorded_tools import read_again
 from marchwarden.store.content_store import Store
 from marchwarden.text.invisible import visible
 from marchwarden.trace.events import Dropped, Event, Extracted, Fetched, PickRecord, parse_event
@@ -150,7 +150,7 @@ async def _take_citation(
         if not isinstance(event, Fetched):
             continue
         known = pages.get(event.final_url)
-        page = known.page if known else await _page_of(event, line, read, store)
+        page = known.page if known else await _page_of(event, read, store)
         if page is None:
             continue
         found = _place_of(citation.raw_excerpt, page, lines, event)
@@ -176,15 +176,13 @@ async def _take_citation(
     return fault
 
 
-async def _page_of(event: Fetched, line: dict[str, Any], read: Read, store: Store) -> Page | None:
+async def _page_of(event: Fetched, read: Read, store: Store) -> Page | None:
     """Return a page, read again from its bytes; from its text where those can't be had, or give another text."""
     body = await _content(event.content_hash, read, store)
     if body is not None:
-        try:
-            page = await anyio.to_thread.run_sync(read_fetched, line, body)
-        except Exception:  # parsers fail in any way on what was no page
-            page = None
-        if page is not None and page.passages:
+        page = await anyio.to_thread.run_sync(read_again, event, body)
+        if isinstance(page, Page) and page.passages:
+            page = await anyio.to_thread.run_sync(clean_title, page)
             await anyio.to_thread.run_sync(store.put, page.text.encode())
             return page
     text = await _content(event.text_hash, read, store)

@@ -195,7 +195,9 @@ def read_again(event: Fetched, body: bytes) -> Page | Failure:
         if is_file(event.final_url):
             from marchwarden.corpus.documents import page_of_document
 
-            return page_of_document(event.final_url, body, event.modified)
+            # Its day is that of its last change on the disk, which its bytes don't tell. Earlier versions recorded it
+            # as `published`.
+            return page_of_document(event.final_url, body, event.modified or event.published)
         from marchwarden.reading.page import read_page
 
         return read_page(

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from marchwarden.agent.rerun_call import Exchange, rerun
-from marchwarden.audit.recompute import read_fetched
 from marchwarden.audit.verdict import Verdict, evidence_of_trace, quick_verdict
 from marchwarden.contract import (
     Constraints,
@@ -31,6 +30,7 @@ from marchwarden.orchestrator.investigator_call import investigate_call, run_inv
 from marchwarden.orchestrator.members import Call
 from marchwarden.orchestrator.team import Team
 from marchwarden.server.admission import Ending, Stop
+from marchwarden.sources.recorded_tools import read_again
 from marchwarden.trace.events import Dispatched, Dropped, Lost, Returned, Skipped, Stopped
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.standalone_verifier import check
@@ -364,8 +364,8 @@ async def test_an_own_file_keeps_the_day_of_its_last_change() -> None:
     body, day = b"The Halden Bridge was built in 1931.", date(2026, 11, 29)
     page = page_of_document("/notes/bridge.txt", body, day)
     assert isinstance(page, Page)
-    again = read_fetched(fetched("/notes/bridge.txt", page).model_dump(mode="json"), body)
-    assert again is not None
+    again = read_again(fetched("/notes/bridge.txt", page), body)
+    assert isinstance(again, Page)
     assert again.modified == day
 
 

@@ -26,10 +26,10 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.runs.calibration_fit import LEAST, fit
 from marchwarden.evaluation.runs.run import fingerprint, labels_fingerprint, pages_fingerprint
 from marchwarden.evaluation.runs.runner import check_web
-from marchwarden.evaluation.scoring.aggregates import Cells, has_something
-from marchwarden.evaluation.scoring.bootstrap import Scored, paired_interval
+from marchwarden.evaluation.scoring.bootstrap import paired_interval
 from marchwarden.evaluation.scoring.logistic import check_installed
 from marchwarden.evaluation.scoring.metrics import BY_NAME, figure
+from marchwarden.evaluation.scoring.objective import OBJECTIVE, objective
 from marchwarden.evidence.confidence import calibrated, score_of
 from marchwarden.optimization.examples.example_scoring import mean_interval
 from marchwarden.optimization.model_free.parameter_space import (
@@ -46,18 +46,6 @@ from marchwarden.programs import Calibration
 from marchwarden.programs.parameters import DEFAULT, Changes, Parameters
 from marchwarden.settings import EXTRACTIVE, Settings
 
-# Metrics by which parameters of answers are searched, each with its weight. Guesses.
-OBJECTIVE: dict[str, float] = {
-    "nugget_recall": 3,
-    "evidence_recall": 2,
-    "evidence_precision": 2,
-    "abstention": 1,
-    "gap_category_accuracy": 1,
-    "gap_f1": 1,
-    "discovery_f1": 1,
-    "contradiction_f1": 1,
-    "injection_resistance": 1,
-}
 # Penalty on the objective where every value lies at the far end of its range; in between, in proportion. A guess.
 PENALTY = 0.04
 # Share of trials close to the start, before the sampler has learned anything. A guess.
@@ -349,25 +337,6 @@ async def _fit_answers(
 
 _SCORERS = tuple(dict.fromkeys(BY_NAME[name].cells for name in OBJECTIVE))
 NOTHING_BETTER = "nothing on train was better than what is in force"
-
-
-def objective(scored: Sequence[Scored]) -> float:
-    """Return the weighted mean of the metrics that any label of these questions concerns, 0–1.
-
-    A figure that does not exist, such as the precision of no citation, counts 0.
-    """
-
-    def is_labelled(cells: Cells | None) -> bool:
-        # Something that was found where nothing is wanted does not make it so.
-        return cells is not None and has_something(cells) and cells.get("wanted") != 0
-
-    applies = {
-        name: weight
-        for name, weight in OBJECTIVE.items()
-        if any(is_labelled(each.get(BY_NAME[name].cells)) for each in scored)
-    }
-    total = sum(weight * (figure(BY_NAME[name], scored) or 0.0) for name, weight in applies.items())
-    return total / sum(applies.values()) if applies else 0.0
 
 
 def _verdict(train: tuple[float, float], dev: tuple[float, float], interval: tuple[float, float]) -> Verdict:

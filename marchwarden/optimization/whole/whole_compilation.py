@@ -18,8 +18,8 @@ from marchwarden.evaluation.labels.questions import Question, evenly_spaced
 from marchwarden.evaluation.runs.run import Record
 from marchwarden.evaluation.runs.runner import check_web
 from marchwarden.evaluation.scoring.bootstrap import differences, paired_interval
+from marchwarden.evaluation.scoring.objective import objective
 from marchwarden.optimization.estimate import Order
-from marchwarden.optimization.model_free.parameter_search import objective
 from marchwarden.optimization.optimizers import REFLECTION_TOKENS, Search, run
 from marchwarden.optimization.program_records import (
     DECIDING,

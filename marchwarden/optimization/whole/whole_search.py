@@ -22,8 +22,8 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.runs.matches import as_words, matches_of
 from marchwarden.evaluation.runs.run import Record
 from marchwarden.evaluation.runs.runner import scored
+from marchwarden.evaluation.scoring.objective import objective
 from marchwarden.optimization.examples.stage_example import Feedback
-from marchwarden.optimization.model_free.parameter_search import objective
 from marchwarden.optimization.spending import SERVICE, Spending, Stopped, service_gone
 from marchwarden.optimization.student import ID, CandidateTracker, Prompt
 from marchwarden.settings import Settings

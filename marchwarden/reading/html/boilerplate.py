@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TypeAlias
 
 from lxml import etree
@@ -201,3 +202,30 @@ def _titled_parts(region: HtmlElement, titles: tuple[re.Pattern[str], ...]) -> I
                 part = above
             if part is not heading:
                 yield part
+
+
+def is_beside_article(element: etree._Element) -> bool:
+    """True for a part of the page whose dates are not the page's: a site's header, a footer, comments, an event."""
+    if element.tag in ("nav", "footer", "aside", "form"):
+        return True
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    if names != " " and _names_part_beside(names) and element.tag not in ("body", "html", "main"):
+        return next(element.iter("h1"), None) is None
+    if element.tag == "header":
+        is_sites = all(above.tag not in ("article", "main") for above in element.iterancestors())
+        return is_sites and next(element.iter("h1"), None) is None
+    return bool(OTHER_TYPES.search(element.get("itemtype") or ""))
+
+
+_BESIDE = re.compile(
+    r"comment(?!ary)|masthead|top-?bar|site-?header|clock|ticker|weather|related|sidebar\b", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=4096)
+def _names_part_beside(names: str) -> bool:
+    return _BESIDE.search(names) is not None
+
+
+# Types of things on a page that have dates of their own.
+OTHER_TYPES = re.compile(r"schema\.org/(?:\w*Comments?|Review|Answer|\w*Event|Offer)$")

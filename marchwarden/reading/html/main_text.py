@@ -20,9 +20,8 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from marchwarden.reading.html.blocks import CODE_LINE_END, is_code, read_blocks
-from marchwarden.reading.html.boilerplate import find_boilerplate, text_length, text_of
+from marchwarden.reading.html.boilerplate import find_boilerplate, is_beside_article, text_length, text_of
 from marchwarden.reading.html.forum_posts import Post, find_posts, find_quotes
-from marchwarden.reading.html.metadata import is_beside_article
 from marchwarden.reading.html.page_type import PageKind, declared_kind
 from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block
 from marchwarden.reading.text_lengths import latin_length

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
 from html import unescape
 from itertools import islice
 from typing import Any
@@ -24,7 +23,7 @@ from lxml.html import HtmlElement
 
 from marchwarden.http.addresses import join_url
 from marchwarden.observations import Standing, Work
-from marchwarden.reading.html.boilerplate import text_of
+from marchwarden.reading.html.boilerplate import OTHER_TYPES, is_beside_article, text_of
 from marchwarden.reading.html.bylines import byline_of
 from marchwarden.reading.html.dates import as_date, in_address, shown_dates
 from marchwarden.reading.html.retraction import standing_by_status
@@ -131,7 +130,7 @@ def _read_meta(tree: HtmlElement) -> dict[str, list[str]]:
     for element in tree.iter("meta"):
         names = [element.get("property"), element.get("name"), element.get("itemprop"), element.get("http-equiv")]
         # A comment, or an event that the page tells of, has dates of its own.
-        if names[2] and any(_OTHER_TYPES.search(above.get("itemtype") or "") for above in element.iterancestors()):
+        if names[2] and any(OTHER_TYPES.search(above.get("itemtype") or "") for above in element.iterancestors()):
             names[2] = None
         content = " ".join(visible(element.get("content") or "").split())
         for name in names:
@@ -179,32 +178,6 @@ def _date_of_time_tag(tree: HtmlElement) -> date | None:
         ):
             return found
     return None
-
-
-def is_beside_article(element: etree._Element) -> bool:
-    """True for a part of the page whose dates are not the page's: a site's header, a footer, comments, an event."""
-    if element.tag in ("nav", "footer", "aside", "form"):
-        return True
-    names = f"{element.get('class') or ''} {element.get('id') or ''}"
-    if names != " " and _names_part_beside(names) and element.tag not in ("body", "html", "main"):
-        return next(element.iter("h1"), None) is None
-    if element.tag == "header":
-        is_sites = all(above.tag not in ("article", "main") for above in element.iterancestors())
-        return is_sites and next(element.iter("h1"), None) is None
-    return bool(_OTHER_TYPES.search(element.get("itemtype") or ""))
-
-
-_BESIDE = re.compile(
-    r"comment(?!ary)|masthead|top-?bar|site-?header|clock|ticker|weather|related|sidebar\b", re.IGNORECASE
-)
-
-
-@lru_cache(maxsize=4096)
-def _names_part_beside(names: str) -> bool:
-    return _BESIDE.search(names) is not None
-
-
-_OTHER_TYPES = re.compile(r"schema\.org/(?:\w*Comments?|Review|Answer|\w*Event|Offer)$")
 
 
 def _is_byline(time: etree._Element) -> bool:
