@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -37,6 +38,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 """Lowest first: a module imports its own layer or lower ones."""
 
 MODULES_PER_FOLDER = 12
+# Modules of which each imports the next one at its top.
+LONGEST_CHAIN = 16
 
 HEAVY = {"dspy", "mcp", "anthropic", "litellm", "trafilatura", "datasets", "tavily", "tantivy", "numpy", "bm25s"}
 
@@ -63,10 +66,15 @@ NAMES = {dotted(path) for path in modules()}
 
 
 @cache
-def imports_of(path: Path) -> set[str]:
-    """The modules of ours that a file imports, at its top or inside functions, type checking aside."""
+def imports_of(path: Path, *, types: bool = False) -> set[str]:
+    """The modules of ours that a file imports, at its top or inside functions; with `types`, for type checking too."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return _ours(ast.walk(tree if types else _without_type_checking(tree)))
+
+
+def _ours(nodes: Iterable[ast.AST]) -> set[str]:
     found = set()
-    for node in ast.walk(_without_type_checking(ast.parse(path.read_text(encoding="utf-8")))):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("marchwarden"):
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= inner & NAMES or {node.module or ""} & NAMES
@@ -109,10 +117,24 @@ def test_every_module_has_a_layer() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    left = {dotted(path): imports_of(path) - {dotted(path)} for path in modules()}
+    left = {dotted(path): imports_of(path, types=True) - {dotted(path)} for path in modules()}
     while free := {name for name, needs in left.items() if not needs & left.keys()}:
         left = {name: needs for name, needs in left.items() if name not in free}
     assert not left, "in a circle, or above one"
+
+
+def test_the_longest_chain_of_imports_is_short() -> None:
+    needs = {
+        dotted(path): _ours(_without_type_checking(ast.parse(path.read_text(encoding="utf-8"))).body) - {dotted(path)}
+        for path in modules()
+    }
+
+    @cache
+    def chain(name: str) -> tuple[str, ...]:
+        return (name, *max(map(chain, needs[name]), key=len, default=()))
+
+    longest = max(map(chain, needs), key=len)
+    assert len(longest) < LONGEST_CHAIN, " → ".join(longest)
 
 
 def test_no_folders_import_each_other_in_a_circle() -> None:

@@ -5,7 +5,7 @@ What is worth following is chosen in following.py; everything is read within the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from marchwarden.agent.following import (
     MOST_FOLLOWED,
@@ -24,17 +24,41 @@ from marchwarden.observations import Page
 from marchwarden.text.works import addresses_of
 
 if TYPE_CHECKING:
-    from marchwarden.agent.loop import ResearchCall
-    from marchwarden.sources.tools import Relation
+    from marchwarden.agent.recording import Narrator
+    from marchwarden.budget import Budget
+    from marchwarden.contract import SourceFilter
+    from marchwarden.ledger import Aspect, Ledger
+    from marchwarden.observations import SearchOutcome
+    from marchwarden.sources.tools import Relation, Tools
 
 # Works that an index is asked for. A guess: as many as a search is.
 _MAX_HITS = 10
 
 
+class Reading(Protocol):
+    """What a call lends to those who read for it: its state, its tools, and its ways to search and read."""
+
+    ledger: Ledger
+    budget: Budget
+    tools: Tools
+    filter: SourceFilter
+    tell: Narrator
+
+    def open_aspects(self) -> list[Aspect]: ...
+
+    def sought(self) -> list[Aspect]: ...
+
+    def readable(self, outcome: SearchOutcome) -> SearchOutcome: ...
+
+    async def search(self, query: str) -> SearchOutcome: ...
+
+    async def read(self, leads: list[Lead]) -> None: ...
+
+
 class Follower:
     """Follows the papers of one call."""
 
-    def __init__(self, call: ResearchCall) -> None:
+    def __init__(self, call: Reading) -> None:
         self._call = call
         self.papers: list[Page] = []
         """Papers that a search found and that were read. What is followed from them is not followed further."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 import anyio.to_thread
 
+from marchwarden import __version__
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude, today
 from marchwarden.agent.depths import PAGES_PER_TURN, SOURCES_WANTED, TOKENS_BY_DEPTH, TURNS_BY_DEPTH
 from marchwarden.agent.follower import Follower
@@ -50,7 +51,7 @@ from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel, si
 from marchwarden.stages.synthesize import SYNTHESIZE
 from marchwarden.stages.verify_claims import VERIFY
 from marchwarden.store.content_store import Store
-from marchwarden.trace.events import Recorder
+from marchwarden.trace.events import Recorder, Started
 
 if TYPE_CHECKING:
     import dspy
@@ -126,7 +127,7 @@ class ResearchCall:
         await anyio.to_thread.run_sync(self.tools.prepare, self.tell.now, abandon_on_cancel=True)
         self.budget.start_clock()
         self.tools.begin(self.request.question, self.stages)
-        self.tell.started(self)
+        self._start()
         if self.origin.kept_program is not None:
             await asyncio.to_thread(self.store.put, self.origin.kept_program)
         if self.stages.model is not None:
@@ -146,6 +147,35 @@ class ResearchCall:
             self.tell.stopped("seconds", "The time for reading pages ran out.")
         self.stages.give_back(SYNTHESIZE)
         return await self._finish()
+
+    def _start(self) -> None:
+        request, settings, program, model = self.request, self.settings, self.program, self.stages.model
+        self.tell.started(
+            Started(
+                question=request.question,
+                context=request.context,
+                depth=request.depth,
+                constraints=request.constraints,
+                max_seconds=self.budget.max_seconds,
+                model_id=settings.model_id,
+                source=settings.source_name,
+                version=__version__,
+                program=program.fingerprint if program else None,
+                compiled=program.in_force if program else [],
+                without_model=program.without_model if program else [],
+                program_of=program.relative if program else None,
+                program_notes=[str(note) for note in program.notes] if program else [],
+                today=self.today,
+                kind=self.tools.kind,
+                web=self.tools.web,
+                semantic=self.tools.embedder is not None,
+                model_calls=settings.model_calls,
+                program_hash=self.origin.program_hash,
+                engine=model.features if model else None,
+                rerun_of=self.origin.rerun_of,
+                decision=f"Model: {settings.model_id}. Source: {settings.source_name}.",
+            )
+        )
 
     # The loop
 

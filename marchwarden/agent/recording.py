@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Literal
 
-from marchwarden import __version__
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchResult
 from marchwarden.errors import MarchwardenError, ResearchFailed, StorageError
@@ -25,7 +24,6 @@ from marchwarden.trace.writer import TraceWriter
 
 if TYPE_CHECKING:
     from marchwarden.agent.conclusion import Checkpoint, Conclusion
-    from marchwarden.agent.loop import ResearchCall
     from marchwarden.programs.parameters import Parameters
     from marchwarden.sources.tools import Tools
 
@@ -131,34 +129,8 @@ class Narrator:
         used = self._budget.tokens_used
         self._recorder.progress(f"{message} · {used:,} tokens" if used else message)
 
-    def started(self, call: ResearchCall) -> None:
-        request, settings, program, model = call.request, call.settings, call.program, call.stages.model
-        self._recorder.record(
-            events.Started(
-                question=request.question,
-                context=request.context,
-                depth=request.depth,
-                constraints=request.constraints,
-                max_seconds=self._budget.max_seconds,
-                model_id=settings.model_id,
-                source=settings.source_name,
-                version=__version__,
-                program=program.fingerprint if program else None,
-                compiled=program.in_force if program else [],
-                without_model=program.without_model if program else [],
-                program_of=program.relative if program else None,
-                program_notes=[str(note) for note in program.notes] if program else [],
-                today=call.today,
-                kind=call.tools.kind,
-                web=call.tools.web,
-                semantic=call.tools.embedder is not None,
-                model_calls=settings.model_calls,
-                program_hash=call.origin.program_hash,
-                engine=model.features if model else None,
-                rerun_of=call.origin.rerun_of,
-                decision=f"Model: {settings.model_id}. Source: {settings.source_name}.",
-            )
-        )
+    def started(self, event: events.Started) -> None:
+        self._recorder.record(event)
 
     def planned(self, plan: Plan, form: Form) -> None:
         self._recorder.record(

@@ -6,8 +6,7 @@ which it imports DSPy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from difflib import unified_diff
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,9 +14,8 @@ import typer
 from marchwarden.cli.configuration.completion import complete_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from marchwarden.programs import CompiledStage, Listed
+    from marchwarden.cli.views.programs_view import Shown
+    from marchwarden.programs import Listed
 
 EPILOGUE = """Examples:
 
@@ -43,22 +41,6 @@ app = typer.Typer(
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A program, with all of its stages that can be read, stale or not."""
-
-    listed: Listed
-    stages: Mapping[str, CompiledStage]
-    uncompiled: Mapping[str, str]
-    """Instructions of the stages as they are where nothing is compiled."""
-
-    def difference(self, name: str) -> list[str]:
-        """Return a unified diff of a stage's instructions against the uncompiled ones, without the names of files."""
-        before, after = self.uncompiled.get(name, ""), self.stages[name].instructions
-        # The first two lines of a unified diff name files.
-        return list(unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm=""))[2:]
 
 
 @app.callback(epilog=EPILOGUE)
@@ -94,6 +76,7 @@ def show(
 ) -> None:
     """Show a program: instructions and what changed in them, demonstrations, scores, cost."""
     from marchwarden.cli.views import console
+    from marchwarden.cli.views.programs_view import Shown
 
     found = _found(named)
     names = _names(found, stage)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from marchwarden.agent.rerun_call import Rerun
     from marchwarden.audit.verdict import Verdict
     from marchwarden.cli.configuration.doctor_check import Check
-    from marchwarden.cli.optimization.programs import Shown
+    from marchwarden.cli.views.programs_view import Shown
     from marchwarden.contract import ResearchResult
     from marchwarden.corpus.indexing import IndexReport
     from marchwarden.evaluation.datasets import DatasetReport

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.text import Text
@@ -16,7 +18,6 @@ from marchwarden.programs.parameters import DEFAULT
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from marchwarden.cli.optimization.programs import Shown
     from marchwarden.programs import CompiledStage, FigureRecord, Listed, Note, StageRecord
 
     View: TypeAlias = Iterable[RenderableType]
@@ -24,6 +25,22 @@ if TYPE_CHECKING:
 _STATES = {"in force": "", "in force in part": "", "stale": "yellow", "shadowed by own": "dim"}
 _LINES = {"+": "green", "-": "red", "@": "cyan"}
 _INTERVAL = f"95{NO_BREAK}% interval"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A program, with all of its stages that can be read, stale or not."""
+
+    listed: Listed
+    stages: Mapping[str, CompiledStage]
+    uncompiled: Mapping[str, str]
+    """Instructions of the stages as they are where nothing is compiled."""
+
+    def difference(self, name: str) -> list[str]:
+        """Return a unified diff of a stage's instructions against the uncompiled ones, without the names of files."""
+        before, after = self.uncompiled.get(name, ""), self.stages[name].instructions
+        # The first two lines of a unified diff name files.
+        return list(unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm=""))[2:]
 
 
 def programs_view(found: Sequence[Listed]) -> View:
