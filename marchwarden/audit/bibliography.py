@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from marchwarden.contract import Citation
 from marchwarden.observations import DATABASE, is_file, without_place
@@ -135,33 +135,32 @@ def _ascii(text: str) -> str:
 
 
 def _bibtex(entries: Iterable[_Entry]) -> str:
-    return "\n".join(map(_bibtex_entry, entries))
-
-
-def _bibtex_entry(entry: _Entry) -> str:
-    citation = entry.citation
-    authors = [
-        ", ".join(map(_tex, parts)) if (parts := parts_of_name(author)) else f"{{{_tex(author)}}}"
-        for author in entry.authors
-    ]
-    fields = {
-        # The inner braces keep the title's capitals.
-        "title": f"{{{_tex(entry.title)}}}",
-        "author": " and ".join(authors),
-        "journal": _tex(citation.venue or "") if entry.kind == "article" else "",
-        "howpublished": _tex(citation.venue or "") if entry.kind not in ("article", "preprint") else "",
-        "year": str(entry.year or ""),
-        "doi": citation.doi or "",
-        "eprint": entry.arxiv or "",
-        "archiveprefix": "arXiv" if entry.arxiv else "",
-        "version": citation.version or "",
-        "url": "" if is_file(entry.locator) else entry.locator.replace("{", "%7B").replace("}", "%7D"),
-        "note": f"File {_tex(entry.locator)}" if is_file(entry.locator) else "",
-        "urldate": entry.accessed.isoformat() if entry.accessed else "",
-    }
-    kind = "article" if entry.kind == "article" else "misc"
-    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-    return "\n".join([f"@{kind}{{{entry.key},", *lines, "}", ""])
+    written = []
+    for entry in entries:
+        citation = entry.citation
+        authors = [
+            ", ".join(map(_tex, parts)) if (parts := parts_of_name(author)) else f"{{{_tex(author)}}}"
+            for author in entry.authors
+        ]
+        fields = {
+            # The inner braces keep the title's capitals.
+            "title": f"{{{_tex(entry.title)}}}",
+            "author": " and ".join(authors),
+            "journal": _tex(citation.venue or "") if entry.kind == "article" else "",
+            "howpublished": _tex(citation.venue or "") if entry.kind not in ("article", "preprint") else "",
+            "year": str(entry.year or ""),
+            "doi": citation.doi or "",
+            "eprint": entry.arxiv or "",
+            "archiveprefix": "arXiv" if entry.arxiv else "",
+            "version": citation.version or "",
+            "url": "" if is_file(entry.locator) else entry.locator.replace("{", "%7B").replace("}", "%7D"),
+            "note": f"File {_tex(entry.locator)}" if is_file(entry.locator) else "",
+            "urldate": entry.accessed.isoformat() if entry.accessed else "",
+        }
+        kind = "article" if entry.kind == "article" else "misc"
+        lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+        written.append("\n".join([f"@{kind}{{{entry.key},", *lines, "}", ""]))
+    return "\n".join(written)
 
 
 def _tex(text: str) -> str:
@@ -172,60 +171,58 @@ def _tex(text: str) -> str:
 
 
 def _ris(entries: Iterable[_Entry]) -> str:
-    return "\n".join(map(_ris_entry, entries))
-
-
-def _ris_entry(entry: _Entry) -> str:
-    citation = entry.citation
-    authors = [", ".join(parts_of_name(author) or (author,)) for author in entry.authors]
-    issued = "/".join(f"{number:02}" for number in entry.issued)
-    lines = [
-        ("TY", _RIS_TYPES[entry.kind]),
-        ("ID", entry.key),
-        *(("AU", author) for author in authors),
-        ("TI", entry.title),
-        ("T2", citation.venue),
-        ("PY", str(entry.year or "")),
-        ("DA", issued if len(entry.issued) == 3 else ""),
-        ("DO", citation.doi),
-        ("ET", citation.version),
-        ("AN", f"arXiv:{entry.arxiv}" if entry.arxiv else ""),
-        ("UR", entry.locator),
-        ("Y2", f"{entry.accessed:%Y/%m/%d}" if entry.accessed else ""),
-    ]
-    # A line of a record has its two letters, two blanks, a hyphen and a blank.
-    texts = [f"{tag}  - {' '.join(value.split())}" for tag, value in lines if value]
-    return "\n".join([*texts, "ER  - ", ""])
+    written = []
+    for entry in entries:
+        citation = entry.citation
+        authors = [", ".join(parts_of_name(author) or (author,)) for author in entry.authors]
+        issued = "/".join(f"{number:02}" for number in entry.issued)
+        lines = [
+            ("TY", _RIS_TYPES[entry.kind]),
+            ("ID", entry.key),
+            *(("AU", author) for author in authors),
+            ("TI", entry.title),
+            ("T2", citation.venue),
+            ("PY", str(entry.year or "")),
+            ("DA", issued if len(entry.issued) == 3 else ""),
+            ("DO", citation.doi),
+            ("ET", citation.version),
+            ("AN", f"arXiv:{entry.arxiv}" if entry.arxiv else ""),
+            ("UR", entry.locator),
+            ("Y2", f"{entry.accessed:%Y/%m/%d}" if entry.accessed else ""),
+        ]
+        # A line of a record has its two letters, two blanks, a hyphen and a blank.
+        texts = [f"{tag}  - {' '.join(value.split())}" for tag, value in lines if value]
+        written.append("\n".join([*texts, "ER  - ", ""]))
+    return "\n".join(written)
 
 
 # CSL-JSON
 
 
 def _csl(entries: Iterable[_Entry]) -> str:
-    return json.dumps([_csl_entry(entry) for entry in entries], ensure_ascii=False, indent=2) + "\n"
-
-
-def _csl_entry(entry: _Entry) -> dict[str, Any]:
-    citation = entry.citation
-    accessed = entry.accessed
-    known = {
-        "id": entry.key,
-        "type": _CSL_TYPES[entry.kind],
-        "title": entry.title,
-        "author": [
-            {"family": parts[0], "given": parts[1]} if (parts := parts_of_name(author)) else {"literal": author}
-            for author in entry.authors
-        ],
-        "container-title": citation.venue if entry.kind in ("article", "page") else None,
-        "publisher": citation.venue if entry.kind == "preprint" else None,
-        "issued": {"date-parts": [entry.issued]} if entry.issued else None,
-        "DOI": citation.doi,
-        "number": f"arXiv:{entry.arxiv}" if entry.arxiv else None,
-        "version": citation.version,
-        "URL": entry.locator,
-        "accessed": {"date-parts": [[accessed.year, accessed.month, accessed.day]]} if accessed else None,
-    }
-    return {name: value for name, value in known.items() if value}
+    written = []
+    for entry in entries:
+        citation = entry.citation
+        accessed = entry.accessed
+        known = {
+            "id": entry.key,
+            "type": _CSL_TYPES[entry.kind],
+            "title": entry.title,
+            "author": [
+                {"family": parts[0], "given": parts[1]} if (parts := parts_of_name(author)) else {"literal": author}
+                for author in entry.authors
+            ],
+            "container-title": citation.venue if entry.kind in ("article", "page") else None,
+            "publisher": citation.venue if entry.kind == "preprint" else None,
+            "issued": {"date-parts": [entry.issued]} if entry.issued else None,
+            "DOI": citation.doi,
+            "number": f"arXiv:{entry.arxiv}" if entry.arxiv else None,
+            "version": citation.version,
+            "URL": entry.locator,
+            "accessed": {"date-parts": [[accessed.year, accessed.month, accessed.day]]} if accessed else None,
+        }
+        written.append({name: value for name, value in known.items() if value})
+    return json.dumps(written, ensure_ascii=False, indent=2) + "\n"
 
 
 _WRITERS: dict[BibliographyFormat, Callable[[Iterable[_Entry]], str]] = {"bibtex": _bibtex, "ris": _ris, "csl": _csl}

@@ -113,14 +113,19 @@ def estimate(
     counts = counts or examples.counts
     effort = fitted(effort, stage_set, examples.learn)
     calls = optimizer.calls(effort, counts.learn, counts.choose)
-    shown = prompt_tokens(stage_set, examples.learn + examples.choose + examples.dev)
-    answer = int(_ANSWER_SHARE * stage_set.stage.max_tokens)
+    stage, adapter = stage_set.stage, JSONAnswers()
+    signature = stage.signature()
+    every = examples.learn + examples.choose + examples.dev
+    messages = [adapter.format(signature, [], stage.show(each.given)) for each in every]
+    # Tokens of an example's prompt without demonstrations, on average, about.
+    shown = int(fmean(sum(len(str(part["content"])) for part in each) for each in messages) / _CHARS_PER_TOKEN)
+    answer = int(_ANSWER_SHARE * stage.max_tokens)
     own, demos = counts.dev, effort.demos * _demo_tokens(stage_set, examples.learn)
     read = own * shown + (calls.likely + own) * (shown + demos)
     written = (calls.likely + 2 * own) * answer
     reflected = calls.likely_reflection * (3 * (shown + answer) + REFLECTION_TOKENS // 2)
     return Estimate(
-        stage_set.stage.name,
+        stage.name,
         optimizer.name,
         counts.learn,
         counts.choose,
@@ -131,14 +136,6 @@ def estimate(
         written + (reflected + 1) // 2,
         _dollars(models[0], read, written, models[1], reflected),
     )
-
-
-def prompt_tokens(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> int:
-    """Return the tokens of an example's prompt without demonstrations, on average, about."""
-    stage, adapter = stage_set.stage, JSONAnswers()
-    signature = stage.signature()
-    messages = [adapter.format(signature, [], stage.show(each.given)) for each in examples]
-    return int(fmean(sum(len(str(part["content"])) for part in each) for each in messages) / _CHARS_PER_TOKEN)
 
 
 def fitted(effort: Effort, stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> Effort:

@@ -102,7 +102,9 @@ def compile_stage(task: StageTask, spending: Spending, progress: Progress) -> St
     validation, found, stopped = _search_and_validate(task, spending, progress)
     spent = spending.spent.since(before)
     kept = found if validation and validation.helped else None
-    if validation and validation.goes_without_model and not task.always_model and stopped is None:
+    # The stage is certainly better off without the model.
+    is_better_without = validation is not None and validation.without_model[0] > 0
+    if is_better_without and not task.always_model and stopped is None:
         # Not where the search ended early: that says nothing about what the model can do.
         stage = task.stage_set.stage
         kept = CompiledStage(

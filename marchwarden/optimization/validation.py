@@ -56,11 +56,6 @@ class Validation:
         scored = [*self.uncompiled, *(self.compiled or [])]
         return scored[-1].fell_back if scored and all(_kind(each) in UNREADABLE for each in scored) else None
 
-    @property
-    def goes_without_model(self) -> bool:
-        """True where the stage is certainly better off without the model."""
-        return self.without_model[0] > 0
-
 
 def gain(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % paired-bootstrap interval of the mean of the differences."""

@@ -229,7 +229,12 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
             told = next((each.gap for each in unserved if each.gap and each.gap.topic == gap.topic), gap)
             settled = any(is_settled_by(other, rihla, gap) for other in rihlas)
             report = ReportedGap(aspect=aspect, researcher=step.researcher, gap=told, is_settled=settled)
-            if not any(_is_same(report, each) for each in ledger.reported):
+            # Two gaps of one topic and category tell the same; but each failed source is one of its own.
+            if not any(
+                (each.gap.topic, each.gap.category) == (told.topic, told.category)
+                and (told.cause != "source_failed" or each.researcher == step.researcher)
+                for each in ledger.reported
+            ):
                 ledger.reported.append(report)
     pointed = [each for each in unserved if each.gap and each.origin == "discovery"]
     for each in pointed[:MOST_POINTED_AT]:
@@ -245,14 +250,6 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
             if event.suggested_researcher and is_new:
                 ledger.handed_on.append(event)
     del ledger.handed_on[MOST_HANDED_ON:]
-
-
-def _is_same(report: ReportedGap, other: ReportedGap) -> bool:
-    """Return whether two gaps tell the same; each failed source is one of its own."""
-    gap, told = report.gap, other.gap
-    if gap.cause == "source_failed" and report.researcher != other.researcher:
-        return False
-    return (gap.topic, gap.category) == (told.topic, told.category)
 
 
 def lineage_of(rihlas: Sequence[Rihla]) -> list[Lineage]:

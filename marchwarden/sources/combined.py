@@ -113,22 +113,17 @@ async def _ask_all(
         for place, call in enumerate(calls):
             group.start_soon(ask, place, call)
     ordered = [outcomes[place] for place in range(len(calls))]
-    failed = [(outcome.provider, outcome.failure) for outcome in ordered if outcome.failure]
-    # One failure, of the first one's kind, quotes each search that failed.
-    quotes = [
-        failure.detail if name.lower() in failure.detail.lower() else f"{name}: {failure.detail}"
-        for name, failure in failed
-    ]
+    failed = tuple(outcome.provider for outcome in ordered if outcome.failure)
     return SearchOutcome(
         query,
         "+".join(outcome.provider for outcome in ordered),
         interleave_hits([outcome.hits for outcome in ordered], max_results),
-        failure=Failure(failed[0][1].kind, "; ".join(quotes)) if failed else None,
+        failure=_failure(ordered),
         seconds=time.monotonic() - began,
         malformed=sum(outcome.malformed for outcome in ordered),
         meant={word: close for outcome in reversed(ordered) for word, close in outcome.meant.items()},
         # Searches that failed are named where others answered.
-        failed=tuple(name for name, _ in failed) if len(failed) < len(ordered) else (),
+        failed=failed if len(failed) < len(ordered) else (),
     )
 
 
@@ -141,6 +136,18 @@ def interleave_hits(lists: Sequence[Sequence[SearchHit]], most: int) -> tuple[Se
             if hit is not None:
                 first.setdefault(hit.url, hit)
     return tuple(first.values())[:most]
+
+
+def _failure(outcomes: Sequence[SearchOutcome]) -> Failure | None:
+    """Return a failure of the first one's kind that quotes each search that failed; None where none did."""
+    failed = [(outcome.provider, outcome.failure) for outcome in outcomes if outcome.failure]
+    if not failed:
+        return None
+    quotes = [
+        failure.detail if name.lower() in failure.detail.lower() else f"{name}: {failure.detail}"
+        for name, failure in failed
+    ]
+    return Failure(failed[0][1].kind, "; ".join(quotes))
 
 
 class _ReaderOfEach:

@@ -119,21 +119,22 @@ def ground(given: VerifyGiven, verdicts: list[Verdict]) -> tuple[list[Verdict], 
 
     A part is the claim's own words, as they stand there. A claim whose part can't be used is not stated.
     """
-    return [_checked(given, verdict) for verdict in verdicts], []
-
-
-def _checked(given: VerifyGiven, verdict: Verdict) -> Verdict:
-    claim = given.claims[verdict.claim - 1]
-    if verdict.verdict == "supported":
-        problem = _objection(given.ledger, claim)
-        return _not_stated(verdict, problem) if problem else verdict
-    if verdict.verdict != "partly":
-        return verdict
-    part = cut(claim.text, verdict.part)
-    if part is None:
-        return _not_stated(verdict, "the part that is said to be supported is not in the claim's own words")
-    problem = _objection(given.ledger, claim.model_copy(update={"text": part}))
-    return _not_stated(verdict, problem) if problem else verdict.model_copy(update={"part": part})
+    checked = []
+    for verdict in verdicts:
+        claim, part = given.claims[verdict.claim - 1], None
+        if verdict.verdict == "partly":
+            part = cut(claim.text, verdict.part)
+            if part is None:
+                reason = "the part that is said to be supported is not in the claim's own words"
+                checked.append(_not_stated(verdict, reason))
+                continue
+            claim = claim.model_copy(update={"text": part})
+        problem = _objection(given.ledger, claim) if verdict.verdict in ("supported", "partly") else None
+        if problem:
+            checked.append(_not_stated(verdict, problem))
+        else:
+            checked.append(verdict if part is None else verdict.model_copy(update={"part": part}))
+    return checked, []
 
 
 def _not_stated(verdict: Verdict, reason: str) -> Verdict:

@@ -61,13 +61,6 @@ class _Row(BaseModel):
     def gaps(self) -> list[GapCategory]:
         return [gap for gap in self.expected_gaps if isinstance(gap, GapCategory)]
 
-    @property
-    def is_usable(self) -> bool:
-        several = self.source == "ramdocs" and len(self.answers) > 1
-        return (
-            not several and "open_question" not in self.expected_gaps and len(self.question.strip()) <= QUESTION_CHARS
-        )
-
 
 @dataclass(frozen=True)
 class _Served:
@@ -83,7 +76,11 @@ def questions_of(path: Path, folder: Path, limit: int | None = None) -> list[Que
     Hosts are named after the row's place in the file, whatever the limit.
     """
     rows = rows_of(path, FILE, _Row)
-    usable = [(number, row) for number, row in enumerate(rows, start=1) if row.is_usable]
+    usable = []
+    for number, row in enumerate(rows, start=1):
+        several = row.source == "ramdocs" and len(row.answers) > 1
+        if not several and "open_question" not in row.expected_gaps and len(row.question.strip()) <= QUESTION_CHARS:
+            usable.append((number, row))
     news = [text for row in rows if row.source == "multihoprag" for text in row.docs]
     asked: list[tuple[int, _Row, list[_Served]]] = []
     for number, row in sampled(usable, limit, lambda each: each[1].id):

@@ -19,7 +19,6 @@ from typing import Literal
 from marchwarden.evaluation.reports.figures import amount, between_epochs, number, words
 from marchwarden.evaluation.reports.report import MAIN, TOLD, Asked, Report, meaning
 from marchwarden.evaluation.runs.matches import Wanted
-from marchwarden.evaluation.runs.scores import Score
 from marchwarden.evaluation.scoring.aggregates import Bin
 from marchwarden.server.result_words import answer_lines
 from marchwarden.text.escaping import html_templates, web_address
@@ -55,11 +54,16 @@ def html(report: Report) -> str:
         "tally": tally,
         "words": words,
     }
+    by_name = {score.metric.name: score for score in report.scores.overall}
+    kinds = [
+        Kind(name, f"k{index}", count, [report.scores.by_kind[name][metric] for metric in MAIN])
+        for index, (name, count) in enumerate(report.kinds().items())
+    ]
     return templates.get_template("report.html.jinja").render(
         report=report,
-        cards=cards(report),
+        cards=[by_name[name] for name in CARDS if by_name[name].value is not None],
         main=MAIN,
-        kinds=kinds(report),
+        kinds=kinds,
         told=TOLD,
         confusion=shaded(report.confusion()) if report.cells("gap_categories") else [],
         reliability=reliability_plot(report),
@@ -88,12 +92,6 @@ def summary(report: Report) -> Summary:
     )
 
 
-def cards(report: Report) -> list[Score]:
-    """Return the scores of `CARDS` that the run has a figure for."""
-    by_name = {score.metric.name: score for score in report.scores.overall}
-    return [by_name[name] for name in CARDS if by_name[name].value is not None]
-
-
 @dataclass(frozen=True)
 class Kind:
     name: str
@@ -102,14 +100,6 @@ class Kind:
     questions: int
     figures: list[float | None]
     """Figures of the metrics in MAIN, in that order."""
-
-
-def kinds(report: Report) -> list[Kind]:
-    """Return the kinds of the run's questions with their figures."""
-    return [
-        Kind(name, f"k{index}", count, [report.scores.by_kind[name][metric] for metric in MAIN])
-        for index, (name, count) in enumerate(report.kinds().items())
-    ]
 
 
 def tally(wanted: Sequence[Wanted], *whats: str) -> tuple[int, int] | None:

@@ -50,21 +50,17 @@ def evidence_precision(case: Case) -> Cells | None:
         citation
         for citation in case.citations
         if any(_supports(case, citation, nugget) for nugget in case.question.nuggets)
-        or any(_same_page(citation, side) and _overlap(case, citation, side) for side in sides)
+        or any(address(side.url) == address(citation.locator) and _overlap(case, citation, side) for side in sides)
     ]
     return _share(len(gold), len(case.citations))
 
 
 def _supports(case: Case, citation: Citation, nugget: Nugget) -> bool:
     """Return whether a citation gives evidence for a nugget."""
-    quotes = [quote for quote in nugget.evidence if _same_page(citation, quote)]
+    quotes = [quote for quote in nugget.evidence if address(quote.url) == address(citation.locator)]
     if any(_overlap(case, citation, quote) for quote in quotes):
         return True
     return bool(quotes) and says_one_of(citation.raw_excerpt, nugget.answers)
-
-
-def _same_page(citation: Citation, quote: Quote) -> bool:
-    return address(citation.locator) == address(quote.url)
 
 
 def _overlap(case: Case, citation: Citation, quote: Quote) -> bool:

@@ -69,7 +69,10 @@ def unjudged(run: Run, model_id: str) -> list[Record]:
     return [
         record
         for record in run.records
-        if record.result and record.result.citations and record.question.vital and not _is_by(record.judged, model_id)
+        if record.result
+        and record.result.citations
+        and record.question.vital
+        and (record.judged is None or record.judged.model_id != model_id)
     ]
 
 
@@ -222,8 +225,10 @@ class Agreement:
 
 def agreement_of(run: Run, model_id: str) -> Agreement:
     """Return the agreement of this model's marks of a run's answers with the labels."""
-    asked = [(record, record.judged) for record in run.records if _is_by(record.judged, model_id)]
-    marked = [(record, judged.marks) for record, judged in asked if judged and judged.marks is not None]
+    asked = [
+        (record, record.judged) for record in run.records if record.judged and record.judged.model_id == model_id
+    ]
+    marked = [(record, judged.marks) for record, judged in asked if judged.marks is not None]
     grades: Counter[tuple[bool, Grade]] = Counter()
     for record, marks in marked:
         answer = Case(record.question, record.result).answer
@@ -237,12 +242,8 @@ def agreement_of(run: Run, model_id: str) -> Agreement:
         unreadable=len(asked) - len(marked),
         unasked=len(unjudged(run, model_id)),
         grades=grades,
-        tokens=sum(judged.tokens for _, judged in asked if judged),
+        tokens=sum(judged.tokens for _, judged in asked),
     )
-
-
-def _is_by(judged: Judged | None, model_id: str) -> bool:
-    return judged is not None and judged.model_id == model_id
 
 
 def cohens_kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:

@@ -152,7 +152,7 @@ class ZimFile:
             named = _CANONICAL.search(bytes(item.content)[:_HEAD_BYTES]) if item.size <= _MOST_BYTES else None
             url = web_address(html.unescape(named[1].decode("utf-8", "replace"))) if named else None
             if url and unquote(url).endswith(f"/{item.path}"):
-                # The address may write the path at its end with quoted characters.
+                # The address may percent-encode characters of the path at its end.
                 starts = range(len(url) - len(item.path), -1, -1)
                 return url[: next(at for at in starts if unquote(url[at:]) == item.path)]
         return None

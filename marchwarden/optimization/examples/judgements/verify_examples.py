@@ -93,7 +93,13 @@ def _made(ledger: Ledger, gold: set[int]) -> Iterator[Made]:
             denied = _IS.sub(r" \1 not", text, count=1)
         if denied != text:
             yield Made("negation", _claim(denied, excerpt), "contradicted", missing="The quote says the opposite.")
-        strange = (each for other, each in said if other.locator != excerpt.locator and _is_new(each, excerpt))
+        # Sentences of other pages that say something which the excerpt does not say.
+        own = set(terms(excerpt.text))
+        strange = (
+            each
+            for other, each in said
+            if other.locator != excerpt.locator and len(own & (words := set(terms(each)))) < ALIKE * len(words)
+        )
         if foreign := next(islice(strange, number, None), None):
             yield Made("elsewhere", _claim(foreign, excerpt), "not_stated", missing="The quote does not say this.")
             extended = f"{begun}, and {_FUNCTION_WORD.sub(lambda found: found.group().lower(), foreign)}"
@@ -103,12 +109,6 @@ def _made(ledger: Ledger, gold: set[int]) -> Iterator[Made]:
 
 def _claim(text: str, excerpt: Excerpt) -> Claim:
     return Claim(text=text, excerpts=[excerpt.number])
-
-
-def _is_new(text: str, excerpt: Excerpt) -> bool:
-    """Return whether a sentence of another page says something that an excerpt does not say."""
-    words = set(terms(text))
-    return len(words & set(terms(excerpt.text))) < ALIKE * len(words)
 
 
 def score(example: Example[VerifyGiven, tuple[Made, ...]], verdicts: list[Verdict]) -> Feedback:
