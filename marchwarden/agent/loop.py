@@ -189,7 +189,11 @@ class ResearchCall:
             self.tell.planned(plan, form)
             if plan.done and any(excerpt.answers for excerpt in self.ledger.excerpts):
                 return self.tell.stopped("covered", plan.thought or "The plan says that nothing is open.")
-            await self._search(plan.queries)
+            # Queries that were not asked before run side by side; hits become leads of the aspect they fit best.
+            fresh = [query for query in dict.fromkeys(plan.queries) if self.ledger.is_new_query(query)]
+            for outcome in await side_by_side([self.search(query) for query in fresh]):
+                new = self.ledger.add_search(outcome, aspect_of(outcome.query, self.ledger.aspects))
+                self.tell.searched(outcome, new)
             leads = choose(self.ledger, self.sought(), plan.read, PAGES_PER_TURN[self.request.depth])
             granted = leads[: self.budget.take_sources(len(leads))]
             await self.read(granted)
@@ -206,14 +210,6 @@ class ResearchCall:
             if not leads and not find_promising(self.ledger, self.sought()):
                 return self.tell.stopped("no_new_leads", "The searches found no further page worth reading.")
         return self._out_of("iterations", "The iteration limit was reached.")
-
-    async def _search(self, queries: list[str]) -> None:
-        """Run the queries that were not asked before, side by side; hits become leads of the aspect they fit best."""
-
-        fresh = [query for query in dict.fromkeys(queries) if self.ledger.is_new_query(query)]
-        for outcome in await side_by_side([self.search(query) for query in fresh]):
-            new = self.ledger.add_search(outcome, aspect_of(outcome.query, self.ledger.aspects))
-            self.tell.searched(outcome, new)
 
     async def search(self, query: str) -> SearchOutcome:
         """Return the hits of one search that can be read here."""

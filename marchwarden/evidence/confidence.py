@@ -188,12 +188,10 @@ def score_of(
         score -= rubric.dated if factors.recency is Recency.DATED else 0.0
         score -= rubric.unresolved if unresolved else rubric.resolved if factors.contradiction_detected else 0.0
     score -= rubric.exhausted if factors.budget_exhausted else 0.0
-    score = min(score, _most(factors)) * _from(rubric.fit_floor, factors.query_specificity_match)
-    score *= _from(rubric.answered_floor, share_answered)
+    score = min(score, _most(factors))
+    fit = factors.query_specificity_match
+    for floor, share in ((rubric.fit_floor, fit), (rubric.answered_floor, share_answered)):
+        # Lowered to the number between the floor and 1 at this share of the way.
+        score *= floor + (1 - floor) * share
     # max() returns its first argument for -0.0, so that no result says "-0.0".
     return round(max(0.0, score), 2)
-
-
-def _from(floor: float, share: float) -> float:
-    """Return the number between `floor` and 1 at this share of the way."""
-    return floor + (1 - floor) * share

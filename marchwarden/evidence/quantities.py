@@ -75,17 +75,14 @@ class Quantity:
             return False
         open_ended = self.bound != other.bound
         (low, high), (low_there, high_there) = self._span(open_ended), other._span(open_ended)
-        return max(low, low_there) - min(high, high_there) > max(self._tolerance, other._tolerance)
+        tolerances = (max(each.step / 2, HEDGED * abs(each.high) if each.hedged else 0.0) for each in (self, other))
+        return max(low, low_there) - min(high, high_there) > max(tolerances)
 
     def _span(self, open_ended: bool) -> tuple[float, float]:
         return (
             float("-inf") if open_ended and self.bound == "most" else self.low,
             float("inf") if open_ended and self.bound == "least" else self.high,
         )
-
-    @property
-    def _tolerance(self) -> float:
-        return max(self.step / 2, HEDGED * abs(self.high) if self.hedged else 0.0)
 
 
 # How numbers are written

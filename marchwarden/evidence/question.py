@@ -152,8 +152,12 @@ def split_question(question: str, context: str | None = None) -> list[str]:
     lent: list[str] = []
     told_apart: set[int] = set()
     asks = list(framed.asks)
-    if len(asks) == len(framed.setting) == 1 and _is_title(framed.setting[0], question):
-        asks = [f"{framed.setting[0].rstrip(' .')}: {asks[0]}"]
+    if len(asks) == len(framed.setting) == 1:
+        # The question may begin with a title: a topic without a verb.
+        title = framed.setting[0]
+        is_sentence = re.search(rf"\b(?:{INVERTED}|be|been|it|they|he|she|this|that)\b", title, re.IGNORECASE)
+        if question.lstrip().startswith(title) and not is_sentence and _is_topic(title):
+            asks = [f"{title.rstrip(' .')}: {asks[0]}"]
     for ask, setting in zip(asks, framed.before, strict=True):
         if clauses and not setting:
             named: list[str] = lent
@@ -356,12 +360,6 @@ def _topic_words(texts: Iterable[str]) -> list[str]:
     """Return the words of texts that tell what they are about."""
     words = [word.strip(".") for word in _words(" ".join(texts)) if word.casefold() not in _JOINS]
     return [word for word in words if set(terms(word)) - VAGUE_TERMS - _ERRAND][:_MOST_TOPIC_WORDS]
-
-
-def _is_title(text: str, question: str) -> bool:
-    """Return whether a question begins with this text, and it is a title: a topic without a verb."""
-    is_sentence = re.search(rf"\b(?:{INVERTED}|be|been|it|they|he|she|this|that)\b", text, re.IGNORECASE)
-    return question.lstrip().startswith(text) and not is_sentence and _is_topic(text)
 
 
 def _is_topic(text: str) -> bool:

@@ -21,14 +21,15 @@ def tls_context(make: Callable[[], ssl.SSLContext] = httpx.create_ssl_context) -
     ConfigurationError where the environment names certificates that are not there.
     """
     file, folders = named_certificates()
+    hint = "Correct it in the environment, or unset it to use the usual certificates."
     try:
         changed = Path(file).stat().st_mtime_ns if file else None
         if not file and folders and not any(map(os.path.isdir, folders.split(os.pathsep))):
-            raise _no_certificates(f"SSL_CERT_DIR: {folders}: No such directory")
+            raise ConfigurationError(f"SSL_CERT_DIR: {folders}: No such directory", hint=hint)
         return _made(make, file, folders, changed)
     except OSError as error:  # of which ssl.SSLError is one
         problem = "holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
-        raise _no_certificates(f"SSL_CERT_FILE: {file}: {problem}") from error
+        raise ConfigurationError(f"SSL_CERT_FILE: {file}: {problem}", hint=hint) from error
 
 
 @lru_cache(maxsize=8)
@@ -36,9 +37,3 @@ def _made(
     make: Callable[[], ssl.SSLContext], file: str | None, folders: str | None, changed: int | None
 ) -> ssl.SSLContext:
     return make()
-
-
-def _no_certificates(message: str) -> ConfigurationError:
-    return ConfigurationError(
-        message, hint="Correct it in the environment, or unset it to use the usual certificates."
-    )

@@ -88,9 +88,9 @@ def decode(body: bytes, content_type: str | None) -> str:
 
     The order: by a byte order mark, as UTF-8, as declared (Content-Type, then <meta> or XML), as detected.
     """
-    if marked := _byte_order_mark(body):
-        mark, encoding = marked
-        return body[len(mark) :].decode(encoding, "replace")
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(encoding, "replace")
     if wide := _find_wide_encoding(body):
         return body.decode(wide, "replace")
     text = None if body.isascii() else _try_encoding(body, "utf-8")
@@ -156,11 +156,7 @@ def _try_encoding(body: bytes, encoding: str) -> str | None:
 
 def is_marked_or_wide(body: bytes) -> bool:
     """True for a byte order mark, UTF-16 and UTF-32: zero bytes are no sign then that `body` is no text."""
-    return _byte_order_mark(body) is not None or _find_wide_encoding(body) is not None
-
-
-def _byte_order_mark(body: bytes) -> tuple[bytes, str] | None:
-    return next(((mark, name) for mark, name in _BYTE_ORDER_MARKS if body.startswith(mark)), None)
+    return any(body.startswith(mark) for mark, _ in _BYTE_ORDER_MARKS) or _find_wide_encoding(body) is not None
 
 
 def _find_wide_encoding(body: bytes) -> str | None:

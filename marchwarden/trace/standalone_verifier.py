@@ -489,17 +489,15 @@ def _is_disagreement(line: str, result: dict[str, Any], ledger: dict[str, Any]) 
         numbers = [int(number) for number in _MARKER.findall(line)[-2:]]
         cited = [result["citations"][number - 1]["raw_excerpt"] for number in numbers if number]
         told = f"{DISAGREEMENT}: {conflict['about']} {''.join(f'[{number}]' for number in numbers)}."
-        if not conflict["resolved"] and line == told and len(cited) == 2 and _same_places(cited, sides, ledger):
+        if conflict["resolved"] or line != told or len(cited) != 2:
+            continue
+        # Each citation begins where the excerpt beside it does: of two, one may be the longer.
+        places: dict[str, set[tuple[str, int]]] = {}
+        for each in ledger["excerpts"]:
+            places.setdefault(cut_excerpt(each["text"]), set()).add((each["locator"], each["start"]))
+        if all(places.get(one, set()) & places.get(other, set()) for one, other in zip(cited, sides, strict=True)):
             return True
     return False
-
-
-def _same_places(cited: list[str], sides: list[str], ledger: dict[str, Any]) -> bool:
-    """Return whether each citation begins where the excerpt beside it does: of two, one may be the longer."""
-    places: dict[str, set[tuple[str, int]]] = {}
-    for each in ledger["excerpts"]:
-        places.setdefault(cut_excerpt(each["text"]), set()).add((each["locator"], each["start"]))
-    return all(places.get(one, set()) & places.get(other, set()) for one, other in zip(cited, sides, strict=True))
 
 
 def _findings(lines: list[dict[str, Any]], result: dict[str, Any], concluded: dict[str, Any] | None) -> Finding:

@@ -232,7 +232,7 @@ def _gutter(pieces: Sequence[Piece], start: float, end: float, most: int = _MOST
     gutter = (best[0] + best[-1]) / 2
     for side in (-1, 1):
         column = [piece for piece in pieces if _side(piece, gutter) == side]
-        if not _is_column(column, width) and (not _is_running(column) or _inner_gutter(column, most - 1) is None):
+        if not _is_column(column, width) and _inner_gutter(column, most - 1) is None:
             return None
     return gutter
 
@@ -248,14 +248,11 @@ def _is_column(pieces: Sequence[Piece], width: float) -> bool:
     return median(piece.right - piece.left for piece in prose) >= 0.6 * extent and extent >= 0.2 * width
 
 
-def _is_running(pieces: Sequence[Piece]) -> bool:
-    """True where many lines go on with a small letter: those of a table of three columns begin with capitals."""
-    return sum(piece.text[:1].islower() for piece in pieces) >= _RUNNING_SHARE * len(pieces)
-
-
 def _inner_gutter(pieces: Sequence[Piece], most: int) -> float | None:
-    """Return the gutter within the pieces of one side, which may be several columns."""
-    if not pieces:
+    """Return the gutter within the pieces of one side, which may be several columns; None where it is one."""
+    # In columns many lines go on with a small letter: those of a table of three columns begin with capitals.
+    going_on = sum(piece.text[:1].islower() for piece in pieces)
+    if not pieces or going_on < _RUNNING_SHARE * len(pieces):
         return None
     start, end = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
     return _gutter(pieces, max(0.0, start), end, most)
@@ -269,7 +266,7 @@ def _by_column(pieces: Sequence[Piece], gutter: float, number: int) -> list[_Lin
     def close() -> None:
         for side in (-1, 1):
             column, columns[side] = columns[side], []
-            inner = _inner_gutter(column, _MOST_COLUMNS - 1) if _is_running(column) else None
+            inner = _inner_gutter(column, _MOST_COLUMNS - 1)
             lines.extend(_joined(column, number) if inner is None else _by_column(column, inner, number))
 
     for piece in sorted(pieces, key=lambda each: (-round(each.bottom), each.left)):

@@ -176,16 +176,14 @@ def _read_posts(
         if post not in read:
             contents[content] = post
             read.update(() if post is None else (post,))
-    looks = {_look(content) for content, post in contents.items() if post is not None}
+    looks = {content: (content.tag, content.get("class")) for content in contents}
+    looks_of_posts = {looks[content] for content, post in contents.items() if post is not None}
     return [
         Post(() if post is None else _about(post, content, dates, authors), content)
         for content, post in contents.items()
-        if (post is not None or _look(content) in looks) and contents.keys().isdisjoint(content.iterancestors())
+        if (post is not None or looks[content] in looks_of_posts)
+        and contents.keys().isdisjoint(content.iterancestors())
     ]
-
-
-def _look(element: etree._Element) -> tuple[str, str | None]:
-    return element.tag, element.get("class")
 
 
 def _content_mark(

@@ -386,7 +386,9 @@ def dated_texts(tree: HtmlElement, shown: str | None = None) -> tuple[str, str]:
     title = "" if heading is None else " ".join("".join(heading.itertext()).split())
     if title and (at := shown.find(title)) >= 0:
         tops.append(_first_lines(shown[at + len(title) :]))
-    return f"{shown}\n{footer_text(tree)}", "\n".join(tops)
+    # Many pages name the day of their last change in a footer.
+    footers = "\n".join(" ".join("".join(footer.itertext()).split()) for footer in tree.iter("footer"))
+    return f"{shown}\n{footers}", "\n".join(tops)
 
 
 _NAMED_PARTS = frozenset({"div", "section", "ul", "ol", "article"})
@@ -406,11 +408,6 @@ _MAX_TOP_CHARS = 400
 def _first_lines(text: str) -> str:
     """Return the whole lines within the top: half of a sentence may look like a byline."""
     return text if len(text) <= _MAX_TOP_CHARS else text[:_MAX_TOP_CHARS].rpartition("\n")[0]
-
-
-def footer_text(tree: HtmlElement) -> str:
-    """Return the text of the page's footers, where many pages name the day of their last change."""
-    return "\n".join(" ".join("".join(footer.itertext()).split()) for footer in tree.iter("footer"))
 
 
 # trafilatura replaces every kind of blank by a plain one, so the page's blanks pass through it as Braille patterns.

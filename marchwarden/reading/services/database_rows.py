@@ -131,19 +131,14 @@ def names_at(statement: str) -> int:
     return len(visible(statement)) + 2
 
 
-def rows_in(excerpt: str) -> list[dict[str, str]]:
-    """Return the rows of an excerpt that begins with the line of the columns' names, as values by column."""
-    names, *rows = list(csv.reader(io.StringIO(excerpt))) or [[]]
-    return [dict(zip(names, row, strict=False)) for row in rows if len(row) == len(names)]
-
-
 def say_rows(excerpt: str, says: str) -> str:
     """Return an excerpt as a sentence: what the rows are, then each value beside the name of its column.
 
     All of its values are the excerpt's. One that does not begin with the line of the columns' names is returned as
     it is.
     """
-    rows = rows_in(excerpt)
+    names, *lines = list(csv.reader(io.StringIO(excerpt))) or [[]]
+    rows = [dict(zip(names, line, strict=False)) for line in lines if len(line) == len(names)]
     if not rows or not says:
         return excerpt
     if len(rows[0]) == 1:

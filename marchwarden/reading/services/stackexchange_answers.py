@@ -45,6 +45,9 @@ def read_stackexchange(page: Page, body: bytes) -> Page | Failure:
     found = re.match(r"/questions/\d+/([^/]+)", urlsplit(page.url).path)
     words = unquote(found[1]).replace("-", " ").strip() if found else ""
     title = words[:1].upper() + words[1:] or None
+    host = urlsplit(page.url).hostname or ""
+    name = host.removesuffix(".stackexchange.com")
+    site = _SITES.get(host) or f"{name[:1].upper()}{name[1:]} Stack Exchange"
     blocks = [
         *([Block("heading", title)] if title else []),
         *(block for each in answers for block in _blocks(each)),
@@ -58,13 +61,13 @@ def read_stackexchange(page: Page, body: bytes) -> Page | Failure:
     return replace(
         page,
         title=title,
-        site=_site_of(page.url),
+        site=site,
         published=min(made, default=None),
         modified=max((*made, *changed), default=None),
         source="stackexchange",
         work=Work(
-            authors=tuple(dict.fromkeys(name for each in answers if (name := _author(each)))),
-            venue=", ".join((_site_of(page.url), *licences)),
+            authors=tuple(dict.fromkeys(filter(None, map(_author, answers)))),
+            venue=", ".join((site, *licences)),
             year=min(made).year if made else None,
         ),
     )
@@ -95,12 +98,6 @@ def _author(answer: Mapping[str, Any]) -> str | None:
     owner = answer.get("owner")
     name = owner.get("display_name") if isinstance(owner, dict) else None
     return html.unescape(name) if isinstance(name, str) else None
-
-
-def _site_of(url: str) -> str:
-    host = urlsplit(url).hostname or ""
-    name = host.removesuffix(".stackexchange.com")
-    return _SITES.get(host) or f"{name[:1].upper()}{name[1:]} Stack Exchange"
 
 
 def _day(seconds: object) -> date | None:

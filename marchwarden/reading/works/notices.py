@@ -61,11 +61,11 @@ def crossref_notices(body: bytes) -> Iterator[Notice]:
 
 def notices_of(message: Mapping[str, Any]) -> Iterator[Notice]:
     """Yield the notices in what Crossref says of one work, as `crossref_notices` does."""
-    for name, url in _updates(message.get("updated-by")):
-        yield Notice(_UPDATES[name], f"Crossref has a notice of {_in_words(name)}", url)
-    for name, url in _updates(message.get("update-to")):
-        if _UPDATES[name] != "newer_version":
-            yield Notice("notice", f"it is itself the notice of {_in_words(name)} of another work", url)
+    for kind, words, url in _updates(message.get("updated-by")):
+        yield Notice(kind, f"Crossref has a notice of {words}", url)
+    for kind, words, url in _updates(message.get("update-to")):
+        if kind != "newer_version":
+            yield Notice("notice", f"it is itself the notice of {words} of another work", url)
 
 
 def listed_notice(name: str, registry: str, url: str | None) -> Notice | None:
@@ -78,8 +78,8 @@ def listed_notice(name: str, registry: str, url: str | None) -> Notice | None:
     return None
 
 
-def _updates(listed: object) -> Iterator[tuple[str, str | None]]:
-    """Yield the name and the address of each kind of update, once."""
+def _updates(listed: object) -> Iterator[tuple[NoticeKind, str, str | None]]:
+    """Yield the kind, the name in words and the address of each kind of update, once."""
     seen: set[str] = set()
     for update in listed if isinstance(listed, list) else ():
         name = str(update.get("type", "")).casefold().replace("-", "_") if isinstance(update, dict) else ""
@@ -87,8 +87,5 @@ def _updates(listed: object) -> Iterator[tuple[str, str | None]]:
             continue
         seen.add(name)
         doi = update.get("DOI")
-        yield name, f"{DOI_RESOLVER}{doi}" if isinstance(doi, str) and DOI.fullmatch(doi) else None
-
-
-def _in_words(name: str) -> str:
-    return name.replace("_", " ")
+        url = f"{DOI_RESOLVER}{doi}" if isinstance(doi, str) and DOI.fullmatch(doi) else None
+        yield _UPDATES[name], name.replace("_", " "), url

@@ -15,7 +15,7 @@ from marchwarden.reading.files.archive import Archive, Unpackable
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
 from marchwarden.reading.files.tabular.rows import table_blocks
-from marchwarden.reading.text_blocks import Block, BlockKind, first_blocks
+from marchwarden.reading.text_blocks import Block, first_blocks
 from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
@@ -102,16 +102,13 @@ def _slide(slide: _Element) -> tuple[str, list[Block]]:
                 title = " ".join(" ".join(text for _, text in texts).split())
             elif kind not in _REPEATED:
                 is_list = kind in ("obj", "body") and len(texts) > 1
-                blocks += [Block(_kind(each, is_list=is_list), text) for each, text in texts]
+                for each, text in texts:
+                    facts = each.find(f"{_A}pPr")
+                    marks = () if facts is None else {mark.tag for mark in facts}
+                    has_mark = f"{_A}buChar" in marks or f"{_A}buAutoNum" in marks
+                    is_item = (is_list or has_mark) and f"{_A}buNone" not in marks
+                    blocks.append(Block("item" if is_item else "paragraph", text))
     return title, blocks
-
-
-def _kind(paragraph: _Element, *, is_list: bool) -> BlockKind:
-    facts = paragraph.find(f"{_A}pPr")
-    if facts is not None and facts.find(f"{_A}buNone") is not None:
-        return "paragraph"
-    marks = () if facts is None else (facts.find(f"{_A}buChar"), facts.find(f"{_A}buAutoNum"))
-    return "item" if is_list or any(mark is not None for mark in marks) else "paragraph"
 
 
 def _text(paragraph: _Element) -> str:

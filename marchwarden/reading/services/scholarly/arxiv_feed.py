@@ -16,7 +16,7 @@ from marchwarden.reading.services.scholarly.work_records import WorkRecord, no_a
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml
 from marchwarden.reading.text_blocks import Block
 from marchwarden.text.invisible import visible
-from marchwarden.text.works import ArxivPaper, arxiv_paper_of, identified
+from marchwarden.text.works import arxiv_paper_of, identified
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
@@ -53,6 +53,7 @@ class ArxivEntry:
             return None
         first = as_date(self.published)
         summary = " ".join(visible(self.summary).split())
+        name = f"{paper.id}v{paper.version}" if paper.version else paper.id
         is_withdrawn = any(map(_WITHDRAWN.search, (self.comment or "", self.summary.strip())))
         return WorkRecord(
             source="arxiv",
@@ -73,14 +74,9 @@ class ArxivEntry:
             published=first,
             modified=as_date(self.updated) if self.updated[:10] != self.published[:10] else None,
             standing="retracted" if is_withdrawn else None,
-            open_copies=full_texts_of(paper),
+            # The best first; HTML is there for papers since the end of 2023.
+            open_copies=(f"https://arxiv.org/html/{name}", f"https://arxiv.org/pdf/{name}"),
         )
-
-
-def full_texts_of(paper: ArxivPaper) -> tuple[str, ...]:
-    """Return the addresses of a paper's full text, best first; HTML is there for papers since the end of 2023."""
-    name = f"{paper.id}v{paper.version}" if paper.version else paper.id
-    return (f"https://arxiv.org/html/{name}", f"https://arxiv.org/pdf/{name}")
 
 
 def arxiv_entries(body: bytes) -> list[ArxivEntry] | None:

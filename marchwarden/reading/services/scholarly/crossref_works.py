@@ -34,6 +34,10 @@ def crossref_record(message: Mapping[str, Any]) -> WorkRecord | None:
     doi, title = text_in(message, "DOI"), next(map(title_line, _listed(message, "title")), "")
     if not doi or not title:
         return None
+    authors = (
+        ", ".join(filter(None, (text_in(each, "family"), text_in(each, "given")))) or text_in(each, "name")
+        for each in objects_in(message.get("author"))
+    )
     days: list[list[object]] = []
     for name in ("published", "published-online", "issued", "posted"):
         parts = object_in(message, name).get("date-parts")
@@ -59,7 +63,7 @@ def crossref_record(message: Mapping[str, Any]) -> WorkRecord | None:
         work=identified(
             Work(
                 doi=doi,
-                authors=tuple(filter(None, map(_name, objects_in(message.get("author"))))),
+                authors=tuple(filter(None, authors)),
                 year=next((parts[0] for parts in days if isinstance(parts[0], int)), None),
                 venue=next(map(title_line, _listed(message, "container-title")), None) or institution,
                 is_peer_reviewed=True if kind in _REVIEWED else False if kind in _UNREVIEWED else None,
@@ -104,11 +108,3 @@ def read_crossref(page: Page, body: bytes) -> Page | Failure:
 def _listed(message: Mapping[str, Any], name: str) -> Iterator[object]:
     value = message.get(name)
     return (each for each in (value if isinstance(value, list) else [value]) if each)
-
-
-def _name(author: Mapping[str, Any]) -> str:
-    return (
-        ", ".join(filter(None, (text_in(author, "family"), text_in(author, "given"))))
-        or text_in(author, "name")
-        or ""
-    )

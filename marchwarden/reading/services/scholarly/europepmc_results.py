@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from marchwarden.observations import Failure, Notice, Page, Work
@@ -56,6 +56,11 @@ def _record(result: Mapping[str, Any]) -> WorkRecord | None:
         (str(each.get("type")).casefold(), each)
         for each in objects_in(object_in(result, "commentCorrectionList").get("commentCorrection"))
     ]
+    notices: list[Notice | None] = []
+    for _, each in corrections:
+        listed_in, number = text_in(each, "source"), text_in(each, "id")
+        url = f"https://europepmc.org/article/{listed_in}/{number}" if listed_in and number else None
+        notices.append(listed_notice(str(each.get("type")), "Europe PMC", url))
     is_retracted = "retracted publication" in types or any(kind == "retraction in" for kind, _ in corrections)
     return WorkRecord(
         source="europepmc",
@@ -83,7 +88,7 @@ def _record(result: Mapping[str, Any]) -> WorkRecord | None:
         standing="retracted" if is_retracted else None,
         open_copies=(f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/",) if pmcid and is_open else (),
         pmcid=pmcid if is_open else None,
-        notices=tuple(_notices(each for _, each in corrections)),
+        notices=tuple(filter(None, notices)),
     )
 
 
@@ -95,11 +100,3 @@ def _authors(result: Mapping[str, Any]) -> Iterator[str]:
             yield name
     if not listed:
         yield from (name.strip() for name in (text_in(result, "authorString") or "").rstrip(".").split(",") if name)
-
-
-def _notices(corrections: Iterable[Mapping[str, Any]]) -> Iterator[Notice]:
-    for each in corrections:
-        archive, identifier = text_in(each, "source"), text_in(each, "id")
-        url = f"https://europepmc.org/article/{archive}/{identifier}" if archive and identifier else None
-        if notice := listed_notice(str(each.get("type")), "Europe PMC", url):
-            yield notice
