@@ -7,9 +7,9 @@ Q ?= What are ideal crops for a garden in Utah?
 # The question reaches the recipe through the environment, so that neither make nor the shell reads anything into it.
 override export Q := $(value Q)
 
-# Tests on every core, and one process more, since some of them wait. A worker has neighbouring tests, which share what is
-# made once a module, until it helps another out.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, (os.cpu_count() or 1) + 1))')
+# Tests on every core, and two processes more, since a fifth of their time is waiting. A worker has neighbouring tests,
+# which share what is made once a module, until it helps another out.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, (os.cpu_count() or 1) + 2))')
 PYTEST := -m pytest -n $(WORKERS) --dist worksteal --durations 10
 # Modules are compiled once, whatever the surroundings say: tests start about 300 processes that import them.
 test coverage nightly: export PYTHONDONTWRITEBYTECODE :=
