@@ -79,8 +79,8 @@ def read_latex(body: bytes, content_type: str | None) -> FileContent | Failure:
         command = re.compile(rf"\\{name}\s*(?:\[[^\]\n]{{0,300}}\])?\s*\{{")
         told = command.search(preamble)
         facts[name] = preamble[told.end() : _end_of(preamble, told.end())] if told else ""
-        if shown := command.search(inner):
-            inner = inner[: shown.start()] + inner[_end_of(inner, shown.end()) + 1 :]
+        if stated := command.search(inner):
+            inner = inner[: stated.start()] + inner[_end_of(inner, stated.end()) + 1 :]
     edges = [0, *(edge for start, end, _ in _environments(inner, _UNSEEN) for edge in (start, end)), len(inner)]
     seen = "".join(inner[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
     blocks = tuple(first_blocks(_blocks(seen, listings)))

@@ -45,7 +45,7 @@ def read_notebook(body: bytes, content_type: str | None) -> FileContent | Failur
     blocks = tuple(first_blocks(_blocks(cells, links)))
     return FileContent(
         blocks,
-        title=" ".join(visible(title).split()) or None if isinstance(title, str) else None,
+        title=(" ".join(visible(title).split()) or None) if isinstance(title, str) else None,
         author=", ".join(name for name in authors if isinstance(name, str)) or None,
         links=tuple(links),
     )
