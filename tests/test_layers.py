@@ -62,13 +62,18 @@ def dotted(path: Path) -> str:
     return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 NAMES = {dotted(path) for path in modules()}
 
 
 @cache
 def imports_of(path: Path, *, types: bool = False) -> set[str]:
     """The modules of ours that a file imports, at its top or inside functions; with `types`, for type checking too."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     return _ours(ast.walk(tree if types else _without_type_checking(tree)))
 
 
@@ -94,7 +99,7 @@ def _without_type_checking(tree: ast.Module) -> ast.Module:
 
 def top_imports_of(path: Path) -> set[str]:
     found = set()
-    for node in _without_type_checking(ast.parse(path.read_text(encoding="utf-8"))).body:
+    for node in _without_type_checking(parsed(path)).body:
         if isinstance(node, ast.ImportFrom) and node.level == 0:
             found.add((node.module or "").split(".")[0])
         elif isinstance(node, ast.Import):
@@ -124,10 +129,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_the_longest_chain_of_imports_is_short() -> None:
-    needs = {
-        dotted(path): _ours(_without_type_checking(ast.parse(path.read_text(encoding="utf-8"))).body) - {dotted(path)}
-        for path in modules()
-    }
+    needs = {dotted(path): _ours(_without_type_checking(parsed(path)).body) - {dotted(path)} for path in modules()}
 
     @cache
     def chain(name: str) -> tuple[str, ...]:
@@ -190,7 +192,7 @@ def test_only_the_console_prints() -> None:
     printers = {
         path.relative_to(PACKAGE).as_posix()
         for path in modules()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     }
     assert printers <= {"cli/views/console.py"}

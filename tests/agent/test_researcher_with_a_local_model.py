@@ -37,9 +37,9 @@ def settings_for(endpoint: str) -> Settings:
     [
         ("openai", 500),
         pytest.param("openai", 1000, marks=pytest.mark.slow),
-        ("openai", 3000),
+        pytest.param("openai", 3000, marks=pytest.mark.slow),
         pytest.param("openai", 20_000, marks=pytest.mark.slow),
-        ("anthropic", 500),
+        pytest.param("anthropic", 500, marks=pytest.mark.slow),
         ("anthropic", 3000),
     ],
 )
