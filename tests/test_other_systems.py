@@ -17,8 +17,13 @@ import importlib, os, pkgutil, signal, sys, types
 import marchwarden
 
 names = [each.name for each in pkgutil.walk_packages(marchwarden.__path__, "marchwarden.") if "__main__" not in each.name]
-for name in names:
-    importlib.import_module(name)
+for name in list(names):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:  # of an extra that is not installed here
+        if error.name.startswith("marchwarden"):
+            raise
+        names.remove(name)
 for name in [name for name in sys.modules if name.partition(".")[0] == "marchwarden"]:
     del sys.modules[name]
 sys.platform = "win32"

@@ -26,7 +26,9 @@ def file_name(run: Run) -> str:
 def inspect_log(run: Run) -> dict[str, Any]:
     """Return the log of a run: a sample for each question and epoch, with a score of each metric that it has."""
     scores = scores_of(run)
-    names = list(dict.fromkeys(record.id for record in run.records))
+    # Answers are kept in the order in which they came, which the next run has otherwise.
+    records = sorted(run.records, key=lambda each: (each.id, each.epoch))
+    names = list(dict.fromkeys(record.id for record in records))
     dataset = {"name": run.info.questions, "samples": scores.info.asked or len(names), "sample_ids": names}
     return {
         "version": _VERSION,
@@ -53,7 +55,7 @@ def inspect_log(run: Run) -> dict[str, Any]:
             "completed_at": "",
             "model_usage": {run.info.model_id: _usage(sum(_tokens(each) for each in run.records))},
         },
-        "samples": [_sample(run, record) for record in run.records],
+        "samples": [_sample(run, record) for record in records],
     }
 
 
