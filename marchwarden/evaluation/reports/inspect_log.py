@@ -27,7 +27,7 @@ def inspect_log(run: Run) -> dict[str, Any]:
     """Return the log of a run: a sample for each question and epoch, with a score of each metric that it has."""
     scores = scores_of(run)
     # Answers are kept in the order in which they came, which the next run has otherwise.
-    records = sorted(run.records, key=lambda each: (each.id, each.epoch))
+    records = sorted(run.records, key=lambda each: (each.epoch, each.id))
     names = list(dict.fromkeys(record.id for record in records))
     dataset = {"name": run.info.questions, "samples": scores.info.asked or len(names), "sample_ids": names}
     return {
