@@ -23,7 +23,14 @@ from typing import TypeAlias
 from marchwarden.evidence.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
 from marchwarden.evidence.framing import QUESTION_MARK
 from marchwarden.evidence.question import VAGUE_TERMS, names_in
-from marchwarden.evidence.windows import FURNITURE, MOST_PASSAGES_OF_WINDOW, Window, windows
+from marchwarden.evidence.windows import (
+    FURNITURE,
+    MOST_PASSAGES_OF_WINDOW,
+    Window,
+    asks_for_works,
+    entries_of_references,
+    windows,
+)
 from marchwarden.injection.detector import drop_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead
 from marchwarden.observations import Page, Passage
@@ -98,6 +105,11 @@ class PageTerms:
         self.all = self.title.union(*found)
         self.year = {str(page.dated.year)} if page.dated else set()
         self.windows = windows(page, self.passages)
+        entries = entries_of_references(page, self.passages)
+        self.windows_of_text = [
+            each for each in self.windows if entries.isdisjoint(passage.number for passage in each.passages)
+        ]
+        """Windows without entries of lists of references."""
         rows = [each for each in self.passages if page.media_type in TABLES and CELL_GAP in each.text]
         self.table_rows = Counter(each.heading or "" for each in rows)
         """Number of rows of a file's tables, by heading."""
@@ -269,10 +281,11 @@ class Relevance:
     def likely(self, aspect: Aspect) -> list[Window]:
         """Return the windows to choose from: those compared in meaning, or else those that share most words."""
         page, asked = self.page, self._asked[aspect.number]
+        windows = page.windows if asks_for_works(aspect.text) else page.windows_of_text
         if self._alike is not None:
-            return [each for each in page.windows if self._cosine(each, aspect) is not None]
+            return [each for each in windows if self._cosine(each, aspect) is not None]
         shares = []
-        for window in page.windows:
+        for window in windows:
             words = [term for passage in window.passages for term in page.own[passage.number]]
             if len(words) >= _LEAST_TERMS:
                 own = set(words)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.evidence.relevance import PageTerms, Relevance
-from marchwarden.evidence.windows import MOST_PASSAGES_OF_WINDOW, windows
+from marchwarden.evidence.windows import MOST_PASSAGES_OF_WINDOW, entries_of_references, windows
 from marchwarden.ledger import Aspect
 from marchwarden.observations import Page
 from marchwarden.reading.page import read_page
@@ -157,3 +157,21 @@ def test_a_table_in_no_language_is_about_a_question_by_the_words_that_say_someth
     aspects = [Aspect(number=number, text=text) for number, text in enumerate(asked, start=1)]
     relevance = Relevance(PageTerms(page), aspects)
     assert [relevance.names_no_row(aspect) for aspect in aspects] == [True, False, False]
+
+
+def test_entries_of_a_list_of_references_answer_only_those_who_ask_for_works() -> None:
+    entries = (
+        "Manson JE, Cook NR, et al. Vitamin D and cancer. N Engl J Med 2019;380:33–44.",
+        "Krizhevsky, A.; Sutskever, I. (2012). Deep networks. Advances 25, doi:10.1145/3065386.",
+        "3. Gillmore JD, et al. Gene editing in vivo. N Engl J Med 2021;385:493–502.",
+    )
+    sentences = (
+        "Vaswani et al. (2017) described the transformer.",
+        "John F. Kennedy (1917–1963) was the 35th president.",
+        "The ratio was 3:1 in 2019, as Smith et al. had found.",
+    )
+    page = a_page(*entries, *sentences)
+    found = entries_of_references(page, page.passages)
+    assert {each.text for each in page.passages if each.number not in found} == set(sentences)
+    assert "Manson" not in best("Does vitamin D prevent cancer?", page)
+    assert "Manson" in best("Which papers are there on vitamin D and cancer?", page)
