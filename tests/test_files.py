@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import signal
 from pathlib import Path
 
 import pytest
 
-from marchwarden.files import write_output, write_whole
+from marchwarden.files import check_output_folder, check_output_place, write_output, write_whole
 
 
 @pytest.mark.parametrize("synced", [True, False])
@@ -34,3 +37,36 @@ def test_an_output_follows_links(tmp_path: Path) -> None:
     write_output(link, b"new")
     assert link.is_symlink()
     assert (tmp_path / "target").read_bytes() == b"new"
+
+
+def test_a_place_for_output_is_tried_and_left_as_it_was(tmp_path: Path) -> None:
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    (folder / "answer.md").write_text("old")
+    os.mkfifo(folder / "pipe")
+    for name in ("answer.md", "new.md", "pipe"):
+        check_output_place(folder / name)
+    check_output_folder(folder / "runs" / "first")
+    assert (folder / "answer.md").read_text() == "old"
+    assert {path.name for path in folder.iterdir()} == {"answer.md", "pipe"}
+
+
+@pytest.mark.parametrize("name", [".", "gone/answer.md", f"{'x' * 300}.md", "file/answer.md"])
+def test_a_place_that_can_t_be_written_is_known_before(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    with pytest.raises(OSError, match=r"directory|too long"):
+        check_output_place(tmp_path / name)
+
+
+def test_a_disk_without_room_for_an_answer_is_known_before(tmp_path: Path) -> None:
+    """RLIMIT_FSIZE ends a file, as a full disk does."""
+    old, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, old[1]))
+    try:
+        for check in (check_output_place, check_output_folder):
+            with pytest.raises(OSError, match="No space left"):
+                check(tmp_path / "answer.md")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert not list(tmp_path.glob("*answer.md*"))

@@ -155,7 +155,9 @@ def _report(error: Exception) -> None:
         console.error(f"the output could not be written: {error.strerror}", "Make room, or write it elsewhere.")
     elif isinstance(error, OSError) and error.filename is not None and error.strerror:
         # A path that someone gave, and that no command looked at more closely: one that is too long, say.
-        console.error(f"{os.fsdecode(error.filename)}: {error.strerror}", "Check the path, and what you may do there.")
+        console.error(
+            f"{os.fsdecode(error.filename)}: {error.strerror}", "Check the path, and what you may do there."
+        )
     else:
         hint = None if debugging() else "Set MARCHWARDEN_DEBUG=1 for details."
         console.error(f"unexpected {type(error).__name__}: {error}", hint)

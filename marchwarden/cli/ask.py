@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 from pathlib import Path
@@ -327,6 +328,7 @@ def deliver(
     Return whether a file was written.
     """
     from marchwarden.cli.views import console
+    from marchwarden.errors import StorageError
 
     written = False
     # The file first, since a pipe whose reader has gone ends the command; and a full disk keeps nothing off stdout.
@@ -336,10 +338,18 @@ def deliver(
 
             written = write_report(result, request.question, output, trace=trace, force=force)
     finally:
-        if json:
-            console.json(earlier.plain(result) if earlier else result.model_dump(mode="json"))
-        else:
-            console.result(result)
+        try:
+            if json:
+                console.json(earlier.plain(result) if earlier else result.model_dump(mode="json"))
+            else:
+                console.result(result)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise StorageError(
+                f"the output could not be written: {error.strerror}",
+                hint=f"Make room. The answer is kept: marchwarden show {result.trace_id[:8]}",
+            ) from error
     if output is not None and not written:
         console.notice(f"The answer cites nothing: {output} was not written.")
     return written

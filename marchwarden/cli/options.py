@@ -84,9 +84,7 @@ def check_input(path: Path, option: str) -> None:
         raise typer.BadParameter(f"{option} {path} can't be read: {error.strerror or error}") from None
 
 
-def check_output(
-    path: Path, option: str, endings: tuple[str, ...], *, force: bool, replaces: bool = True
-) -> None:
+def check_output(path: Path, option: str, endings: tuple[str, ...], *, force: bool, replaces: bool = True) -> None:
     """Raise a usage error for a file that can't be written, has none of the endings, or is there without `force`.
 
     `replaces`: it is put in the place of one that is there, and not added to it. Called before anything is spent: an

@@ -121,6 +121,8 @@ class Investigation:
         """Answer the question. What researchers do ends in the result; a full disk of ours is an error."""
         self.today = self.today or today()
         model = self._connect()
+        # Importing the model's libraries takes seconds, before the first line of the trace.
+        self._budget.start_clock()
         try:
             self._begin(model)
             await self._find_aspects(model)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +60,38 @@ def test_wrong_usage_is_a_line_that_can_be_copied(
     ran = run(*arguments.split())
     command = " ".join(arguments.split()[: 2 if arguments.startswith("traces") else 1])
     assert (ran.code, ran.out, ran.err) == (2, "", f"Error: {said}\nHelp: marchwarden {command} --help\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "ask q -o LONG.md",
+        "ask --file questions.txt --output LONG.jsonl",
+        "investigate q -o LONG.md",
+        "show -o LONG.md",
+        "export -o LONG.bib",
+        "export --bundle LONG.zip",
+        "export --html LONG.html",
+        "eval --inspect-log LONG.json",
+        "eval --inspect-log LONG",
+        "eval --out LONG",
+        "eval init questions.txt --out LONG.jsonl",
+        "compile --model extractive --out LONG",
+    ],
+)
+def test_a_place_that_can_t_be_written_is_told_before_anything_is_done(
+    run: Run, arguments: str, tmp_path: Path
+) -> None:
+    Path("questions.txt").write_text("q\n")
+    ran = run(*arguments.replace("LONG", "x" * 300).split())
+    assert (ran.code, ran.out) == (2, "")
+    assert "File name too long" in ran.err
+    assert not (tmp_path / "traces").exists()
+
+
+def test_a_path_that_no_command_looked_at_is_named_with_the_reason(run: Run) -> None:
+    ran = run("index", "x" * 300)
+    assert (ran.code, ran.err.splitlines()[0]) == (1, f"Error: {'x' * 300}: File name too long")
 
 
 def test_our_errors_are_a_message_and_a_hint(run: Run) -> None:

@@ -208,6 +208,8 @@ def command(
         options.check_output(inspect_log, "--inspect-log", (".json",), force=resume)
     elif inspect_log is not None:
         options.check_output_folder(inspect_log, "--inspect-log")
+    if out is not None:
+        options.check_output_folder(out, "--out")
     sources = sources_in_force(source, web)
     from marchwarden.settings import load_settings
 
