@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import resource
-import signal
 from pathlib import Path
 
 import pytest
 
 from marchwarden.files import check_output_folder, check_output_place, write_output, write_whole
+from tests.disks import room_for
 
 
 @pytest.mark.parametrize("synced", [True, False])
@@ -59,14 +58,7 @@ def test_a_place_that_can_t_be_written_is_known_before(name: str, tmp_path: Path
 
 
 def test_a_disk_without_room_for_an_answer_is_known_before(tmp_path: Path) -> None:
-    """RLIMIT_FSIZE ends a file, as a full disk does."""
-    old, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, old[1]))
-    try:
-        for check in (check_output_place, check_output_folder):
-            with pytest.raises(OSError, match="No space left"):
-                check(tmp_path / "answer.md")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
-        signal.signal(signal.SIGXFSZ, handler)
+    for check in (check_output_place, check_output_folder):
+        with room_for(100), pytest.raises(OSError, match="No space left"):
+            check(tmp_path / "answer.md")
     assert not list(tmp_path.glob("*answer.md*"))
