@@ -22,7 +22,7 @@ from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
 from marchwarden.cli.library import history, show, store
 from marchwarden.cli.optimization import calibrate, compile, programs
-from marchwarden.cli.quick import WRONG_USAGE, QuickCommand, QuickGroup
+from marchwarden.cli.quick import WRONG_USAGE, QuestionCommand, QuickCommand, QuickGroup
 from marchwarden.errors import EXTRAS, MarchwardenError, WrongArgument, missing_package
 
 # Exit codes: as the shell's of a failure, and of a process that SIGINT ended (128 + 2).
@@ -43,7 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("ask", epilog=ask.EPILOGUE, cls=ask.AskCommand)(ask.command)
-app.command("investigate", epilog=investigate.EPILOGUE)(investigate.command)
+app.command("investigate", epilog=investigate.EPILOGUE, cls=QuestionCommand)(investigate.command)
 app.command("chat", epilog=chat.EPILOGUE)(chat.command)
 app.command("history", epilog=history.EPILOGUE, cls=QuickCommand)(history.command)
 app.command("show", epilog=show.EPILOGUE)(show.command)

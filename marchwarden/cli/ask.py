@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer.core import TyperCommand
 
 from marchwarden.cli import options
 from marchwarden.cli.client.follow_up import LATEST
 from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.library.stored_traces import tell_unpublished
+from marchwarden.cli.quick import QuestionCommand
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,20 +58,15 @@ _STDIN_LIMIT = 100_000
 _ID = re.compile(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]{1,27}", re.IGNORECASE)
 
 
-class AskCommand(TyperCommand):
-    """A command whose `--continue` has a value that may be left out, and that tells of a question without quotes."""
+class AskCommand(QuestionCommand):
+    """A command whose `--continue` has a value that may be left out."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        ctx.allow_extra_args = True
         given = [
             f"--continue={LATEST}" if each in ("--continue", "-c") and not _ID.fullmatch(following) else each
             for each, following in zip(args, [*args, ""][1:], strict=True)
         ]
-        left = super().parse_args(ctx, given)
-        if left and not ctx.resilient_parsing:
-            question = " ".join([ctx.params.get("question") or "", *left])
-            raise typer.BadParameter(f'put the question in quotes: marchwarden ask "{question}"')
-        return left
+        return super().parse_args(ctx, given)
 
 
 def _needed(context: typer.Context, question: str | None) -> str | None:

@@ -50,6 +50,7 @@ def test_without_a_command_there_is_help_and_a_usage_code(run: Run) -> None:
         ("ask q --budget", "Option '--budget' requires an argument."),
         ("ask  ", 'QUESTION: it is missing; ask like this: marchwarden ask "When did the Berlin Wall fall?"'),
         ("ask Which crops grow well", 'put the question in quotes: marchwarden ask "Which crops grow well"'),
+        ("investigate Which crops", 'put the question in quotes: marchwarden investigate "Which crops"'),
         ("traces prune", "Missing option '--older-than'."),
     ],
 )
@@ -87,6 +88,13 @@ def test_a_place_that_can_t_be_written_is_told_before_anything_is_done(
     assert (ran.code, ran.out) == (2, "")
     assert "File name too long" in ran.err
     assert not (tmp_path / "traces").exists()
+
+
+@pytest.mark.parametrize("arguments", [("What is BM25?",), ("What", "is", "BM25?")])
+def test_a_question_without_a_command_is_told_how_to_ask(run: Run, arguments: tuple[str, ...]) -> None:
+    ran = run(*arguments)
+    said = 'Error: to ask a question: marchwarden ask "What is BM25?"\nHelp: marchwarden --help\n'
+    assert (ran.code, ran.err) == (2, said)
 
 
 def test_a_path_that_no_command_looked_at_is_named_with_the_reason(run: Run) -> None:
