@@ -133,7 +133,7 @@ def command(
             metavar="FILE",
             is_eager=True,
             help="Ask many questions: one a line in .txt, a column or field `question` in .csv or .jsonl, where "
-            "`id`, `context` and `depth` may stand too. Answers are lines of JSON.",
+            "`id`, `context` and `depth` may stand too; - is stdin, one a line. Answers are lines of JSON.",
         ),
     ] = None,
     jobs: Annotated[

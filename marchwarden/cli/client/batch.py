@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -91,7 +92,10 @@ class _Sink:
         told |= {"status": status, "error": error, "result": result and result.model_dump(mode="json")}
         line = json_text(json.dumps(told, ensure_ascii=False)).encode("utf-8") + b"\n"
         if self.path is None:
-            console.data(line)
+            try:
+                console.data(line)
+            except BrokenPipeError as error:
+                raise _NobodyReads from error
             return
         try:
             if self._file is None:
@@ -117,6 +121,10 @@ class _Sink:
         left = of - self.counts.total()
         written = f"; {self.path}" if self.path and self.counts else ""
         return f"{_in_words(self.counts)}{f', {left} not asked' if left else ''}; {self.tokens:,} tokens{written}"
+
+
+class _NobodyReads(Exception):
+    """The reader of stdout has gone, as `head` does when it has enough."""
 
 
 def _in_words(counts: Mapping[Status, int]) -> str:
@@ -239,6 +247,8 @@ class _Run:
                 return True
             if not isinstance(error, Exception):
                 raise
+            if any(isinstance(each, _NobodyReads) for each in leaves(error)):
+                raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None  # ends the command quietly
             raise self._researchers.explained(error) from error
         return self._interrupted
 
