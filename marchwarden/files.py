@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -30,6 +31,8 @@ _SYNCED_ALONE = 2
 # Seconds after its last line for which a file counts as being written, where there are no locks: the longest call
 # takes three minutes by default. A guess.
 _HELD_S = 3600.0
+# Bytes that a place for output must have room for: more than most answers take. A guess.
+_PROBE_BYTES = 64 * 1024
 
 
 def write_whole(path: Path, body: bytes, *, synced: bool = True, private: bool = False) -> None:
@@ -128,3 +131,34 @@ def write_output(path: Path, body: bytes) -> None:
         path.write_bytes(body)
     else:
         write_whole(path, body)
+
+
+def check_output_place(path: Path, *, replaces: bool = True) -> None:
+    """Raise the OSError that writing a file would meet now: no such folder, no permission, no room for an answer.
+
+    `replaces`: it will be put in the place of one that is there, as `write_output` does, and not be added to that.
+    Nothing is left behind. A pipe or a device is not written into, so that one that is full is not noticed.
+    """
+    path = path.resolve()
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if path.exists() and not (replaces and path.is_file()):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return
+    aside = path.with_name(f".{path.name}-{uuid4().hex}")  # the name that `write_whole` would make
+    try:
+        with aside.open("xb", buffering=0) as file:
+            if file.write(bytes(_PROBE_BYTES)) < _PROBE_BYTES:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+
+
+def check_output_folder(folder: Path) -> None:
+    """Raise the OSError that making a folder and files in it would meet now. Nothing is made."""
+    there = next((each for each in (folder, *folder.absolute().parents) if each.exists()), folder)
+    if not there.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{there} is a file")
+    check_output_place(there / "probe")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from marchwarden.files import write_output, write_whole
+from marchwarden.files import check_output_folder, check_output_place, write_output, write_whole
+from tests.disks import room_for
 
 
 @pytest.mark.parametrize("synced", [True, False])
@@ -34,3 +36,29 @@ def test_an_output_follows_links(tmp_path: Path) -> None:
     write_output(link, b"new")
     assert link.is_symlink()
     assert (tmp_path / "target").read_bytes() == b"new"
+
+
+def test_a_place_for_output_is_tried_and_left_as_it_was(tmp_path: Path) -> None:
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    (folder / "answer.md").write_text("old")
+    os.mkfifo(folder / "pipe")
+    for name in ("answer.md", "new.md", "pipe"):
+        check_output_place(folder / name)
+    check_output_folder(folder / "runs" / "first")
+    assert (folder / "answer.md").read_text() == "old"
+    assert {path.name for path in folder.iterdir()} == {"answer.md", "pipe"}
+
+
+@pytest.mark.parametrize("name", [".", "gone/answer.md", f"{'x' * 300}.md", "file/answer.md"])
+def test_a_place_that_can_t_be_written_is_known_before(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    with pytest.raises(OSError, match=r"directory|too long"):
+        check_output_place(tmp_path / name)
+
+
+def test_a_disk_without_room_for_an_answer_is_known_before(tmp_path: Path) -> None:
+    for check in (check_output_place, check_output_folder):
+        with room_for(100), pytest.raises(OSError, match="No space left"):
+            check(tmp_path / "answer.md")
+    assert not list(tmp_path.glob("*answer.md*"))

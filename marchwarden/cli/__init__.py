@@ -22,7 +22,7 @@ from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
 from marchwarden.cli.library import history, show, store
 from marchwarden.cli.optimization import calibrate, compile, programs
-from marchwarden.cli.quick import WRONG_USAGE, QuickCommand, QuickGroup
+from marchwarden.cli.quick import WRONG_USAGE, QuestionCommand, QuickCommand, QuickGroup
 from marchwarden.errors import EXTRAS, MarchwardenError, WrongArgument, missing_package
 
 # Exit codes: as the shell's of a failure, and of a process that SIGINT ended (128 + 2).
@@ -43,7 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("ask", epilog=ask.EPILOGUE, cls=ask.AskCommand)(ask.command)
-app.command("investigate", epilog=investigate.EPILOGUE)(investigate.command)
+app.command("investigate", epilog=investigate.EPILOGUE, cls=QuestionCommand)(investigate.command)
 app.command("chat", epilog=chat.EPILOGUE)(chat.command)
 app.command("history", epilog=history.EPILOGUE, cls=QuickCommand)(history.command)
 app.command("show", epilog=show.EPILOGUE)(show.command)
@@ -153,6 +153,11 @@ def _report(error: Exception) -> None:
     elif isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
         # Traces and other files of our own that can't be written are a StorageError.
         console.error(f"the output could not be written: {error.strerror}", "Make room, or write it elsewhere.")
+    elif isinstance(error, OSError) and error.filename is not None and error.strerror:
+        # A path that someone gave, and that no command looked at more closely: one that is too long, say.
+        console.error(
+            f"{os.fsdecode(error.filename)}: {error.strerror}", "Check the path, and what you may do there."
+        )
     else:
         hint = None if debugging() else "Set MARCHWARDEN_DEBUG=1 for details."
         console.error(f"unexpected {type(error).__name__}: {error}", hint)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer.core import TyperCommand
 
 from marchwarden.cli import options
 from marchwarden.cli.client.follow_up import LATEST
 from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.library.stored_traces import tell_unpublished
+from marchwarden.cli.quick import QuestionCommand
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,20 +58,15 @@ _STDIN_LIMIT = 100_000
 _ID = re.compile(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]{1,27}", re.IGNORECASE)
 
 
-class AskCommand(TyperCommand):
-    """A command whose `--continue` has a value that may be left out, and that tells of a question without quotes."""
+class AskCommand(QuestionCommand):
+    """A command whose `--continue` has a value that may be left out."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        ctx.allow_extra_args = True
         given = [
             f"--continue={LATEST}" if each in ("--continue", "-c") and not _ID.fullmatch(following) else each
             for each, following in zip(args, [*args, ""][1:], strict=True)
         ]
-        left = super().parse_args(ctx, given)
-        if left and not ctx.resilient_parsing:
-            question = " ".join([ctx.params.get("question") or "", *left])
-            raise typer.BadParameter(f'put the question in quotes: marchwarden ask "{question}"')
-        return left
+        return super().parse_args(ctx, given)
 
 
 def _needed(context: typer.Context, question: str | None) -> str | None:
@@ -137,7 +133,7 @@ def command(
             metavar="FILE",
             is_eager=True,
             help="Ask many questions: one a line in .txt, a column or field `question` in .csv or .jsonl, where "
-            "`id`, `context` and `depth` may stand too. Answers are lines of JSON.",
+            "`id`, `context` and `depth` may stand too; - is stdin, one a line. Answers are lines of JSON.",
         ),
     ] = None,
     jobs: Annotated[
@@ -327,6 +323,7 @@ def deliver(
     Return whether a file was written.
     """
     from marchwarden.cli.views import console
+    from marchwarden.errors import StorageError
 
     written = False
     # The file first, since a pipe whose reader has gone ends the command; and a full disk keeps nothing off stdout.
@@ -336,10 +333,18 @@ def deliver(
 
             written = write_report(result, request.question, output, trace=trace, force=force)
     finally:
-        if json:
-            console.json(earlier.plain(result) if earlier else result.model_dump(mode="json"))
-        else:
-            console.result(result)
+        try:
+            if json:
+                console.json(earlier.plain(result) if earlier else result.model_dump(mode="json"))
+            else:
+                console.result(result)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise StorageError(
+                f"the output could not be written: {error.strerror}",
+                hint=f"Make room. The answer is kept: marchwarden show {result.trace_id[:8]}",
+            ) from error
     if output is not None and not written:
         console.notice(f"The answer cites nothing: {output} was not written.")
     return written

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,10 +26,23 @@ marchwarden chat
 marchwarden chat --continue 3f2a --source corpus:notes
 printf 'Who was world chess champion in 1921?\\nAnd who beat him?\\n' | marchwarden chat
 
-An empty line is passed over; Ctrl-D or /quit ends it, and Ctrl-C takes back the question that is being asked.
+/help says what else can be typed. Ctrl-D or /quit ends it, and Ctrl-C takes back the question that is being asked.
 
 Exit codes, where questions come from a pipe: 0 answers · 1 a question failed · 2 wrong usage
 · 3 one found nothing."""
+
+
+_NEW = "/new"
+_ENDS = ("/quit", "/exit", "/q", "quit", "exit")
+_HELPS = ("/help", "/h", "/?", "help")
+# A question may begin with a path.
+_COMMAND = re.compile(r"/[^\s/]*(?:\s.*)?")
+_HELP = """Type a question. The next one goes on from its answer, so that "it" and "there" are understood.
+/new      leave out what was said so far
+/help     this text
+/quit     end the chat; so do /exit and Ctrl-D
+Ctrl-C    take back the question that is being asked
+Each answer is kept: `marchwarden show` shows the latest again, `marchwarden history` lists all."""
 
 
 def command(
@@ -67,10 +82,16 @@ def command(
     connection.prepare()
     if connection.frozen_web_note:
         console.notice(*connection.frozen_web_note)
+    if sys.stdin.isatty():
+        console.notice("Ask a question. /help says what else can be typed; Ctrl-D ends the chat.")
     before = follows
     statuses: set[Status] = set()
     is_echoed = not (sys.stdin.isatty() and sys.stdout.isatty())  # else the terminal shows what is typed
     while (question := _next_question()) is not None:
+        if question == _NEW:
+            before = None
+            console.notice("What was said so far is left out from here on.")
+            continue
         if is_echoed:
             console.line(f"> {question}")
         try:
@@ -96,20 +117,46 @@ def command(
 
 
 def _next_question() -> str | None:
-    """Return the next line that is no blank; None at the end."""
+    """Return the next line that is a question, or /new; None at the end. Other commands are done here."""
     from marchwarden.cli.views import console
 
+    is_asked_again = False
     while True:
-        if sys.stdin.isatty():
-            console.prompt("> ")
         try:
-            line = sys.stdin.buffer.readline()
+            line = _read_line()
         except KeyboardInterrupt:
+            # What was typed is thrown away, as in other prompts; so the chat is not lost by a key.
+            if is_asked_again or not sys.stdin.isatty():
+                return None
+            console.notice("\nCtrl-D or /quit ends the chat, and so does Ctrl-C once more.")
+            is_asked_again = True
+            continue
+        except UnicodeDecodeError:
+            console.notice("This line is not text in the encoding of the terminal.")
+            continue
+        if line is None or line.lower() in _ENDS:
             return None
-        question = line.decode("utf-8", "surrogateescape").strip()
-        if not line or question in ("/quit", "/exit"):
+        if line.lower() in _HELPS:
+            console.notice(_HELP)
+        elif line == _NEW or (line and not _COMMAND.fullmatch(line)):
+            return line
+        elif line:
+            console.notice(f"{line}: no such command. Type a question, or /help.")
+
+
+def _read_line() -> str | None:
+    """Return the next line, stripped; None where there is none. On a terminal it can be edited, and earlier ones come
+    back with the arrow keys."""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        with suppress(ImportError):  # Windows has its own
+            import readline  # noqa: F401  input() then uses it
+        try:
+            return input("> ").strip()
+        except EOFError:
             return None
-        if question.startswith("/"):
-            console.notice(f"{question}: no such command. Type a question, or /quit to leave.")
-        elif question:
-            return question
+    if sys.stdin.isatty():
+        from marchwarden.cli.views import console
+
+        console.prompt("> ")
+    line = sys.stdin.buffer.readline()
+    return line.decode("utf-8", "surrogateescape").strip() if line else None

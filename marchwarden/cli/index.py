@@ -145,10 +145,11 @@ def command(
 
 
 def _store() -> str:
-    """Return the address of the object store. Raises ConfigurationError where there is none, or it is wrong."""
+    """Return the address of the object store. Raises ConfigurationError where there is none, or it is wrong, and
+    StorageError where it can't be used: that is known before anything is read."""
     from marchwarden.errors import ConfigurationError
     from marchwarden.settings import load_settings
-    from marchwarden.sharing.object_store import FORMS, open_store
+    from marchwarden.sharing.object_store import COMMAND_S, FORMS, ObjectStore
 
     store = load_settings().store
     if store is None:
@@ -156,7 +157,7 @@ def _store() -> str:
             "--publish needs an object store: MARCHWARDEN_STORE is not set",
             hint=f"Set it to {FORMS}.",
         )
-    open_store(store)
+    ObjectStore(store, request_s=COMMAND_S).check_writable()
     return store
 
 

@@ -84,17 +84,36 @@ def check_input(path: Path, option: str) -> None:
         raise typer.BadParameter(f"{option} {path} can't be read: {error.strerror or error}") from None
 
 
-def check_output(path: Path, option: str, endings: tuple[str, ...], *, force: bool) -> None:
-    """Raise a usage error for a file that can't be written, has none of the endings, or is there without `force`."""
-    if path.is_dir():
-        raise typer.BadParameter(f"{option} {path} is a folder; name a file")
-    if not path.absolute().parent.is_dir():
-        raise typer.BadParameter(f"{option} {path}: there is no folder {path.parent}")
-    # A pipe or a device is written into, and its name says nothing.
-    if path.exists() and not path.is_file():
-        return
-    if not path.name.lower().endswith(endings):
-        known = endings[0] if len(endings) == 1 else f"{', '.join(endings[:-1])} or {endings[-1]}"
-        raise typer.BadParameter(f"{option} {path}: its ending says what to write: {known}")
-    if path.exists() and not force:
-        raise typer.BadParameter(f"{option} {path} is there already; choose another name, or add --force")
+def check_output(path: Path, option: str, endings: tuple[str, ...], *, force: bool, replaces: bool = True) -> None:
+    """Raise a usage error for a file that can't be written, has none of the endings, or is there without `force`.
+
+    `replaces`: it is put in the place of one that is there, and not added to it. Called before anything is spent: an
+    answer that was paid for has a place to go.
+    """
+    from marchwarden.files import check_output_place
+
+    try:
+        if path.is_dir():
+            raise typer.BadParameter(f"{option} {path} is a folder; name a file")
+        if not path.absolute().parent.is_dir():
+            raise typer.BadParameter(f"{option} {path}: there is no folder {path.parent}")
+        # A pipe or a device is written into, and its name says nothing.
+        if not path.exists() or path.is_file():
+            if not path.name.lower().endswith(endings):
+                known = endings[0] if len(endings) == 1 else f"{', '.join(endings[:-1])} or {endings[-1]}"
+                raise typer.BadParameter(f"{option} {path}: its ending says what to write: {known}")
+            if path.exists() and not force:
+                raise typer.BadParameter(f"{option} {path} is there already; choose another name, or add --force")
+        check_output_place(path, replaces=replaces)
+    except OSError as error:
+        raise typer.BadParameter(f"{option} {path} can't be written: {error.strerror or error}") from None
+
+
+def check_output_folder(folder: Path, option: str) -> None:
+    """Raise a usage error for a folder that can't be made, or in which no file can be written."""
+    from marchwarden.files import check_output_folder
+
+    try:
+        check_output_folder(folder)
+    except OSError as error:
+        raise typer.BadParameter(f"{option} {folder} can't be written into: {error.strerror or error}") from None

@@ -47,8 +47,26 @@ class QuickCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
 
+class QuestionCommand(TyperCommand):
+    """A command that tells of a question without quotes."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.allow_extra_args = True
+        left = super().parse_args(ctx, args)
+        if left and not ctx.resilient_parsing:
+            question = " ".join([ctx.params.get("question") or "", *left])
+            raise typer.BadParameter(f'put the question in quotes: {ctx.command_path} "{question}"')
+        return left
+
+
 class QuickGroup(TyperGroup):
     """The same for the options that stand before a command. Wrong usage is told as other errors are, in our words."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        # Names of commands are small letters without spaces: this is a question.
+        if args and (" " in args[0] or args[0][:1].isupper()) and not ctx.resilient_parsing:
+            raise typer.BadParameter(f'to ask a question: {ctx.command_path} ask "{" ".join(args)}"')
+        return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **more: Any) -> Any:
         try:

@@ -6,10 +6,14 @@ in which they come makes no difference, and an investigation that was killed goe
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 
 from marchwarden import __version__
@@ -87,33 +91,53 @@ class Investigation:
         self._merger = Merger(request.question, request.context, [], parameters, open_embedder(plan.settings))
         self._finish_s = min(_FINISH_S, plan.finish_share * budget.max_seconds)
         self._stages: StageRunner | None = None
-        self._scope = anyio.CancelScope()
+        self._scope: anyio.CancelScope | None = None
+        """Scope of what is waited for now, and can be cut short; None where nothing is."""
         self._interrupted: Literal["interrupted", "stopped"] | None = None
         self.today = self._journal.started.today if self._journal.started else None
 
     def interrupt(self, limit: Literal["interrupted", "stopped"] = "interrupted") -> None:
-        """End the asking now, and answer with what there is; `limit` is what the result names as the cause."""
+        """End the asking now, and answer with what there is, without the model, which would have to be waited for;
+        `limit` is what the result names as the cause."""
         self._interrupted, self._dispatcher.is_interrupted = limit, True
-        self._scope.cancel()
+        if self._scope is not None:
+            self._scope.cancel()
+
+    @contextmanager
+    def _cut_short_by_interrupt(self, deadline: float = math.inf) -> Iterator[None]:
+        """Leave what is done inside at the deadline, or when the investigation is interrupted, also before it."""
+        with anyio.CancelScope(deadline=deadline) as self._scope:
+            if self._interrupted:
+                self._scope.cancel()
+            try:
+                yield
+            finally:
+                self._scope = None
+        if self._interrupted and self._stages is not None:
+            self._stages.take_back()
 
     async def result(self) -> ResearchResult:
         """Answer the question. What researchers do ends in the result; a full disk of ours is an error."""
         self.today = self.today or today()
         model = self._connect()
+        # Importing the model's libraries takes seconds, before the first line of the trace.
+        self._budget.start_clock()
         try:
             self._begin(model)
             await self._find_aspects(model)
-            with self._scope:
-                self._scope.deadline = anyio.current_time() + self._budget.seconds_left() - self._finish_s
+            are_asked = False
+            with self._cut_short_by_interrupt(anyio.current_time() + self._budget.seconds_left() - self._finish_s):
+                await anyio.lowlevel.checkpoint()  # nobody is asked where the plan was interrupted
                 async with anyio.create_task_group() as connections:
                     for each in self._team.members:
                         self._dispatcher.members[each.name] = member = each.open()
                         connections.start_soon(member.run)
                     try:
                         await self._rounds()
+                        are_asked = True
                     finally:
                         connections.cancel_scope.cancel()
-            if self._scope.cancelled_caught:
+            if not are_asked:
                 await self._cut_short()
             return await self._finish()
         finally:
@@ -190,8 +214,12 @@ class Investigation:
         if not self._journal.aspects:
             self._tell(0, "planning")
             ledger = Ledger(question=self.request.question, context=self.request.context)
-            plan, form = await self._stages.run(PLAN, PlanGiven(ledger, self.request.depth, []))
-            first_call = await model.first_call_tokens() if model else 0
+            given = PlanGiven(ledger, self.request.depth, [])
+            plan, form = PLAN.model_free(given), "model_free"
+            first_call = 0
+            with self._cut_short_by_interrupt():
+                plan, form = await self._stages.run(PLAN, given)
+                first_call = await model.first_call_tokens() if model else 0
             self._journal.least_tokens = least_tokens(first_call)
             ledger.set_aspects(plan.aspects)
             self._journal.aspects = [aspect.text for aspect in ledger.aspects] or [self.request.question]
@@ -264,11 +292,12 @@ class Investigation:
         ledger = await anyio.to_thread.run_sync(lambda: self._ledger(is_last=True))
         parameters = self._merger.for_the_answer()
         conclusion, model_free = None, self._stages.model is None
-        with anyio.move_on_after(max(0.5, self._budget.seconds_left() - 1.0)):
-            conclusion = await conclude(self.request, ledger, self._stages, self.today, parameters)
-        in_time = conclusion is not None
+        if not self._interrupted:
+            with self._cut_short_by_interrupt(anyio.current_time() + max(0.5, self._budget.seconds_left() - 1.0)):
+                conclusion = await conclude(self.request, ledger, self._stages, self.today, parameters)
+        in_time = conclusion is not None or self._interrupted is not None
         if conclusion is None:
-            self._budget.ran_out("seconds")
+            self._budget.ran_out(self._interrupted or "seconds")
             without: Stages = WithoutModel.after(self._stages)
             conclusion = await conclude(self.request, ledger, without, self.today, parameters)
             model_free = True

@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from marchwarden.environment import allows_plain_http_store, without_credentials
 from marchwarden.errors import ConfigurationError, StorageError, how_to_install
+from marchwarden.files import check_output_folder
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore as Opened
@@ -173,6 +174,16 @@ class ObjectStore:
     def check(self) -> None:
         """Look whether the store can be read."""
         next(self.list("traces"), None)
+
+    def check_writable(self) -> None:
+        """Look whether the store can be read and, of a folder, whether it takes objects; elsewhere one would stay."""
+        self.check()
+        if self._scheme == "file":
+            try:
+                check_output_folder(Path(self._address))
+            except OSError as error:
+                reason = error.strerror or type(error).__name__
+                raise StorageError(f"{VARIABLE} ({self.shown}): {reason}", hint=_CREDENTIALS["file"]) from None
 
     @cached_property
     def _store(self) -> Opened:

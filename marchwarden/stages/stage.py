@@ -225,6 +225,11 @@ class StageRunner:
                 return f"no answer of the model came; {self._unanswered}"
         return self._service_trouble
 
+    def take_back(self) -> None:
+        """Forget that a model's answer was waited for in vain: the caller did not want it any more."""
+        if self._unanswered == OUT_OF_TIME:
+            self._unanswered = None
+
     @property
     def tokens_used(self) -> int:
         return self._budget.tokens_used

@@ -55,6 +55,8 @@ class TraceSummary:
     """Sources that were searched, separated by commas."""
     has_citations: bool = False
     """True where the result cites anything."""
+    ended: datetime | None = None
+    """Time of the last line."""
     sources_failed: bool = False
     """True where the result says that no source could be asked."""
 
@@ -159,8 +161,9 @@ def find_trace(folder: Path, prefix: str | None = None) -> Path:
 def latest_answer(folder: Path) -> Path | None:
     """Return the trace whose answer came last; None where there is none. Re-runs are no answers of their own."""
     answers = [each for each in list_traces(folder) if each.outcome == "finished" and not each.rerun_of]
-    # By their end: the researchers of an investigation begin after it, and end before it.
-    ends = {each.path: each.started.timestamp() + (each.seconds or 0.0) for each in answers if each.started}
+    # By their end: the researchers of an investigation begin after it, and end before it. One that was killed may be
+    # gone on with days later.
+    ends = {each.path: each.ended.timestamp() for each in answers if each.ended}
     return max(ends, key=lambda path: ends[path], default=None)
 
 
@@ -267,6 +270,7 @@ def _summary(path: Path) -> TraceSummary:
         continues=_of(first, "continues", str),
         source=_of(first, "source", str),
         has_citations=bool(_of(result, "citations", list)),
+        ended=max(filter(None, (instant(line.get("timestamp")) for line in ending)), default=None),
         sources_failed=result.get("sources_failed") is True,
     )
 

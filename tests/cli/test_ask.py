@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import re
-import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +15,7 @@ import pytest
 from marchwarden.contract import ResearchResult
 from marchwarden.programs.parameters import Parameters
 from tests.cli.conftest import Run
-from tests.cli.running import ROOT, marchwarden
+from tests.cli.running import ROOT, Terminal, marchwarden
 from tests.loopback_network import loopback_network
 from tests.programs import made
 
@@ -199,53 +195,6 @@ def test_a_server_that_others_could_reach_is_refused_unless_allowed(run: Run) ->
     ran = run("serve", "--transport", "http", "--host", "192.0.2.1")
     assert ran.code == 1
     assert "can be reached from other machines" in ran.said
-
-
-class Terminal:
-    """A command on a pseudo-terminal: what it shows, and keys that are pressed."""
-
-    def __init__(self, *arguments: str) -> None:
-        self.screen = b""
-        self._ours, theirs = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "marchwarden", *arguments],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLUMNS": "100"},
-        )
-        os.close(theirs)
-
-    def wait_for(self, pattern: bytes, seconds: float = 30) -> None:
-        deadline = time.monotonic() + seconds
-        while not re.search(pattern, self.screen):
-            assert time.monotonic() < deadline, self.screen
-            if not self._read():
-                break
-        assert re.search(pattern, self.screen), self.screen
-
-    def _read(self) -> bool:
-        if not select.select([self._ours], [], [], 0.1)[0]:
-            return True
-        try:
-            self.screen += os.read(self._ours, 65_536)
-        except OSError:  # the other end is closed
-            return False
-        return True
-
-    def end(self) -> int:
-        while self.process.poll() is None:
-            self._read()
-        while select.select([self._ours], [], [], 0)[0] and self._read():
-            pass
-        return self.process.returncode
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        os.close(self._ours)
 
 
 @pytest.fixture

@@ -4,12 +4,50 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.running import Terminal
+
+
+def test_commands_are_done_and_others_are_told(
+    run: Run, web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = "/HELP\n/hlep\n/ help me\nWhich crops grow well in Utah?\n/new\n/var/log: when are peas sown?\nexit\nno"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(asked.encode())))
+    ran = run("chat", "--web", str(web))
+    assert "/new      leave out what was said so far" in ran.err
+    assert "/hlep: no such command. Type a question, or /help." in ran.err
+    assert "/ help me: no such command." in ran.err
+    assert [line for line in ran.out.splitlines() if line.startswith("> ")] == [
+        "> Which crops grow well in Utah?",
+        "> /var/log: when are peas sown?",
+    ]
+    starts = [json.loads(path.read_text().splitlines()[0]) for path in (tmp_path / "traces").glob("*.jsonl")]
+    assert [start.get("continues") for start in starts] == [None, None]
+
+
+def test_a_key_ends_no_chat_and_an_earlier_line_comes_back_on_a_terminal() -> None:
+    chat = Terminal("chat", "--source", "snapshot", "--model", "extractive")
+    try:
+        chat.wait_for(rb"/help says what else")
+        chat.press(b"/hlep\n")
+        chat.wait_for(rb"/hlep: no such command")
+        chat.press(b"half a quest")
+        chat.wait_for(rb"half a quest")
+        chat.process.send_signal(signal.SIGINT)
+        chat.wait_for(rb"Ctrl-C once more")
+        chat.press(b"\x1b[A\n")  # the arrow up
+        chat.wait_for(rb"(?s)Ctrl-C once more.*/hlep: no such command")
+        chat.press(b"\x04")
+        assert chat.end() == 0
+    finally:
+        chat.close()
+    assert b"Traceback" not in chat.screen
 
 
 def test_each_question_of_a_chat_goes_on_from_the_one_before(

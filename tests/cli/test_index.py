@@ -8,6 +8,7 @@ import re
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.running import marchwarden
 from tests.corpora import index, write
+from tests.disks import room_for
 
 NOTES = {
     "bees.md": "# Bees\n\nThe queen of the north hive was replaced in June 2021.\n",
@@ -100,6 +102,22 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{folder}")
     return folder
+
+
+@pytest.mark.parametrize(
+    ("store", "reason"), [("gone", "there is no such folder"), ("file", "Not a directory"), ("full", "No space left")]
+)
+def test_a_store_that_takes_nothing_is_told_before_anything_is_read(
+    store: str, reason: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    (tmp_path / "full").mkdir()
+    monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{tmp_path / store}")
+    with room_for(100) if store == "full" else nullcontext():
+        ran = run("index", str(tmp_path / "file"), "--publish", "--jobs", "1")
+    assert (ran.code, ran.out) == (1, "")
+    assert f"MARCHWARDEN_STORE (file:{tmp_path / store}): {reason}" in ran.said
+    assert not Path("~/.marchwarden/corpora").expanduser().exists()
 
 
 def test_each_change_of_a_watched_corpus_is_published(

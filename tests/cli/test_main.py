@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +50,7 @@ def test_without_a_command_there_is_help_and_a_usage_code(run: Run) -> None:
         ("ask q --budget", "Option '--budget' requires an argument."),
         ("ask  ", 'QUESTION: it is missing; ask like this: marchwarden ask "When did the Berlin Wall fall?"'),
         ("ask Which crops grow well", 'put the question in quotes: marchwarden ask "Which crops grow well"'),
+        ("investigate Which crops", 'put the question in quotes: marchwarden investigate "Which crops"'),
         ("traces prune", "Missing option '--older-than'."),
     ],
 )
@@ -59,6 +61,45 @@ def test_wrong_usage_is_a_line_that_can_be_copied(
     ran = run(*arguments.split())
     command = " ".join(arguments.split()[: 2 if arguments.startswith("traces") else 1])
     assert (ran.code, ran.out, ran.err) == (2, "", f"Error: {said}\nHelp: marchwarden {command} --help\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "ask q -o LONG.md",
+        "ask --file questions.txt --output LONG.jsonl",
+        "investigate q -o LONG.md",
+        "show -o LONG.md",
+        "export -o LONG.bib",
+        "export --bundle LONG.zip",
+        "export --html LONG.html",
+        "eval --inspect-log LONG.json",
+        "eval --inspect-log LONG",
+        "eval --out LONG",
+        "eval init questions.txt --out LONG.jsonl",
+        "compile --model extractive --out LONG",
+    ],
+)
+def test_a_place_that_can_t_be_written_is_told_before_anything_is_done(
+    run: Run, arguments: str, tmp_path: Path
+) -> None:
+    Path("questions.txt").write_text("q\n")
+    ran = run(*arguments.replace("LONG", "x" * 300).split())
+    assert (ran.code, ran.out) == (2, "")
+    assert "File name too long" in ran.err
+    assert not (tmp_path / "traces").exists()
+
+
+@pytest.mark.parametrize("arguments", [("What is BM25?",), ("What", "is", "BM25?")])
+def test_a_question_without_a_command_is_told_how_to_ask(run: Run, arguments: tuple[str, ...]) -> None:
+    ran = run(*arguments)
+    said = 'Error: to ask a question: marchwarden ask "What is BM25?"\nHelp: marchwarden --help\n'
+    assert (ran.code, ran.err) == (2, said)
+
+
+def test_a_path_that_no_command_looked_at_is_named_with_the_reason(run: Run) -> None:
+    ran = run("index", "x" * 300)
+    assert (ran.code, ran.err.splitlines()[0]) == (1, f"Error: {'x' * 300}: File name too long")
 
 
 def test_our_errors_are_a_message_and_a_hint(run: Run) -> None:

@@ -6,10 +6,12 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+import anyio
 import pytest
 
 from marchwarden.agent.rerun_call import Exchange, rerun
 from marchwarden.audit.verdict import Verdict, evidence_of_trace, quick_verdict
+from marchwarden.budget import Budget
 from marchwarden.contract import (
     Constraints,
     DiscoveryEvent,
@@ -22,7 +24,8 @@ from marchwarden.contract import (
 )
 from marchwarden.corpus.corpus_fetcher import page_of_document
 from marchwarden.errors import TraceError
-from marchwarden.lm.scripted import ScriptedEngine
+from marchwarden.lm import Model
+from marchwarden.lm.scripted import Reply, ScriptedEngine
 from marchwarden.observations import Page
 from marchwarden.orchestrator.agenda import LEAST_TOKENS
 from marchwarden.orchestrator.investigator import Investigation
@@ -30,11 +33,12 @@ from marchwarden.orchestrator.investigator_call import investigate_call, run_inv
 from marchwarden.orchestrator.members import Call
 from marchwarden.orchestrator.team import Team
 from marchwarden.server.admission import Ending, Stop
+from marchwarden.settings import Settings
 from marchwarden.sources.recorded_tools import read_again
-from marchwarden.trace.events import Dispatched, Dropped, Lost, Returned, Skipped, Stopped
+from marchwarden.trace.events import Dispatched, Dropped, Lost, Recorder, Returned, Skipped, Stopped
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.standalone_verifier import check
-from tests.agent.test_researcher_with_a_model import good
+from tests.agent.test_researcher_with_a_model import good, stage_of
 from tests.models import connected
 from tests.orchestrator.fakes import (
     ABSENT,
@@ -169,6 +173,54 @@ async def test_an_interrupted_investigation_answers_with_what_there_is(tmp_path:
     # The researcher of this process wrote of no model's call; what another one spends is not known.
     assert [event.charged_tokens for event in events_of(trace, Lost)] == [0]
     assert result.cost_metadata.tokens_used == 100
+
+
+@pytest.mark.parametrize(("stage", "asked"), [("plan", 0), ("synthesize", 1)])
+async def test_an_interrupted_investigation_waits_for_no_answer_of_its_model(
+    stage: str, asked: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running: list[Investigation] = []
+
+    def interrupts(request: object) -> str | Reply:
+        if stage_of(request) != stage:
+            return good(request)
+        running[0].interrupt()
+        return Reply(delay=600.0)
+
+    monkeypatch.setattr("marchwarden.lm.connect", connected(ScriptedEngine(interrupts)))
+    one, first = member("one", tmp_path, Script(pages=BUILT))
+    settings = settings_of(tmp_path).model_copy(update={"model": "scripted/model"})
+    with anyio.fail_after(60):
+        result = await run_investigation(
+            ResearchRequest(question=QUESTION),
+            Team((first,)),
+            settings,
+            trace_id=TRACE_ID,
+            seconds=300,
+            started=running.append,
+        )
+    assert len(one.asked) == asked
+    assert ("1931" in result.answer) == bool(asked)
+    said = " ".join(gap.detail for gap in result.gaps)
+    assert "It was interrupted" in said
+    assert "The model failed" not in said
+    assert quick_verdict(tmp_path / f"{TRACE_ID}.jsonl").state in ("verified", "unchecked")
+
+
+async def test_what_is_made_ready_before_its_first_line_is_on_nobodys_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(settings: Settings, budget: Budget, recorder: Recorder) -> Model:
+        budget._started -= 100.0  # importing the model's libraries took so long
+        return connected(ScriptedEngine(good))(settings, budget, recorder)
+
+    monkeypatch.setattr("marchwarden.lm.connect", slowly)
+    _, first = member("one", tmp_path, Script(pages=BUILT))
+    settings = settings_of(tmp_path).model_copy(update={"model": "scripted/model"})
+    request = ResearchRequest(question=QUESTION)
+    result = await run_investigation(request, Team((first,)), settings, trace_id=TRACE_ID, seconds=90)
+    assert result.cost_metadata.wall_time_sec < 90
+    assert quick_verdict(tmp_path / f"{TRACE_ID}.jsonl").state in ("verified", "unchecked")
 
 
 def discovery(researcher: str) -> DiscoveryEvent:

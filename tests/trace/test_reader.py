@@ -119,6 +119,18 @@ def test_a_unique_prefix_finds_a_trace_and_none_finds_the_latest(tmp_path: Path)
     assert find_trace(tmp_path, None) == b
 
 
+def test_the_latest_answer_is_the_one_that_ended_last(tmp_path: Path) -> None:
+    """An investigation that was killed on Monday, and gone on with on Wednesday, is newer than Tuesday's answer."""
+    for name, first, last in (("aaaa", "01", "03"), ("bbbb", "02", "02")):
+        lines = [
+            {"step": 0, "action": "start", "timestamp": f"2026-06-{first}T10:00:00.000Z", "question": "q"},
+            {"step": 1, "action": "result", "timestamp": f"2026-06-{last}T10:00:09.000Z", "result": {}},
+        ]
+        path = tmp_path / f"{name}0000-0000-4000-8000-000000000001.jsonl"
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert find_trace(tmp_path).stem[:4] == "aaaa"
+
+
 @pytest.mark.parametrize(
     ("prefix", "message"),
     [("aaaa", "2 traces begin with"), ("bbbb", "no trace begins"), ("", "no trace"), ("../aaaa", "no trace begins")],

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rich.padding import Padding
 from rich.text import Text
 
 from marchwarden.cli.views.safe_text import count, one_line
+from marchwarden.cli.views.tables import Lines
 from marchwarden.store.check_record import STATE_WORDS
 
 if TYPE_CHECKING:
@@ -85,4 +85,4 @@ def _citations(citations: Sequence[Any], *, brief: bool) -> View:
         ]
         for label, value in lines:
             if value:
-                yield Padding(Text(f"{label}: {one_line(str(value), _SENTENCE_CHARS)}", style="dim"), (0, 0, 0, 4))
+                yield Lines(Text(f"{label}: {one_line(str(value), _SENTENCE_CHARS)}", style="dim"), 4)

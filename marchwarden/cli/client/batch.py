@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -71,15 +72,12 @@ class _Sink:
 
     def _open(self, path: Path) -> int:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        try:
-            file = os.open(path, flags | os.O_TRUNC if self.replaces else flags, 0o666)
-            # A line that a crash cut short is ended, so that the next one is whole.
-            if (size := os.lseek(file, 0, os.SEEK_END)) and path.is_file():
-                os.lseek(file, size - 1, os.SEEK_SET)
-                if os.read(file, 1) != b"\n":
-                    os.write(file, b"\n")
-        except OSError as error:
-            raise StorageError(f"{path} can't be written: {error.strerror or error}") from error
+        file = os.open(path, flags | os.O_TRUNC if self.replaces else flags, 0o666)
+        # A line that a crash cut short is ended, so that the next one is whole.
+        if (size := os.lseek(file, 0, os.SEEK_END)) and path.is_file():
+            os.lseek(file, size - 1, os.SEEK_SET)
+            if os.read(file, 1) != b"\n":
+                os.write(file, b"\n")
         return file
 
     def write(self, asked: Asked, status: Status, result: ResearchResult | None, error: str | None) -> None:
@@ -94,18 +92,24 @@ class _Sink:
         told |= {"status": status, "error": error, "result": result and result.model_dump(mode="json")}
         line = json_text(json.dumps(told, ensure_ascii=False)).encode("utf-8") + b"\n"
         if self.path is None:
-            console.data(line)
+            try:
+                console.data(line)
+            except BrokenPipeError as error:
+                raise _NobodyReads from error
             return
-        if self._file is None:
-            self._file = self._open(self.path)
         try:
-            while line:
-                line = line[os.write(self._file, line) :]
+            if self._file is None:
+                self._file = self._open(self.path)
+            left = line
+            while left:
+                left = left[os.write(self._file, left) :]
             if self.path.is_file():
                 os.fsync(self._file)
         except OSError as error:
+            console.data(line)  # it was paid for
             raise StorageError(
-                f"{self.path} can't be written: {error.strerror or error}", hint="Free some space, then --resume."
+                f"{self.path} can't be written: {error.strerror or error}; the answer that it lacks is on stdout",
+                hint="Free some space, then --resume.",
             ) from error
 
     def close(self) -> None:
@@ -117,6 +121,10 @@ class _Sink:
         left = of - self.counts.total()
         written = f"; {self.path}" if self.path and self.counts else ""
         return f"{_in_words(self.counts)}{f', {left} not asked' if left else ''}; {self.tokens:,} tokens{written}"
+
+
+class _NobodyReads(Exception):
+    """The reader of stdout has gone, as `head` does when it has enough."""
 
 
 def _in_words(counts: Mapping[Status, int]) -> str:
@@ -141,7 +149,7 @@ def ask_many(batch: Batch, researchers: Researchers) -> None:
     if batch.output is None and batch.resume:
         raise typer.BadParameter("--resume needs the file of answers: --output answers.jsonl")
     if batch.output is not None:
-        check_output(batch.output, "--output", (".jsonl",), force=True)
+        check_output(batch.output, "--output", (".jsonl",), force=True, replaces=False)
         if batch.output.is_file() and not (batch.force or batch.resume):
             raise typer.BadParameter(f"--output {batch.output} is there already; add --resume to go on, or --force")
     asked = read_questions(batch.file, batch.given)
@@ -157,10 +165,6 @@ def ask_many(batch: Batch, researchers: Researchers) -> None:
     researchers.prepare()
     if researchers.frozen_web_note and not batch.quiet:
         console.notice(*researchers.frozen_web_note)
-    if batch.output is not None and not os.access(
-        batch.output if batch.output.exists() else batch.output.absolute().parent, os.W_OK
-    ):
-        raise StorageError(f"{batch.output} can't be written: Permission denied", hint="Choose another --output.")
     sink = _Sink(batch.output, replaces=batch.force and not batch.resume)
     try:
         with console.counting(0 if batch.quiet else len(left)) as bar:
@@ -243,6 +247,8 @@ class _Run:
                 return True
             if not isinstance(error, Exception):
                 raise
+            if any(isinstance(each, _NobodyReads) for each in leaves(error)):
+                raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None  # ends the command quietly
             raise self._researchers.explained(error) from error
         return self._interrupted
 

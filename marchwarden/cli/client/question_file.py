@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,7 @@ def read_questions(path: Path, given: Mapping[str, Any]) -> list[Asked]:
     constraints = {name: value for name, value in given["constraints"].items() if value is not None}
     found: list[Asked] = []
     problems: list[str] = []
+    ids: dict[str, int] = {}
     for line, fields in rows_of(path):
         own = {name: value for name in _OF_THE_REQUEST if (value := fields.get(name)) not in (None, "")}
         try:
@@ -58,6 +60,9 @@ def read_questions(path: Path, given: Mapping[str, Any]) -> list[Asked]:
             problems += [f"line {line}, {field}: {problem}" for field, problem in InvalidRequest.of(error).problems]
             continue
         named = str(fields.get("id") or "").strip()
+        # Else --resume would take the answer of one for that of the other.
+        if named and (first := ids.setdefault(named, line)) != line:
+            problems.append(f"line {line}, id: line {first} has the same, {named}")
         found.append(Asked(named or str(len(found) + 1), bool(named), request))
     if problems:
         more = len(problems) - _PROBLEMS_SHOWN
@@ -69,26 +74,39 @@ def read_questions(path: Path, given: Mapping[str, Any]) -> list[Asked]:
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield (number of the line, its fields). Raises a usage error."""
+    """Yield (number of the line, its fields); `-` is stdin. Raises a usage error."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        body = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise typer.BadParameter(f"{path} is not UTF-8 text") from None
     except OSError as error:
         raise typer.BadParameter(f"{path} can't be read: {error.strerror or error}") from None
     ending = path.suffix.lower()
     if ending == ".csv":
-        rows = csv.DictReader(io.StringIO(text, newline=""))
-        if "question" not in (rows.fieldnames or ()):
-            raise typer.BadParameter(f"{path}: its first line must name the columns, one of them `question`")
-        for row in rows:
-            if any(row.values()):
-                yield rows.line_num, row
+        yield from _csv_rows(path, text)
         return
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or (ending != ".jsonl" and line.startswith("#")):
             continue
         yield number, _fields(path, number, line) if ending == ".jsonl" else {"question": line.strip()}
+
+
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    # Spreadsheets write semicolons where the comma is a decimal point, and some write tabs.
+    for delimiter in ",;\t":
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        try:
+            names = [name.strip().lower() for name in next(rows, ())]
+            if "question" not in names:
+                continue
+            for row in rows:
+                if any(row):
+                    yield rows.line_num, dict(zip(names, row, strict=False))
+        except csv.Error as error:
+            raise typer.BadParameter(f"{path}: line {rows.line_num}: {error}") from None
+        return
+    raise typer.BadParameter(f"{path}: its first line must name the columns, one of them `question`")
 
 
 def _fields(path: Path, number: int, line: str) -> Mapping[str, Any]:

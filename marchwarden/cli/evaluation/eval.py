@@ -206,6 +206,10 @@ def command(
     if inspect_log is not None and inspect_log.suffix == ".json":
         # A run that goes on writes the log of all of it.
         options.check_output(inspect_log, "--inspect-log", (".json",), force=resume)
+    elif inspect_log is not None:
+        options.check_output_folder(inspect_log, "--inspect-log")
+    if out is not None:
+        options.check_output_folder(out, "--out")
     sources = sources_in_force(source, web)
     from marchwarden.settings import load_settings
 

@@ -169,13 +169,15 @@ def command(
     at_once = _is_whole(stage, optimizer, {"--max-calls": max_calls, "--always-model": always_model}, whole)
     order = _order(settings, stage, optimizer, reflection_model, effort, whole, trials, seed, jobs)
     order = replace(order, tokens=token_budget, calls=max_calls, always_model=always_model)
+    place = out or own_folder(settings)
     if not dry_run:
+        options.check_output_folder(place, "--out")
         # Raises ConfigurationError for a model that can't be asked, so that this is known before anything is spent.
         has_model(order.settings)
         if order.reflection:
             has_model(order.reflection)
     compile_these = compile_parameters if model_free else compile_at_once if at_once else compile_stages
-    compile_these(order, asked, out or own_folder(settings), resume=resume, dry_run=dry_run, json=json)
+    compile_these(order, asked, place, resume=resume, dry_run=dry_run, json=json)
 
 
 def _asked(file: Path | None) -> Asked:

@@ -5,7 +5,6 @@ compile.py reads the options; optimization/ does the compiling.
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from contextlib import contextmanager
@@ -51,17 +50,10 @@ def own_folder(settings: Settings) -> Path:
 
 @contextmanager
 def _folder(order: Order, asked: Asked, place: Path, *, resume: bool) -> Iterator[Path]:
-    """Lock the program's folder and the compile's own folder, and yield the latter.
-
-    Raises StorageError where a program can't be put into `place`, so that this is known before anything is spent.
-    """
-    from marchwarden.errors import StorageError
+    """Lock the program's folder and the compile's own folder, and yield the latter."""
     from marchwarden.optimization.checkpoint import create_checkpoint, find_checkpoint, identity_of, lock_folders
 
     compiles = Path("~/.marchwarden/compiles").expanduser()
-    there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path("/"))
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise StorageError(f"{there} can't be written into", hint="Name another folder with --out.")
     identity = identity_of(order, asked.train, asked.dev)
     with lock_folders(compiles, place):
         folder = find_checkpoint(compiles, identity) if resume else create_checkpoint(compiles, identity)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Column, Table
+from rich.table import Column
 from rich.text import Text
 
 from marchwarden.text.escaping import json_text, one_line, visible
@@ -51,12 +51,12 @@ def console(*, stderr: bool = False) -> Console:
 
 def show(view: Iterable[RenderableType], out: Console | None = None) -> None:
     """Print the parts of a view, to stdout unless another console is given."""
-    from marchwarden.cli.views.tables import Trimmed
+    from marchwarden.cli.views.tables import Lines, Trimmed
 
     out = out or console()
     for each in view:
         # Lines that are longer than the terminal hold an address, which is not cut.
-        out.print(each if isinstance(each, Text) else Trimmed(each), crop=False)
+        out.print(Lines(each) if isinstance(each, Text) else Trimmed(each), crop=False)
 
 
 def result(research: ResearchResult | TolerantJsonView) -> None:
@@ -103,50 +103,53 @@ def trace_list(summaries: Sequence[TraceSummary]) -> None:
 def checks(found: Sequence[Check]) -> None:
     """Print the checks of `marchwarden doctor`, one on each line, with advice beneath it."""
     marks = {"ok": ("ok", "green"), "note": ("note", "yellow"), "broken": ("broken", "bold red")}
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
+    rows = []
     for check in found:
         word, style = marks[check.state]
         advice = (f"\n→ {visible(check.advice)}", "dim") if check.advice else ""
-        grid.add_row(Text(word, style=style), check.name, Text.assemble(visible(check.detail), advice))
-    show([grid])
+        rows.append((f"{check.name}", (word, style), Text.assemble(visible(check.detail), advice)))
+    _entries(rows)
 
 
 def sources(listed: Sequence[Mapping[str, Any]]) -> None:
     """Print the sources of `marchwarden sources`: `*` marks those that are searched where none is named."""
     styles = {"ready": "green", "unreachable": "bold red", "broken": "bold red"}
-    grid = Table.grid(padding=(0, 2))
-    for _ in range(2):
-        grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
+    rows = []
     for each in listed:
         name = f"{each['name']}:NAME" if each["is_named"] else each["name"]
         said = [
             (f"\n{text}", "dim") for text in (each["rule"] if each["rule"] != "none" else "", each["detail"]) if text
         ]
-        grid.add_row(
-            Text(each["state"], style=styles.get(each["state"], "yellow")),
-            f"{name}{' *' if each['in_force'] else ''}",
-            Text.assemble(visible(each["about"]), *((visible(text), style) for text, style in said)),
+        rows.append(
+            (
+                f"{name}{' *' if each['in_force'] else ''}",
+                (each["state"], styles.get(each["state"], "yellow")),
+                Text.assemble(visible(each["about"]), *((visible(text), style) for text, style in said)),
+            )
         )
-    show([grid, Text("\n* is searched where no source is named.", style="dim")])
+    _entries(rows)
+    show([Text("\n* is searched where no source is named.", style="dim")])
 
 
 def settings(listed: Sequence[Mapping[str, Any]]) -> None:
     """Print settings or keys, one on each line, with the place that each comes from."""
+    from marchwarden.cli.views.tables import Entries
     from marchwarden.environment import as_text
 
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    for _ in range(2):
-        grid.add_column(overflow="fold")
+    rows = []
     for each in listed:
-        value = each["value"]
-        text = "–" if value is None else as_text(value)
-        grid.add_row(each["name"], visible(text), Text(each["from"] or "", style="dim"))
-    show([grid])
+        text = "–" if each["value"] is None else as_text(each["value"])
+        place = (f"  {each['from']}", "dim") if each["from"] else ""
+        rows.append((Text(each["name"]), Text.assemble(visible(text), place)))
+    show([Entries(rows)])
+
+
+def _entries(rows: Sequence[tuple[str, tuple[str, str], Text]]) -> None:
+    """Print rows of a name, its state in words with the style of these, and a text."""
+    from marchwarden.cli.views.tables import GAP, Entries
+
+    states = max((len(state) for _, (state, _), _ in rows), default=0) + GAP
+    show([Entries([(Text.assemble((f"{said:<{states}}", style), name), text) for name, (said, style), text in rows])])
 
 
 def scores(found: Scores) -> None:

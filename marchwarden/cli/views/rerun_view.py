@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rich.padding import Padding
 from rich.text import Text
 
 from marchwarden.cli.views.safe_text import count, one_line, visible, word
+from marchwarden.cli.views.tables import Lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,7 +28,7 @@ def rerun_view(trace_id: str, ran: Rerun, exchanged: Sequence[str]) -> View:
     yield Text.assemble(("Re-run ", "bold"), one_line(what), end="\n\n")
     if ran.recorded is None:
         yield Text("The recorded call has no result to compare with. The answer now:\n", style="yellow")
-        yield Padding(Text(visible(ran.result.answer)), (0, 2))
+        yield Lines(Text(visible(ran.result.answer)), 2)
     elif ran.is_same:
         yield Text("The same result: all but ids and times is identical.", style="green")
     else:
@@ -63,7 +63,7 @@ def differences_view(found: Sequence[Difference]) -> Iterator[RenderableType]:
                 lines.append("\n")
             if each.change != "removed":
                 lines.append(f"+ {label}{now}", style="green")
-        yield Padding(lines, (0, 2))
+        yield Lines(lines, 2)
 
 
 def _value(value: Any, field: str) -> str:

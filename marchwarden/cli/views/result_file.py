@@ -64,5 +64,8 @@ def write_report(
         write_output(path, body)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise StorageError(f"{path} can't be written: {reason}", hint="Choose another --output.") from error
+        raise StorageError(
+            f"{path} can't be written: {reason}",
+            hint=f"The answer is kept: marchwarden show {result.trace_id[:8]} -o FILE",
+        ) from error
     return True

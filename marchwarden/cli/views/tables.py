@@ -26,7 +26,8 @@ NAME_COLUMNS = 12
 # Columns of running text, at most, however wide the terminal; those left free behind it; and the least. Guesses.
 PROSE_WIDTH, MARGIN, LEAST_WIDTH = 102, 2, 16
 
-_ADDRESS = re.compile(r"\W*https?://", re.IGNORECASE)
+# Columns that a text needs beside a name, not to stand below it. A guess.
+LEAST_BESIDE = 30
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Figures:
 
     def _columns(self, width: int) -> list[int]:
         """Return the columns that fit; none where not all that are needed do."""
-        names = [row[0] for row in self.rows]
+        names = [self.head[0], *(row[0] for row in self.rows)]
         least_name = min(max(map(cell_len, names), default=0), max(NAME_COLUMNS, _longest_word(names)))
         columns = list(range(len(self.head)))
         for given_up in (None, *self.spare):
@@ -108,8 +109,8 @@ class Indented:
 
 @dataclass(frozen=True)
 class Prose:
-    """Running text with a margin, in which the first line may have a mark. Its addresses are never broken: a terminal
-    wraps them itself, and they can be copied."""
+    """Running text with a margin, in which the first line may have a mark. Addresses and paths are never broken: a
+    terminal wraps them itself, and they can be copied."""
 
     text: Text
     margin: int = 2
@@ -119,7 +120,7 @@ class Prose:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = min(options.max_width, PROSE_WIDTH) - self.margin - MARGIN
         before = Segment(f"{self.mark:<{self.margin}}", console.get_style(self.mark_style or "none"))
-        for line in self.text.divide(_breaks(self.text.plain, max(width, LEAST_WIDTH))):
+        for line in self.text.divide(line_breaks(self.text.plain, max(width, LEAST_WIDTH))):
             line.rstrip()
             line.stylize_before(line.style)  # which rendering leaves out
             if line.plain or self.mark:
@@ -129,9 +130,49 @@ class Prose:
             before = Segment(" " * self.margin)
 
 
-def _breaks(text: str, width: int) -> list[int]:
+@dataclass(frozen=True)
+class Lines:
+    """Text as wide as the terminal, behind a margin; as in prose, addresses and paths are never broken."""
+
+    text: Text
+    margin: int = 0
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = max(options.max_width - self.margin, LEAST_WIDTH)
+        for whole in self.text.split("\n", allow_blank=True):
+            for line in whole.divide(line_breaks(whole.plain, width)):
+                line.rstrip()
+                line.stylize_before(line.style)
+                if line.plain:
+                    yield Segment(" " * self.margin)
+                yield from line.render(console)
+                yield Segment.line()
+        yield from [Segment.line()] * (len(self.text.end) - 1)
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Names, each with a text beside it; below it on a narrow terminal."""
+
+    rows: Sequence[tuple[Text, Text]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        margin = max((name.cell_len for name, _ in self.rows), default=0) + GAP
+        is_narrow = options.max_width - margin < LEAST_BESIDE
+        for name, text in self.rows:
+            yield from name.render(console)
+            if is_narrow:
+                yield Segment.line()
+                yield from console.render(Lines(text, 2 * GAP), options)
+                continue
+            first, *others = console.render(Lines(text, margin), options)
+            yield Segment(" " * (margin - name.cell_len)) if first.text.isspace() else first
+            yield from others
+
+
+def line_breaks(text: str, width: int) -> list[int]:
     """Return the places at which lines of `width` cells end: between words, and in a word that is too long, unless it
-    is an address."""
+    can be an address, a path or another name."""
     found: list[int] = []
     room = width
     for word in re.finditer(r"\S+\s*", text):
@@ -139,7 +180,7 @@ def _breaks(text: str, width: int) -> list[int]:
         if cell_len(bare) > room < width:
             found.append(word.start())
             room = width
-        if cell_len(bare) > width and not _ADDRESS.match(bare):
+        if cell_len(bare) > width and not bare.isascii():
             start = word.start()
             *whole, last = chop_cells(bare, width)
             for piece in whole:

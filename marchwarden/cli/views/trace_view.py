@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich import box
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from marchwarden.cli.views.result_view import band
 from marchwarden.cli.views.safe_text import count, one_line
+from marchwarden.cli.views.tables import line_breaks
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -77,8 +79,8 @@ class _Steps:
                 width = options.max_width - len(below)
                 pieces = [text]
                 if cell_len(text) > width:  # wrapping takes time, and most lines fit
-                    lines = Text(text).wrap(console, max(width, 20), overflow="fold")
-                    pieces = [line.plain.rstrip() for line in lines]
+                    ends = [0, *line_breaks(text, max(width, 20)), len(text)]
+                    pieces = [text[start:end].rstrip() for start, end in pairwise(ends)]
                 for piece in pieces:
                     yield Segment(margin, dim)
                     yield Segment(f"{piece}\n", console.get_style(style))

@@ -6,6 +6,7 @@ import hashlib
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ from marchwarden.sources.database.database_names import Database
 from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
 from marchwarden.sources.database.reader_process import describe, select
 from marchwarden.sources.database.schema import Schema
-from marchwarden.sources.database.statement_words import describe_statement
+from marchwarden.sources.database.statement_words import describe_statement, name_columns
 from marchwarden.sources.database.writing.query_writer import write_query
 from marchwarden.text.ranking import coverage, terms
 
@@ -73,8 +74,11 @@ class DatabaseReader:
                 self._schema = await describe(self.database)
             return self._schema
 
-    async def add(self, sql: str) -> str | Failure:
-        """Return the locator of a statement's rows, or the reason why the statement may not be run."""
+    async def add(self, sql: str, *, is_new: bool = False) -> str | Failure:
+        """Return the locator of a statement's rows, or the reason why the statement may not be run.
+
+        The columns of one that `is_new`, and stands in no citation yet, get names in words.
+        """
         schema = await self.schema()
         if isinstance(schema, Failure):
             return schema
@@ -82,13 +86,16 @@ class DatabaseReader:
             checked = await to_thread.run_sync(check_statement, sql, dialect_of(self.database), schema)
         except StatementRefused as error:
             return Failure(FailureKind.FORBIDDEN, f"the statement is not run: {error}")
+        if is_new:
+            named = await to_thread.run_sync(name_columns, checked.sql, dialect_of(self.database))
+            checked = replace(checked, sql=named)
         locator = locator_of(self.database.name, checked)
         self._statements[locator] = checked
         return locator
 
     async def try_statement(self, sql: str) -> tuple[str, bool] | Failure:
         """Return the locator of a statement's rows and whether there are any, or the failure of check or run."""
-        schema, locator = await self.schema(), await self.add(sql)
+        schema, locator = await self.schema(), await self.add(sql, is_new=True)
         if isinstance(schema, Failure):
             return schema
         if isinstance(locator, Failure):
@@ -245,7 +252,7 @@ class DatabaseSearch:
             return self._written[question]
 
     async def _hit(self, sql: str) -> SearchHit | Failure:
-        locator = await self._reader.add(sql)
+        locator = await self._reader.add(sql, is_new=True)
         return locator if isinstance(locator, Failure) else self._hit_at(locator)
 
     def _hit_at(self, locator: str) -> SearchHit:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import sqlglot
 from sqlglot import expressions as exp
 
 from marchwarden.sources.database.schema import words_of_name
 
+if TYPE_CHECKING:
+    from marchwarden.sources.database.allow_list import Dialect
+
 # Characters of a statement in words, at most. A guess: two lines.
 _MAX_CHARS = 240
+# Bytes of a column's name: PostgreSQL cuts longer ones.
+_MAX_NAME_BYTES = 63
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Avg: "average",
@@ -39,6 +48,30 @@ def describe_statement(tree: exp.Expr) -> str:
         words = tree.sql()
     words = words[:1].upper() + words[1:]
     return words if len(words) <= _MAX_CHARS else words[: _MAX_CHARS - 2].rstrip() + " …"
+
+
+def name_columns(sql: str, dialect: Dialect) -> str:
+    """Return a statement that gives each number it computes a name in words, in place of the database's own, such as
+    `COUNT(*)` or `count_star()`. What has no words, and a UNION, is left as it is."""
+    tree = sqlglot.parse_one(sql, dialect=dialect)
+    if not isinstance(tree, exp.Select):
+        return sql
+    # A name that the statement uses elsewhere would be read as that.
+    taken = {each.name.lower() for each in tree.find_all(exp.Identifier)}
+    tables = [_words(each.name) for each in tree.find_all(exp.Table) if each.parent_select is tree]
+    named = []
+    for each in tree.expressions:
+        name = ""
+        if not isinstance(each, exp.Column | exp.Star | exp.Alias):
+            with suppress(_NoWords):
+                name = _words_of(each)
+            if name == "number" and len(tables) == 1:
+                name = f"number of {tables[0]}"
+        is_free = bool(name) and name.lower() not in taken and len(name.encode()) <= _MAX_NAME_BYTES
+        named.append(exp.alias_(each, name, quoted=True) if is_free else each)
+        taken |= {name.lower()} if is_free else set()
+    tree.set("expressions", named)
+    return tree.sql(dialect=dialect, comments=False)
 
 
 class _NoWords(Exception):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,7 @@ from marchwarden.cli.client.server_connection import Connection
 from marchwarden.errors import MarchwardenError
 from tests.cli.client.tiny_server import tiny_server
 from tests.cli.conftest import Run
+from tests.disks import room_for
 
 Capture = pytest.CaptureFixture[str]
 
@@ -133,6 +138,52 @@ def test_without_a_file_the_lines_go_to_stdout(capsysbinary: pytest.CaptureFixtu
     assert {json.loads(line)["id"] for line in capsysbinary.readouterr().out.splitlines()} == {"1", "7"}
 
 
+def test_questions_come_from_stdin_too(
+    capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"What grows?\nAnd peas?\n")))
+    assert ask("-", None) == 0
+    told = [json.loads(line)["question"] for line in capsysbinary.readouterr().out.splitlines()]
+    assert sorted(told) == ["And peas?", "What grows?"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_table_is_read_as_spreadsheets_write_it(delimiter: str, capsys: Capture) -> None:
+    rows = [(" Question", "ID", "note"), ("What grows?", "a", "1,5"), ("", "", "")]
+    Path("q.csv").write_text("\ufeff" + "".join(delimiter.join(f'"{cell}"' for cell in row) + "\r\n" for row in rows))
+    assert ask("q.csv") == 0
+    assert [(line["id"], line["question"]) for line in lines("a.jsonl")] == [("a", "What grows?")]
+    assert capsys.readouterr().err.startswith("1 answered")
+
+
+def test_an_answer_that_can_t_be_written_any_more_is_printed(
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    Path("q.txt").write_text("What grows?\n")
+    Path("a.jsonl").write_text('{"id": "0"}\n')
+    with Path("a.jsonl").open("a") as file:
+        file.write(" " * 99_900)
+    with room_for(100_000), pytest.raises(MarchwardenError, match="the answer that it lacks is on stdout") as caught:
+        ask("q.txt", resume=True)
+    assert "--resume" in str(caught.value.hint)
+    (line,) = capsysbinary.readouterr().out.splitlines()
+    assert json.loads(line)["question"] == "What grows?"
+
+
+def test_a_reader_that_has_enough_ends_it_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("q.txt").write_text("What grows?\nAnd peas?\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", closefd=False) as nobody:
+        monkeypatch.setattr(sys, "stdout", nobody)
+        with pytest.raises(BrokenPipeError):
+            ask("q.txt", None)
+        monkeypatch.undo()
+        with contextlib.suppress(BrokenPipeError):
+            nobody.close()
+    os.close(writer)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
@@ -141,6 +192,8 @@ def test_without_a_file_the_lines_go_to_stdout(capsysbinary: pytest.CaptureFixtu
         ("q.csv", "a,b\n1,2\n", "one of them `question`"),
         ("q.csv", "question,depth\nx,huge\n", "line 2, depth: must be"),
         ("q.jsonl", '{"question": "x"}\n{"question"', "line 2 is not a JSON object with a question"),
+        ("q.csv", "question,id\nx,7\ny,8\nz,7\n", "line 4, id: line 2 has the same, 7"),
+        ("q.csv", f"question\n{'x' * 200_000}\n", "line 2: field larger than field limit"),
         ("gone", None, "can't be read: No such file"),
     ],
 )

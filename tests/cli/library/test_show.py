@@ -9,6 +9,7 @@ import pytest
 
 from marchwarden.cli.library.stored_traces import stored_trace
 from marchwarden.contract import ResearchResult
+from marchwarden.trace.writer import TraceWriter
 from tests.cli.conftest import Run, a_call, record
 from tests.cli.results import an_empty_result
 from tests.trace.samples import TRACE_ID, started
@@ -76,10 +77,11 @@ def test_the_latest_answer_is_no_call_that_found_no_end(run: Run, tmp_path: Path
 
 def test_the_latest_answer_is_that_of_an_investigation_and_not_of_its_researchers(run: Run, tmp_path: Path) -> None:
     *steps, end = a_call("the investigation")
-    took = end.result.cost_metadata.model_copy(update={"wall_time_sec": 900.0})
-    longer = end.model_copy(update={"result": end.result.model_copy(update={"cost_metadata": took})})
-    record(tmp_path / "traces", OTHER, [*steps, longer])
-    record(tmp_path / "traces", "22228c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", a_call("its researcher"))
+    with TraceWriter(tmp_path / "traces", OTHER) as writer:
+        for step in steps:
+            writer.record(step)
+        record(tmp_path / "traces", "22228c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", a_call("its researcher"))
+        writer.record(end)
     assert run("show").out.startswith("the investigation")
     # The commands that check, open or make again what `show` shows take the same.
     assert stored_trace(None).stem == OTHER

@@ -273,7 +273,7 @@ def test_a_place_that_can_not_be_written_is_told_before_anything_is_spent(
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     ran = compile("--out", str(tmp_path / "file" / "program"))
-    assert ran.code == 1
+    assert ran.code == 2
     assert "--out" in ran.said
     assert model.received == []
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from marchwarden.cli.views.console import whole_parts
-from marchwarden.cli.views.tables import NO_BREAK, Figures, Indented
+from marchwarden.cli.views.tables import NO_BREAK, Entries, Figures, Indented, Lines
 
 KINDS = Figures(
     ("kind", "evidence recall", "gap category accuracy", "contradiction F1"),
@@ -20,10 +20,10 @@ SCORES = Figures(
 )
 
 
-def drawn(shown: Figures | Indented, width: int) -> list[str]:
+def drawn(shown: Figures | Indented | Lines | Entries, width: int) -> list[str]:
     console = Console(width=width, highlight=False, color_system=None)
     with console.capture() as capture:
-        console.print(shown)
+        console.print(shown, crop=False)
     return capture.get().splitlines()
 
 
@@ -61,6 +61,36 @@ def test_where_no_columns_fit_a_row_is_a_paragraph() -> None:
 
 def test_a_paragraph_to_the_right_ends_where_its_text_does() -> None:
     assert drawn(Indented(Text("+ a gain that is long")), 14) == ["  + a gain", "  that is long"]
+
+
+def test_a_table_without_rows_keeps_the_words_of_its_head_whole() -> None:
+    head = ("stage", "uncompiled", "compiled", f"95{NO_BREAK}% interval", "without model", "valid output", "calls")
+    assert "stage" in drawn(Figures(head, []), 70)[-3].split()
+
+
+ADDRESS = "https://garden.example/" + "a-long-way/" * 9 + "crops?x=1&y=2"
+PLACE = "/home/someone/" + "a-folder-of-many/" * 6 + "answers.jsonl"
+
+
+@pytest.mark.parametrize("width", [20, 45, 80])
+def test_addresses_and_paths_are_never_broken_and_other_lines_fit(width: int) -> None:
+    text = Text(f"It was read from {ADDRESS} once, and kept in {PLACE}.\n→ read it again")
+    for shown in (Lines(text), Lines(text, 4), Entries([(Text("ok  traces"), text), (Text("ok  x"), Text("none"))])):
+        lines = drawn(shown, width)
+        whole = [line for line in lines if ADDRESS in line or f"{PLACE}." in line]
+        assert len(whole) == 2
+        assert all(len(line) <= width for line in lines if line not in whole)
+        assert " ".join(" ".join(lines).split()).count("→ read it again") == 1
+
+
+def test_a_long_run_of_letters_without_spaces_is_broken_where_it_is_no_name() -> None:
+    assert drawn(Lines(Text("日" * 30)), 20) == ["日" * 10] * 3
+
+
+def test_a_text_stands_beside_its_name_with_room_and_below_it_without() -> None:
+    rows = Entries([(Text("ok  traces"), Text("all there")), (Text("ok  x"), Text("none\n→ do"))])
+    assert drawn(rows, 60) == ["ok  traces  all there", "ok  x       none", "            → do"]
+    assert drawn(rows, 40) == ["ok  traces", "    all there", "ok  x", "    none", "    → do"]
 
 
 @pytest.mark.parametrize(("room", "left"), [(43, "evidence 0.71 · nuggets 0.80"), (15, "evidence 0.71"), (-3, "")])

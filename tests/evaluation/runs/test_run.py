@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import signal
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +25,7 @@ from marchwarden.evaluation.runs.run import (
     write_json,
 )
 from marchwarden.files import write_whole
+from tests.disks import room_for
 from tests.evaluation.samples import (
     a_conflict,
     a_gap,
@@ -167,22 +164,10 @@ def test_a_line_that_is_no_record_is_named(folder: Path, rest: bytes) -> None:
         open_run(folder)
 
 
-@contextmanager
-def _room_for(size: int) -> Iterator[None]:
-    """A file-size limit of the process stands in for a full disk: writing fails in the middle of a line."""
-    old, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
-        signal.signal(signal.SIGXFSZ, handler)
-
-
 def test_a_full_disk_is_a_storage_error_and_what_was_done_is_kept(folder: Path) -> None:
     run = a_run(folder)
     run.add(good("kept"))
-    with _room_for((folder / RESULTS).stat().st_size + 50):
+    with room_for((folder / RESULTS).stat().st_size + 50):
         with pytest.raises(StorageError, match=r"results\.jsonl can't be written: File too large") as caught:
             run.add(good("lost"))
         with pytest.raises(StorageError):
@@ -272,7 +257,7 @@ def test_fingerprints_change_with_labels_and_pages_and_with_nothing_else(tmp_pat
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     write_whole(tmp_path / "file", b"before")
-    with _room_for(100), pytest.raises(OSError, match="too large"):
+    with room_for(100), pytest.raises(OSError, match="too large"):
         write_whole(tmp_path / "file", b"x" * 1000)
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir() if path.is_file()] == [("file", b"before")]
     mask = os.umask(0o022)

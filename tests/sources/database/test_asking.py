@@ -36,8 +36,8 @@ async def test_a_count_is_answered_by_the_cited_row_and_verifies(settings: Setti
     done = await run("How many customers are from Bergen?", settings=settings)
     assert done.result.answer == "Number of customer where city is Bergen: 2 [1]."
     (citation,) = done.result.citations
-    assert (citation.source, citation.raw_excerpt) == ("database", "COUNT(*)\n2")
-    assert citation.query == "SELECT COUNT(*) FROM customer WHERE city = 'Bergen'"
+    assert (citation.source, citation.raw_excerpt) == ("database", "number of customer\n2")
+    assert citation.query == "SELECT COUNT(*) AS \"number of customer\" FROM customer WHERE city = 'Bergen'"
     assert citation.locator.startswith("db:shop/customer?sha256=")
     assert done.problems == []
     assert any("database" in entry.line for entry in timeline(done.trace))

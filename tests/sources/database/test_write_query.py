@@ -110,7 +110,7 @@ async def test_a_question_that_the_rules_understand_costs_no_tokens_for_a_statem
     script, prompts = writing(RIGHT)
     done = await ask(settings, script, "How many customers are from Bergen?")
     assert prompts == []
-    assert done.result.citations[0].raw_excerpt == "COUNT(*)\n2"
+    assert done.result.citations[0].raw_excerpt == "number of customer\n2"
 
 
 @pytest.mark.parametrize(
