@@ -16,8 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -87,7 +86,12 @@ def main() -> None:
 
 
 async def over_http(
-    name: str, server: subprocess.Popen[bytes], given: argparse.Namespace, *, request: str, version: str = "2025-11-25"
+    name: str,
+    server: subprocess.Popen[bytes],
+    given: argparse.Namespace,
+    *,
+    request: str,
+    version: str = "2025-11-25",
 ) -> None:
     assert server.stderr
     port = urlsplit(server.stderr.readline().decode().strip()).port
@@ -141,11 +145,13 @@ async def over_http(
 
 
 async def over_stdio(name: str, server: subprocess.Popen[bytes], given: argparse.Namespace, *, request: str) -> None:
-    assert server.stdin and server.stdout
+    assert server.stdin
+    assert server.stdout
     number = 0
 
     def exchange(message: dict[str, object]) -> str:
-        assert server.stdin and server.stdout
+        assert server.stdin
+        assert server.stdout
         server.stdin.write(json.dumps(message).encode() + b"\n")
         server.stdin.flush()
         while "id" in message:
