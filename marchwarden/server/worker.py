@@ -64,17 +64,19 @@ START_SECONDS = 60.0
 HEARTBEAT_SECONDS = 8.0
 # Seconds in which a process that was killed is still read from. A guess.
 DRAIN_SECONDS = 1.0
-# Seconds between two readings of what a process sent: a call sends some fifty frames, many of them within a
-# millisecond, and each reading costs the server as much as what it does with a frame. What waits in the channel is
-# not lost where the process dies. A guess.
-READ_EVERY_SECONDS = 0.02
+# Seconds between two readings of what a process sent, until it begins to write its answer: a call sends some fifty
+# frames, and waking up for one costs the server more than what it does with it. What waits in the channel is not lost
+# where the process dies. A guess.
+READ_EVERY_SECONDS = 0.05
 
 # Seconds in which a server that was stopped is likely to be there again. A guess.
 RESTART_SECONDS = 10
 
-# Actions of the events that a running call is governed by, and of those that it closes with.
+# Actions of the events that a running call is governed by; of those that it closes with; and of those that say that
+# it will soon have its answer.
 _HEEDED = frozenset({"start", "model_call", "result"})
 _CLOSING = frozenset({"assess", "conclude", "result"})
+_NEAR_THE_END = _CLOSING | {"stop", "synthesize"}
 
 _KILLS = {
     "seconds": "it went on for longer than its time and the grace after it",
@@ -295,6 +297,8 @@ class _Call:
         """Result in the event that ends the call."""
         self._result: ResearchResult | None = None
         self._error: dict[str, Any] | None = None
+        self._is_closing = False
+        """True once its answer, or its error, is near."""
         self._has_end = False
         """True once the trace has a line that ends it."""
 
@@ -309,6 +313,7 @@ class _Call:
             return await self._outcome()
         except anyio.get_cancelled_exc_class():
             self._worker.kill()
+            await self._take_what_waits()
             await self._record_cancellation()
             raise
         except MarchwardenError:
@@ -323,7 +328,7 @@ class _Call:
 
     async def _receive(self) -> bytes:
         """Return the bytes that the process sent next; none once it is gone."""
-        if self._result is None and self._error is None:
+        if not self._is_closing:
             await anyio.sleep(READ_EVERY_SECONDS)
         while not self._drained:
             now = time.monotonic()
@@ -376,9 +381,11 @@ class _Call:
         elif frame.kind == "kept":
             self._writer.note_kept(frame.json())
         elif frame.kind == "result":
+            self._is_closing = True
             given = frame.json()
             self._result = self._finished if given is None else ResearchResult.model_validate(given)
         else:
+            self._is_closing = True
             self._error = frame.json()
 
     async def _record(self, fields: dict[str, Any]) -> None:
@@ -387,6 +394,7 @@ class _Call:
         action = fields.get("action")
         if action not in ACTIONS:
             raise FrameError(f"not an event: {action!r}")
+        self._is_closing = self._is_closing or action in _NEAR_THE_END
         event = parse_event(fields) if action in _HEEDED else None
         if isinstance(event, Finished):
             # The result of a call that was killed is not the one that its caller gets.
@@ -424,6 +432,13 @@ class _Call:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self._writer.record_fields, fields)
         self._has_end = True
+
+    async def _take_what_waits(self) -> None:
+        """Take what the process sent before it was killed."""
+        with anyio.CancelScope(shield=True), suppress(BlockingIOError, FrameError, StorageError):
+            while received := self._read():
+                for frame in self._reader.feed(received):
+                    await self._take(frame)
 
     async def _record_cancellation(self) -> None:
         # What ended before its caller cancelled it has its end.

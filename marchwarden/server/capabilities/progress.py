@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 
 # Seconds between two messages over HTTP. A guess: what stands shorter is not read.
-NEWS_S = 0.2
+NEWS_S = 0.5
 
 
 class News:
