@@ -32,7 +32,7 @@ def tokens_at_most(text: str) -> int:
     """Return an upper bound of the tokens that any usual tokenizer makes of `text`."""
     # One token for two ASCII characters, and one for each other byte. tiktoken would count one vendor's tokens.
     size = len(text.encode("utf-8", "replace"))
-    ascii_size = sum(character.isascii() for character in text)
+    ascii_size = len(text.encode("ascii", "ignore"))
     return (ascii_size + 1) // 2 + size - ascii_size
 
 

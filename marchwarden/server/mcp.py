@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import re
 import time
 from collections.abc import Awaitable
@@ -26,6 +25,7 @@ from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
 from marchwarden.errors import AllowanceSpent, InvalidRequest, MarchwardenError, Refused, ResearchFailed
 from marchwarden.server.admission import Ending, Presence
 from marchwarden.server.call_ids import CONTINUES_META, REPEATED_META, call_id_of
+from marchwarden.server.capabilities.progress import NEWS_S, News
 from marchwarden.server.capabilities.prompts import get_prompt, list_prompts
 from marchwarden.server.capabilities.resources import TEMPLATES, list_resources, read_resource
 from marchwarden.server.http.allowances import tokens_in
@@ -144,7 +144,7 @@ async def _call_tool(
         # Another server of the same store may have answered it.
         with suppress(MarchwardenError):
             await anyio.to_thread.run_sync(fetch_call, service.settings_of(context), given_id)
-    return await _Call(service, research, context, request, given_id or str(uuid4()), continues).answer()
+    return await _Call(service, research, context, request, given_id, continues).answer()
 
 
 def _as_meant(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -168,7 +168,7 @@ class _Call:
         research: Research,
         context: Context,
         request: ResearchRequest,
-        trace_id: str,
+        given_id: str | None,
         continues: str | None,
     ) -> None:
         self._service = service
@@ -178,7 +178,8 @@ class _Call:
         self._exchange: Exchange | None = service.exchange_of(context)
         self._settings = service.settings_of(context)
         self._presence = self._exchange.presence if self._exchange else Presence()
-        self._trace_id = trace_id
+        self._given_id = given_id
+        self._trace_id = given_id or str(uuid4())
         self._continues = continues
         self._is_repeated = False
 
@@ -222,48 +223,41 @@ class _Call:
         )
 
     async def _run(self) -> ResearchResult:
-        # Progress goes to the client in order, by a task of its own, while the call runs.
-        send, receive = anyio.create_memory_object_stream[str](math.inf)
-
-        async def relay() -> None:
-            number = 0
-            with receive:
-                async for message in receive:
-                    number += 1
-                    shown = _without_paths(message) if self._exchange else message
-                    await self._context.session.report_progress(number, message=one_line(shown))
-
-        def tell(message: str) -> None:
-            # Where the call is cancelled, the relay may have ended before the call hears of it.
-            with suppress(anyio.BrokenResourceError):
-                send.send_nowait(message)
-
+        # It goes to the client by a task of its own, while the call runs.
+        news = News(self._send_news, NEWS_S if self._exchange else 0.0)
         failure: MarchwardenError | None = None
         async with anyio.create_task_group() as group:
-            group.start_soon(relay)
-            with send:
-                try:
-                    calls = self._service.calls_of(self._settings)
-                    run = partial(self._admitted, tell)
-                    result, self._is_repeated = await calls.once(self._trace_id, self._request, run)
-                    return result
-                except MarchwardenError as error:
-                    # Out of the group, which would wrap it.
-                    failure = error
+            group.start_soon(news.relay)
+            try:
+                run = partial(self._admitted, news)
+                if self._given_id is None:
+                    return await run()
+                calls = self._service.calls_of(self._settings)
+                result, self._is_repeated = await calls.once(self._given_id, self._request, run)
+                return result
+            except MarchwardenError as error:
+                # Out of the group, which would wrap it.
+                failure = error
+            finally:
+                news.end()
         assert failure is not None
         raise failure
 
-    async def _admitted(self, tell: Tell) -> ResearchResult:
+    async def _send_news(self, number: int, message: str) -> None:
+        shown = _without_paths(message) if self._exchange else message
+        await self._context.session.report_progress(number, message=one_line(shown))
+
+    async def _admitted(self, news: News) -> ResearchResult:
         await self._reserve()
         try:
-            async with self._service.admission.place(tell, self._presence):
+            async with self._service.admission.place(news.tell, self._presence):
                 # Whoever loses the connection can read it there.
-                tell(f"the trace of this call is trace://{self._trace_id}")
+                news.tell(f"the trace of this call is trace://{self._trace_id}", keep=True)
                 result = await self._research(
                     self._request,
                     settings=self._settings,
                     trace_id=self._trace_id,
-                    on_progress=tell,
+                    on_progress=news.tell,
                     ending=Ending(self._presence, self._service.stop),
                     continues=self._continues,
                 )

@@ -30,13 +30,13 @@ from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, MarchwardenError, ResearchFailed, ServerStopping, StorageError
 from marchwarden.server import worker_process
 from marchwarden.server.admission import STOPPED, Ending
-from marchwarden.server.worker_process import PASSED_ON, Frame, FrameReader, Job, run
+from marchwarden.server.worker_process import PASSED_ON, Frame, FrameError, FrameReader, Job, run
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sharing.publication import publishing
 from marchwarden.text import embedding
 from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import (
-    Assessed,
+    ACTIONS,
     Concluded,
     Event,
     Failed,
@@ -64,15 +64,28 @@ START_SECONDS = 60.0
 HEARTBEAT_SECONDS = 8.0
 # Seconds in which a process that was killed is still read from. A guess.
 DRAIN_SECONDS = 1.0
+# Seconds between two readings of what a process sent, until it begins to write its answer: a call sends some fifty
+# frames, and waking up for one costs the server more than what it does with it. What waits in the channel is not lost
+# where the process dies. A guess.
+READ_EVERY_SECONDS = 0.05
 
 # Seconds in which a server that was stopped is likely to be there again. A guess.
 RESTART_SECONDS = 10
+
+# Actions of the events that a running call is governed by; of those that it closes with; and of those that say that
+# it will soon have its answer.
+_HEEDED = frozenset({"start", "model_call", "result"})
+_CLOSING = frozenset({"assess", "conclude", "result"})
+_NEAR_THE_END = _CLOSING | {"stop", "synthesize"}
 
 _KILLS = {
     "seconds": "it went on for longer than its time and the grace after it",
     "tokens": "it used more tokens than it was given",
     "stopped": STOPPED,
 }
+# Bytes that are read at once: more than a call sends between two readings.
+_CHUNK_BYTES = 1 << 20
+
 _starting = threading.Lock()
 _CHECKOUT = Path(__file__).parents[2]
 
@@ -280,8 +293,12 @@ class _Call:
         self._killed: Literal["seconds", "tokens", "stopped"] | None = None
         self._checkpoint: Frame | None = None
         self._tokens_used = 0
+        self._finished: ResearchResult | None = None
+        """Result in the event that ends the call."""
         self._result: ResearchResult | None = None
         self._error: dict[str, Any] | None = None
+        self._is_closing = False
+        """True once its answer, or its error, is near."""
         self._has_end = False
         """True once the trace has a line that ends it."""
 
@@ -296,6 +313,7 @@ class _Call:
             return await self._outcome()
         except anyio.get_cancelled_exc_class():
             self._worker.kill()
+            await self._take_what_waits()
             await self._record_cancellation()
             raise
         except MarchwardenError:
@@ -310,6 +328,8 @@ class _Call:
 
     async def _receive(self) -> bytes:
         """Return the bytes that the process sent next; none once it is gone."""
+        if not self._is_closing:
+            await anyio.sleep(READ_EVERY_SECONDS)
         while not self._drained:
             now = time.monotonic()
             if now >= self._deadline:
@@ -320,17 +340,19 @@ class _Call:
                 self._stop("stopped")
             if now >= self._told + HEARTBEAT_SECONDS:
                 self._tell(f"{self._message} ({now - self._started:.0f} s)")
+            with suppress(BlockingIOError):
+                return self._read()
             # The event loop's clock is another one than ours.
             wait = min(self._deadline, self._stop_at, self._told + HEARTBEAT_SECONDS) - time.monotonic()
             with anyio.move_on_at(anyio.current_time() + max(0.0, wait)) as self._waiting:
                 await anyio.wait_readable(self._channel)
-                try:
-                    return self._channel.recv(262_144)
-                except BlockingIOError:
-                    pass
-                except ConnectionResetError:
-                    return b""
         return b""
+
+    def _read(self) -> bytes:
+        try:
+            return self._channel.recv(_CHUNK_BYTES)
+        except ConnectionResetError:
+            return b""
 
     def _hurry(self) -> None:
         self._stop_at = time.monotonic() + self._ending.stop.seconds
@@ -348,7 +370,7 @@ class _Call:
 
     async def _take(self, frame: Frame) -> None:
         if frame.kind == "event":
-            await self._record(parse_event(frame.json()))
+            await self._record(frame.json())
         elif frame.kind == "progress":
             self._message = frame.json()
             self._tell(self._message)
@@ -356,22 +378,36 @@ class _Call:
                 self._deadline = time.monotonic() + START_SECONDS
         elif frame.kind == "checkpoint":
             self._checkpoint = frame
+        elif frame.kind == "kept":
+            self._writer.note_kept(frame.json())
         elif frame.kind == "result":
-            self._result = ResearchResult.model_validate(frame.json())
+            self._is_closing = True
+            given = frame.json()
+            self._result = self._finished if given is None else ResearchResult.model_validate(given)
         else:
+            self._is_closing = True
             self._error = frame.json()
 
-    async def _record(self, event: Event) -> None:
-        # The result of a call that was killed is not the one that its caller gets.
-        if isinstance(event, Finished) and self._killed:
-            return
+    async def _record(self, fields: dict[str, Any]) -> None:
+        """Write an event of the process, by the fields of its JSON. Only those that matter here are read as events: a
+        process sends some twenty, which it has made by their models itself."""
+        action = fields.get("action")
+        if action not in ACTIONS:
+            raise FrameError(f"not an event: {action!r}")
+        self._is_closing = self._is_closing or action in _NEAR_THE_END
+        event = parse_event(fields) if action in _HEEDED else None
+        if isinstance(event, Finished):
+            # The result of a call that was killed is not the one that its caller gets.
+            if self._killed:
+                return
+            self._finished = event.result
         if isinstance(event, Started) and self._continues:
-            event = event.model_copy(update={"continues": self._continues})
+            fields["continues"] = self._continues
         try:
-            await self._write(event)
+            await self._write(fields)
         except StorageError as error:
             # The answer is there, and may have been paid for. It is given without the end of its trace.
-            if not isinstance(event, (Assessed, Concluded, Finished)):
+            if action not in _CLOSING:
                 raise
             logger.warning("the trace of call %s has no end: %s", self._job.trace_id, error)
             self._tell(f"the trace has no end: {error}")
@@ -387,21 +423,28 @@ class _Call:
             if event.tokens_used > self._tokens_used:
                 self._stop("tokens")
 
-    async def _write(self, event: Event) -> None:
+    async def _write(self, fields: dict[str, Any]) -> None:
         """Append an event to the trace. Raises StorageError."""
-        if event.action not in ENDINGS:
-            self._writer.record(event)
+        if fields["action"] not in ENDINGS:
+            self._writer.record_fields(fields)
             return
         # It waits until the trace and its pages are on the disk, which takes 10 to 100 ms: others go on meanwhile.
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self._writer.record, event)
+            await anyio.to_thread.run_sync(self._writer.record_fields, fields)
         self._has_end = True
+
+    async def _take_what_waits(self) -> None:
+        """Take what the process sent before it was killed."""
+        with anyio.CancelScope(shield=True), suppress(BlockingIOError, FrameError, StorageError):
+            while received := self._read():
+                for frame in self._reader.feed(received):
+                    await self._take(frame)
 
     async def _record_cancellation(self) -> None:
         # What ended before its caller cancelled it has its end.
         if not self._has_end:
             with suppress(StorageError):
-                await self._write(self._ending.cancellation(self._job.request.question))
+                await self._write(_fields(self._ending.cancellation(self._job.request.question)))
 
     # Once it has ended
 
@@ -428,11 +471,11 @@ class _Call:
         raise await self._failed(reason)
 
     async def _finish(self, limit: Literal["seconds", "tokens", "stopped"]) -> ResearchResult:
-        await self._write(WasKilled(decision=_KILLS[limit], reason=limit))
+        await self._write(_fields(WasKilled(decision=_KILLS[limit], reason=limit)))
         result, record = await anyio.to_thread.run_sync(self._finished_from_outside, limit)
         self._killed = None
-        await self._record(record)
-        await self._record(Finished(decision="finished with what had been found", result=result))
+        await self._record(_fields(record))
+        await self._record(_fields(Finished(decision="finished with what had been found", result=result)))
         return result
 
     def _finished_from_outside(
@@ -470,4 +513,8 @@ class _Call:
 
     async def _record_failure(self, decision: str, error: str) -> None:
         with suppress(StorageError):
-            await self._write(Failed(decision=decision, error=error, question=self._job.request.question))
+            await self._write(_fields(Failed(decision=decision, error=error, question=self._job.request.question)))
+
+
+def _fields(event: Event) -> dict[str, Any]:
+    return event.model_dump(mode="json")

@@ -22,17 +22,19 @@ from multiprocessing import connection, parent_process
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from marchwarden import logs
-from marchwarden.contract import ResearchRequest
+from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, MarchwardenError, StorageError
 from marchwarden.settings import Settings
-from marchwarden.trace.events import Event
+from marchwarden.store.content_store import Store
+from marchwarden.trace.events import Event, Finished
+from marchwarden.trace.writer import HASH
 
 if TYPE_CHECKING:
     from marchwarden.agent.conclusion import Checkpoint
 
 logger = logging.getLogger(__name__)
 
-FrameKind: TypeAlias = Literal["event", "progress", "checkpoint", "result", "error"]
+FrameKind: TypeAlias = Literal["event", "progress", "checkpoint", "kept", "result", "error"]
 _HEADER = re.compile(rb"^(%s) (\d{1,9})\n" % "|".join(get_args(FrameKind)).encode())
 # Bytes of a header, at most: the longest kind, nine digits, a space and a line end, and some to spare.
 _MAX_HEADER_BYTES = 32
@@ -89,11 +91,19 @@ class FrameReader:
 
 
 class Reporter:
-    """Sends what happens to the parent. A trace.events.Recorder; safe under threads."""
+    """Sends what happens to the parent. A trace.events.Recorder; safe under threads.
 
-    def __init__(self, channel: socket.socket) -> None:
+    Before it reports the end of a call, it brings the objects of `store` that the call's events name to the disk: the
+    parent, which serves all calls, then has less to do.
+    """
+
+    def __init__(self, channel: socket.socket, store: Store | None = None) -> None:
         self._channel = channel
+        self._store = store
         self._lock = threading.Lock()
+        self._named: set[str] = set()
+        self._checkpoint = ""
+        self._finished: ResearchResult | None = None
 
     def send(self, kind: FrameKind, body: str) -> None:
         data = body.encode("utf-8")
@@ -101,18 +111,38 @@ class Reporter:
             self._channel.sendall(b"%s %d\n" % (kind.encode(), len(data)) + data)
 
     def record(self, event: Event) -> None:
-        self.send("event", json.dumps(event.model_dump(mode="json")))
+        body = json.dumps(event.model_dump(mode="json"))
+        self._named.update(name.decode() for name in HASH.findall(body.encode()))
+        if isinstance(event, Finished):
+            self._keep()
+            self._finished = event.result
+        self.send("event", body)
 
     def progress(self, message: str) -> None:
         self.send("progress", json.dumps(message))
 
     def checkpoint(self, checkpoint: Checkpoint) -> None:
-        self.send("checkpoint", json.dumps(checkpoint.model_dump(mode="json")))
+        body = json.dumps(checkpoint.model_dump(mode="json"))
+        if body != self._checkpoint:
+            self.send("checkpoint", body)
+            self._checkpoint = body
+
+    def result(self, result: ResearchResult) -> None:
+        """Report the result: none where the event of the call's end holds it, and the parent has it from there."""
+        self.send("result", "null" if result is self._finished else json.dumps(result.model_dump(mode="json")))
 
     def error(self, error: BaseException) -> None:
         name = type(error).__name__
         told = {"message": str(error), "hint": getattr(error, "hint", None)} if name in PASSED_ON else {}
         self.send("error", json.dumps({"error": name, **told}))
+
+    def _keep(self) -> None:
+        if self._store is None:
+            return
+        names = sorted(name for name in self._named if self._store.has(name))
+        if names:
+            self._store.sync(names)
+            self.send("kept", json.dumps(names))
 
 
 def run(job: Job, channel: socket.socket) -> None:
@@ -123,7 +153,7 @@ def run(job: Job, channel: socket.socket) -> None:
     _limit_memory(job.settings.worker_memory_mb)
     logs.configure(debug=job.settings.debug)
     with channel:
-        work(job, Reporter(channel))
+        work(job, Reporter(channel, Store(job.settings.traces / "store")))
 
 
 def prepare_sources(settings: Settings) -> None:
@@ -158,7 +188,7 @@ async def _research(job: Job, reporter: Reporter) -> None:
         trace_id=job.trace_id,
         checkpoint=reporter.checkpoint,
     )
-    reporter.send("result", json.dumps(result.model_dump(mode="json")))
+    reporter.result(result)
 
 
 def _end_with_parent() -> None:

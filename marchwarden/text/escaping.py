@@ -23,6 +23,11 @@ _HIDDEN = re.compile(
     "|(?<![\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]"
     "|(?<=[A-Za-z0-9])[\u2024\uff0e\uff61](?=[A-Za-z0-9])"
 )
+# One of them, whatever stands around it: looking for that first is four times as fast where there is none
+# (evals/benchmarks/server_share.py: a third of the time of an answer's Markdown).
+_PERHAPS_HIDDEN = re.compile(
+    f"{UNSAFE.pattern[:-1]}\u180e\u2024\u2060-\u206f\uff0e\uff61\U000e0080-\U000e00ff\U000e0100-\U000e0fff]"
+)
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -37,7 +42,8 @@ def _escaped(match: re.Match[str]) -> str:
 
 def visible(text: str) -> str:
     """Return `text` with unsafe characters as escapes (`\\x1b`). Line ends become newlines; tabs become spaces."""
-    return _HIDDEN.sub(_escaped, text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " "))
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    return _HIDDEN.sub(_escaped, text) if _PERHAPS_HIDDEN.search(text) else text
 
 
 def one_line(text: str, limit: int | None = None) -> str:
@@ -52,10 +58,12 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 # Characters that could make markup, a link, an image, HTML, a formula or attributes, and those by which a bare
 # address would become a link. As few as can be, since models and people also read the text as it is: `R&D`,
-# `file_name`, `C#` and `Eureka!` make nothing.
+# `file_name`, `C#` and `Eureka!` make nothing. Each alternative begins with its character, and what must stand before
+# it follows: so `re` passes over all others at once, which is five times as fast.
 _SPECIAL = re.compile(
-    r"[\\`*\[\]<>|~${}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<!\w)#|!(?=\[)|&(?=#?\w+;)"
-    r"|(?<=[A-Za-z\]]):(?=\S)|(?<=\]):|(?<=[Ww]{3})\.|@(?=\w)"
+    "|".join(re.escape(character) for character in "\\`*[]<>|~${}")
+    + r"|_(?<![A-Za-z0-9]_)|_(?![A-Za-z0-9])|#(?<!\w#)|!(?=\[)|&(?=#?\w+;)"
+    r"|:(?<=[A-Za-z\]]:)(?=\S)|:(?<=\]:)|\.(?<=[Ww]{3}\.)|@(?=\w)"
 )
 # A line of dashes or equals signs would make a heading of the line above.
 _RULE = re.compile(r"^( *)(?=(?:- *){2,}$|=+ *$)", re.MULTILINE)

@@ -6,7 +6,7 @@ A writer adds `step` and `timestamp` to each (see trace/writer.py). Nothing here
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -435,6 +435,10 @@ Event: TypeAlias = (
 
 # Built once: it takes longer than reading a trace.
 _ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="action")])
+
+
+# Actions of all events, one for each.
+ACTIONS: frozenset[str] = frozenset(each.model_fields["action"].default for each in get_args(Event))
 
 
 def parse_event(data: dict[str, Any]) -> Event:

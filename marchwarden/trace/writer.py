@@ -14,10 +14,11 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from typing_extensions import Self
 
@@ -35,7 +36,8 @@ _log = logging.getLogger(__name__)
 # Actions that an investigation is resumed from: each is on the disk before what follows from it is done.
 _DURABLE = frozenset({"dispatch", "return", "lost"})
 
-_HASH = re.compile(rb'"(sha256:[0-9a-f]{64})"')
+# Hash of an object of the store, as a line names it.
+HASH = re.compile(rb'"(sha256:[0-9a-f]{64})"')
 
 
 class TraceWriter:
@@ -65,6 +67,8 @@ class TraceWriter:
         # Digest of every byte that is in the file, also of a line that a full disk cut.
         self._written = hashlib.sha256()
         self._named: set[str] = set()
+        # Objects of the store that are on the disk already.
+        self._kept: frozenset[str] = frozenset()
         # True once the last line is a sealed one.
         self._sealed = False
         self._file: int | None = None
@@ -74,8 +78,12 @@ class TraceWriter:
 
     def record(self, event: Event) -> None:
         """Append an event. Raises StorageError where the disk is full or the folder can't be written."""
+        self.record_fields(event.model_dump(mode="json"))
+
+    def record_fields(self, given: Mapping[str, Any]) -> None:
+        """Append an event that comes as the fields of its JSON. Raises StorageError as `record` does."""
         with self._lock:
-            fields = event.model_dump(mode="json")
+            fields = dict(given)
             head = {
                 "step": self.steps + 1,
                 "action": fields.pop("action"),
@@ -86,18 +94,20 @@ class TraceWriter:
                 fields |= {"format": FORMAT, "trace_id": self._trace_id}
             written = self._redactor.redact(json.dumps(head | fields, ensure_ascii=False))
             line = json_text(written).encode("utf-8")
-            self._named.update(name.decode() for name in _HASH.findall(line))
+            self._named.update(name.decode() for name in HASH.findall(line))
             self._sealed = False
             ends = head["action"] in ENDINGS
-            objects = sorted(name for name in self._named if self._store.has(name)) if ends else None
+            objects = None
+            if ends:
+                objects = sorted(name for name in self._named if name in self._kept or self._store.has(name))
             try:
                 self._open()
                 if objects is not None:
                     # Before the line that vouches for them, so that a crash of the machine leaves no such line alone.
-                    self._store.sync(objects)
+                    self._store.sync(name for name in objects if name not in self._kept)
                 durable = head["action"] in _DURABLE
                 if durable:
-                    self._store.sync(name.decode() for name in _HASH.findall(line) if self._store.has(name.decode()))
+                    self._store.sync(name.decode() for name in HASH.findall(line) if self._store.has(name.decode()))
                 self._append(self._chained(line, objects))
                 if ends or durable:
                     sync([self.path])
@@ -121,7 +131,12 @@ class TraceWriter:
             whole = [line for line in lines if parse(line) is not None]
             self.steps = len(whole)
             self._torn = bool(lines[-1])
-            self._named.update(name.decode() for line in whole for name in _HASH.findall(line))
+            self._named.update(name.decode() for line in whole for name in HASH.findall(line))
+
+    def note_kept(self, names: Iterable[str]) -> None:
+        """Note objects of the store that its writer has brought to the disk: the end of the call need not."""
+        with self._lock:
+            self._kept |= frozenset(names)
 
     def progress(self, message: str) -> None:
         if self._on_progress:

@@ -1,0 +1,57 @@
+"""News of a running call for its caller: in order, and over HTTP no faster than a person reads.
+
+A message costs the server as much as a small request: it passes through the SDK's streams, is kept for clients that
+are cut off, and is sent. So news that is overtaken by other news is not sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+
+# Seconds between two messages over HTTP. A guess: what stands shorter is not read.
+NEWS_S = 0.5
+
+
+class News:
+    """Messages for one caller. `relay` sends them, while the call runs."""
+
+    def __init__(self, send: Callable[[int, str], Awaitable[None]], every_s: float = 0.0) -> None:
+        """`send` gets the number of each message, from 1 on. With `every_s`, of what is told within so many seconds
+        after a message only the last is sent."""
+        self._send = send
+        self._every_s = every_s
+        self._waiting: list[str] = []
+        self._kept = 0
+        """Number of messages that wait and are sent in any case: the first ones."""
+        self._arrived = anyio.Event()
+        self._over = anyio.Event()
+
+    def tell(self, message: str, *, keep: bool = False) -> None:
+        """Tell a message; with `keep`, no later one takes its place."""
+        if self._every_s:
+            del self._waiting[self._kept :]
+        self._waiting.append(message)
+        if keep:
+            self._kept = len(self._waiting)
+        self._arrived.set()
+
+    def end(self) -> None:
+        """Let `relay` send what waits, and return."""
+        self._over.set()
+        self._arrived.set()
+
+    async def relay(self) -> None:
+        number = 0
+        while True:
+            await self._arrived.wait()
+            self._arrived = anyio.Event()
+            waiting, self._waiting, self._kept = self._waiting, [], 0
+            for message in waiting:
+                number += 1
+                await self._send(number, message)
+            if self._over.is_set() and not self._waiting:
+                return
+            with anyio.move_on_after(self._every_s):
+                await self._over.wait()
