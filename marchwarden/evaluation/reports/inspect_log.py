@@ -10,7 +10,7 @@ from typing import Any
 
 from marchwarden import __version__
 from marchwarden.evaluation.runs.run import Record, Run
-from marchwarden.evaluation.runs.scores import Scores, scores_of
+from marchwarden.evaluation.runs.scores import scores_of
 from marchwarden.evaluation.scoring.aggregates import has_something
 from marchwarden.evaluation.scoring.metrics import METRICS, figure
 
@@ -27,6 +27,13 @@ def inspect_log(run: Run) -> dict[str, Any]:
     """Return the log of a run: a sample for each question and epoch, with a score of each metric that it has."""
     scores = scores_of(run)
     names = list(dict.fromkeys(record.id for record in run.records))
+    results = []
+    for score in scores.overall:
+        if score.value is None:
+            continue
+        values = {"figure": score.value, "ci_low": score.low, "ci_high": score.high, "epoch_sd": score.spread}
+        metrics = {name: {"name": name, "value": value} for name, value in values.items() if value is not None}
+        results.append({"name": score.metric.name, "scorer": score.metric.name, "params": {}, "metrics": metrics})
     dataset = {"name": run.info.questions, "samples": scores.info.asked or len(names), "sample_ids": names}
     return {
         "version": _VERSION,
@@ -47,7 +54,11 @@ def inspect_log(run: Run) -> dict[str, Any]:
             "metadata": {"written_by": f"marchwarden {__version__}", "pages": run.info.pages},
         },
         "plan": {"name": "plan", "steps": [{"solver": _TASK, "params": {}}], "config": {}},
-        "results": _results(scores),
+        "results": {
+            "total_samples": scores.planned,
+            "completed_samples": scores.answers - scores.failed,
+            "scores": results,
+        },
         "stats": {
             "started_at": run.info.started.isoformat(),
             "completed_at": "",
@@ -55,17 +66,6 @@ def inspect_log(run: Run) -> dict[str, Any]:
         },
         "samples": [_sample(run, record) for record in run.records],
     }
-
-
-def _results(scores: Scores) -> dict[str, Any]:
-    found = []
-    for score in scores.overall:
-        if score.value is None:
-            continue
-        values = {"figure": score.value, "ci_low": score.low, "ci_high": score.high, "epoch_sd": score.spread}
-        metrics = {name: {"name": name, "value": value} for name, value in values.items() if value is not None}
-        found.append({"name": score.metric.name, "scorer": score.metric.name, "params": {}, "metrics": metrics})
-    return {"total_samples": scores.planned, "completed_samples": scores.answers - scores.failed, "scores": found}
 
 
 def _sample(run: Run, record: Record) -> dict[str, Any]:
