@@ -66,21 +66,10 @@ class Follower:
 
     async def follow(self) -> None:
         """Read what is worth following from the papers that were read so far."""
-        ledger = self._call.ledger
-        await self._read_cited()
-        if asks_for_later_work(ledger.question) and (paper := best_paper(ledger, self.papers)):
-            await self._read_related("citing", paper, "cites", "The question asks for later work")
-        bare = [page for page in self.papers if page.work and page.work.is_abstract and not page.references]
-        if self._call.open_aspects() and (paper := best_paper(ledger, bare)):
-            await self._read_related("cited", paper, "is cited by", "Only an abstract could be read")
-
-    async def _read_cited(self) -> None:
-        """Read works that papers cite for open aspects.
-
-        One that can't be read is left for another researcher: its failure is a gap, its identifier a discovery.
-        """
-        call = self._call
-        cited = find_cited(call.ledger, self.papers, call.open_aspects())[:MOST_FOLLOWED]
+        call, ledger = self._call, self._call.ledger
+        # Works that papers cite for open aspects. One that can't be read is left for another researcher: its failure
+        # is a gap, its identifier a discovery.
+        cited = find_cited(ledger, self.papers, call.open_aspects())[:MOST_FOLLOWED]
         cited = cited[: call.budget.take_sources(len(cited))]
         leads: dict[str, Lead] = {}
         for each in cited:
@@ -89,10 +78,15 @@ class Follower:
                 lead.reason = each.reason
                 leads[lead.url] = lead
             elif lead is None and each.pointer:
-                call.ledger.add_pointers([each.pointer])
+                ledger.add_pointers([each.pointer])
         await call.read(list(leads.values()))
         failed = {lead.reason for lead in leads.values() if lead.state == "failed"}
-        call.ledger.add_pointers([each.pointer for each in cited if each.pointer and each.reason in failed])
+        ledger.add_pointers([each.pointer for each in cited if each.pointer and each.reason in failed])
+        if asks_for_later_work(ledger.question) and (paper := best_paper(ledger, self.papers)):
+            await self._read_related("citing", paper, "cites", "The question asks for later work")
+        bare = [page for page in self.papers if page.work and page.work.is_abstract and not page.references]
+        if call.open_aspects() and (paper := best_paper(ledger, bare)):
+            await self._read_related("cited", paper, "is cited by", "Only an abstract could be read")
 
     async def _lead_to(self, cited: Cited) -> Lead | None:
         """Return the lead to a cited work, by its identifiers or else by a search; None where neither leads there."""

@@ -205,20 +205,20 @@ class Narrator:
             events.Extracted(
                 url=page.url,
                 passages=len(page.passages),
-                picks=[self._pick(excerpt) for excerpt in excerpts],
+                picks=[
+                    events.PickRecord(
+                        start=excerpt.start,
+                        end=excerpt.end,
+                        excerpt=excerpt.text,
+                        aspect=self._ledger.aspect(excerpt.aspect).text,
+                        stance=excerpt.stance,
+                        relevance=excerpt.relevance,
+                    )
+                    for excerpt in excerpts
+                ],
                 stage_form=form,
                 decision=f"Relevant to an open sub-question: {len(excerpts)} of {len(page.passages)} passages.",
             )
-        )
-
-    def _pick(self, excerpt: Excerpt) -> events.PickRecord:
-        return events.PickRecord(
-            start=excerpt.start,
-            end=excerpt.end,
-            excerpt=excerpt.text,
-            aspect=self._ledger.aspect(excerpt.aspect).text,
-            stance=excerpt.stance,
-            relevance=excerpt.relevance,
         )
 
     def stopped(

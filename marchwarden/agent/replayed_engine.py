@@ -86,8 +86,12 @@ class ReplayedEngine:
     async def stream(self, request: Any) -> AsyncIterator[Any]:
         left = self._left[request_hash(request)]
         if not left:
-            async for event in self._not_recorded(request):
-                yield event
+            if self._inner is None:
+                await self._refuse()
+                return
+            async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    yield event
             return
         place, attempt = left.popleft()
         self._cut[attempt.at_end].discard(place)
@@ -121,14 +125,6 @@ class ReplayedEngine:
     async def aclose(self) -> None:
         if self._inner:
             await self._inner.aclose()
-
-    async def _not_recorded(self, request: Any) -> AsyncIterator[Any]:
-        if self._inner is None:
-            await self._refuse()
-        else:
-            async with aclosing(self._inner.stream(request)) as events:  # type: ignore[type-var]
-                async for event in events:
-                    yield event
 
     async def _refuse(self) -> None:
         """Raise what tells why this was not asked then."""

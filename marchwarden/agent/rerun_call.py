@@ -319,7 +319,16 @@ class _Call:
 
     def _tools(self) -> Tools:
         recorded, live = self._recorded, self._exchange.live & {"search", "fetch"}
-        search = RecordedSearch(recorded.searches, self._missing, spent=self._spent_in_searches())
+        # What each search spent on writing statements, by its query.
+        spent: dict[str, list[ModelCalled | FellBack]] = {}
+        open_events: list[ModelCalled | FellBack] = []
+        for event in recorded.events if self._repeats_writing else ():
+            if isinstance(event, ModelCalled | FellBack) and event.stage == WRITE_QUERY.name:
+                open_events.append(event)
+            elif isinstance(event, Searched):
+                spent.setdefault(event.query, []).extend(open_events)
+                open_events = []
+        search = RecordedSearch(recorded.searches, self._missing, spent=spent)
         # Of the addresses of a cited work, that is read which was read then.
         known = {fetch.url for fetch in recorded.fetches}
         known |= {hit.url for each in recorded.searches for hit in each.hits}
@@ -346,18 +355,6 @@ class _Call:
     def _repeats_writing(self) -> bool:
         """True where recorded searches, which ran the stage `write_query`, stand for their model calls as well."""
         return self._has_model and not self._is_model_live and "search" not in self._exchange.live
-
-    def _spent_in_searches(self) -> dict[str, list[ModelCalled | FellBack]]:
-        """Return what each search spent on writing statements, by its query."""
-        spent: dict[str, list[ModelCalled | FellBack]] = {}
-        open_events: list[ModelCalled | FellBack] = []
-        for event in self._recorded.events if self._repeats_writing else ():
-            if isinstance(event, ModelCalled | FellBack) and event.stage == WRITE_QUERY.name:
-                open_events.append(event)
-            elif isinstance(event, Searched):
-                spent.setdefault(event.query, []).extend(open_events)
-                open_events = []
-        return spent
 
     def _connect(self) -> Connect | None:
         """Return the way to the model; None where there is none, and for the usual one."""

@@ -93,7 +93,15 @@ def bibliography(citations: Sequence[Citation], form: BibliographyFormat, access
         work = citation.doi or (paper.id if paper else locator)
         if work in found:
             continue
-        key = _unused_key(citation, keys)
+        # A name for the entry, such as `ahuja2022testing`, that no other entry has.
+        parts = parts_of_name(citation.authors[0]) if citation.authors else None
+        first = parts[0] if parts else (citation.authors or [citation.venue or citation.source])[0]
+        year = citation.year or (citation.published.year if citation.published else "")
+        words = (_ascii(word) for word in (citation.title or "").split())
+        # Articles and prepositions tell no title from another. A guess.
+        word = next((word for word in words if len(word) > 3), "")
+        plain = f"{_ascii(first) or 'source'}{year}{word}"
+        key = next(name for name in (plain, *(f"{plain}{number}" for number in range(2, 10_000))) if name not in keys)
         keys.add(key)
         found[work] = _Entry(key, _kind_of(citation), citation, paper.id if paper else None, accessed)
     return _WRITERS[form](list(found.values()))
@@ -112,18 +120,6 @@ def _kind_of(citation: Citation) -> EntryKind:
     if arxiv_paper_of(citation.locator) and (citation.venue or "arXiv") == "arXiv":
         return "preprint"
     return "article" if citation.doi or (citation.venue and citation.authors) else "page"
-
-
-def _unused_key(citation: Citation, keys: set[str]) -> str:
-    """Return a name for the entry, such as `ahuja2022testing`, that no other entry has."""
-    parts = parts_of_name(citation.authors[0]) if citation.authors else None
-    first = parts[0] if parts else (citation.authors or [citation.venue or citation.source])[0]
-    year = citation.year or (citation.published.year if citation.published else "")
-    words = (_ascii(word) for word in (citation.title or "").split())
-    # Articles and prepositions tell no title from another. A guess.
-    word = next((word for word in words if len(word) > 3), "")
-    key = f"{_ascii(first) or 'source'}{year}{word}"
-    return next(name for name in (key, *(f"{key}{number}" for number in range(2, 10_000))) if name not in keys)
 
 
 def _ascii(text: str) -> str:

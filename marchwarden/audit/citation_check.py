@@ -284,25 +284,28 @@ class CitationChecker:
         check = await to_thread.run_sync(judge, cited, outcome)
         doi = doi_of(cited.citation.locator)
         if doi and not is_doi_address(cited.citation.locator) and check.state not in ("same", "elsewhere"):
-            check = await self._by_doi(check, cited, doi, web)
+            # A page that is no longer where it was may be where its DOI leads to now.
+            there = await self._read(f"{DOI_RESOLVER}{doi}", web)
+            if not there.failure and not _is_same_page(there.final_url, cited.citation.locator):
+                again = await to_thread.run_sync(judge, cited, there)
+                if again.state in STILL_SAID:
+                    detail = f"its DOI {doi} leads there"
+                    check = replace(again, state="moved", new_locator=there.final_url, detail=detail)
         return replace(check, notices=(*check.notices, *await self._news(cited, outcome, doi, web)))
-
-    async def _by_doi(self, check: CitationCheck, cited: _Cited, doi: str, web: str) -> CitationCheck:
-        """Return the check of a page that is no longer where it was, at the address that its DOI leads to now."""
-        outcome = await self._read(f"{DOI_RESOLVER}{doi}", web)
-        if outcome.failure or _is_same_page(outcome.final_url, cited.citation.locator):
-            return check
-        again = await to_thread.run_sync(judge, cited, outcome)
-        if again.state not in STILL_SAID:
-            return check
-        return replace(again, state="moved", new_locator=outcome.final_url, detail=f"its DOI {doi} leads there")
 
     async def _news(self, cited: _Cited, outcome: FetchOutcome, doi: str | None, web: str) -> tuple[Notice, ...]:
         news = (*(outcome.page.notices if outcome.page else ()), *outcome.notices)
         # Full texts and abstracts of archives have addresses without a DOI.
         if doi := doi or cited.citation.doi:
+            if (web, doi) not in self._notices:
+                told = await self._read(crossref_address(doi), web)
+                try:
+                    notices = tuple(crossref_notices(told.body)) if told.status == 200 else ()
+                except (ValueError, RecursionError):
+                    notices = ()
+                self._notices[web, doi] = notices
             known = {(each.kind, each.url) for each in news}
-            news += tuple(each for each in await self._of_crossref(doi, web) if (each.kind, each.url) not in known)
+            news += tuple(each for each in self._notices[web, doi] if (each.kind, each.url) not in known)
         if paper := arxiv_paper_of(cited.citation.locator):
             cited_version = paper.version or paper.latest_version(cited.body() or b"")
             latest = paper.latest_version(outcome.body)
@@ -310,19 +313,9 @@ class CitationChecker:
                 listed = await self._read(paper.address, web)
                 latest = max(filter(None, (latest, paper.latest_version(listed.body))), default=None)
             if cited_version and latest and latest > cited_version:
-                told = f"arXiv has version {latest}; version {cited_version} was cited"
-                news += (Notice("newer_version", told, f"{paper.address}v{latest}"),)
+                detail = f"arXiv has version {latest}; version {cited_version} was cited"
+                news += (Notice("newer_version", detail, f"{paper.address}v{latest}"),)
         return tuple(dict.fromkeys(news))
-
-    async def _of_crossref(self, doi: str, web: str) -> tuple[Notice, ...]:
-        if (web, doi) not in self._notices:
-            outcome = await self._read(crossref_address(doi), web)
-            try:
-                notices = tuple(crossref_notices(outcome.body)) if outcome.status == 200 else ()
-            except (ValueError, RecursionError):
-                notices = ()
-            self._notices[web, doi] = notices
-        return self._notices[web, doi]
 
 
 def judge(cited: _Cited, outcome: FetchOutcome) -> CitationCheck:

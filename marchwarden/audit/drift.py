@@ -54,21 +54,36 @@ def find_drift(quote: str, then: str | None, now: str, language: str | None = No
     `then` is None where that text is lost: then a quote that is there counts as unmoved.
     """
     quote = quote.removesuffix(EXCERPT_CUT)
-    wanted, old, new = flat(quote), flat(then or ""), flat(now)
+    quoted, old, new = flat(quote), flat(then or ""), flat(now)
     if old and old == new:
         return Drift("same")
-    if wanted in new:
+    if quoted in new:
         before, after = _whole_sentences(quote, then or "", language), _whole_sentences(quote, now, language)
         # “Peas grow here” is no longer said by “Peas grow here, but only in pots”.
         if before and after and not set(before) & set(after):
             return Drift("changed", before[0], after[0])
-        return Drift("same" if not old or _is_in_place(wanted, old, new, language) else "elsewhere")
+        return Drift("same" if not old or _is_in_place(quoted, old, new, language) else "elsewhere")
     parts = (part for line in quote.split("\n") for part in _sentences(line, language))
     # Counted, since rows of tables and signatures of posts stand on a page more than once.
     gone = [part for part in parts if new.count(flat(part)) < max(1, old.count(flat(part)))]
     if not gone:  # every sentence is there, but no longer one after the other
         return Drift("elsewhere")
-    return Drift("changed", " ".join(gone[0].split()), _successor(gone[0], old, now, language))
+    # The new sentence that is most like the one that is gone.
+    words = _WORD.findall(gone[0].casefold())
+    wanted = set(words)
+    passages = sorted(
+        (part[:_MOST_PASSAGE_CHARS] for part in now.split("\n") if part.strip()),
+        key=lambda part: len(wanted & set(_WORD.findall(part.casefold()))),
+        reverse=True,
+    )
+    successor, likeness = None, _LEAST_LIKENESS
+    for passage in passages[:_MOST_PASSAGES]:
+        for part in _sentences(passage, language):
+            ratio = SequenceMatcher(None, words, _WORD.findall(part.casefold()), autojunk=False).ratio()
+            # What stood there already replaced nothing.
+            if ratio >= likeness and (not old or flat(part) not in old):
+                successor, likeness = " ".join(part.split()), ratio
+    return Drift("changed", " ".join(gone[0].split()), successor)
 
 
 def _whole_sentences(quote: str, text: str, language: str | None) -> list[str]:
@@ -114,22 +129,3 @@ def _anchors(parts: Iterator[str], new: str) -> Iterator[int]:
     for part in parts:
         if len(part) >= _MIN_NEIGHBOUR_CHARS and new.count(part) == 1:
             yield new.find(part)
-
-
-def _successor(gone: str, old: str, now: str, language: str | None) -> str | None:
-    """Return the new sentence that is most like the one that is gone; None where none is."""
-    words = _WORD.findall(gone.casefold())
-    wanted = set(words)
-    passages = sorted(
-        (part[:_MOST_PASSAGE_CHARS] for part in now.split("\n") if part.strip()),
-        key=lambda part: len(wanted & set(_WORD.findall(part.casefold()))),
-        reverse=True,
-    )
-    best, likeness = None, _LEAST_LIKENESS
-    for passage in passages[:_MOST_PASSAGES]:
-        for part in _sentences(passage, language):
-            ratio = SequenceMatcher(None, words, _WORD.findall(part.casefold()), autojunk=False).ratio()
-            # What stood there already replaced nothing.
-            if ratio >= likeness and (not old or flat(part) not in old):
-                best, likeness = part, ratio
-    return None if best is None else " ".join(best.split())

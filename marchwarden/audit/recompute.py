@@ -98,31 +98,27 @@ def _again(lines: Lines, recorded: dict[str, Any], told: dict[str, Any]) -> tupl
                 "another claim is missing"
             ]
     else:
-        conclusion = _with_a_model(lines, recorded, state, claims)
+        # The recorded words of a model stand; all that follows from them is made again.
+        assessed = next(line for line in reversed(lines) if line.get("action") == "assess")
+        worded = next(line for line in reversed(lines) if line.get("action") == "synthesize")
+        answer, cited = render_answer(state.ledger, claims, state.exhausted)
+        given = recorded["estimate"]
+        conclusion = Conclusion(
+            answer,
+            cited,
+            evidence(state.ledger, claims),
+            claims,
+            worded["stage_form"],
+            [Gap.model_validate(each) for each in assessed["gaps"]],
+            [DiscoveryEvent.model_validate(each) for each in assessed["discovery_events"]],
+            [OpenQuestion.model_validate(each) for each in assessed["open_questions"]],
+            estimate=Estimate(tuple(given["of_claims"]), given["of_whole"], given["would_change"]) if given else None,
+        )
     # The seconds are the call's own: only the steps' times say something about them.
     result = conclusion.result(
         state, seconds=told["cost_metadata"]["wall_time_sec"], trace_id=told["trace_id"], today=day
     )
     return result.model_dump(mode="json"), dropped
-
-
-def _with_a_model(lines: Lines, recorded: dict[str, Any], state: Checkpoint, claims: list[Claim]) -> Conclusion:
-    """Return a conclusion with the recorded words of a model in it; all that follows from them is made again."""
-    assessed = next(line for line in reversed(lines) if line.get("action") == "assess")
-    worded = next(line for line in reversed(lines) if line.get("action") == "synthesize")
-    answer, cited = render_answer(state.ledger, claims, state.exhausted)
-    given = recorded["estimate"]
-    return Conclusion(
-        answer,
-        cited,
-        evidence(state.ledger, claims),
-        claims,
-        worded["stage_form"],
-        [Gap.model_validate(each) for each in assessed["gaps"]],
-        [DiscoveryEvent.model_validate(each) for each in assessed["discovery_events"]],
-        [OpenQuestion.model_validate(each) for each in assessed["open_questions"]],
-        estimate=Estimate(tuple(given["of_claims"]), given["of_whole"], given["would_change"]) if given else None,
-    )
 
 
 def check_texts(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from marchwarden.errors import TraceError
 from marchwarden.store.content_store import Store
@@ -107,12 +107,9 @@ def _made_again(evidence: Evidence, views: Views) -> Iterator[Finding]:
         yield from check_texts(lines, evidence.get)
     except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         yield Finding("recomputed", DAMAGED, f"a step of the call can't be read: {type(error).__name__}")
-    if evidence.files:
-        yield from _derived_files(evidence, lines, views)
-
-
-def _derived_files(evidence: Evidence, lines: list[dict[str, Any]], views: Views) -> Iterator[Finding]:
-    """Yield whether the files of a bundle that are made from the trace are what this version makes from it."""
+    if not evidence.files:
+        return
+    # Files of a bundle that are made from the trace should be what this version makes from it.
     from marchwarden import __version__
     from marchwarden.audit.bundle import files_of
 

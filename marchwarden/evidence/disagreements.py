@@ -236,18 +236,13 @@ def different_answers(here: Statement, there: Statement, wanted: Asked) -> str |
         ours, theirs = ([value for value in each.values if wanted.wants(value)] for each in (here, there))
         if pair := _different_values(ours, theirs, wanted):
             return pair
-    return _different_names(here, there, wanted) or _different_places(here, there, wanted)
-
-
-def _different_names(here: Statement, there: Statement, wanted: Asked) -> str | None:
-    """Return two names for who did something or who has a role, where neither answer holds the other's name."""
-    ours, theirs = _names_for(wanted, here), _names_for(wanted, there)
-    if not ours or not theirs:
-        return None
-    shared = any(
-        set(terms(name)) & other.around for names, other in ((ours, there), (theirs, here)) for name in names
-    )
-    return None if shared else f"{ours[0]} against {theirs[0]}"
+    # Two names for who did something or who has a role, where neither answer holds the other's name.
+    our_names, their_names = _names_for(wanted, here), _names_for(wanted, there)
+    if our_names and their_names:
+        both = ((our_names, there), (their_names, here))
+        if not any(set(terms(name)) & other.around for names, other in both for name in names):
+            return f"{our_names[0]} against {their_names[0]}"
+    return _different_places(here, there, wanted)
 
 
 def _names_for(wanted: Asked, answer: Statement) -> list[str]:

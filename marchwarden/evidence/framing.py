@@ -269,17 +269,16 @@ def _sentences(text: str) -> list[str]:
                 line[start:end],
                 flags=re.IGNORECASE,
             )
+            if has_capitals:
+                found += parts
+                continue
+            # No capital confirms the full stops.
             for part in parts:
-                found += [part] if has_capitals else _small_sentences(part)
+                small: list[str] = []
+                for each in _SMALL_STOP.split(part):
+                    if small and _ABBREVIATION.search(small[-1]):
+                        small[-1] = f"{small[-1]} {each}"
+                    else:
+                        small.append(each)
+                found += small
     return [sentence.strip() for sentence in found if sentence.strip()]
-
-
-def _small_sentences(text: str) -> list[str]:
-    """Divide text without capitals, whose full stops no capital confirms."""
-    found: list[str] = []
-    for part in _SMALL_STOP.split(text):
-        if found and _ABBREVIATION.search(found[-1]):
-            found[-1] = f"{found[-1]} {part}"
-        else:
-            found.append(part)
-    return found

@@ -302,11 +302,8 @@ class Relevance:
     def features(self, window: Window, aspect: Aspect) -> Features:
         """Return the features of a window by name."""
         key = (aspect.number, window.start, window.end)
-        if key not in self._features:
-            self._features[key] = self._compare(window, aspect)
-        return self._features[key]
-
-    def _compare(self, window: Window, aspect: Aspect) -> Features:
+        if key in self._features:
+            return self._features[key]
         page, asked = self.page, self._asked[aspect.number]
         words = [term for passage in window.passages for term in page.own.get(passage.number, ())]
         own = set(words) | asked.spelled_out(window.text)
@@ -314,7 +311,7 @@ class Relevance:
         together = own | heading | page.title | page.year
         cosine = self._cosine(window, aspect)
         likeness = {} if cosine is None else {"likeness": (cosine - USUAL_COSINE) / COSINE_SPREAD}
-        return {
+        self._features[key] = {
             **likeness,
             "words": asked.share(own),
             "bm25": asked.bm25(words),
@@ -342,6 +339,7 @@ class Relevance:
             "furniture": float(FURNITURE.search(window.text) is not None),
             "full_stop": float(_FULL_STOP.search(window.text) is not None),
         }
+        return self._features[key]
 
 
 def probability(features: Features, weights: RelevanceWeights) -> float:

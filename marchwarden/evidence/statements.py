@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -106,6 +105,24 @@ def statement(text: str, title: str = "") -> Statement:
         written if written.isdigit() else str(_ORDINALS.index(written.casefold()) + 1)
         for written in _ORDINAL.findall(text)
     }
+    denials: list[Denial] = []
+    for sentence in split_sentences(text):
+        clauses = [clause for clause in SEGMENT_END.split(sentence) if clause.strip()]
+        # What a clause names as a condition is not denied.
+        conditions = frozenset(term for clause in clauses if _CONDITION.search(clause) for term in terms(clause))
+        for clause in clauses:
+            said = _NO_DENIAL.sub("", _QUOTED.sub(" ", _CODE.sub(lambda code: _NEGATION.sub(" ", code[0]), clause)))
+            negation = _NEGATION.search(said)
+            if negation is None or _CONDITION.search(said[: negation.start()]):
+                continue
+            denials.append(
+                Denial(
+                    subject=frozenset(terms(said[: negation.start()])),
+                    denied=tuple(terms(said[negation.end() :])),
+                    condition=conditions,
+                    is_general=negation["none"] is not None,
+                )
+            )
     return Statement(
         text=text,
         language=guess_language(text),
@@ -115,29 +132,11 @@ def statement(text: str, title: str = "") -> Statement:
         values=quantities(text),
         years=frozenset(_YEAR.findall(_MOVED_FROM.sub("", text))),
         ordinals=frozenset(ordinals),
-        denials=tuple(_denials(text)),
+        denials=tuple(denials),
         limits=frozenset(found[0].casefold() for words in (_NEGATION, _LIMITED) for found in words.finditer(plain)),
         is_conditional=_CONDITION.search(plain) is not None,
         is_reported=_REPORTED.search(text) is not None,
     )
-
-
-def _denials(text: str) -> Iterator[Denial]:
-    """Yield what each clause of a text denies. What a clause names as a condition is not denied."""
-    for sentence in split_sentences(text):
-        clauses = [clause for clause in SEGMENT_END.split(sentence) if clause.strip()]
-        conditions = frozenset(term for clause in clauses if _CONDITION.search(clause) for term in terms(clause))
-        for clause in clauses:
-            plain = _NO_DENIAL.sub("", _QUOTED.sub(" ", _CODE.sub(lambda code: _NEGATION.sub(" ", code[0]), clause)))
-            negation = _NEGATION.search(plain)
-            if negation is None or _CONDITION.search(plain[: negation.start()]):
-                continue
-            yield Denial(
-                subject=frozenset(terms(plain[: negation.start()])),
-                denied=tuple(terms(plain[negation.end() :])),
-                condition=conditions,
-                is_general=negation["none"] is not None,
-            )
 
 
 @dataclass(frozen=True)

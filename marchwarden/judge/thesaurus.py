@@ -41,7 +41,9 @@ class Thesaurus(BaseModel):
             return "none"
         if not set(ours).isdisjoint(theirs):
             return "same"
-        above_ours, above_theirs = self._above(ours), self._above(theirs)
+        above_ours, above_theirs = (
+            {parent for each in synsets for parent in self.up.get(each, ())} for synsets in (ours, theirs)
+        )
         if not above_theirs.isdisjoint(ours):
             return "wider"
         if not above_ours.isdisjoint(theirs):
@@ -52,9 +54,6 @@ class Thesaurus(BaseModel):
         """Return the closest relation of `word` to any of `others`; an opposite counts before a sibling."""
         found = {self.relate(word, other) for other in others}
         return next((each for each in _CLOSEST_FIRST if each in found), "none")
-
-    def _above(self, synsets: Iterable[int]) -> set[int]:
-        return {parent for each in synsets for parent in self.up.get(each, ())}
 
 
 _CLOSEST_FIRST: tuple[Relation, ...] = ("same", "wider", "opposite", "narrower", "sibling")

@@ -352,20 +352,20 @@ def _citation_fault(
         source, place = sources[excerpt["locator"]], excerpt["place"]
         locator = f"{source['locator']}#{place}" if place else source["locator"]
         says = excerpt["says"] or ""
+
         if (
             cut_excerpt(excerpt["text"]) == citation["raw_excerpt"]
             and (locator, source["title"], source["published"], source["content_hash"])
             == (citation["locator"], citation["title"], citation["published"], citation["content_hash"])
-            and citation["source"] in _kinds_of(source, concluded["state"])
+            # A citation names the recorded kind of its source, else one of the kinds of the call's sources.
+            and citation["source"]
+            in (
+                {source["source"]} if source.get("source") else {"file", concluded["state"]["kind"].partition(",")[0]}
+            )
             and (says if 50 <= len(says) <= 200 else None) == citation["snippet"]
         ):
             return None
     return DAMAGED, "it is none of the excerpts that the result was made from"
-
-
-def _kinds_of(source: dict[str, Any], state: dict[str, Any]) -> set[str]:
-    """Return the kinds that a citation of a source may name: the recorded one, else those of the call's sources."""
-    return {source["source"]} if source.get("source") else {"file", state["kind"].partition(",")[0]}
 
 
 def _page_fault(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -62,28 +61,26 @@ def search_traces(folder: Path, wanted: Wanted) -> list[TraceSummary]:
 
 
 def _has(path: Path, words: list[str]) -> bool:
+    texts: list[str] = []
     try:
-        searched = "\n".join(_texts(path)).casefold()
+        with path.open("rb") as file:
+            for written in file:
+                line = whole_line(written) if _SEARCHED.search(written, 0, _HEAD_BYTES) else None
+                match (line or {}).get("action"):
+                    case "start":
+                        texts += _strings(line, "question")
+                    case "fetch_url":
+                        texts += map(_site_of, _strings(line, "final_url", "url"))
+                    case "result":
+                        result = (line or {}).get("result")
+                        texts += _strings(result, "answer")
+                        cited = result.get("citations") if isinstance(result, dict) else None
+                        for citation in cited if isinstance(cited, list) else []:
+                            texts += map(_site_of, _strings(citation, "locator"))
     except OSError:
         return False
+    searched = "\n".join(texts).casefold()
     return all(word in searched for word in words)
-
-
-def _texts(path: Path) -> Iterator[str]:
-    with path.open("rb") as file:
-        for written in file:
-            line = whole_line(written) if _SEARCHED.search(written, 0, _HEAD_BYTES) else None
-            match (line or {}).get("action"):
-                case "start":
-                    yield from _strings(line, "question")
-                case "fetch_url":
-                    yield from map(_site_of, _strings(line, "final_url", "url"))
-                case "result":
-                    result = (line or {}).get("result")
-                    yield from _strings(result, "answer")
-                    cited = result.get("citations") if isinstance(result, dict) else None
-                    for citation in cited if isinstance(cited, list) else []:
-                        yield from map(_site_of, _strings(citation, "locator"))
 
 
 def _strings(data: Any, *names: str) -> list[str]:

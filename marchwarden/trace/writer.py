@@ -148,7 +148,12 @@ class TraceWriter:
                 os.close(self._file)
                 self._file = None
                 if self._sealed and self._signing_key:
-                    self._sign(self._signing_key)
+                    # No answer is lost because its signature can't be made: that is told instead.
+                    try:
+                        sign(self.path, self._signing_key)
+                    except SigningError as error:
+                        _log.warning("%s was not signed: %s", self.path, error)
+                        self.progress(f"the trace was not signed: {error}")
 
     def __enter__(self) -> Self:
         return self
@@ -192,11 +197,3 @@ class TraceWriter:
             self._written.update(rest[:count])
             rest = rest[count:]
         self._torn = False
-
-    def _sign(self, key: Path) -> None:
-        """Sign the finished trace. No answer is lost because its signature can't be made: that is told instead."""
-        try:
-            sign(self.path, key)
-        except SigningError as error:
-            _log.warning("%s was not signed: %s", self.path, error)
-            self.progress(f"the trace was not signed: {error}")

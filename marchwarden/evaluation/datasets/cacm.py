@@ -185,29 +185,25 @@ def load(path: Path) -> JudgedPages:
             pages = {PurePosixPath(name).stem: body.read() for name, body in bodies if body}
     except (tarfile.TarError, *UNREADABLE) as error:
         raise foreign(file, str(error)) from None
-    relevant = _relevant(file_in(folder, JUDGEMENTS))
+    # The relevant pages by topic, from TREC's four columns: topic, iteration, page, relevance.
+    relevant: dict[str, set[str]] = {}
+    judgements = file_in(folder, JUDGEMENTS)
+    for number, line in enumerate(_text(judgements).splitlines(), start=1):
+        columns = line.split()
+        if len(columns) != 4 or not re.fullmatch(r"-?\d+", columns[3]):
+            raise foreign(judgements, f"line {number} is no judgement")
+        if int(columns[3]) > 0:
+            # The pages' files have four digits in their names, the judgements as few as they can.
+            name = re.sub(r"\d+$", lambda digits: digits[0].zfill(4), columns[2])
+            relevant.setdefault(columns[0], set()).add(name)
     queries = [
-        Judged(topic, " ".join(query.split()), found)
+        Judged(topic, " ".join(query.split()), frozenset(found))
         for topic, query in _TOPIC.findall(_text(file_in(folder, TOPICS)))
         if (found := relevant.get(topic))
     ]
     if not queries:
         raise foreign(folder / TOPICS, f"no query of it is judged in {JUDGEMENTS}")
     return JudgedPages(pages, queries)
-
-
-def _relevant(file: Path) -> dict[str, frozenset[str]]:
-    """Return the relevant pages by topic, from TREC's four columns: topic, iteration, page, relevance."""
-    found: dict[str, set[str]] = {}
-    for number, line in enumerate(_text(file).splitlines(), start=1):
-        columns = line.split()
-        if len(columns) != 4 or not re.fullmatch(r"-?\d+", columns[3]):
-            raise foreign(file, f"line {number} is no judgement")
-        if int(columns[3]) > 0:
-            # The pages' files have four digits in their names, the judgements as few as they can.
-            name = re.sub(r"\d+$", lambda digits: digits[0].zfill(4), columns[2])
-            found.setdefault(columns[0], set()).add(name)
-    return {topic: frozenset(names) for topic, names in found.items()}
 
 
 def _text(file: Path) -> str:

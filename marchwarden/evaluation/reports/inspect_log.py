@@ -10,7 +10,7 @@ from typing import Any
 
 from marchwarden import __version__
 from marchwarden.evaluation.runs.run import Record, Run
-from marchwarden.evaluation.runs.scores import Scores, scores_of
+from marchwarden.evaluation.runs.scores import scores_of
 from marchwarden.evaluation.scoring.aggregates import has_something
 from marchwarden.evaluation.scoring.metrics import METRICS, figure
 
@@ -29,6 +29,13 @@ def inspect_log(run: Run) -> dict[str, Any]:
     # Answers are kept in the order in which they came, which the next run has otherwise.
     records = sorted(run.records, key=lambda each: (each.epoch, each.id))
     names = list(dict.fromkeys(record.id for record in records))
+    results = []
+    for score in scores.overall:
+        if score.value is None:
+            continue
+        values = {"figure": score.value, "ci_low": score.low, "ci_high": score.high, "epoch_sd": score.spread}
+        metrics = {name: {"name": name, "value": value} for name, value in values.items() if value is not None}
+        results.append({"name": score.metric.name, "scorer": score.metric.name, "params": {}, "metrics": metrics})
     dataset = {"name": run.info.questions, "samples": scores.info.asked or len(names), "sample_ids": names}
     return {
         "version": _VERSION,
@@ -49,7 +56,11 @@ def inspect_log(run: Run) -> dict[str, Any]:
             "metadata": {"written_by": f"marchwarden {__version__}", "pages": run.info.pages},
         },
         "plan": {"name": "plan", "steps": [{"solver": _TASK, "params": {}}], "config": {}},
-        "results": _results(scores),
+        "results": {
+            "total_samples": scores.planned,
+            "completed_samples": scores.answers - scores.failed,
+            "scores": results,
+        },
         "stats": {
             "started_at": run.info.started.isoformat(),
             "completed_at": "",
@@ -57,17 +68,6 @@ def inspect_log(run: Run) -> dict[str, Any]:
         },
         "samples": [_sample(run, record) for record in records],
     }
-
-
-def _results(scores: Scores) -> dict[str, Any]:
-    found = []
-    for score in scores.overall:
-        if score.value is None:
-            continue
-        values = {"figure": score.value, "ci_low": score.low, "ci_high": score.high, "epoch_sd": score.spread}
-        metrics = {name: {"name": name, "value": value} for name, value in values.items() if value is not None}
-        found.append({"name": score.metric.name, "scorer": score.metric.name, "params": {}, "metrics": metrics})
-    return {"total_samples": scores.planned, "completed_samples": scores.answers - scores.failed, "scores": found}
 
 
 def _sample(run: Run, record: Record) -> dict[str, Any]:

@@ -211,13 +211,11 @@ def _tested(calibration: Calibration, run: Run, test: Run) -> BeforeAfter:
 
 def _measured(questions: str, forecasts: Sequence[Forecast], after: Sequence[float]) -> BeforeAfter:
     right = [each.right for each in forecasts]
-    before = [each.score for each in forecasts]
-    return BeforeAfter(questions, len(right), fmean(right), _quality(before, right), _quality(after, right))
-
-
-def _quality(confidences: Sequence[float], right: Sequence[bool]) -> Quality:
-    cells = [{"confidence": one, "right": other} for one, other in zip(confidences, right, strict=True)]
-    return Quality(brier(cells) or 0.0, calibration_error(cells) or 0.0, auroc(cells))
+    qualities = []
+    for confidences in ([each.score for each in forecasts], after):
+        cells = [{"confidence": one, "right": other} for one, other in zip(confidences, right, strict=True)]
+        qualities.append(Quality(brier(cells) or 0.0, calibration_error(cells) or 0.0, auroc(cells)))
+    return BeforeAfter(questions, len(right), fmean(right), *qualities)
 
 
 # The fit

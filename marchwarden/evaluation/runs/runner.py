@@ -170,6 +170,14 @@ def scored(
         # A call that was ended before it could word its answer has no such line.
         steps = [line for line in trace.raw if line.get("action") == "synthesize"]
         by_model = any(line.get("stage_form") == "model" for line in steps)
+    # None where the price list does not know the model.
+    dollars: float | None = None
+    price = price_of(settings.model_id) if settings.model_id != EXTRACTIVE else None
+    if price is not None and trace is not None:
+        calls = [line for line in trace.raw if line.get("action") == "model_call"]
+        dollars = sum(
+            price.of(call["input_tokens"], call["output_tokens"], call.get("cached_tokens", 0)) for call in calls
+        )
     case = Case(
         question=question,
         result=result,
@@ -178,7 +186,7 @@ def scored(
         pages=len(trace.fetches) if trace else 0,
         seconds=round(seconds, 3),
         max_seconds=settings.seconds_for(question.depth),
-        dollars=_dollars(trace, settings.model_id),
+        dollars=dollars,
         by_model=by_model,
     )
     return Record(
@@ -193,12 +201,3 @@ def scored(
         dollars=case.dollars,
         cells=score(case),
     )
-
-
-def _dollars(trace: Trace | None, model_id: str) -> float | None:
-    """Return the price of a trace's model calls; None where the price list does not know the model."""
-    price = price_of(model_id) if model_id != EXTRACTIVE else None
-    if price is None or trace is None:
-        return None
-    calls = [line for line in trace.raw if line.get("action") == "model_call"]
-    return sum(price.of(call["input_tokens"], call["output_tokens"], call.get("cached_tokens", 0)) for call in calls)

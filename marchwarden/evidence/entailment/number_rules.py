@@ -102,11 +102,10 @@ def find_other_unit(pair: Pair) -> str | None:
 def find_other_measure(pair: Pair) -> str | None:
     """Return a rate by another period, a number of another size, or a measure that only resembles the excerpt's."""
 
-    def periods(text: str) -> set[str]:
-        found = {(first or second).casefold() for first, second in _PER.findall(text)}
-        return {_PERIODS.get(word, word) for word in found}
-
-    ours, theirs = periods(pair.claim), periods(pair.excerpt)
+    found = (
+        [(first or second).casefold() for first, second in _PER.findall(text)] for text in (pair.claim, pair.excerpt)
+    )
+    ours, theirs = ({_PERIODS.get(word, word) for word in words} for words in found)
     if ours and theirs and not ours & theirs:
         return f"the excerpt says per {min(theirs)}, not per {min(ours)}"
     sizes = {(number, size.casefold()) for number, size in _SCALED.findall(pair.excerpt)}

@@ -58,7 +58,12 @@ def find_objection(claim: str, excerpts: Iterable[str], *, around: str = "") -> 
     if vetoed := _object_by(VETOES, claim, excerpts, around):
         return vetoed
     model = load_entailment()
-    reworded = _write_as_quoted(claim, excerpts)
+    # The claim with its amounts as the excerpts write them: "1,500 m" as "1.5 km", where they say so.
+    reworded, there = claim, [value for excerpt in excerpts for value in quantities(excerpt)]
+    for value in quantities(claim):
+        same = [each for each in there if each.dimension == value.dimension and isclose(each.low, value.low)]
+        if same and value.written in reworded and not any(value.written == each.written for each in same):
+            reworded = reworded.replace(value.written, same[0].written)
     probability = model.probability(measure(reworded, excerpts, around, model.weigh))
     if probability > model.threshold:
         return None
@@ -66,33 +71,19 @@ def find_objection(claim: str, excerpts: Iterable[str], *, around: str = "") -> 
     return f"{reason} (supported with probability {probability:.2f})"
 
 
-def _write_as_quoted(claim: str, excerpts: Sequence[str]) -> str:
-    """Return the claim with its amounts as the excerpts write them: "1,500 m" as "1.5 km", where they say so."""
-    there = [value for excerpt in excerpts for value in quantities(excerpt)]
-    for value in quantities(claim):
-        same = [each for each in there if each.dimension == value.dimension and isclose(each.low, value.low)]
-        if same and value.written in claim and not any(value.written == each.written for each in same):
-            claim = claim.replace(value.written, same[0].written)
-    return claim
-
-
 def _object_by(rules: Sequence[Rule], claim: str, excerpts: Sequence[str], around: str) -> str | None:
     """Return the first rule's objection where one holds of every excerpt, for any clause of the claim."""
-    for clause in _split_clauses(claim):
+    clauses: list[str] = []
+    for part in _CLAUSE_END.split(claim):
+        # A part that is too short for a statement stays with its neighbour.
+        if clauses and (len(terms(part)) < CLAUSE_TERMS or len(terms(clauses[-1])) < CLAUSE_TERMS):
+            clauses[-1] = f"{clauses[-1]}, {part}"
+        else:
+            clauses.append(part)
+    for clause in clauses:
         together = ["\n".join(excerpts)] if _ALTERNATIVES.search(clause) and len(excerpts) > 1 else []
         pairs = [Pair(clause, excerpt, around) for excerpt in (*excerpts, *together)]
         objections = [next((problem for rule in rules if (problem := rule(pair))), None) for pair in pairs]
         if None not in objections:
             return objections[0]
     return None
-
-
-def _split_clauses(claim: str) -> list[str]:
-    """Split a claim where a new statement begins. A part that is too short for one stays with its neighbour."""
-    clauses: list[str] = []
-    for part in _CLAUSE_END.split(claim):
-        if clauses and (len(terms(part)) < CLAUSE_TERMS or len(terms(clauses[-1])) < CLAUSE_TERMS):
-            clauses[-1] = f"{clauses[-1]}, {part}"
-        else:
-            clauses.append(part)
-    return clauses
