@@ -188,6 +188,8 @@ class Passage:
     place: str | None = None
     """Place of the passage in a file, for a person: `page=3`, `L12`; the id of its section in a paper on the web;
     None on other web pages."""
+    cells: tuple[tuple[str, str], ...] = ()
+    """Name of the column and value of each cell of a table row; empty for other passages."""
 
 
 # Standing of a work that no longer stands, as its page or a registry tells it.

@@ -86,7 +86,8 @@ class PageTerms:
         self.page = page
         self.passages = drop_injections(page)
         self.language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
-        found = terms_of([passage.text for passage in self.passages], self.language)
+        # Names of columns stand in each row, and tell none from the others: they count as its heading.
+        found = terms_of([said_by(passage) for passage in self.passages], self.language)
         self.own = {passage.number: words for passage, words in zip(self.passages, found, strict=True)}
         above = {
             heading: set(terms(heading, self.language))
@@ -112,6 +113,11 @@ class PageTerms:
         first, last = window.passages[0].number, window.passages[-1].number
         around = [*range(first - _BEFORE, first), *range(last + 1, last + 1 + _AFTER)]
         return set().union(*(self.own.get(number, ()) for number in around))
+
+
+def said_by(passage: Passage) -> str:
+    """Return the text of a passage; of a table row, its cells without the names of their columns."""
+    return CELL_GAP.join(value for _, value in passage.cells) or passage.text
 
 
 def _in_nearly_all(rows: Sequence[Iterable[str]]) -> set[str]:
@@ -204,12 +210,10 @@ class Relevance:
         their table. In tables of pages the rows around the one that is named often answer (evals/reading/tables.py).
         """
         rows = window.passages
-        first_names = {row.text.partition(": ")[0] for row in rows if CELL_GAP in row.text and ": " in row.text}
-        is_named = len(first_names) == 1 and all(row.text.startswith((*first_names,)) for row in rows)
         is_of_file = self.page.page.media_type in TABLES and all(CELL_GAP in row.text for row in rows)
         heading = rows[0].heading or ""
         is_long = is_of_file and self.page.table_rows[heading] > MOST_PASSAGES_OF_WINDOW
-        if not is_long and (len(rows) == 1 or not (is_named or is_of_file)):
+        if not is_of_file or (not is_long and len(rows) == 1):
             return [window]
         asked = self._asked[aspect.number]
         own = [set(self.page.own[row.number]) for row in rows]

@@ -6,7 +6,7 @@ The kind of page that the blocks come from makes no difference here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, TypeAlias
@@ -24,11 +24,12 @@ BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line", "c
 
 @dataclass(frozen=True)
 class Cell:
-    """Cell of a table row: a slice of the row's text, and the name of its column."""
+    """Cell of a table row: a slice of the row's text, the name of its column, and what the slice says beside it."""
 
     start: int
     end: int
-    name: str = ""
+    name: str
+    value: str
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,28 @@ class Block:
     places: tuple[tuple[int, str], ...] = ()
     """Offsets in `text`, each with the place of what follows: `page=3` in a file, the id of a section in a paper;
     empty on other web pages."""
+
+
+# What stands between the cells of a row.
+CELL_GAP = " | "
+
+
+def join_cells(texts: Sequence[str], names: Sequence[str] = ()) -> tuple[str, tuple[Cell, ...]]:
+    """Return the text of a table row and its cells, each written with the name of its column: "Opened: 1884".
+
+    Cells without a text are left out where columns have names, since else their places tell the columns.
+    """
+    text = ""
+    cells: list[Cell] = []
+    for number, each in enumerate(texts):
+        name = names[number] if number < len(names) else ""
+        if cells and (each or not any(names)):
+            text += CELL_GAP
+        if each:
+            start = len(text)
+            text += f"{name.rstrip(':')}: {each}" if name.rstrip(":") not in ("", each) else each
+            cells.append(Cell(start, len(text), name, each))
+    return text.rstrip(" |"), tuple(cells)
 
 
 # Characters that readers don't see, and that could hide words from them or smuggle words past them.
@@ -146,7 +169,9 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
                 number = len(passages) + 1
                 above = _heading(heading, _header(block, start, end))
                 place = next((place for at, place in reversed(block.places) if at <= start), None)
-                passages.append(Passage(number, length + start, length + end, block.text[start:end], above, place))
+                cells = tuple((each.name, each.value) for each in block.cells if start < each.end and each.start < end)
+                text = block.text[start:end]
+                passages.append(Passage(number, length + start, length + end, text, above, place, cells))
         pieces.append(block.text)
         length += len(block.text)
         previous = block
@@ -167,12 +192,10 @@ def _header(block: Block, start: int, end: int) -> str | None:
         return block.header
     first = block.cells[0]
     named = [cell for cell in block.cells if cell.name and cell.start < end and start < cell.end]
-    row_head = block.text[first.start : first.end] if start >= first.end else ""
+    row_head = first.value if start >= first.end else ""
     return _heading(row_head[:_MAX_ROW_HEAD_CHARS], CELL_GAP.join(cell.name for cell in named))
 
 
-# What stands between the cells of a row.
-CELL_GAP = " | "
 # Characters up to which a list item or table row is one passage. A guess.
 _MAX_WHOLE_CHARS = 300
 # Characters of a row's first cell that name what the row is about. A guess.
