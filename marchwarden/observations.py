@@ -190,6 +190,8 @@ class Passage:
     None on other web pages."""
     cells: tuple[tuple[str, str], ...] = ()
     """Name of the column and value of each cell of a table row; empty for other passages."""
+    row: int = 0
+    """Number of the table row on its page, from 1, which the passage is all or a part of; 0 for other passages."""
 
 
 # Standing of a work that no longer stands, as its page or a registry tells it.

@@ -330,7 +330,12 @@ class ResearchCall:
         page = given.page
         self.not_picked.remove(page)
         unnamed = [each.number for each in given.aspects if given.relevance.names_no_row(each)]
-        self.ledger.source(page.url).no_row_named = unnamed
+        source = self.ledger.source(page.url)
+        source.no_row_named = unnamed
+        rows = {each.number: given.relevance.named_rows(each) for each in given.aspects}
+        source.named_rows = {number: len(named) for number, named in rows.items() if named}
+        if source.table_rows:
+            source.no_row_fits = [number for number, named in rows.items() if named == []]
         for excerpt in excerpts:
             # An excerpt may begin with the heading above its first passage.
             excerpt.place = next((each.place for each in page.passages if each.start >= excerpt.start), None)

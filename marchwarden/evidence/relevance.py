@@ -17,12 +17,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import PurePath
 from statistics import median
 from typing import TypeAlias
 
 from marchwarden.evidence.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
 from marchwarden.evidence.framing import QUESTION_MARK
 from marchwarden.evidence.question import VAGUE_TERMS, names_in
+from marchwarden.evidence.tabular.named_rows import TableRows
 from marchwarden.evidence.windows import FURNITURE, MOST_PASSAGES_OF_WINDOW, Window, windows
 from marchwarden.injection.detector import drop_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead
@@ -99,6 +101,7 @@ class PageTerms:
         self.all = self.title.union(*found)
         self.year = {str(page.dated.year)} if page.dated else set()
         self.windows = windows(page, self.passages)
+        self.tables = TableRows(self.passages, page.title or PurePath(page.url).stem)
         rows = [each for each in self.passages if page.media_type in TABLES and CELL_GAP in each.text]
         self.table_rows = Counter(each.heading or "" for each in rows)
         """Number of rows of a file's tables, by heading."""
@@ -147,6 +150,7 @@ class Relevance:
         self.page = page
         self._rarity, self._position, self._alike, self._parameters = rarity, position, alike, parameters
         self._features: dict[tuple[int, int, int], Features] = {}
+        self._named_rows: dict[int, list[tuple[Passage, ...]] | None] = {}
         if rarity is None:
             rarity = TermRarity()
             rarity.add(page.own.values())
@@ -232,6 +236,15 @@ class Relevance:
             else:
                 runs.append([row])
         return [Window((*run,), self.page.page.text[run[0].start : run[-1].end]) for run in runs]
+
+    def named_rows(self, aspect: Aspect) -> list[tuple[Passage, ...]] | None:
+        """Return the rows of tables that the aspect means, each as its passages; None where its words tell none.
+
+        An empty list: no row is about what it names.
+        """
+        if aspect.number not in self._named_rows:
+            self._named_rows[aspect.number] = self.page.tables.named(aspect.text)
+        return self._named_rows[aspect.number]
 
     def names_no_row(self, aspect: Aspect) -> bool:
         """Return whether the page is a file with a long table that is about the aspect, no word of which tells one of

@@ -152,7 +152,7 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
     told = told_language("\n".join(sample), language)
     pieces: list[str] = []
     passages: list[Passage] = []
-    length = 0
+    length = rows = 0
     heading: str | None = None
     previous: Block | None = None
     for block in blocks:
@@ -165,13 +165,17 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
         if block.kind == "heading":
             heading = " ".join(block.text.split())
         elif block.shown:
+            rows += bool(block.cells)
             for start, end in islice(_spans(block, told), MOST_PASSAGES - len(passages)):
                 number = len(passages) + 1
                 above = _heading(heading, _header(block, start, end))
                 place = next((place for at, place in reversed(block.places) if at <= start), None)
-                cells = tuple((each.name, each.value) for each in block.cells if start < each.end and each.start < end)
+                cells = tuple(
+                    (each.name, each.value) for each in block.cells if start < each.end and each.start < end
+                )
                 text = block.text[start:end]
-                passages.append(Passage(number, length + start, length + end, text, above, place, cells))
+                row = rows if cells else 0
+                passages.append(Passage(number, length + start, length + end, text, above, place, cells, row))
         pieces.append(block.text)
         length += len(block.text)
         previous = block

@@ -415,6 +415,8 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     detail += "".join(f" {_could_not_be_read(each)}" for each in unread[:MOST_CLOSED])
     if (more := len(unread) - MOST_CLOSED) > 0:
         detail += f" {more} more {'page' if more == 1 else 'pages'} could not be read."
+    for source in [each for each in ledger.sources if aspect.number in each.no_row_fits][:MOST_TABLES]:
+        detail += f" None of the {source.table_rows} rows of {source.locator} fits all that the question names."
     tables = [each for each in ledger.sources if aspect.number in each.no_row_named]
     for source in tables[:MOST_TABLES]:
         detail += (

@@ -1,6 +1,7 @@
 """Claims that point at excerpts, and the answer, which is rendered from the claims that their excerpts support."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -177,17 +178,17 @@ def _best(
         for each in excerpts
     }
     least = parameters.close_to_best * max((excerpt.relevance for excerpt in excerpts), default=0.0)
-    rest = [excerpt for excerpt in excerpts if excerpt.relevance >= least]
-    claims: list[Claim] = []
-    taken: dict[str, int] = {}
-    said = 0
+    rows = [excerpt for excerpt in excerpts if excerpt.is_named_row]
+    rest = [excerpt for excerpt in excerpts if excerpt.relevance >= least and not excerpt.is_named_row]
+    # Of the rows of a table that are meant, none is left out: they are one answer together, in the table's order.
+    claims = [Claim(text=_said(ledger, excerpt), excerpts=[excerpt.number]) for excerpt in rows]
+    taken = Counter(excerpt.locator for excerpt in rows)
+    said = len(rows)
     while rest and said < most:
-        excerpt = max(
-            rest, key=lambda each: worth[each.number] - parameters.fresh_source * taken.get(each.locator, 0)
-        )
+        excerpt = max(rest, key=lambda each: worth[each.number] - parameters.fresh_source * taken[each.locator])
         rest.remove(excerpt)
-        if taken.get(excerpt.locator, 0) < CLAIMS_PER_SOURCE and not _join_twin(ledger, before + claims, excerpt):
-            taken[excerpt.locator] = taken.get(excerpt.locator, 0) + 1
+        if taken[excerpt.locator] < CLAIMS_PER_SOURCE and not _join_twin(ledger, before + claims, excerpt):
+            taken[excerpt.locator] += 1
             claims.append(Claim(text=_said(ledger, excerpt), excerpts=[excerpt.number]))
             said += excerpt.sentences
     return claims
@@ -306,7 +307,8 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
         if len(by_aspect) > 1:
             lines.append(f"{_unmarked(ledger.aspect(aspect).text)}:")
         lines += [f"- {sentence}" for sentence in said] if len(claims) > 1 else said
-    return "\n".join(lines + _disagreements(ledger, numbers)), list(cited.values())
+    lines += _rows_left_out(ledger, list(cited.values())) + _disagreements(ledger, numbers)
+    return "\n".join(lines), list(cited.values())
 
 
 def _why_nothing_was_read(ledger: Ledger) -> str | None:
@@ -326,6 +328,20 @@ def _why_nothing_was_read(ledger: Ledger) -> str | None:
 
 def _slice(excerpt: Excerpt) -> tuple[str, int]:
     return excerpt.locator, excerpt.start
+
+
+def _rows_left_out(ledger: Ledger, cited: Sequence[Excerpt]) -> list[str]:
+    """Return a line for each table of which more rows are meant than are quoted."""
+    lines = []
+    for source in ledger.sources:
+        quoted = Counter(each.aspect for each in cited if each.locator == source.locator and each.is_named_row)
+        for aspect, count in quoted.items():
+            if (more := source.named_rows.get(aspect, 0) - count) > 0:
+                rows = "1 more row" if more == 1 else f"{more} more rows"
+                lines.append(
+                    f"{rows} of {source.title or source.locator} {'fits' if more == 1 else 'fit'} and {'is' if more == 1 else 'are'} not quoted."
+                )
+    return lines
 
 
 def _disagreements(ledger: Ledger, numbers: dict[tuple[str, int], int]) -> list[str]:
