@@ -178,7 +178,7 @@ def _best(
         for each in excerpts
     }
     least = parameters.close_to_best * max((excerpt.relevance for excerpt in excerpts), default=0.0)
-    rows = [excerpt for excerpt in excerpts if excerpt.is_named_row]
+    rows = sorted((each for each in excerpts if each.is_named_row), key=lambda each: (each.locator, each.start))
     rest = [excerpt for excerpt in excerpts if excerpt.relevance >= least and not excerpt.is_named_row]
     # Of the rows of a table that are meant, none is left out: they are one answer together, in the table's order.
     claims = [Claim(text=_said(ledger, excerpt), excerpts=[excerpt.number]) for excerpt in rows]
@@ -337,10 +337,8 @@ def _rows_left_out(ledger: Ledger, cited: Sequence[Excerpt]) -> list[str]:
         quoted = Counter(each.aspect for each in cited if each.locator == source.locator and each.is_named_row)
         for aspect, count in quoted.items():
             if (more := source.named_rows.get(aspect, 0) - count) > 0:
-                rows = "1 more row" if more == 1 else f"{more} more rows"
-                lines.append(
-                    f"{rows} of {source.title or source.locator} {'fits' if more == 1 else 'fit'} and {'is' if more == 1 else 'are'} not quoted."
-                )
+                fit = "1 more row fits and is" if more == 1 else f"{more} more rows fit and are"
+                lines.append(f"{fit} not quoted, of {source.title or source.locator}.")
     return lines
 
 
