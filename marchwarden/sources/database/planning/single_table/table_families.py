@@ -119,11 +119,18 @@ class Writer:
         name = self.name(column)
         if column.is_number:
             return name
+        if column in self.question.typed:
+            cells = self.question.typed[column][1].items()
+            whens = (f"WHEN {quote_text(text)} THEN {repr(number).removesuffix('.0')}" for text, number in cells)
+            return f"CASE {name} {' '.join(whens)} END"
         bare = f"REPLACE({name}, ',', '')"
         return f"CAST({bare} AS REAL)" if self.dialect == "sqlite" else f"TRY_CAST({bare} AS DOUBLE)"
 
     def with_number(self, column: Column) -> list[str]:
         """Return the condition that a text holds a number; none where each does."""
+        if column in self.question.typed:
+            is_whole = len(self.question.typed[column][1]) == len(column.values)
+            return [] if is_whole else [f"{self.number(column)} IS NOT NULL"]
         others = self.question.numeric_texts.get(column, ())
         return [f"{self.name(column)} NOT IN ({', '.join(map(quote_text, others))})"] if others else []
 
@@ -181,17 +188,82 @@ def conditions(
     """Return the conditions that the values and numbers of the question set; None where they can't be told."""
     found = Conditions()
     taken = places_in(used)
+    _time_conditions(q, write, found, taken)
+    before: Match | None = None
     for start in sorted({match.span.start for match in q.matches}):
         matches = [match for match in q.matches if match.span.start == start]
         if places_in([matches[0].span]) & taken:
             continue
         best = _best_match(q, [match for match in matches if match.column is not asked] or matches)
+        told = write.is_value(best, wide=wide and best.column is not q.name_column)
         found.doubts += len(matches) > 1 or not best.is_whole
-        found.where.append(write.is_value(best, wide=wide and best.column is not q.name_column))
-        found.columns.append(best.column)
+        joint = Span(before.span.end, best.span.start) if before else None
+        excluded = _EXCLUDED.search(" ".join(q.words[: best.span.start]))
+        if excluded:
+            words = len(excluded[0].split())
+            found.used.append(Span(best.span.start - words, best.span.start))
+            name = write.name(best.column)
+            told = f"({name} IS NULL OR NOT {told})"
+        elif before and joint and before.column is best.column and _is_joint(q.words[joint.start : joint.end]):
+            # `Norway and France`: no row is of both.
+            found.where[-1] = f"({found.where[-1]} OR {told})"
+            found.used += [best.span, joint]
+            taken |= places_in([best.span])
+            before = best
+            continue
+        found.where.append(told)
+        if not excluded:
+            found.columns.append(best.column)
         found.used.append(best.span)
         taken |= places_in([best.span])
+        before = None if excluded else best
     return _number_conditions(q, write, found, taken)
+
+
+_EXCLUDED = re.compile(
+    r"\b(?:other than|besides|except(?: for)?|excluding|aside from|outside(?: of)?|not(?: from| in| the| a)?)$"
+)
+
+
+def _is_joint(words: Sequence[str]) -> bool:
+    return bool(words) and set(words) <= {"and", "or", ",", "the"}
+
+
+_BETWEEN_YEARS = re.compile(
+    r"\b(?:between|from) (?P<first>1[5-9]\d\d|20\d\d) (?:and|to|through|-|–) (?P<last>1[5-9]\d\d|20\d\d)\b"
+)
+_YEAR_COMPARED = re.compile(
+    r"\b(?P<how>after|before|since|until|prior to|later than|earlier than) (?:the )?(?:year )?"
+    r"(?P<year>1[5-9]\d\d|20\d\d)\b"
+)
+
+
+def _time_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> None:
+    """Add the conditions that years set: `between 1997 and 2000`, `after 1950`."""
+    column = q.time_column
+    if column is None:
+        return
+    days = (0, 0) if q.kind_of(column) != "date" else (101, 1231)
+    scale = 1 if days == (0, 0) else 10_000
+    if scale > 1 and any(number < 10_000_000 for number in q.typed[column][1].values()):
+        return
+    name = write.number(column)
+    while found := _free(q, _BETWEEN_YEARS, taken):
+        match, span = found
+        first, last = int(match["first"]) * scale, int(match["last"]) * scale + days[1]
+        told.where.append(f"{name} BETWEEN {first} AND {last}")
+        told.used.append(span)
+        taken |= places_in([span])
+    while found := _free(q, _YEAR_COMPARED, taken):
+        match, span = found
+        year = int(match["year"]) * scale
+        how = {
+            "after": f"> {year + days[1]}", "later than": f"> {year + days[1]}", "since": f">= {year}",
+            "until": f"<= {year + days[1]}",
+        }.get(match["how"], f"< {year}")  # fmt: skip
+        told.where += [*write.with_number(column), f"{name} {how}"]
+        told.used.append(span)
+        taken |= places_in([span])
 
 
 def _best_match(q: TableQuestion, matches: list[Match]) -> Match:
@@ -208,6 +280,16 @@ def _best_match(q: TableQuestion, matches: list[Match]) -> Match:
 
 
 def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> Conditions | None:
+    for match in _NONE.finditer(q.text):
+        span = q.span_of(match)
+        named = [
+            each for each in q.named_in(span.end, min(len(q.words), span.end + 2)) if each.span.start == span.end
+        ]
+        own = [each for each in named[0].columns if q.is_measure(each) and not q.is_time(each)] if named else []
+        if own and not places_in([span, named[0].span]) & taken:
+            told.where.append(f"{write.number(own[0])} = 0")
+            told.used += [span, named[0].span]
+            taken |= places_in([span, named[0].span])
     for pattern in (_OR_MORE, _COMPARED):
         while found := _free(q, pattern, taken):
             match, span = found
@@ -236,6 +318,9 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
     return told
 
 
+_NONE = re.compile(r"\b(?:no|zero|without(?: any)?|did not win (?:a|any)|didn't win (?:a|any))\b")
+
+
 def _free(q: TableQuestion, pattern: re.Pattern[str], taken: set[int]) -> tuple[re.Match[str], Span] | None:
     for match in pattern.finditer(q.text):
         span = q.span_of(match)
@@ -254,27 +339,60 @@ def _numeric_near(q: TableQuestion, span: Span, number: str) -> tuple[Column | N
         named for named in q.columns if 0 <= named.span.start - span.end <= 2 or 0 <= span.start - named.span.end <= 2
     ]
     for named in near:
-        if own := [column for column in named.columns if q.is_measure(column)]:
+        if own := [column for column in named.columns if q.is_measure(column) and not q.kind_of(column) == "date"]:
             return own[0], [named.span]
     if re.fullmatch(r"1[5-9]\d\d|20\d\d", number):
         column = q.column_by_words(("year", "season"))
         if column is not None and column.is_number:
+            return column, []
+        if column is not None and q.kind_of(column) == "year":
             return column, []
     return None, []
 
 
 def measure_after(q: TableQuestion, span: Span, word: str) -> tuple[Column, list[Span]] | None:
     """Return the column of numbers that an extreme or a comparison is about."""
+    is_of_time = word in _OF_TIME
     for named in q.named_in(span.end, min(len(q.words), span.end + _MEASURE_WORDS)):
-        if own := [column for column in named.columns if q.is_measure(column)]:
+        if own := [column for column in named.columns if q.is_measure(column) and q.is_time(column) <= is_of_time]:
             return own[0], [named.span]
         break
     behind = range(span.end, min(len(q.words), span.end + 3))
-    for said, more in ((word, []), *((q.words[place], [Span(place, place + 1)]) for place in behind)):
+    ahead = [place for place in range(max(0, span.start - 2), span.start) if q.words[place] not in ("the", "had")]
+    places = [*behind, *reversed(ahead)]
+    for said, more in ((word, []), *((q.words[place], [Span(place, place + 1)]) for place in places)):
         column = q.column_by_words(MEASURES.get(said, ()))
         if column is not None and q.is_measure(column):
             return column, more
+    if is_of_time and q.time_column:
+        return q.time_column, []
+    for named in reversed(q.named_in(max(0, span.start - 3), span.start)):
+        own = [column for column in named.columns if q.is_measure(column) and not q.is_time(column)]
+        if (
+            own
+            and named.span.end >= span.start - 1
+            and q.words[span.start - 1] in ("the", q.words[named.span.end - 1])
+        ):
+            return own[0], [named.span]
     return None
+
+
+_OF_TIME = frozenset(
+    {
+        "latest",
+        "earliest",
+        "oldest",
+        "youngest",
+        "newest",
+        "first",
+        "last",
+        "later",
+        "earlier",
+        "older",
+        "younger",
+        "sooner",
+    }
+)
 
 
 # The families
@@ -283,6 +401,12 @@ def measure_after(q: TableQuestion, span: Span, word: str) -> tuple[Column, list
 # Words before an extreme whose value is asked for: `what was the`.
 _ASKS_VALUE = re.compile(r"^(?:(?:what|which) (?:is|was|are|were)|tell me|give me|find)?(?: the)?(?: \w+'s?)?$")
 _AGES = {"oldest": "ASC", "earliest": "ASC", "youngest": "DESC", "latest": "DESC"}
+# The first of a ranking has the lowest number, and so has the fastest.
+_RANKS = frozenset({"rank", "ranking", "ranked", "position", "pos", "place", "finish", "seed"})
+_BEST = frozenset({"highest", "best", "top", "fastest", "most"})
+
+
+_OFTEN = re.compile(r"\b(?:listed|appears?|common|frequent\w*|often|times)\b")
 
 
 def extreme(q: TableQuestion, write: Writer) -> Plan | None:
@@ -296,8 +420,8 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
     if measured is None:
         if (
             head is None
-            or head[0] is q.name_column
-            or head[0].is_number
+            or (head[0] is q.name_column and not _OFTEN.search(q.text))
+            or q.is_measure(head[0])
             or match[0] not in ("most", "least", "fewest")
         ):
             return None
@@ -316,8 +440,17 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
             told.doubts + 1,
         )
     measure, more = measured
-    if set(header_words(measure)) & {"year", "date", "founded", "built", "born", "birth"}:
+    if q.is_time(measure) or set(header_words(measure)) & {"founded", "built", "born", "birth"}:
         direction = _AGES.get(match[0], direction)
+    is_ranked = bool(set(header_words(measure)) & _RANKS) or q.kind_of(measure) == "place"
+    if match[0] in _BEST and (
+        is_ranked or (q.kind_of(measure) == "time" and match[0] != "most" and match[0] != "highest")
+    ):
+        direction = "ASC"
+    elif match[0] in ("lowest", "worst") and is_ranked:
+        direction = "DESC"
+    elif match[0] == "slowest":
+        direction = "DESC"
     if head is not None and head[0] is measure:
         head = None
     is_asked = head is None and _ASKS_VALUE.search(" ".join(q.words[: span.start]))
@@ -376,7 +509,7 @@ def position(q: TableQuestion, write: Writer) -> Plan | None:
     if not listed and head[0].is_number and head[0] is year:
         function = "MAX" if direction == "DESC" else "MIN"
         return Plan("first year", f"{function}({write.name(year)})", told.where, used=used, doubts=doubts)
-    order = write.name(year) if year and year.is_number and not listed else write.row
+    order = write.number(year) if year and q.is_time(year) and not listed else write.row
     where = [*told.where, *(write.without_sums() if order == write.row else [])]
     by_row = order == write.row
     return Plan("position", write.name(head[0]), where, "", f"{order} {direction}", True, used, doubts, by_row)
@@ -510,7 +643,12 @@ def total(q: TableQuestion, write: Writer) -> Plan | None:
         return None
     place, measure = measures[0]
     between = q.words[span.end : place.start]
-    if set(between) & _CLAUSES or q.search(EXTREME) or set(header_words(measure)) & set(LABELS):
+    if (
+        set(between) & _CLAUSES
+        or q.search(EXTREME)
+        or header_words(measure)[-1:]
+        and header_words(measure)[-1] in LABELS
+    ):
         return None
     told = conditions(q, write, [span, place])
     if told is None or any(where.startswith(write.number(measure)) for where in told.where):
@@ -603,7 +741,9 @@ def look_up(q: TableQuestion, write: Writer) -> Plan | None:
         if q.name_column is None or q.name_column in told.columns:
             return None
         column, told.doubts = q.name_column, told.doubts + 1
-    return Plan("look-up", write.name(column), told.where, used=[*spans, *told.used], doubts=told.doubts)
+    return Plan(
+        "look-up", f"DISTINCT {write.name(column)}", told.where, used=[*spans, *told.used], doubts=told.doubts
+    )
 
 
 FAMILIES: tuple[Callable[[TableQuestion, Writer], Plan | None], ...] = (

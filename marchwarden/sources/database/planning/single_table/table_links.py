@@ -11,6 +11,7 @@ from functools import cached_property
 from marchwarden.sources.database.planning.question_links import Token, stem_of, tokens_within
 from marchwarden.sources.database.planning.question_words import FILLERS
 from marchwarden.sources.database.planning.single_table.table_words import LIGHT, SAME, SIGNALS, SPELLED, SUMS
+from marchwarden.sources.database.planning.single_table.typed_cells import Kind, read_cells
 from marchwarden.sources.database.schema import Column, Table
 
 # Words of a value that are looked for, and values that one run of words may name in part. Guesses.
@@ -214,8 +215,30 @@ class TableQuestion:
                 found[column] = others
         return found
 
+    @cached_property
+    def typed(self) -> dict[Column, tuple[Kind, dict[str, float]]]:
+        """Columns of text whose values are dates, times, amounts and the like, with the number of each value."""
+        texts = [each for each in self.table.columns if not each.is_number and each.complete and each.values]
+        read = {each: read_cells(each.name, each.values) for each in texts if each not in self.numeric_texts}
+        return {column: found for column, found in read.items() if found is not None}
+
+    def kind_of(self, column: Column) -> Kind | None:
+        return self.typed[column][0] if column in self.typed else None
+
+    def is_time(self, column: Column) -> bool:
+        """Return whether a column holds years or days."""
+        words = set(re.findall(r"[a-z]+", column.name.lower()))
+        return self.kind_of(column) in ("date", "year") or (column.is_number and bool(words & _YEARS))
+
+    @cached_property
+    def time_column(self) -> Column | None:
+        """The column that tells when: the only one of days or years, or the one that is named so."""
+        own = [column for column in self.table.columns if self.is_time(column)]
+        named = [column for column in own if set(re.findall(r"[a-z]+", column.name.lower())) & {*_YEARS, "date"}]
+        return own[0] if len(own) == 1 else named[0] if named else None
+
     def is_measure(self, column: Column) -> bool:
-        return column.is_number or column in self.numeric_texts
+        return column.is_number or column in self.numeric_texts or column in self.typed
 
     @cached_property
     def name_column(self) -> Column | None:
@@ -251,5 +274,6 @@ def header_stems(column: Column) -> tuple[str, ...]:
 _NO_HEADER = frozenset(
     {"of", "in", "the", "for", "to", "and", "by", "at", "on", "a", "s", "or", "with", "was", "from"}
 )
+_YEARS = frozenset({"year", "years", "season"})
 _BEFORE_NOUNS = frozenset({"many", "which", "what", "whose", "first", "last", "top", "of", "the"})
 _NO_VALUE = FILLERS | LIGHT | _NO_HEADER | frozenset(SPELLED) | frozenset({","})

@@ -72,4 +72,6 @@ def _is_certain(plan: Plan, left: list[str], *, is_alone: bool, dialect: str) ->
     if set(left) & SIGNALS or (plan.by_row and (dialect == "postgres" or not is_alone)):
         return False
     borne = _BORNE[plan.family] if is_alone else Borne(0, 1)
+    if not left and plan.family == "neighbour":  # where each word is read, one choice more is borne
+        return plan.doubts <= borne.doubts + 1
     return len(left) <= borne.words and plan.doubts <= borne.doubts
