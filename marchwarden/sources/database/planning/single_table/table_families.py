@@ -308,6 +308,9 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
     for place, token in enumerate(q.tokens):
         if place in taken or not _NUMBER.fullmatch(token.text):
             continue
+        if any(re.search(rf"(?<!\d){re.escape(token.text)}(?!\d)", column.name) for column in q.table.columns):
+            told.used.append(Span(place, place + 1))  # a part of the name of a column: `population in 2010`
+            continue
         number, span = _number(token.text), Span(place, place + 1)
         column, more = _numeric_near(q, span, number)
         if column is None:
@@ -335,18 +338,16 @@ def _number(text: str) -> str:
 
 def _numeric_near(q: TableQuestion, span: Span, number: str) -> tuple[Column | None, list[Span]]:
     """Return the column of numbers that stands beside a number, or that of years for a year."""
+    is_year = re.fullmatch(r"1[5-9]\d\d|20\d\d", number) is not None
+    if is_year and q.time_column is not None and q.kind_of(q.time_column) != "date":
+        return q.time_column, []
     near = [
         named for named in q.columns if 0 <= named.span.start - span.end <= 2 or 0 <= span.start - named.span.end <= 2
     ]
     for named in near:
-        if own := [column for column in named.columns if q.is_measure(column) and not q.kind_of(column) == "date"]:
+        own = [column for column in named.columns if q.is_measure(column) and q.kind_of(column) != "date"]
+        if own and not is_year:
             return own[0], [named.span]
-    if re.fullmatch(r"1[5-9]\d\d|20\d\d", number):
-        column = q.column_by_words(("year", "season"))
-        if column is not None and column.is_number:
-            return column, []
-        if column is not None and q.kind_of(column) == "year":
-            return column, []
     return None, []
 
 
@@ -354,8 +355,9 @@ def measure_after(q: TableQuestion, span: Span, word: str) -> tuple[Column, list
     """Return the column of numbers that an extreme or a comparison is about."""
     is_of_time = word in _OF_TIME
     for named in q.named_in(span.end, min(len(q.words), span.end + _MEASURE_WORDS)):
-        if own := [column for column in named.columns if q.is_measure(column) and q.is_time(column) <= is_of_time]:
-            return own[0], [named.span]
+        own = [column for column in named.columns if q.is_measure(column) and q.is_time(column) <= is_of_time]
+        if own:
+            return _with_number_of(q, own), [named.span]
         break
     behind = range(span.end, min(len(q.words), span.end + 3))
     ahead = [place for place in range(max(0, span.start - 2), span.start) if q.words[place] not in ("the", "had")]
@@ -375,6 +377,12 @@ def measure_after(q: TableQuestion, span: Span, word: str) -> tuple[Column, list
         ):
             return own[0], [named.span]
     return None
+
+
+def _with_number_of(q: TableQuestion, columns: Sequence[Column]) -> Column:
+    """Return the column whose name has a number of the question, `Population 2010` for `in 2010`; else the first."""
+    numbers = {word for word in q.words if word.isdigit()}
+    return max(columns, key=lambda each: len(numbers & set(re.findall(r"\d+", each.name))))
 
 
 _OF_TIME = frozenset(
@@ -407,6 +415,10 @@ _BEST = frozenset({"highest", "best", "top", "fastest", "most"})
 
 
 _OFTEN = re.compile(r"\b(?:listed|appears?|common|frequent\w*|often|times)\b")
+
+
+def _is_ranked(q: TableQuestion, measure: Column) -> bool:
+    return bool(set(header_words(measure)) & _RANKS) or q.kind_of(measure) == "place"
 
 
 def extreme(q: TableQuestion, write: Writer) -> Plan | None:
@@ -442,7 +454,7 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
     measure, more = measured
     if q.is_time(measure) or set(header_words(measure)) & {"founded", "built", "born", "birth"}:
         direction = _AGES.get(match[0], direction)
-    is_ranked = bool(set(header_words(measure)) & _RANKS) or q.kind_of(measure) == "place"
+    is_ranked = _is_ranked(q, measure)
     if match[0] in _BEST and (
         is_ranked or (q.kind_of(measure) == "time" and match[0] != "most" and match[0] != "highest")
     ):
@@ -477,6 +489,9 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
     )
 
 
+_WHEN = re.compile(r"(?:when\b|(?:in )?(?:what|which) year\b|what (?:is|was) the (?:year|date)\b)")
+
+
 def position(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `the last performer on this chart`, `the first year in which …`."""
     if not (found := q.search(_POSITION)):
@@ -490,6 +505,9 @@ def position(q: TableQuestion, write: Writer) -> Plan | None:
         named for named in q.named_in(span.end, min(len(q.words), span.end + 3)) if named.span.start == span.end
     ]
     head, doubts = head_column(q, span.start), 0
+    when = _WHEN.match(q.text)
+    if when and q.time_column:
+        head, behind = (q.time_column, [q.span_of(when)]), []
     if head is not None and q.words[head[1][0].start] == "who" and behind:
         head = None
     if head is None and behind:
@@ -530,6 +548,8 @@ def neighbour(q: TableQuestion, write: Writer) -> Plan | None:
         head = head_column(q, span.start)
         if head is None and anchor.column is q.name_column:
             head = (anchor.column, [])
+        if head is not None and head[1] and q.words[head[1][0].start] == "who":
+            head = (anchor.column, head[1])
         if head is None or rest:
             return None
         step = "+" if match["after"] else "-"
@@ -587,6 +607,8 @@ def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
         order = f"COUNT(*) {'DESC' if is_high else 'ASC'}"
         return Plan("alternatives by rows", name, where, name, order, True, used, 1)
     measure, more = measured
+    if _is_ranked(q, measure) and match[0] in ("higher", "better", "lower", "worse", "highest", "lowest", "best"):
+        is_high = not is_high
     direction = "DESC" if is_high else "ASC"
     return Plan("alternatives", name, where, "", f"{write.number(measure)} {direction}", True, [*used, *more])
 
@@ -627,16 +649,23 @@ def difference(q: TableQuestion, write: Writer) -> Plan | None:
     return Plan("difference", f"MAX({name}) - MIN({name})", where, used=used)
 
 
+_OR = re.compile(r"(?:did|do|does|was|were|is|are|has|have|which|who)\b.* or ")
+
+
 def total(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `how many silver medals did Turkey win`, `the total number of votes`: numbers that rows hold."""
     found = q.search(_HOW_MANY)
     mean = q.search(_MEAN)
     asked = found or q.search(_TOTAL) or mean
-    if asked is None or (found and mean):
+    if asked is None or (found and mean) or _OR.match(q.text):
         return None
     span = asked[1]
     behind = q.named_in(span.end, min(len(q.words), span.end + 4))
-    measures = [(named.span, column) for named in behind for column in named.columns if q.is_measure(column)]
+    measures = [
+        (named.span, _with_number_of(q, own))
+        for named in behind
+        if (own := [column for column in named.columns if q.is_measure(column) and not q.is_time(column)])
+    ]
     if not behind and (implied := measure_after(q, span, "")) and implied[1]:
         measures = [(implied[1][0], implied[0])]
     if not measures:
@@ -722,7 +751,14 @@ _NAMES = re.compile(r"(?:which|name|who|list|tell me)\b")
 
 def look_up(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `which country is Haifa in`, `who won in 1951`: a column of the rows that the values name."""
-    if q.search(EXTREME) or q.search(_POSITION) or q.search(_HOW_MANY) or q.search(_MEAN) or q.search(_TOTAL):
+    if (
+        _OR.match(q.text)
+        or q.search(EXTREME)
+        or q.search(_POSITION)
+        or q.search(_HOW_MANY)
+        or q.search(_MEAN)
+        or q.search(_TOTAL)
+    ):
         return None
     head = head_column(q)
     is_named = head is None and q.name_column is not None and _NAMES.match(q.text) is not None
