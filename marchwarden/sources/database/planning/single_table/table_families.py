@@ -71,7 +71,7 @@ _MEASURE_WORDS = 5
 Family: TypeAlias = Literal[
     "difference", "alternatives", "alternatives in time", "alternatives in order", "alternatives by rows",
     "neighbour", "extreme", "extreme value", "most rows", "position", "first year", "number", "sum", "mean",
-    "count", "count different", "count all", "look-up",
+    "yes or no", "same", "count", "count different", "count all", "look-up",
 ]  # fmt: skip
 
 
@@ -290,6 +290,8 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
             told.where.append(f"{write.number(own[0])} = 0")
             told.used += [span, named[0].span]
             taken |= places_in([span, named[0].span])
+    _row_conditions(q, write, told, taken)
+    _place_conditions(q, write, told, taken)
     for pattern in (_OR_MORE, _COMPARED):
         while found := _free(q, pattern, taken):
             match, span = found
@@ -319,6 +321,68 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
         told.used += [span, *more]
         taken |= places_in((span, *more))
     return told
+
+
+_THAN_ROW = re.compile(
+    r"\b(?:(?P<high>more|higher|greater|larger|bigger|longer|taller|older|better|later)|"
+    r"(?P<low>less|fewer|lower|smaller|shorter|younger|worse|earlier))\b(?P<what>(?: \w+){0,4}?) than(?: the| that of)?(?= )"
+)
+
+
+def _row_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> None:
+    """Add the conditions that another row sets: `more gold medals than Turkey`. They replace the row's own."""
+    for match in _THAN_ROW.finditer(q.text):
+        span = q.span_of(match)
+        anchors = [each for each in q.matches if each.span.start == span.end and len(each.values) == 1]
+        if not anchors:
+            continue
+        anchor = _best_match(q, anchors)
+        measured = measure_after(q, Span(span.start, span.start + 1), match[1] or match[2])
+        own = write.is_value(anchor)
+        if measured is None or own not in told.where:
+            continue
+        measure, more = measured
+        name = write.number(measure)
+        if _is_ranked(q, measure):
+            continue
+        table = write_name(q.table.name, write.dialect)
+        place = told.where.index(own)
+        told.where[place] = f"{name} {'>' if match['high'] else '<'} (SELECT MAX({name}) FROM {table} WHERE {own})"
+        told.columns.remove(anchor.column)
+        told.used += [span, *more]
+        taken |= places_in([span, *more])
+
+
+_ORDINALS = {word: number for number, word in enumerate(
+    "first second third fourth fifth sixth seventh eighth ninth tenth".split(), start=1
+)}  # fmt: skip
+_PLACED = re.compile(
+    r"\b(?:(?:placed?|finish(?:ed|es)?|came|come|ranked|ranks?|was|were)(?: in| at)? )?"
+    r"(?:(?:the )?top (?P<top>\w+)|(?P<place>"
+    + "|".join(_ORDINALS)
+    + r"|\d+(?:st|nd|rd|th))(?P<noun> places?| positions?| spot)?)\b"
+)
+
+
+def _place_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> None:
+    """Add the conditions that places in a ranking set: `finished in the top three`, `was in 2nd position`."""
+    ranked = [each for each in q.table.columns if q.is_measure(each) and _is_ranked(q, each)]
+    if len(ranked) != 1 or any(write.name(ranked[0]) in where for where in told.where):
+        return
+    name = write.number(ranked[0])
+    for match in _PLACED.finditer(q.text):
+        span = q.span_of(match)
+        said = match["top"] or match["place"]
+        number = (
+            _ORDINALS.get(said) or SPELLED.get(said) or (int(re.sub(r"\D", "", said)) if said[0].isdigit() else None)
+        )
+        is_placed = match["top"] or match["noun"] or match[0].split()[0] not in (said, "was", "were")
+        if number is None or not is_placed or places_in([span]) & taken:
+            continue
+        told.where += [*write.with_number(ranked[0]), f"{name} {'<=' if match['top'] else '='} {number}"]
+        told.columns.append(ranked[0])
+        told.used.append(span)
+        taken |= places_in([span])
 
 
 _NONE = re.compile(r"\b(?:no|zero|without(?: any)?|did not win (?:a|any)|didn't win (?:a|any))\b")
@@ -571,9 +635,12 @@ def neighbour(q: TableQuestion, write: Writer) -> Plan | None:
 
 def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `who is taller, Paul George or Greg Smith`."""
-    if " or " not in f" {q.text} ":
+    is_between = " or " not in f" {q.text} " and re.search(r"\b(?:between|of|out of)\b", q.text) is not None
+    if not is_between and " or " not in f" {q.text} ":
         return None
-    pair = _pair(q, ("or",))
+    if q.search(_HOW_MANY) or q.search(_DIFFERENCE):
+        return None
+    pair = _pair(q, ("and",) if is_between else ("or",))
     if pair is None:
         return None
     column, values, spans = pair
@@ -634,7 +701,7 @@ def difference(q: TableQuestion, write: Writer) -> Plan | None:
     if not (found := q.search(_DIFFERENCE)):
         return None
     match, span = found
-    pair = _pair(q, ("and", "than", "or", "to", "compared"))
+    pair = _pair(q, ("and", "than", "or", "to", "compared", "over", "from"))
     if pair is None:
         return None
     column, values, spans = pair
@@ -778,11 +845,92 @@ def look_up(q: TableQuestion, write: Writer) -> Plan | None:
             return None
         column, told.doubts = q.name_column, told.doubts + 1
     return Plan(
-        "look-up", f"DISTINCT {write.name(column)}", told.where, used=[*spans, *told.used], doubts=told.doubts
+        "look-up",
+        f"DISTINCT {write.name(column)}",
+        [*told.where, *write.without_sums()],
+        used=[*spans, *told.used],
+        doubts=told.doubts,
     )
 
 
+# Words that a question for yes or no begins with.
+_YES_NO = re.compile(r"(?:did|does|do|was|were|is|are|has|have)\b")
+_SAME = re.compile(r"\b(?:the )?same\b")
+_AS = re.compile(r"\b(?:as|with|like)(?: the)?$")
+
+
+def yes_or_no(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `did Turkey win more gold medals than Spain`, `was Royal Oak before Falmer`; and `more or less`."""
+    if not _YES_NO.match(q.text):
+        return None
+    either = re.search(r"\b(more|higher|larger|greater|longer) or (?:less|fewer|lower|smaller|shorter)\b", q.text)
+    if " or " in q.text and not either:
+        return None
+    pair = _pair(q, ("than", "as", "before", "after"))
+    if pair is None or len(pair[1]) != 2:
+        return None
+    column, values, spans = pair
+    free = _free(q, _MORE, places_in(spans))
+    order = next((word for word in ("before", "after") if word in q.words), None)
+    if free is not None:
+        match, span = free
+        is_high = bool(match["high"])
+        measured = measure_after(q, span, match[0])
+        if either is not None:
+            span = q.span_of(either)
+            is_high = True
+            measured = measure_after(q, span, either[1])
+        if measured is None:
+            return None
+        measure, more = measured
+        if _is_ranked(q, measure):
+            is_high = not is_high
+    elif order and q.time_column:
+        measure, more, is_high = q.time_column, [], order == "after"
+        span = spans[-1]
+    else:
+        return None
+    name, number = write.name(column), write.number(measure)
+    one, other = (f"MAX(CASE WHEN {name} = {quote_text(value)} THEN {number} END)" for value in values)
+    yes, no = ("yes", "no")
+    if either is not None:
+        yes, no = either[1], q.text[either.start() : either.end()].split()[-1]
+    select = f"CASE WHEN {one} {'>' if is_high else '<'} {other} THEN '{yes}' ELSE '{no}' END"
+    where = [f"{name} IN ({', '.join(map(quote_text, values))})"]
+    return Plan("yes or no", select, where, used=[*spans, span, *more])
+
+
+def same(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `which players played the same position as Ardo Kreek`: rows that share a cell with a named one."""
+    found = q.search(_SAME)
+    if found is None or q.search(EXTREME):
+        return None
+    _, span = found
+    shared = [named for named in q.named_in(span.end, min(len(q.words), span.end + 3))]
+    anchors = [each for each in q.matches if each.span.start > span.end and len(each.values) == 1]
+    if not shared or not anchors or {each.span for each in q.matches} != {anchors[0].span}:
+        return None
+    anchor = _best_match(q, anchors)
+    joint = _AS.search(" ".join(q.words[: anchor.span.start]))
+    column = next((each for each in shared[0].columns if each is not anchor.column), None)
+    if joint is None or column is None:
+        return None
+    head = head_column(q, span.start)
+    is_count = q.search(_HOW_MANY)
+    table, name = write_name(q.table.name, write.dialect), write.name(column)
+    own = write.is_value(anchor)
+    where = [f"{name} IN (SELECT {name} FROM {table} WHERE {own})", f"NOT {own}"]
+    used = [span, shared[0].span, anchor.span, Span(anchor.span.start - len(joint[0].split()), anchor.span.start)]
+    used += [*(head[1] if head else []), *([is_count[1]] if is_count else [])]
+    if is_count:
+        return Plan("same", "COUNT(*)", where, used=used)
+    asked = anchor.column if head is None or head[0] is column else head[0]
+    return Plan("same", f"DISTINCT {write.name(asked)}", where, used=used, doubts=asked is not anchor.column)
+
+
 FAMILIES: tuple[Callable[[TableQuestion, Writer], Plan | None], ...] = (
+    yes_or_no,
+    same,
     difference,
     alternatives,
     neighbour,

@@ -146,6 +146,8 @@ class TableQuestion:
         self, at: int, index: dict[str, list[tuple[Column, str, tuple[str, ...]]]], found: list[Match]
     ) -> int:
         candidates = index.get(self.words[at], [])
+        if not candidates and (found_names := self._match_people(at, found)):
+            return found_names
         for length in range(min(_MAX_RUN, len(self.words) - at) if candidates else 0, 0, -1):
             run = tuple(self.words[at : at + length])
             if all(word in _NO_VALUE or len(word) < 2 for word in run):
@@ -176,6 +178,19 @@ class TableQuestion:
                 found += matches
                 return length
         return 0
+
+    def _match_people(self, at: int, found: list[Match]) -> int:
+        """Add the matches of a word for the people of a country that a cell names: `Canadian`, `Germans`."""
+        word = _PEOPLE.fullmatch(self.words[at])
+        if word is None:
+            return 0
+        root = word["root"]
+        for column in self.table.columns:
+            countries = [value for value in column.values if _country_in(value).startswith(root)]
+            roots = {_country_in(value) for value in countries}
+            if len(roots) == 1 and len(next(iter(roots))) <= len(root) + 3:
+                found.append(Match(Span(at, at + 1), column, tuple(countries), True, tuple(countries)))
+        return 1 if found and found[-1].span == Span(at, at + 1) else 0
 
     def _is_head_noun(self, at: int) -> bool:
         """Return whether a word says what rows are: `how many buildings`, `the last building`."""
@@ -264,6 +279,15 @@ class TableQuestion:
             for place, word in enumerate(self.words)
             if place not in places and word != "," and (word in SIGNALS or not (word in FILLERS or word in LIGHT))
         ]
+
+
+# A word for the people of a country, and the beginning of the country's name.
+_PEOPLE = re.compile(r"(?P<root>[a-z]{4,}?)(?:i?an|ese|ish|i)s?")
+
+
+def _country_in(value: str) -> str:
+    """Return the name that a cell begins with, without a remark: `canada` of `Canada (CAN)`."""
+    return re.split(r"\s*[(\[\n]", value.lower().strip(), maxsplit=1)[0]
 
 
 def header_stems(column: Column) -> tuple[str, ...]:

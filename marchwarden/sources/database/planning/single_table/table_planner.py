@@ -32,6 +32,8 @@ class Borne:
 # Chosen so that about three of four answers are right, over half of the tables of WikiTableQuestions' dev set
 # (evals/database/table_questions.py --half seen).
 _BORNE: dict[Family, Borne] = {
+    "yes or no": Borne(2, 0),
+    "same": Borne(1, 0),
     "difference": Borne(1, 0),
     "alternatives": Borne(1, 0),
     "alternatives in time": Borne(1, 1),
