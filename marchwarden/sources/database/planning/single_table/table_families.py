@@ -33,8 +33,8 @@ _POSITION = re.compile(r"\b(?P<first>first|top|initial)\b|\b(?P<last>last|final|
 # A place in a ranking, and a name: no place in the table.
 _RANKED = re.compile(
     r"\b(?:placed|ranked|finish\w*|came|come|in|was|were) (?:in )?(?:first|last)(?! (?:year|season))\b|"
-    r"(?:first|last) place|"
-    r"\btop (?:two|three|four|five|ten|\d+|ranked|score)|(?:first|last) names?\b|\bdid\b.*\blast\b|\blast$"
+    r"(?:first|last) places?|"
+    r"\btop (?:two|three|four|five|ten|\d+|ranked|score)|(?:first|last) names?\b(?! (?:listed|on|in))|\bdid\b.*\blast\b|\blast$"
 )
 _LISTED = re.compile(r"\b(?:listed|list|chart|table|row)\b")
 _NEXT = re.compile(
@@ -315,6 +315,10 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
             continue
         number, span = _number(token.text), Span(place, place + 1)
         column, more = _numeric_near(q, span, number)
+        if column is None and re.fullmatch(r"1[5-9]\d\d|20\d\d", token.text) and q.time_column is None:
+            told.used.append(span)  # a year that the whole table is of
+            told.doubts += 1
+            continue
         if column is None:
             return None
         told.where += [*write.with_number(column), f"{write.number(column)} = {number}"]
@@ -337,7 +341,7 @@ def _row_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: se
         if not anchors:
             continue
         anchor = _best_match(q, anchors)
-        measured = measure_after(q, Span(span.start, span.start + 1), match[1] or match[2])
+        measured = measure_after(q, Span(span.start, span.start + 1), match["high"] or match["low"])
         own = write.is_value(anchor)
         if measured is None or own not in told.where:
             continue
@@ -367,6 +371,8 @@ _PLACED = re.compile(
 def _place_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> None:
     """Add the conditions that places in a ranking set: `finished in the top three`, `was in 2nd position`."""
     ranked = [each for each in q.table.columns if q.is_measure(each) and _is_ranked(q, each)]
+    said = [each for named in q.columns for each in named.columns if each in ranked]
+    ranked = said[:1] or ranked
     if len(ranked) != 1 or any(write.name(ranked[0]) in where for where in told.where):
         return
     name = write.number(ranked[0])
@@ -402,7 +408,7 @@ def _number(text: str) -> str:
 
 def _numeric_near(q: TableQuestion, span: Span, number: str) -> tuple[Column | None, list[Span]]:
     """Return the column of numbers that stands beside a number, or that of years for a year."""
-    is_year = re.fullmatch(r"1[5-9]\d\d|20\d\d", number) is not None
+    is_year = re.fullmatch(r"1[5-9]\d\d|20\d\d", q.words[span.end - 1]) is not None
     if is_year and q.time_column is not None and q.kind_of(q.time_column) != "date":
         return q.time_column, []
     near = [
@@ -410,8 +416,12 @@ def _numeric_near(q: TableQuestion, span: Span, number: str) -> tuple[Column | N
     ]
     for named in near:
         own = [column for column in named.columns if q.is_measure(column) and q.kind_of(column) != "date"]
-        if own and not is_year:
+        if own and (not is_year or span.end - span.start > 1):
             return own[0], [named.span]
+    for place in range(span.end, min(len(q.words), span.end + 2)):
+        column = q.column_by_words(MEASURES.get(q.words[place], ()))
+        if column is not None and q.is_measure(column) and not is_year:
+            return column, [Span(place, place + 1)]
     return None, []
 
 
@@ -614,7 +624,8 @@ def neighbour(q: TableQuestion, write: Writer) -> Plan | None:
             head = (anchor.column, [])
         if head is not None and head[1] and q.words[head[1][0].start] == "who":
             head = (anchor.column, head[1])
-        if head is None or rest:
+        named = places_in(head[1]) if head else set()
+        if head is None or any(not places_in([each.span]) <= named for each in rest):
             return None
         step = "+" if match["after"] else "-"
         table = write_name(q.table.name, write.dialect)
@@ -788,6 +799,10 @@ def count(q: TableQuestion, write: Writer) -> Plan | None:
     if told is None or len(set(told.columns)) < len(told.columns):
         return None
     if set(told.columns) == {q.name_column} and all(" = " in where for where in told.where):
+        if not re.search(r"\b(?:in|at|against|from) (?:the )?$", " ".join([*q.words[: told.used[0].start], ""])):
+            return None
+        told.doubts += 1
+    if not told.where and re.search(r"\b(?:in|at|against|from)$", q.text):
         return None  # the rows of one name are one: something of them is counted that the table does not say
     if told.where:
         summed = q.search(_TOTAL)

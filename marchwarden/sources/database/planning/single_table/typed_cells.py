@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["date", "year", "time", "height", "amount", "place"]
 # Share of a column's values that are of its kind at least, and values that a column of a kind may have. Guesses.
-_LEAST_SHARE, MOST_CELLS = 0.8, 400
+_LEAST_SHARE, MOST_CELLS = 0.65, 400
 
 _MONTHS = {
     name: number
@@ -25,7 +25,7 @@ _MONTH = r"(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _SPAN = r"(?:\s*[-–—/]\s*\d{1,2}(?:st|nd|rd|th)?)?"
 _YEAR = r"(?P<year>1[0-9]\d\d|20\d\d|2[1-9]\d\d)"
-_REST = r"(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]|[†‡*#]+))*"
+_REST = r"(?:\s*(?:/ ?[\d.,]+ ?[a-z]{0,3}|\([^()]*\)|\[[^\[\]]*\]|[†‡*#]+))*"
 _DATES = tuple(
     re.compile(pattern + _REST, re.IGNORECASE)
     for pattern in (
