@@ -34,7 +34,8 @@ _POSITION = re.compile(r"\b(?P<first>first|top|initial)\b|\b(?P<last>last|final|
 _RANKED = re.compile(
     r"\b(?:placed|ranked|finish\w*|came|come|in|was|were) (?:in )?(?:first|last)(?! (?:year|season))\b|"
     r"(?:first|last) places?|"
-    r"\btop (?:two|three|four|five|ten|\d+|ranked|score)|(?:first|last) names?\b(?! (?:listed|on|in))|\bdid\b.*\blast\b|\blast$"
+    r"\btop (?:two|three|four|five|ten|\d+|ranked|score)|"
+    r"(?:first|last) names?\b(?! (?:listed|on|in))|\bdid\b.*\blast\b|\blast$"
 )
 _LISTED = re.compile(r"\b(?:listed|list|chart|table|row)\b")
 _NEXT = re.compile(
@@ -166,7 +167,11 @@ def head_column(q: TableQuestion, end: int | None = None) -> tuple[Column, list[
         _, span = found
         # The column stands behind `which` or `what`, with a few words between: `what is the name of the ship`.
         for named in q.named_in(span.end, min(last, span.end + 6)):
-            return _of(named, q), [span, named.span]
+            column = _of(named, q)
+            # `which area has the largest population` asks for no size.
+            is_size = q.words[span.start] == "which" and q.is_measure(column) and not q.is_time(column)
+            is_part = is_size and not named.is_whole and q.name_column is not None
+            return q.name_column if is_part and q.name_column else column, [span, named.span]
     if found := q.search(_ASKS):
         match, span = found
         if column := q.column_by_words(ASKED[match[0]]):
@@ -186,6 +191,8 @@ def conditions(
     q: TableQuestion, write: Writer, used: Sequence[Span], asked: Column | None = None, *, wide: bool = False
 ) -> Conditions | None:
     """Return the conditions that the values and numbers of the question set; None where they can't be told."""
+    if _CLOCK.search(q.question):
+        return None
     found = Conditions()
     taken = places_in(used)
     _time_conditions(q, write, found, taken)
@@ -220,6 +227,8 @@ def conditions(
     return _number_conditions(q, write, found, taken)
 
 
+# A time to compare with, such as `under 1:55`, is not read yet.
+_CLOCK = re.compile(r"\d:\d\d\b")
 _EXCLUDED = re.compile(
     r"\b(?:other than|besides|except(?: for)?|excluding|aside from|outside(?: of)?|not(?: from| in| the| a)?)$"
 )
@@ -329,7 +338,8 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
 
 _THAN_ROW = re.compile(
     r"\b(?:(?P<high>more|higher|greater|larger|bigger|longer|taller|older|better|later)|"
-    r"(?P<low>less|fewer|lower|smaller|shorter|younger|worse|earlier))\b(?P<what>(?: \w+){0,4}?) than(?: the| that of)?(?= )"
+    r"(?P<low>less|fewer|lower|smaller|shorter|younger|worse|earlier))\b(?: \w+){0,4}? than"
+    r"(?: the| that of)?(?= )"
 )
 
 
@@ -358,7 +368,7 @@ def _row_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: se
 
 
 _ORDINALS = {word: number for number, word in enumerate(
-    "first second third fourth fifth sixth seventh eighth ninth tenth".split(), start=1
+    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], start=1
 )}  # fmt: skip
 _PLACED = re.compile(
     r"\b(?:(?:placed?|finish(?:ed|es)?|came|come|ranked|ranks?|was|were)(?: in| at)? )?"
@@ -371,8 +381,7 @@ _PLACED = re.compile(
 def _place_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> None:
     """Add the conditions that places in a ranking set: `finished in the top three`, `was in 2nd position`."""
     ranked = [each for each in q.table.columns if q.is_measure(each) and _is_ranked(q, each)]
-    said = [each for named in q.columns for each in named.columns if each in ranked]
-    ranked = said[:1] or ranked
+    ranked = [each for named in q.columns for each in named.columns if each in ranked][:1] or ranked
     if len(ranked) != 1 or any(write.name(ranked[0]) in where for where in told.where):
         return
     name = write.number(ranked[0])
@@ -533,9 +542,7 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
         is_ranked or (q.kind_of(measure) == "time" and match[0] != "most" and match[0] != "highest")
     ):
         direction = "ASC"
-    elif match[0] in ("lowest", "worst") and is_ranked:
-        direction = "DESC"
-    elif match[0] == "slowest":
+    elif (match[0] in ("lowest", "worst") and is_ranked) or match[0] == "slowest":
         direction = "DESC"
     if head is not None and head[0] is measure:
         head = None
@@ -753,8 +760,7 @@ def total(q: TableQuestion, write: Writer) -> Plan | None:
     if (
         set(between) & _CLAUSES
         or q.search(EXTREME)
-        or header_words(measure)[-1:]
-        and header_words(measure)[-1] in LABELS
+        or (header_words(measure)[-1:] and header_words(measure)[-1] in LABELS)
     ):
         return None
     told = conditions(q, write, [span, place])
@@ -921,7 +927,7 @@ def same(q: TableQuestion, write: Writer) -> Plan | None:
     if found is None or q.search(EXTREME):
         return None
     _, span = found
-    shared = [named for named in q.named_in(span.end, min(len(q.words), span.end + 3))]
+    shared = q.named_in(span.end, min(len(q.words), span.end + 3))
     anchors = [each for each in q.matches if each.span.start > span.end and len(each.values) == 1]
     if not shared or not anchors or {each.span for each in q.matches} != {anchors[0].span}:
         return None

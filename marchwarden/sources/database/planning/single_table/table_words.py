@@ -92,6 +92,9 @@ COMPARED = {
     "more than": ">", "greater than": ">", "higher than": ">", "over": ">", "above": ">", "at least": ">=",
     "less than": "<", "fewer than": "<", "lower than": "<", "under": "<", "below": "<", "at most": "<=",
     "larger than": ">", "exactly": "=", "no more than": "<=", "no less than": ">=", "longer than": ">",
+    "taller than": ">", "older than": ">", "bigger than": ">", "heavier than": ">", "shorter than": "<",
+    "smaller than": "<",
+    "younger than": "<", "faster than": "<", "slower than": ">", "better than": ">",
     "after": ">", "before": "<", "since": ">=", "until": "<=",
 }  # fmt: skip
 # Names of rows that sum the others up.
@@ -100,7 +103,7 @@ SUMS = frozenset({"total", "totals", "grand total", "sum"})
 SIGNALS = frozenset(
     {
         "after", "before", "next", "previous", "prior", "not", "no", "same", "other", "another", "than", "most",
-        "least", "more", "less", "fewer", "first", "last", "top", "bottom", "or", "both", "consecutive", "each",
+        "least", "more", "less", "fewer", "first", "last", "top", "bottom", "or", "consecutive",
         "between", "difference", "average", "below", "above", "until", "besides", "except", "without", "never",
         "twice", "once", "long", "either", "neither", "total", "combined", "following", "didn't", "doesn't",
         "wasn't", "outside", "percentage", "percent", "how", "why", "if", "longer", "higher", "lower", "since",

@@ -41,7 +41,8 @@ _TIME = re.compile(
 )
 _HEIGHT = re.compile(r"""(?P<feet>\d)\s*[-'′]\s*(?P<inches>\d{1,2})\s*["″]?""" + _REST)
 _AMOUNT = re.compile(
-    r"(?:[^\w\s.-]|US|A|C|NZ|HK|S)?\$?\s*(?P<sign>[-+−]?)[^\w\s.-]?(?P<number>(?:\d{1,3}(?:[, ]\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
+    r"(?:[^\w\s.-]|US|A|C|NZ|HK|S)?\$?\s*(?P<sign>[-+−]?)[^\w\s.-]?"
+    r"(?P<number>(?:\d{1,3}(?:[, ]\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
     r"\s*(?P<scale>million|billion|m\b(?!\w)|bn\b)?\s*(?P<unit>%|[a-zA-Z²³/]{0,12})" + _REST
 )
 _PLACE = re.compile(r"[T=]?(?P<place>\d{1,4})(?:st|nd|rd|th)\b.{0,12}", re.IGNORECASE | re.DOTALL)
@@ -84,6 +85,11 @@ def _amount_of(text: str) -> float | None:
     return (-number if found["sign"] in ("-", "−") else number) * _SCALES.get(found["scale"] or "", 1.0)
 
 
+def _unit_of(text: str) -> str:
+    found = _AMOUNT.fullmatch(text.strip())
+    return found["unit"] if found else ""
+
+
 def _place_of(text: str) -> float | None:
     found = _PLACE.fullmatch(text.strip())
     return float(found["place"]) if found else None
@@ -112,6 +118,8 @@ def read_cells(name: str, values: Iterable[str]) -> tuple[Kind, dict[str, float]
         if len(found) < _LEAST_SHARE * len(texts):
             continue
         if kind == "height" and "height" not in name.lower():  # `6-3` is a score elsewhere
+            continue
+        if kind == "amount" and len({unit for text in found if (unit := _unit_of(text))}) > 1:
             continue
         if kind == "date" and len({number >= 10_000_000 for number in found.values()}) > 1:
             continue
