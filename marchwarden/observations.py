@@ -193,6 +193,11 @@ class Passage:
     row: int = 0
     """Number of the table row on its page, from 1, which the passage is all or a part of; 0 for other passages."""
 
+    @property
+    def said(self) -> str:
+        """Text; of a table row, its cells without the names of their columns."""
+        return " | ".join(value for _, value in self.cells) or self.text
+
 
 # Standing of a work that no longer stands, as its page or a registry tells it.
 Standing: TypeAlias = Literal["retracted", "superseded"]

@@ -89,7 +89,7 @@ class PageTerms:
         self.passages = drop_injections(page)
         self.language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
         # Names of columns stand in each row, and tell none from the others: they count as its heading.
-        found = terms_of([said_by(passage) for passage in self.passages], self.language)
+        found = terms_of([passage.said for passage in self.passages], self.language)
         self.own = {passage.number: words for passage, words in zip(self.passages, found, strict=True)}
         above = {
             heading: set(terms(heading, self.language))
@@ -116,11 +116,6 @@ class PageTerms:
         first, last = window.passages[0].number, window.passages[-1].number
         around = [*range(first - _BEFORE, first), *range(last + 1, last + 1 + _AFTER)]
         return set().union(*(self.own.get(number, ()) for number in around))
-
-
-def said_by(passage: Passage) -> str:
-    """Return the text of a passage; of a table row, its cells without the names of their columns."""
-    return CELL_GAP.join(value for _, value in passage.cells) or passage.text
 
 
 def _in_nearly_all(rows: Sequence[Iterable[str]]) -> set[str]:

@@ -33,7 +33,7 @@ def test_markup_between_words_does_not_lose_the_place() -> None:
     )
     found = places("/d.md", text)
     assert found["The hive weighs about 40 kg."] == "L7"
-    assert found["June | none"] == "L11"
+    assert found["Month: June | Feed: none"] == "L11"
     assert found["1. Feed sugar late."] == "L13"
 
 

@@ -128,8 +128,8 @@ def test_each_list_item_and_table_row_is_a_passage() -> None:
         "Peas: March",
         "Beans: May",
         "Bush beans: late May",
-        "Tomato | 70",
-        "Corn | 80",
+        "Crop: Tomato | Days: 70",
+        "Crop: Corn | Days: 80",
         "Hardening off: Getting plants used to wind and sun.",
     ]
     row = next(passage for passage in page.passages if passage.text.startswith("Tomato |"))
@@ -320,7 +320,7 @@ def test_markdown_is_read_by_its_structure() -> None:
     page = read(text.encode(), "text/plain", "https://example.org/README.md")
     assert page.media_type == "text/markdown"
     assert (page.title, page.author, page.published) == ("Crops", "Marit", date(2024, 5, 3))
-    assert quotes(page) == ["Peas like cool soil very much.", "Beans", "Corn", "Tomato | 70"]
+    assert quotes(page) == ["Peas like cool soil very much.", "Beans", "Corn", "Crop: Tomato | Days: 70"]
     assert page.links == ("https://example.org/soil",)
 
 

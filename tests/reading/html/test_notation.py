@@ -243,9 +243,9 @@ def test_a_cell_of_several_rows_stands_in_each() -> None:
     )
     header = "Towers · Town | Tower | Metres"
     assert rows(markup) == [
-        ("Marwick | Mill | 61", header),
-        ("Marwick | Mast | 143", header),
-        ("Peel | Silo | 52", header),
+        ("Town: Marwick | Tower: Mill | Metres: 61", header),
+        ("Town: Marwick | Tower: Mast | Metres: 143", header),
+        ("Town: Peel | Tower: Silo | Metres: 52", header),
     ]
 
 
@@ -256,7 +256,9 @@ def test_names_of_groups_of_columns_stand_before_those_of_columns() -> None:
         "<tr><td>Orrin</td><td>14</td><td>7</td><td colspan='2'>11</td></tr>"
     )
     header = "Towers · Route | Summer Adult | Summer Child | Winter Adult | Winter Child"
-    assert rows(markup) == [("Orrin | 14 | 7 | 11 | 11", header)]
+    assert rows(markup) == [
+        ("Route: Orrin | Summer Adult: 14 | Summer Child: 7 | Winter Adult: 11 | Winter Child: 11", header)
+    ]
 
 
 @pytest.mark.parametrize("span", ["0", "-1", "x", "9999999", "65534"])
@@ -280,7 +282,7 @@ def test_a_row_of_numbers_is_quoted_below_the_names_of_its_columns(markup: str) 
     rows = "<tr><td>1998</td><td>4,120</td></tr><tr><td>1999</td><td>3,877</td></tr>"
     page = read(article(f"<h2>Measles</h2>{markup.format(rows)}"))
     row = next(passage for passage in page.passages if "3,877" in passage.text)
-    assert (row.text, row.heading) == ("1999 | 3,877", "Measles · Year | Cases")
+    assert (row.text, row.heading) == ("Year: 1999 | Cases: 3,877", "Measles · Year | Cases")
     assert page.text[row.start : row.end] == row.text
 
 
@@ -292,7 +294,7 @@ def test_roles_make_a_table_of_other_elements() -> None:
     )
     page = read(article(f"<h2>Stoves</h2>{body}"))
     row = next(passage for passage in page.passages if "5 kg" in passage.text)
-    assert (row.text, row.heading) == ("Stove 5 | 5 kg", "Stoves · Model | Weight")
+    assert (row.text, row.heading) == ("Model: Stove 5 | Weight: 5 kg", "Stoves · Model | Weight")
 
 
 def test_a_part_of_a_long_row_keeps_its_row_and_columns() -> None:
@@ -301,9 +303,9 @@ def test_a_part_of_a_long_row_keeps_its_row_and_columns() -> None:
     values = "".join(f"<td>{value}</td>" for value in ("Stove 5", "140 kg", long, long))
     page = read(article(f"<h2>Stoves</h2><table><tr>{names}</tr><tr>{values}</tr></table>"))
     parts = [passage for passage in page.passages if passage.heading and passage.heading.startswith("Stoves · ")]
-    assert [(part.text[:7], part.heading) for part in parts] == [
-        ("Stove 5", "Stoves · Model | Weight | Heat"),
-        ("It keep", "Stoves · Stove 5 · Use"),
+    assert [(part.text[:14], part.heading) for part in parts] == [
+        ("Model: Stove 5", "Stoves · Model | Weight | Heat"),
+        ("Use: It keeps ", "Stoves · Stove 5 · Use"),
     ]
     assert all(page.text[part.start : part.end] == part.text for part in parts)
 

@@ -167,11 +167,12 @@ def head_column(q: TableQuestion, end: int | None = None) -> tuple[Column, list[
         _, span = found
         # The column stands behind `which` or `what`, with a few words between: `what is the name of the ship`.
         for named in q.named_in(span.end, min(last, span.end + 6)):
-            column = _of(named, q)
+            asked = _of(named, q)
             # `which area has the largest population` asks for no size.
             is_size = q.words[span.start] == "which" and q.is_measure(column) and not q.is_time(column)
-            is_part = is_size and not named.is_whole and q.name_column is not None
-            return q.name_column if is_part and q.name_column else column, [span, named.span]
+            if is_size and not named.is_whole and (name := q.name_column) is not None:
+                return name, [span, named.span]
+            return asked, [span, named.span]
     if found := q.search(_ASKS):
         match, span = found
         if column := q.column_by_words(ASKED[match[0]]):
