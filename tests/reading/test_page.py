@@ -132,7 +132,7 @@ def test_each_list_item_and_table_row_is_a_passage() -> None:
         "Crop: Corn | Days: 80",
         "Hardening off: Getting plants used to wind and sun.",
     ]
-    row = next(passage for passage in page.passages if passage.text.startswith("Tomato |"))
+    row = next(passage for passage in page.passages if passage.text.startswith("Crop: Tomato |"))
     assert row.heading == "Planting · Crop | Days"
 
 

@@ -169,7 +169,7 @@ def head_column(q: TableQuestion, end: int | None = None) -> tuple[Column, list[
         for named in q.named_in(span.end, min(last, span.end + 6)):
             asked = _of(named, q)
             # `which area has the largest population` asks for no size.
-            is_size = q.words[span.start] == "which" and q.is_measure(column) and not q.is_time(column)
+            is_size = q.words[span.start] == "which" and q.is_measure(asked) and not q.is_time(asked)
             if is_size and not named.is_whole and (name := q.name_column) is not None:
                 return name, [span, named.span]
             return asked, [span, named.span]
