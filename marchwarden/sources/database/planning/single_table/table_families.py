@@ -699,7 +699,9 @@ def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
     return Plan("alternatives", name, where, "", f"{write.number(measure)} {direction}", True, [*used, *more])
 
 
-def _pair(q: TableQuestion, joints: Sequence[str]) -> tuple[Column, list[str], list[Span]] | None:
+def _pair(
+    q: TableQuestion, joints: Sequence[str], most_between: int = 4
+) -> tuple[Column, list[str], list[Span]] | None:
     """Return two or more single values of one column that the question joins by these words."""
     for column in q.table.columns:
         own = [match for match in q.matches if match.column is column and len(match.values) == 1]
@@ -709,7 +711,7 @@ def _pair(q: TableQuestion, joints: Sequence[str]) -> tuple[Column, list[str], l
         if len(values) < 2 or len(own) > 4 or others:
             continue
         between = q.words[own[-2].span.end : own[-1].span.start]
-        if any(joint in between for joint in joints) and len(between) <= 4:
+        if any(joint in between for joint in joints) and len(between) <= most_between:
             place = own[-2].span.end + next(n for n, word in enumerate(between) if word in joints)
             return column, values, [*(match.span for match in own), Span(place, place + 1)]
     return None
@@ -888,7 +890,7 @@ def yes_or_no(q: TableQuestion, write: Writer) -> Plan | None:
     either = re.search(r"\b(more|higher|larger|greater|longer) or (?:less|fewer|lower|smaller|shorter)\b", q.text)
     if " or " in q.text and not either:
         return None
-    pair = _pair(q, ("than", "as", "before", "after"))
+    pair = _pair(q, ("than", "as", "before", "after"), most_between=8)
     if pair is None or len(pair[1]) != 2:
         return None
     column, values, spans = pair

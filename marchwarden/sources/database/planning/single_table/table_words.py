@@ -22,7 +22,7 @@ LIGHT = frozenset(
 
 HIGHEST = (
     "most|highest|largest|greatest|biggest|maximum|longest|tallest|heaviest|oldest|best|latest|fastest|hottest|"
-    "most expensive|widest|deepest|top"
+    "most expensive|widest|deepest|top(?! (?:\\d|two|three|four|five|six|seven|eight|nine|ten))"
 )
 LOWEST = (
     "least|lowest|smallest|fewest|minimum|shortest|lightest|youngest|worst|earliest|slowest|coldest|cheapest|"
