@@ -78,8 +78,8 @@ class Source(BaseModel):
     """Numbers of the aspects that such a file is about, and no word of which tells one row from the others."""
     no_row_fits: list[int] = []
     """Numbers of the aspects that name values of its tables that no row holds together."""
-    named_rows: dict[int, int] = {}
-    """Number of rows of its tables that an aspect means, by the aspect's number; none where its words don't tell."""
+    rows_left_out: dict[int, int] = {}
+    """Number of rows of its tables that an aspect means beyond those that are quoted, by the aspect's number."""
     researcher: str | None = None
     """Researcher that read it for an investigation; None where it was read in this call."""
     trace_id: str | None = None

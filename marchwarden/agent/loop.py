@@ -36,7 +36,7 @@ from marchwarden.reading.files.kinds import TABLES
 from marchwarden.settings import Settings
 from marchwarden.sources.tools import Tools
 from marchwarden.stages.discoveries import find_pointers
-from marchwarden.stages.extract import EXTRACT, ExtractGiven
+from marchwarden.stages.extract import EXTRACT, MOST_NAMED_ROWS, ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
 from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel
 from marchwarden.stages.synthesize import SYNTHESIZE
@@ -333,7 +333,8 @@ class ResearchCall:
         source = self.ledger.source(page.url)
         source.no_row_named = unnamed
         rows = {each.number: given.relevance.named_rows(each) for each in given.aspects}
-        source.named_rows = {number: len(named) for number, named in rows.items() if named}
+        left_out = {number: len(named or ()) - MOST_NAMED_ROWS for number, named in rows.items()}
+        source.rows_left_out = {number: more for number, more in left_out.items() if more > 0}
         if source.table_rows:
             source.no_row_fits = [number for number, named in rows.items() if named == []]
         for excerpt in excerpts:

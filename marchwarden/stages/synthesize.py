@@ -307,8 +307,7 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
         if len(by_aspect) > 1:
             lines.append(f"{_unmarked(ledger.aspect(aspect).text)}:")
         lines += [f"- {sentence}" for sentence in said] if len(claims) > 1 else said
-    lines += _rows_left_out(ledger, list(cited.values())) + _disagreements(ledger, numbers)
-    return "\n".join(lines), list(cited.values())
+    return "\n".join(lines + _disagreements(ledger, numbers)), list(cited.values())
 
 
 def _why_nothing_was_read(ledger: Ledger) -> str | None:
@@ -328,18 +327,6 @@ def _why_nothing_was_read(ledger: Ledger) -> str | None:
 
 def _slice(excerpt: Excerpt) -> tuple[str, int]:
     return excerpt.locator, excerpt.start
-
-
-def _rows_left_out(ledger: Ledger, cited: Sequence[Excerpt]) -> list[str]:
-    """Return a line for each table of which more rows are meant than are quoted."""
-    lines = []
-    for source in ledger.sources:
-        quoted = Counter(each.aspect for each in cited if each.locator == source.locator and each.is_named_row)
-        for aspect, count in quoted.items():
-            if (more := source.named_rows.get(aspect, 0) - count) > 0:
-                fit = "1 more row fits and is" if more == 1 else f"{more} more rows fit and are"
-                lines.append(f"{fit} not quoted, of {source.title or source.locator}.")
-    return lines
 
 
 def _disagreements(ledger: Ledger, numbers: dict[tuple[str, int], int]) -> list[str]:

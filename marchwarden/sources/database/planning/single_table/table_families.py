@@ -888,7 +888,8 @@ def yes_or_no(q: TableQuestion, write: Writer) -> Plan | None:
     if not _YES_NO.match(q.text):
         return None
     either = re.search(r"\b(more|higher|larger|greater|longer) or (?:less|fewer|lower|smaller|shorter)\b", q.text)
-    if " or " in q.text and not either:
+    which = re.search(r"\bbefore or after\b", q.text)
+    if " or " in q.text and not either and not which:
         return None
     pair = _pair(q, ("than", "as", "before", "after"), most_between=8)
     if pair is None or len(pair[1]) != 2:
@@ -910,8 +911,8 @@ def yes_or_no(q: TableQuestion, write: Writer) -> Plan | None:
         if _is_ranked(q, measure):
             is_high = not is_high
     elif order and q.time_column:
-        measure, more, is_high = q.time_column, [], order == "after"
-        span = spans[-1]
+        measure, more, is_high = q.time_column, [], order == "after" and not which
+        span = q.span_of(which) if which else spans[-1]
     else:
         return None
     name, number = write.name(column), write.number(measure)
@@ -919,6 +920,8 @@ def yes_or_no(q: TableQuestion, write: Writer) -> Plan | None:
     yes, no = ("yes", "no")
     if either is not None:
         yes, no = either[1], q.text[either.start() : either.end()].split()[-1]
+    elif which is not None:
+        yes, no = "before", "after"
     select = f"CASE WHEN {one} {'>' if is_high else '<'} {other} THEN '{yes}' ELSE '{no}' END"
     where = [f"{name} IN ({', '.join(map(quote_text, values))})"]
     return Plan("yes or no", select, where, used=[*spans, span, *more])
