@@ -89,7 +89,6 @@ def test_a_question_over_one_table_gives_the_right_rows(
     "question",
     [
         "how many riders did not finish?",
-        "how many riders finished in under 1:02?",
         "how many consecutive races did norway win?",
         "who was ranked first in the race of 2002?",
         "which rider with a broken chain and a red helmet in the rain won in bergen?",
@@ -133,6 +132,7 @@ def test_a_folder_of_one_file_is_read_so_too_with_numbers_that_are_text(tmp_path
         ("how many riders had a date before 2004?", 2),
         ("which riders had a date between 2000 and 2005?", ["Bo Tennant", "Cid Roth"]),
         ("how many riders finished in the top three?", 3),
+        ("how many riders had a time under 1:02:00?", 2),
         ("which rider finished in 2nd place?", "Cid Roth"),
         # what is left out, joined, and none
         ("how many riders won no gold?", 2),

@@ -23,6 +23,7 @@ from marchwarden.sources.database.planning.single_table.table_words import (
     MEASURES,
     SPELLED,
 )
+from marchwarden.sources.database.planning.single_table.typed_cells import time_of
 from marchwarden.sources.database.planning.statement_writer import write_name
 from marchwarden.sources.database.schema import Column
 
@@ -192,10 +193,10 @@ def conditions(
     q: TableQuestion, write: Writer, used: Sequence[Span], asked: Column | None = None, *, wide: bool = False
 ) -> Conditions | None:
     """Return the conditions that the values and numbers of the question set; None where they can't be told."""
-    if _CLOCK.search(q.question):
-        return None
     found = Conditions()
     taken = places_in(used)
+    if _CLOCK.search(q.question) and not _clock_condition(q, write, found, taken):
+        return None
     _time_conditions(q, write, found, taken)
     before: Match | None = None
     for start in sorted({match.span.start for match in q.matches}):
@@ -228,8 +229,28 @@ def conditions(
     return _number_conditions(q, write, found, taken)
 
 
-# A time to compare with, such as `under 1:55`, is not read yet.
+# A time, whose parts are words of their own in a question's text.
 _CLOCK = re.compile(r"\d:\d\d\b")
+_CLOCK_COMPARED = re.compile(
+    r"\b(?P<how>" + "|".join(sorted(COMPARED, key=len, reverse=True)) + r") (?P<time>\d+(?: \d\d){1,2}(?:\.\d+)?)\b"
+)
+
+
+def _clock_condition(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> bool:
+    """Add the condition that a time sets, `under 1:55`; return False where it is not told which times are meant."""
+    columns = [each for each in q.table.columns if q.kind_of(each) == "time"]
+    found = _free(q, _CLOCK_COMPARED, taken)
+    seconds = time_of(found[0]["time"].replace(" ", ":")) if found else None
+    if found is None or seconds is None or len(columns) != 1:
+        return False
+    match, span = found
+    name = write.number(columns[0])
+    told.where += [*write.with_number(columns[0]), f"{name} {COMPARED[match['how']]} {seconds:g}"]
+    told.used.append(span)
+    taken |= places_in([span])
+    return True
+
+
 _EXCLUDED = re.compile(
     r"\b(?:other than|besides|except(?: for)?|excluding|aside from|outside(?: of)?|not(?: from| in| the| a)?)$"
 )
