@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 from marchwarden.sources.database.planning.single_table.table_families import (
     FAMILIES,
-    Family,
-    Plan,
-    Writer,
     alternatives,
     difference,
 )
 from marchwarden.sources.database.planning.single_table.table_links import TableQuestion
+from marchwarden.sources.database.planning.single_table.table_parts import Family, Plan, Writer
 from marchwarden.sources.database.planning.single_table.table_words import SIGNALS
 from marchwarden.sources.database.schema import Schema
 
