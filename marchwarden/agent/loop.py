@@ -45,7 +45,7 @@ from marchwarden.reading.files.kinds import TABLES
 from marchwarden.settings import Settings
 from marchwarden.sources.tools import HITS_PER_QUERY, Tools
 from marchwarden.stages.discoveries import find_pointers
-from marchwarden.stages.extract import EXTRACT, ExtractGiven
+from marchwarden.stages.extract import EXTRACT, MOST_NAMED_ROWS, ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
 from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel, side_by_side
 from marchwarden.stages.synthesize import SYNTHESIZE
@@ -352,7 +352,13 @@ class ResearchCall:
         page = given.page
         self.not_picked.remove(page)
         unnamed = [each.number for each in given.aspects if given.relevance.names_no_row(each)]
-        self.ledger.source(page.url).no_row_named = unnamed
+        source = self.ledger.source(page.url)
+        source.no_row_named = unnamed
+        rows = {each.number: given.relevance.named_rows(each) for each in given.aspects}
+        left_out = {number: len(named or ()) - MOST_NAMED_ROWS for number, named in rows.items()}
+        source.rows_left_out = {number: more for number, more in left_out.items() if more > 0}
+        if source.table_rows:
+            source.no_row_fits = [number for number, named in rows.items() if named == []]
         for excerpt in excerpts:
             # An excerpt may begin with the heading above its first passage.
             excerpt.place = next((each.place for each in page.passages if each.start >= excerpt.start), None)

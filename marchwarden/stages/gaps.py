@@ -13,7 +13,7 @@ from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
 from marchwarden.evidence.grounding import invented
 from marchwarden.evidence.relevance import promise
-from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind
+from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind, Source
 from marchwarden.observations import FailureKind
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.stages.bounded_lists import keep_valid
@@ -117,6 +117,7 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
         # An answered aspect that asks for a register, a paper or a court file is open in part: pages only tell of it.
         if aspect.number in given.claimed and wanted and pointed:
             gaps.append(_out_of_scope(ledger, aspect, wanted))
+    gaps += [_rows_left_out(aspect, source) for aspect, source in _long_lists(given)]
     gaps += _contradictions(ledger)
     named = {gap.topic for gap in gaps}
     told = " ".join(gap.detail for gap in gaps)
@@ -415,6 +416,8 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     detail += "".join(f" {_could_not_be_read(each)}" for each in unread[:MOST_CLOSED])
     if (more := len(unread) - MOST_CLOSED) > 0:
         detail += f" {more} more {'page' if more == 1 else 'pages'} could not be read."
+    for source in [each for each in ledger.sources if aspect.number in each.no_row_fits][:MOST_TABLES]:
+        detail += f" None of the {source.table_rows} rows of {source.locator} fits all that the question names."
     tables = [each for each in ledger.sources if aspect.number in each.no_row_named]
     for source in tables[:MOST_TABLES]:
         detail += (
@@ -429,6 +432,32 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
             )
         detail += f" {none} this{' beyond what the context says' if without_turns(ledger.context) else ''}."
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
+
+
+def _long_lists(given: GapsGiven) -> list[tuple[Aspect, Source]]:
+    """Return the answered aspects that mean more rows of a table than are quoted, with the table's source."""
+    return [
+        (aspect, source)
+        for aspect in given.ledger.aspects
+        for source in given.ledger.sources
+        if aspect.number in given.claimed
+        and aspect.number in source.rows_left_out
+        and any(
+            each.is_named_row and each.locator == source.locator for each in given.ledger.excerpts_for(aspect.number)
+        )
+    ]
+
+
+def _rows_left_out(aspect: Aspect, source: Source) -> Gap:
+    more = source.rows_left_out[aspect.number]
+    return Gap(
+        topic=aspect.text,
+        category=GapCategory.SCOPE_EXCEEDED,
+        detail=(
+            f"{more} more {'row' if more == 1 else 'rows'} of {source.locator} {'fits' if more == 1 else 'fit'} and "
+            f"{'is' if more == 1 else 'are'} not quoted. Asked as a database, its rows can be counted and summed up."
+        ),
+    )
 
 
 def _out_of_scope(ledger: Ledger, aspect: Aspect, wanted: PointerKind) -> Gap:

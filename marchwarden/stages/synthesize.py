@@ -1,6 +1,7 @@
 """Claims that point at excerpts, and the answer, which is rendered from the claims that their excerpts support."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -179,17 +180,17 @@ def _best(
         for each in excerpts
     }
     least = parameters.close_to_best * max((excerpt.relevance for excerpt in excerpts), default=0.0)
-    rest = [excerpt for excerpt in excerpts if excerpt.relevance >= least]
-    claims: list[Claim] = []
-    taken: dict[str, int] = {}
-    said = 0
+    rows = sorted((each for each in excerpts if each.is_named_row), key=lambda each: (each.locator, each.start))
+    rest = [excerpt for excerpt in excerpts if excerpt.relevance >= least and not excerpt.is_named_row]
+    # Of the rows of a table that are meant, none is left out: they are one answer together, in the table's order.
+    claims = [Claim(text=_said(ledger, excerpt), excerpts=[excerpt.number]) for excerpt in rows]
+    taken = Counter(excerpt.locator for excerpt in rows)
+    said = len(rows)
     while rest and said < most:
-        excerpt = max(
-            rest, key=lambda each: worth[each.number] - parameters.fresh_source * taken.get(each.locator, 0)
-        )
+        excerpt = max(rest, key=lambda each: worth[each.number] - parameters.fresh_source * taken[each.locator])
         rest.remove(excerpt)
-        if taken.get(excerpt.locator, 0) < CLAIMS_PER_SOURCE and not _join_twin(ledger, before + claims, excerpt):
-            taken[excerpt.locator] = taken.get(excerpt.locator, 0) + 1
+        if taken[excerpt.locator] < CLAIMS_PER_SOURCE and not _join_twin(ledger, before + claims, excerpt):
+            taken[excerpt.locator] += 1
             claims.append(Claim(text=_said(ledger, excerpt), excerpts=[excerpt.number]))
             said += excerpt.sentences
     return claims
