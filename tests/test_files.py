@@ -38,6 +38,17 @@ def test_an_output_follows_links(tmp_path: Path) -> None:
     assert (tmp_path / "target").read_bytes() == b"new"
 
 
+def test_an_output_goes_into_stdout_where_that_is_a_pipe(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    # A name such as /dev/stdout, which leads to no file that has a name.
+    place = Path(f"/dev/fd/{writer}")
+    check_output_place(place)
+    write_output(place, b"new")
+    os.close(writer)
+    with os.fdopen(reader, "rb") as read:
+        assert read.read() == b"new"
+
+
 def test_a_place_for_output_is_tried_and_left_as_it_was(tmp_path: Path) -> None:
     folder = tmp_path / "answers"
     folder.mkdir()

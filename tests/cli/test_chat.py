@@ -34,13 +34,13 @@ def test_commands_are_done_and_others_are_told(
 def test_a_key_ends_no_chat_and_an_earlier_line_comes_back_on_a_terminal() -> None:
     chat = Terminal("chat", "--source", "snapshot", "--model", "extractive")
     try:
-        chat.wait_for(rb"/help says what else")
+        chat.wait_for(rb"(?s)/help says what else.*> $")
         chat.press(b"/hlep\n")
-        chat.wait_for(rb"/hlep: no such command")
+        chat.wait_for(rb"(?s)/hlep: no such command.*> $")
         chat.press(b"half a quest")
-        chat.wait_for(rb"half a quest")
+        chat.wait_for(rb"> half a quest$")
         chat.process.send_signal(signal.SIGINT)
-        chat.wait_for(rb"Ctrl-C once more")
+        chat.wait_for(rb"(?s)Ctrl-C once more.*> $")
         chat.press(b"\x1b[A\n")  # the arrow up
         chat.wait_for(rb"(?s)Ctrl-C once more.*/hlep: no such command")
         chat.press(b"\x04")
@@ -48,6 +48,18 @@ def test_a_key_ends_no_chat_and_an_earlier_line_comes_back_on_a_terminal() -> No
     finally:
         chat.close()
     assert b"Traceback" not in chat.screen
+
+
+def test_a_chat_goes_on_from_the_latest_answer_and_a_wrong_id_is_told_at_once(
+    run: Run, web: Path, a_trace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = run("chat", "--continue", "ffff")
+    assert (ran.code, ran.out) == (1, "")
+    assert "no trace begins with 'ffff'" in ran.said
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"When are peas sown in Utah?\n")))
+    run("chat", "--continue", "--web", str(web))
+    starts = [json.loads(path.read_text().splitlines()[0]) for path in (tmp_path / "traces").glob("*.jsonl")]
+    assert [start.get("continues") for start in starts if "peas" in start["question"]] == [a_trace]
 
 
 def test_each_question_of_a_chat_goes_on_from_the_one_before(
