@@ -70,8 +70,10 @@ class Terminal:
             return False
         return True
 
-    def end(self) -> int:
+    def end(self, seconds: float = 30) -> int:
+        deadline = time.monotonic() + seconds
         while self.process.poll() is None:
+            assert time.monotonic() < deadline, self.screen
             self._read()
         while select.select([self._ours], [], [], 0)[0] and self._read():
             pass

@@ -42,7 +42,7 @@ def test_a_key_ends_no_chat_and_an_earlier_line_comes_back_on_a_terminal() -> No
         chat.process.send_signal(signal.SIGINT)
         chat.wait_for(rb"(?s)Ctrl-C once more.*> $")
         chat.press(b"\x1b[A\n")  # the arrow up
-        chat.wait_for(rb"(?s)Ctrl-C once more.*/hlep: no such command")
+        chat.wait_for(rb"(?s)Ctrl-C once more.*/hlep: no such command.*> $")
         chat.press(b"\x04")
         assert chat.end() == 0
     finally:
