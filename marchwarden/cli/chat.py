@@ -144,6 +144,7 @@ def _next_question() -> str | None:
         except UnicodeDecodeError:
             console.notice("This line is not text in the encoding of the terminal.")
             continue
+        is_asked_again = False
         if line is None or line.lower() in _ENDS:
             return None
         if line.lower() in _HELPS:
