@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import select
 import subprocess
@@ -38,6 +37,8 @@ class Terminal:
     """A command on a pseudo-terminal: what it shows, and keys that are pressed."""
 
     def __init__(self, *arguments: str) -> None:
+        import pty  # not on Windows
+
         self.screen = b""
         self._ours, theirs = pty.openpty()
         self.process = subprocess.Popen(

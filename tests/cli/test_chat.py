@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -56,6 +57,7 @@ def test_ctrl_c_at_the_prompt_throws_the_line_away_and_twice_ends_the_chat(
     assert ("no such command" in ran.said) == heard
 
 
+@pytest.mark.skipif(os.name != "posix", reason="there are pseudo-terminals on POSIX")
 def test_an_earlier_line_comes_back_on_a_terminal() -> None:
     chat = Terminal("chat", "--source", "snapshot", "--model", "extractive")
     try:
