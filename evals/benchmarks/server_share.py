@@ -128,7 +128,7 @@ async def over_http(
         async def one() -> None:
             nonlocal number
             number += 1
-            if request == "session":
+            if request.startswith("session"):
                 await with_session()
             elif request == "initialize":
                 await open_session()
@@ -248,6 +248,7 @@ MEASURES = {
     "quick 2026": ("http", False, QUICK, _http("quick", version=MODERN)),
     "quick stdio": ("stdio", False, QUICK, _stdio("quick")),
     "session and quick": ("http", False, QUICK, _http("session")),
+    "session and frozen": ("http", False, REAL, _http("session frozen")),
     "busy": ("http", False, QUICK, _http("busy")),
     "wrong": ("http", False, QUICK, _http("wrong")),
     "list": ("http", False, QUICK, _http("list")),

@@ -19,8 +19,10 @@ import time
 import types
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import anyio
@@ -87,6 +89,7 @@ _KILLS = {
 _CHUNK_BYTES = 1 << 20
 
 _starting = threading.Lock()
+_to_start: SimpleQueue[Callable[[], None]] = SimpleQueue()
 _CHECKOUT = Path(__file__).parents[2]
 
 logger = logging.getLogger(__name__)
@@ -218,6 +221,19 @@ def _apart(quiet: bool) -> Iterator[None]:
             del os.environ["PYTHONSAFEPATH"]
 
 
+@cache
+def _starter() -> threading.Thread:
+    """Return the thread that starts the processes of calls, one after the other. It is running, and never ends."""
+
+    def start_all() -> None:
+        while True:
+            _to_start.get()()
+
+    thread = threading.Thread(target=start_all, daemon=True)
+    thread.start()
+    return thread
+
+
 class _Worker:
     """The process of one call, seen from outside."""
 
@@ -305,7 +321,8 @@ class _Call:
     async def run(self) -> ResearchResult:
         try:
             # Not awaited: it waits for the process that calls are forked from, and the clock is running.
-            threading.Thread(target=self._worker.start, daemon=True).start()
+            _starter()
+            _to_start.put(self._worker.start)
             with self._ending.stop.heard_by(self._hurry):
                 while received := await self._receive():
                     for frame in self._reader.feed(received):
