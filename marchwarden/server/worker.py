@@ -227,7 +227,11 @@ def _starter() -> threading.Thread:
 
     def start_all() -> None:
         while True:
-            _to_start.get()()
+            try:
+                _to_start.get()()
+            except Exception:
+                # Its channel is closed, which ends that call.
+                logger.exception("a call's process was not started")
 
     thread = threading.Thread(target=start_all, daemon=True)
     thread.start()
