@@ -1,6 +1,6 @@
 """CPU time of the server's own process for one request, by kind of request and by transport; no model.
 
-    python -m evals.benchmarks.server_share [--requests 200] [--warm-up 100] [--only KIND ...] [--profile FOLDER]
+    python -m evals.benchmarks.server_share [--requests 100] [--warm-up 20] [--only KIND ...] [--profile FOLDER]
 
 Starts `marchwarden serve` over HTTP (with sessions, and stateless) and over stdio, and sends requests one after the
 other. What the processes of calls use is not counted, nor what the client does. --profile writes what cProfile saw of
@@ -52,8 +52,8 @@ Send = Callable[[dict[str, object]], Awaitable[str]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--requests", type=int, default=200)
-    parser.add_argument("--warm-up", type=int, default=100)
+    parser.add_argument("--requests", type=int, default=100)
+    parser.add_argument("--warm-up", type=int, default=20)
     parser.add_argument("--only", nargs="*", default=list(MEASURES), choices=list(MEASURES))
     parser.add_argument("--profile", type=Path)
     given = parser.parse_args()
