@@ -66,6 +66,8 @@ START_SECONDS = 60.0
 HEARTBEAT_SECONDS = 8.0
 # Seconds in which a process that was killed is still read from. A guess.
 DRAIN_SECONDS = 1.0
+# Seconds in which a call that has its answer may bring its pages to the disk. A guess.
+SYNC_SECONDS = 10.0
 # Seconds between two readings of what a process sent, until it begins to write its answer: a call sends some fifty
 # frames, and waking up for one costs the server more than what it does with it. What waits in the channel is not lost
 # where the process dies. A guess.
@@ -416,6 +418,9 @@ class _Call:
         if action not in ACTIONS:
             raise FrameError(f"not an event: {action!r}")
         self._is_closing = self._is_closing or action in _NEAR_THE_END
+        if action == "conclude" and self._began is not None and self._killed is None:
+            # The answer is there. Its pages are brought to the disk, which is not to cost it.
+            self._deadline = max(self._deadline, time.monotonic() + SYNC_SECONDS)
         event = parse_event(fields) if action in _HEEDED else None
         if isinstance(event, Finished):
             # The result of a call that was killed is not the one that its caller gets.
