@@ -126,11 +126,11 @@ def is_left_behind(path: Path) -> bool:
 def write_output(path: Path, body: bytes) -> None:
     """Write whole to where a person pointed: links are followed; a pipe or a device is written into, never replaced.
     Raises OSError."""
-    path = path.resolve()
+    # Not resolved: /dev/stdout leads to no name where stdout is a pipe.
     if path.exists() and not path.is_file() and not path.is_dir():
         path.write_bytes(body)
     else:
-        write_whole(path, body)
+        write_whole(path.resolve(), body)
 
 
 def check_output_place(path: Path, *, replaces: bool = True) -> None:
@@ -139,13 +139,13 @@ def check_output_place(path: Path, *, replaces: bool = True) -> None:
     `replaces`: it will be put in the place of one that is there, as `write_output` does, and not be added to that.
     Nothing is left behind. A pipe or a device is not written into, so that one that is full is not noticed.
     """
-    path = path.resolve()
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if path.exists() and not (replaces and path.is_file()):
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         return
+    path = path.resolve()
     aside = path.with_name(f".{path.name}-{uuid4().hex}")  # the name that `write_whole` would make
     try:
         with aside.open("xb", buffering=0) as file:

@@ -184,6 +184,13 @@ async def _garble(request: ResearchRequest, recorder: Recorder, trace_id: str, k
     return a_result(trace_id)
 
 
+async def _misreport(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Report an event that there is not."""
+    recorder.send("event", '{"action": "invent", "decision": "more"}')  # type: ignore[attr-defined]
+    await asyncio.sleep(600)
+    return a_result(trace_id)
+
+
 async def _tell_pid(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
     """Leave the process's id in the file that the question names, then hold the GIL."""
     Path(request.question.split()[1]).write_text(str(os.getpid()))  # noqa: ASYNC240

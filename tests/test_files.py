@@ -38,6 +38,19 @@ def test_an_output_follows_links(tmp_path: Path) -> None:
     assert (tmp_path / "target").read_bytes() == b"new"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes and limits of POSIX")
+def test_an_output_goes_into_stdout_where_that_is_a_pipe(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    # A name such as /dev/stdout, which leads to no file that has a name.
+    place = Path(f"/dev/fd/{writer}")
+    check_output_place(place)
+    write_output(place, b"new")
+    os.close(writer)
+    with os.fdopen(reader, "rb") as read:
+        assert read.read() == b"new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and limits of POSIX")
 def test_a_place_for_output_is_tried_and_left_as_it_was(tmp_path: Path) -> None:
     folder = tmp_path / "answers"
     folder.mkdir()
@@ -57,6 +70,7 @@ def test_a_place_that_can_t_be_written_is_known_before(name: str, tmp_path: Path
         check_output_place(tmp_path / name)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes and limits of POSIX")
 def test_a_disk_without_room_for_an_answer_is_known_before(tmp_path: Path) -> None:
     for check in (check_output_place, check_output_folder):
         with room_for(100), pytest.raises(OSError, match="No space left"):

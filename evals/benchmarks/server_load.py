@@ -5,7 +5,8 @@
 Starts `marchwarden serve` as a process of its own, with workers that answer after --seconds. Each client opens a
 session, calls once, and reads its answer; with --retry one that is refused asks again after the time that it is told.
 Prints the outcomes, p50 and p99 of the answered and of the refused, the greatest memory and number of processes, and
-the CPU time of the server's own process for a call. --in-process measures that alone, without workers.
+the CPU time of the server's own process for a call.
+What one request of each kind costs it: server_share.py.
 """
 
 from __future__ import annotations
@@ -68,12 +69,8 @@ def main() -> None:
     parser.add_argument("--running", type=int, default=4)
     parser.add_argument("--queue", type=int, default=40)
     parser.add_argument("--retry", action="store_true")
-    parser.add_argument("--in-process", action="store_true")
     given = parser.parse_args()
-    if given.in_process:
-        asyncio.run(own_share(given.calls))
-    else:
-        under_load(given)
+    under_load(given)
 
 
 def under_load(given: argparse.Namespace) -> None:
@@ -174,46 +171,6 @@ async def initialize(port: int) -> dict[str, str]:
 def call(seconds: float) -> dict[str, object]:
     arguments = {"question": f"sleep {seconds}"}
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "research", "arguments": arguments}}
-
-
-async def own_share(calls: int) -> None:
-    """Print the CPU time of a call in the server's process, without sockets, sessions and workers."""
-    from marchwarden.settings import Settings
-    from tests.server.http.serving import URL, a_client, an_app, initialize, message, result_of
-    from tests.standins import a_result
-
-    async def answer(request, *, trace_id, **rest):  # type: ignore[no-untyped-def]
-        return a_result(trace_id)
-
-    body = call(0)
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    modern = {**body, "params": {**body["params"], "_meta": meta}}  # type: ignore[dict-item]
-    modern_headers = {
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": "tools/call",
-        "mcp-name": "research",
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(trace_dir=Path(folder))
-        async with an_app(settings, research=answer) as app, a_client(app) as client:
-            session = await initialize(client)
-            for name, sent, headers in (("2025-11-25", body, session), ("2026-07-28", modern, modern_headers)):
-                result_of(await client.post(URL, json=sent, headers=headers))
-                rest = await cpu_of(calls, client, message("ping"), session)
-                took = await cpu_of(calls, client, sent, headers)
-                print(f"{name}: {1000 * took:.2f} ms of CPU a call, client included; a ping {1000 * rest:.2f}")
-
-
-async def cpu_of(calls: int, client: httpx.AsyncClient, body: object, headers: dict[str, str]) -> float:
-    from tests.server.http.serving import URL
-
-    began = time.process_time()
-    for _ in range(calls):
-        (await client.post(URL, json=body, headers=headers)).raise_for_status()
-    return (time.process_time() - began) / calls
 
 
 async def watch(pid: int, seen: Seen) -> None:

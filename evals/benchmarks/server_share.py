@@ -1,6 +1,6 @@
 """CPU time of the server's own process for one request, by kind of request and by transport; no model.
 
-    python -m evals.benchmarks.server_share [--requests 200] [--warm-up 100] [--only KIND ...] [--profile FOLDER]
+    python -m evals.benchmarks.server_share [--requests 100] [--warm-up 20] [--only KIND ...] [--profile FOLDER]
 
 Starts `marchwarden serve` over HTTP (with sessions, and stateless) and over stdio, and sends requests one after the
 other. What the processes of calls use is not counted, nor what the client does. --profile writes what cProfile saw of
@@ -52,8 +52,8 @@ Send = Callable[[dict[str, object]], Awaitable[str]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--requests", type=int, default=200)
-    parser.add_argument("--warm-up", type=int, default=100)
+    parser.add_argument("--requests", type=int, default=100)
+    parser.add_argument("--warm-up", type=int, default=20)
     parser.add_argument("--only", nargs="*", default=list(MEASURES), choices=list(MEASURES))
     parser.add_argument("--profile", type=Path)
     given = parser.parse_args()
@@ -128,7 +128,7 @@ async def over_http(
         async def one() -> None:
             nonlocal number
             number += 1
-            if request == "session":
+            if request.startswith("session"):
                 await with_session()
             elif request == "initialize":
                 await open_session()
@@ -248,6 +248,7 @@ MEASURES = {
     "quick 2026": ("http", False, QUICK, _http("quick", version=MODERN)),
     "quick stdio": ("stdio", False, QUICK, _stdio("quick")),
     "session and quick": ("http", False, QUICK, _http("session")),
+    "session and frozen": ("http", False, REAL, _http("session frozen")),
     "busy": ("http", False, QUICK, _http("busy")),
     "wrong": ("http", False, QUICK, _http("wrong")),
     "list": ("http", False, QUICK, _http("list")),

@@ -44,7 +44,7 @@ app = typer.Typer(
 )
 app.command("ask", epilog=ask.EPILOGUE, cls=ask.AskCommand)(ask.command)
 app.command("investigate", epilog=investigate.EPILOGUE, cls=QuestionCommand)(investigate.command)
-app.command("chat", epilog=chat.EPILOGUE)(chat.command)
+app.command("chat", epilog=chat.EPILOGUE, cls=chat.ChatCommand)(chat.command)
 app.command("history", epilog=history.EPILOGUE, cls=QuickCommand)(history.command)
 app.command("show", epilog=show.EPILOGUE)(show.command)
 app.command("replay", epilog=replay.EPILOGUE, cls=QuickCommand)(replay.command)

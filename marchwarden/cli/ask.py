@@ -55,18 +55,22 @@ _OPTIONS = {
 }
 _STDIN_LIMIT = 100_000
 
-_ID = re.compile(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]{1,27}", re.IGNORECASE)
+_ID = re.compile(rf"{LATEST}|[0-9a-f]{{4,8}}|[0-9a-f]{{8}}-[0-9a-f-]{{1,27}}", re.IGNORECASE)
 
 
 class AskCommand(QuestionCommand):
     """A command whose `--continue` has a value that may be left out."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        given = [
-            f"--continue={LATEST}" if each in ("--continue", "-c") and not _ID.fullmatch(following) else each
-            for each, following in zip(args, [*args, ""][1:], strict=True)
-        ]
-        return super().parse_args(ctx, given)
+        return super().parse_args(ctx, with_latest(args))
+
+
+def with_latest(args: list[str]) -> list[str]:
+    """Return arguments in which a `--continue` without an id has the latest answer's."""
+    return [
+        f"--continue={LATEST}" if each in ("--continue", "-c") and not _ID.fullmatch(following) else each
+        for each, following in zip(args, [*args, ""][1:], strict=True)
+    ]
 
 
 def _needed(context: typer.Context, question: str | None) -> str | None:

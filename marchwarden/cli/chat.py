@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from marchwarden.cli import options
-from marchwarden.cli.ask import NOTHING_FOUND, request_from, sources_in_force
+from marchwarden.cli.ask import NOTHING_FOUND, request_from, sources_in_force, with_latest
 from marchwarden.cli.client.follow_up import follow_up
 from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.library.stored_traces import tell_unpublished
@@ -45,15 +46,22 @@ Ctrl-C    take back the question that is being asked
 Each answer is kept: `marchwarden show` shows the latest again, `marchwarden history` lists all."""
 
 
+class ChatCommand(TyperCommand):
+    """A command whose `--continue` has a value that may be left out."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, with_latest(args))
+
+
 def command(
     follows: Annotated[
         str | None,
         typer.Option(
             "--continue",
             "-c",
-            metavar="ID",
+            metavar="[ID]",
             autocompletion=complete_trace,
-            help="Go on from an earlier answer; `latest` for the latest.",
+            help="Go on from an earlier answer, the latest without ID.",
         ),
     ] = None,
     depth: Annotated[str, typer.Option(metavar="DEPTH", help="shallow, balanced or deep, for every question.")] = (
@@ -78,6 +86,8 @@ def command(
 
     overrides = {"model": model, "source": sources_in_force(source, web), "web": web and web.absolute()}
     request_from("?", None, depth, {"token_budget": budget})  # a wrong option is said before the first question
+    if follows is not None:
+        follow_up(follows, None)  # and so is a wrong id
     connection = Connection(None, overrides)
     connection.prepare()
     if connection.frozen_web_note:
@@ -134,6 +144,7 @@ def _next_question() -> str | None:
         except UnicodeDecodeError:
             console.notice("This line is not text in the encoding of the terminal.")
             continue
+        is_asked_again = False
         if line is None or line.lower() in _ENDS:
             return None
         if line.lower() in _HELPS:

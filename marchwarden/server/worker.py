@@ -19,8 +19,10 @@ import time
 import types
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import anyio
@@ -64,6 +66,8 @@ START_SECONDS = 60.0
 HEARTBEAT_SECONDS = 8.0
 # Seconds in which a process that was killed is still read from. A guess.
 DRAIN_SECONDS = 1.0
+# Seconds in which a call that has its answer may bring its pages to the disk. A guess.
+SYNC_SECONDS = 10.0
 # Seconds between two readings of what a process sent, until it begins to write its answer: a call sends some fifty
 # frames, and waking up for one costs the server more than what it does with it. What waits in the channel is not lost
 # where the process dies. A guess.
@@ -87,6 +91,7 @@ _KILLS = {
 _CHUNK_BYTES = 1 << 20
 
 _starting = threading.Lock()
+_to_start: SimpleQueue[Callable[[], None]] = SimpleQueue()
 _CHECKOUT = Path(__file__).parents[2]
 
 logger = logging.getLogger(__name__)
@@ -218,6 +223,23 @@ def _apart(quiet: bool) -> Iterator[None]:
             del os.environ["PYTHONSAFEPATH"]
 
 
+@cache
+def _starter() -> threading.Thread:
+    """Return the thread that starts the processes of calls, one after the other. It is running, and never ends."""
+
+    def start_all() -> None:
+        while True:
+            try:
+                _to_start.get()()
+            except Exception:
+                # Its channel is closed, which ends that call.
+                logger.exception("a call's process was not started")
+
+    thread = threading.Thread(target=start_all, daemon=True)
+    thread.start()
+    return thread
+
+
 class _Worker:
     """The process of one call, seen from outside."""
 
@@ -305,7 +327,8 @@ class _Call:
     async def run(self) -> ResearchResult:
         try:
             # Not awaited: it waits for the process that calls are forked from, and the clock is running.
-            threading.Thread(target=self._worker.start, daemon=True).start()
+            _starter()
+            _to_start.put(self._worker.start)
             with self._ending.stop.heard_by(self._hurry):
                 while received := await self._receive():
                     for frame in self._reader.feed(received):
@@ -395,6 +418,9 @@ class _Call:
         if action not in ACTIONS:
             raise FrameError(f"not an event: {action!r}")
         self._is_closing = self._is_closing or action in _NEAR_THE_END
+        if action == "conclude" and self._began is not None and self._killed is None:
+            # The answer is there. Its pages are brought to the disk, which is not to cost it.
+            self._deadline = max(self._deadline, time.monotonic() + SYNC_SECONDS)
         event = parse_event(fields) if action in _HEEDED else None
         if isinstance(event, Finished):
             # The result of a call that was killed is not the one that its caller gets.

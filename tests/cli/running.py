@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import select
 import subprocess
@@ -38,6 +37,8 @@ class Terminal:
     """A command on a pseudo-terminal: what it shows, and keys that are pressed."""
 
     def __init__(self, *arguments: str) -> None:
+        import pty  # not on Windows
+
         self.screen = b""
         self._ours, theirs = pty.openpty()
         self.process = subprocess.Popen(
@@ -70,8 +71,10 @@ class Terminal:
             return False
         return True
 
-    def end(self) -> int:
+    def end(self, seconds: float = 30) -> int:
+        deadline = time.monotonic() + seconds
         while self.process.poll() is None:
+            assert time.monotonic() < deadline, self.screen
             self._read()
         while select.select([self._ours], [], [], 0)[0] and self._read():
             pass

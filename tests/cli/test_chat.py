@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import signal
+import os
 import sys
 from pathlib import Path
 
@@ -31,23 +31,58 @@ def test_commands_are_done_and_others_are_told(
     assert [start.get("continues") for start in starts] == [None, None]
 
 
-def test_a_key_ends_no_chat_and_an_earlier_line_comes_back_on_a_terminal() -> None:
+class _Keys(io.BytesIO):
+    """Lines that are typed; `^C` is Ctrl-C."""
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = super().readline(-1 if size is None else size)
+        if line == b"^C\n":
+            raise KeyboardInterrupt
+        return line
+
+
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "heard"), [("^C\n/hlep\n^C\n/quit\n", True), ("^C\n^C\n/hlep\n", False)])
+def test_ctrl_c_at_the_prompt_throws_the_line_away_and_twice_ends_the_chat(
+    typed: str, heard: bool, run: Run, web: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", _Terminal(_Keys(typed.encode())))
+    ran = run("chat", "--web", str(web))
+    assert ran.code == 0
+    assert "Ctrl-D or /quit ends the chat, and so does Ctrl-C once more." in ran.said
+    assert ("no such command" in ran.said) == heard
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are pseudo-terminals on POSIX")
+def test_an_earlier_line_comes_back_on_a_terminal() -> None:
     chat = Terminal("chat", "--source", "snapshot", "--model", "extractive")
     try:
-        chat.wait_for(rb"/help says what else")
+        chat.wait_for(rb"(?s)/help says what else.*> $")
         chat.press(b"/hlep\n")
-        chat.wait_for(rb"/hlep: no such command")
-        chat.press(b"half a quest")
-        chat.wait_for(rb"half a quest")
-        chat.process.send_signal(signal.SIGINT)
-        chat.wait_for(rb"Ctrl-C once more")
+        chat.wait_for(rb"(?s)/hlep: no such command.*> $")
+        seen = len(chat.screen)
         chat.press(b"\x1b[A\n")  # the arrow up
-        chat.wait_for(rb"(?s)Ctrl-C once more.*/hlep: no such command")
+        chat.wait_for(rb"(?s).{%d}.*/hlep: no such command.*> $" % seen)
         chat.press(b"\x04")
         assert chat.end() == 0
     finally:
         chat.close()
-    assert b"Traceback" not in chat.screen
+
+
+def test_a_chat_goes_on_from_the_latest_answer_and_a_wrong_id_is_told_at_once(
+    run: Run, web: Path, a_trace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = run("chat", "--continue", "ffff")
+    assert (ran.code, ran.out) == (1, "")
+    assert "no trace begins with 'ffff'" in ran.said
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"When are peas sown in Utah?\n")))
+    run("chat", "--continue", "--web", str(web))
+    starts = [json.loads(path.read_text().splitlines()[0]) for path in (tmp_path / "traces").glob("*.jsonl")]
+    assert [start.get("continues") for start in starts if "peas" in start["question"]] == [a_trace]
 
 
 def test_each_question_of_a_chat_goes_on_from_the_one_before(

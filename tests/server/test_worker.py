@@ -20,14 +20,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from marchwarden.agent.conclusion import Checkpoint
 from marchwarden.contract import Constraints, GapCategory, ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, ResearchFailed, StorageError
+from marchwarden.ledger import Ledger
 from marchwarden.server import worker
 from marchwarden.server.worker import research_in_worker, warm_up
 from marchwarden.server.worker_process import Frame, FrameError, FrameReader, Job, Reporter, work
 from marchwarden.settings import Settings
 from marchwarden.sharing.retrieval import fetch_call
-from marchwarden.trace.events import Finished
+from marchwarden.store.content_store import Store
+from marchwarden.trace.events import Dropped, Finished
 from marchwarden.trace.reader import Trace, read_trace
 from tests.profiles import within
 from tests.standins import a_result
@@ -137,6 +140,7 @@ async def test_eight_calls_run_side_by_side(caller: Caller) -> None:
         ("raise", "KeyError"),
         ("eat_memory", "MemoryError"),
         ("garble", "FrameError"),
+        ("misreport", "FrameError"),
         ("kill_itself", "SIGKILL"),
     ],
 )
@@ -428,6 +432,69 @@ def test_a_worker_reports_events_progress_and_the_result() -> None:
     frames = reported("answer me")
     assert list(frames) == ["event", "progress", "result"]
     assert frames["progress"] == "doing: answer me"
+    assert frames["event"]["action"] == "result"
+    assert frames["result"] is None, "it is in the event"
+
+
+def test_a_worker_brings_pages_to_the_disk_before_it_reports_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    store = Store(tmp_path / "store")
+    key, other = store.put(b"page"), store.put(b"another")
+    end = _finished()
+    frames = sent(
+        lambda reporter: (
+            reporter.record(Dropped(decision="no evidence", what="excerpt", text=key)),
+            reporter.record(end),
+            reporter.result(end.result),
+        ),
+        store,
+    )
+    assert [frame.kind for frame in frames] == ["event", "kept", "event", "result"]
+    assert frames[1].json() == [key]
+    pages = {name: (tmp_path / "store" / name[7:9] / f"{name[9:]}.zst").stat().st_ino for name in (key, other)}
+    assert pages[key] in synced
+    assert pages[other] not in synced
+
+
+def test_a_worker_sends_no_checkpoint_twice_and_a_result_that_no_event_holds() -> None:
+    first, second = (
+        Checkpoint(
+            request=ResearchRequest(question="Why?"),
+            ledger=Ledger(question="Why?"),
+            tokens_used=tokens,
+            iterations_run=1,
+            exhausted=[],
+            model_id="standin",
+            kind="web",
+        )
+        for tokens in (1, 2)
+    )
+    other = a_result("3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", "another")
+
+    def report(reporter: Reporter) -> None:
+        for each in (first, first, second):
+            reporter.checkpoint(each)
+        reporter.record(_finished())
+        reporter.result(other)
+
+    frames = sent(report)
+    assert [frame.kind for frame in frames] == ["checkpoint", "checkpoint", "event", "result"]
+    assert frames[-1].json()["answer"] == other.answer
+
+
+def sent(report: Callable[[Reporter], object], store: Store | None = None) -> list[Frame]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        report(Reporter(theirs, store))
+        theirs.shutdown(socket.SHUT_WR)
+        reader = FrameReader()
+        frames: list[Frame] = []
+        while received := ours.recv(65_536):
+            frames += reader.feed(received)
+    return frames
 
 
 def test_a_worker_reports_an_internal_error_by_its_type_alone() -> None:

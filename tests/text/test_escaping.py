@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 
 from marchwarden.observations import UNSAFE
 from marchwarden.text.escaping import (
+    _HIDDEN,
     json_text,
     markdown_address,
     markdown_line,
@@ -141,3 +142,10 @@ def test_what_makes_no_markup_is_left_as_it_is_for_those_who_read_markdown_unren
     plain = "R&D wrote file_name in C# (100 % of it). Eureka!"
     assert markdown_text(plain) == plain
     assert markdown_text("_x_ ![a] &lt; # b") == r"\_x\_ \!\[a\] \&lt; \# b"
+
+
+def test_every_character_that_is_hidden_is_found_wherever_it_stands_alone() -> None:
+    characters = [chr(code) for code in range(0x110000) if chr(code) not in "\r\n\t"]
+    hidden = {found for text in ("".join(characters), "a".join(characters)) for found in _HIDDEN.findall(text)}
+    assert len(hidden) > 500
+    assert [each for each in hidden if visible(f"a{each}b") == f"a{each}b"] == []

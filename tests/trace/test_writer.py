@@ -151,6 +151,20 @@ def test_an_answer_that_was_given_is_on_the_disk_with_its_pages(
         assert {folder.stat().st_ino for folder in (tmp_path, tmp_path / "store", used.parent)} <= set(synced)
 
 
+def test_what_its_process_has_brought_to_the_disk_is_sealed_and_not_brought_there_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    key = Store(tmp_path / "store").put(b"page")
+    with TraceWriter(tmp_path, TRACE_ID) as writer:
+        writer.record(started(key))
+        writer.note_kept([key])
+        writer.record(Failed(decision="the disk was full", error="StorageError"))
+    assert lines_of(writer.path)[-1]["objects"] == [key]
+    assert set(synced) == {writer.path.stat().st_ino, tmp_path.stat().st_ino}
+
+
 def test_progress_goes_to_the_listener_and_not_into_the_file(tmp_path: Path) -> None:
     heard: list[str] = []
     writer = TraceWriter(tmp_path, TRACE_ID, on_progress=heard.append)

@@ -28,7 +28,7 @@ from starlette.types import ASGIApp
 
 from marchwarden.errors import ConfigurationError
 from marchwarden.server.http.connections import Connections
-from marchwarden.server.http.door import Door
+from marchwarden.server.http.door import SESSIONS, Door
 from marchwarden.server.http.event_store import SessionEvents
 from marchwarden.server.http.observation import JsonLog, Metrics, ObservationMiddleware, RequestSeen, no_metrics
 from marchwarden.server.http.origins import Names, NamesMiddleware, declared_origins
@@ -44,7 +44,11 @@ logger = logging.getLogger(__name__)
 
 
 def http_app(
-    server: Server[Any], service: Service, host: str, connections: Callable[[], int] = lambda: 0
+    server: Server[Any],
+    service: Service,
+    host: str,
+    connections: Callable[[], int] = lambda: 0,
+    most_sessions: int = SESSIONS,
 ) -> Starlette:
     """Return the application of a server that listens on `host`. Raises ConfigurationError."""
     settings = service.settings
@@ -69,7 +73,7 @@ def http_app(
         observers.append(metrics.on_request)
         respond = metrics.respond
 
-    endpoint: ASGIApp = Door(manager.handle_request, service, events.forget)
+    endpoint: ASGIApp = Door(manager.handle_request, service, events, most_sessions)
     metrics_endpoint: Any = respond
     routes: list[Route] = [Route("/healthz", _alive), Route("/readyz", partial(_ready, service))]
     middleware = [

@@ -7,9 +7,9 @@ stream has begun with 200.
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
 from contextlib import suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from marchwarden.errors import AllowanceSpent, Refused
 from marchwarden.server.admission import Presence
 from marchwarden.server.http.callers import Caller
-from marchwarden.server.http.event_store import session
+from marchwarden.server.http.event_store import SessionEvents, session
 from marchwarden.server.mcp import refusal
 from marchwarden.server.service import EXCHANGE, Exchange, Service
 
@@ -29,21 +29,33 @@ from marchwarden.server.service import EXCHANGE, Exchange, Service
 MAX_BODY_BYTES = 4 * 1024 * 1024
 # Seconds for the whole body of a request. A guess.
 BODY_S = 30.0
-# Sessions whose events can be told apart. The SDK keeps 10,000.
-_SESSIONS = 10_000
+# Sessions that are kept; many clients never end theirs. The SDK keeps 10,000, each for half an hour after its last
+# request, at 45 kB (evals/reports/endurance.md). A guess.
+SESSIONS = 1_000
+
+
+@dataclass
+class _Session:
+    own: str
+    """Name by which its events are kept (event_store.py)."""
+    user: Any
+    """User in the scope of the request that opened it: the SDK takes requests from no other."""
+    caller: str | None
+    requests: int = 0
+    """Number of its requests that are being answered."""
 
 
 class Door:
     """Stands before the MCP endpoint: knows the caller, watches the connection, and refuses what can't be run."""
 
-    def __init__(
-        self, app: ASGIApp, service: Service, on_session_end: Callable[[str], None] = lambda session: None
-    ) -> None:
-        """`on_session_end` is called with a session, as event_store.py has it, that its client has ended."""
+    def __init__(self, app: ASGIApp, service: Service, events: SessionEvents, most_sessions: int = SESSIONS) -> None:
+        """Of more than `most_sessions` sessions, those that were idle for longest are ended, and so answer 404."""
         self._app = app
         self._service = service
-        self._on_session_end = on_session_end
-        self._sessions: OrderedDict[str, str] = OrderedDict()
+        self._events = events
+        self._most_sessions = most_sessions
+        # By their ids, in the order of their last requests.
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(Presence(), self._service.callers.caller_of(scope.get("user")))
@@ -63,8 +75,8 @@ class Door:
                 await refused(scope, receive, send)
                 return
         given = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"mcp-session-id"), None)
-        own = self._sessions.get(given) if given else None
-        own = own or uuid4().hex
+        known = self._sessions.get(given) if given else None
+        own = known.own if known else uuid4().hex
         session.set(own)
 
         async def watched_receive() -> Message:
@@ -80,13 +92,49 @@ class Door:
 
         async def watched_send(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._remember(message, own)
+                if not given and message["status"] < HTTPStatus.BAD_REQUEST:
+                    self._remember(message, _Session(own, scope.get("user"), _name(exchange.caller)))
                 if scope["method"] == "DELETE" and message["status"] == HTTPStatus.OK and given:
                     self._sessions.pop(given, None)
-                    self._on_session_end(own)
+                    self._events.forget(own)
             await send(message)
 
-        await self._app(scope, watched_receive, watched_send)
+        if known:
+            known.requests += 1
+        try:
+            await self._app(scope, watched_receive, watched_send)
+        finally:
+            if known and given:
+                known.requests -= 1
+                if given in self._sessions:
+                    self._sessions.move_to_end(given)
+        await self._end_idle_sessions(scope)
+
+    async def _end_idle_sessions(self, scope: Scope) -> None:
+        """End what is too much: of whoever has the most sessions, the one that was idle for longest."""
+        while len(self._sessions) > self._most_sessions:
+            name = self._idle_for_longest()
+            if name is None:
+                return
+            oldest = self._sessions.pop(name)
+            self._events.forget(oldest.own)
+            host = [(key, value) for key, value in scope["headers"] if key == b"host"]
+            ending = {**scope, "method": "DELETE", "headers": [*host, (b"mcp-session-id", name.encode("latin-1"))]}
+            if oldest.user is not None:
+                ending["user"] = oldest.user
+            else:
+                ending.pop("user", None)
+            await self._app(ending, _nothing, _unheard)
+
+    def _idle_for_longest(self) -> str | None:
+        by_number = Counter(each.caller for each in self._sessions.values()).most_common()
+        *others, _ = self._sessions.items()  # but for the one of this request
+        for caller, _ in by_number:
+            for name, each in others:
+                # A client that was cut off fetches the answer to what it asked.
+                if each.caller == caller and not each.requests and not self._events.has_unanswered(each.own):
+                    return name
+        return None
 
     def _refused(self, body: bytes, caller: Caller | None) -> JSONResponse | None:
         """Return the response to a call of the tool that can't be run now; None where it can, and for the rest."""
@@ -109,12 +157,22 @@ class Door:
         status = 429 if isinstance(error, AllowanceSpent) else 503
         return JSONResponse(answer, status, headers={"retry-after": str(error.retry_after)})
 
-    def _remember(self, message: Message, own: str) -> None:
+    def _remember(self, message: Message, opened: _Session) -> None:
         for name, value in message.get("headers", ()):
             if name.lower() == b"mcp-session-id":
-                self._sessions[value.decode("latin-1")] = own
-                while len(self._sessions) > _SESSIONS:
-                    self._sessions.popitem(last=False)
+                self._sessions[value.decode("latin-1")] = opened
+
+
+def _name(caller: Caller | None) -> str | None:
+    return caller.name if caller else None
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _unheard(message: Message) -> None:
+    return None
 
 
 async def _body(receive: Receive) -> bytes:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from secrets import token_hex
 
-from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
+from mcp.server.streamable_http import GET_STREAM_KEY, EventCallback, EventId, EventMessage, EventStore, StreamId
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
 
 # Bytes of all events, at most; the oldest streams are dropped. A guess: a thousand results of 60 kB.
@@ -78,8 +78,13 @@ class SessionEvents(EventStore):
         # With the response, a stream is at its end: the SDK would wait for more of one that it gets to know.
         return None if stream.is_over else stream.stream_id
 
+    def has_unanswered(self, named: str) -> bool:
+        """Return whether a session has a request without a response yet."""
+        of_session = self._of_session.get(named, ())
+        return any(not self._streams[named, each].is_over for each in of_session if each != GET_STREAM_KEY)
+
     def forget(self, ended: str) -> None:
-        """Drop the events of a session that its client has ended."""
+        """Drop the events of a session that has ended."""
         for stream_id in list(self._of_session.get(ended, ())):
             self._drop((ended, stream_id))
 

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.server.admission import Ending
 from marchwarden.server.http.app import http_app
+from marchwarden.server.http.door import SESSIONS
 from marchwarden.server.mcp import build
 from marchwarden.server.service import Service
 from marchwarden.server.worker import Tell
@@ -51,9 +52,11 @@ async def an_app(
     host: str = "127.0.0.1",
     research: Callable[..., Awaitable[ResearchResult]] = research,
     service: Service | None = None,
+    most_sessions: int = SESSIONS,
 ) -> AsyncIterator[Starlette]:
     service = service or Service(settings)
-    app = http_app(build(settings, research=research, service=service), service, host)
+    server = build(settings, research=research, service=service)
+    app = http_app(server, service, host, most_sessions=most_sessions)
     async with app.router.lifespan_context(app):
         yield app
 

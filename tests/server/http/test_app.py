@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx
 import pytest
 
 from marchwarden.contract import ResearchRequest, ResearchResult
@@ -27,6 +28,7 @@ from tests.server.http.serving import (
     events,
     initialize,
     message,
+    research,
     result_of,
 )
 
@@ -399,3 +401,52 @@ async def test_what_a_call_says_after_its_caller_ended_the_session_is_no_failure
             await ended.wait()
             group.cancel_scope.cancel()
     assert [each for each in caplog.messages if "raised" in each] == []
+
+
+async def is_open(client: httpx.AsyncClient, session: dict[str, str]) -> bool:
+    return (await client.post(URL, json=message("ping"), headers=session)).status_code == 200
+
+
+async def test_of_too_many_sessions_the_one_that_was_idle_for_longest_is_ended(tmp_path: Path) -> None:
+    async with an_app(Settings(trace_dir=tmp_path), most_sessions=3) as app, a_client(app) as client:
+        first, second, third = [await initialize(client) for _ in range(3)]
+        assert await is_open(client, first)
+        fourth = await initialize(client)
+        assert not await is_open(client, second)
+        assert [await is_open(client, each) for each in (first, third, fourth)] == [True, True, True]
+        assert len({stream.session for stream in app.state.events.streams.values()}) == 3
+
+
+async def test_who_opens_many_sessions_ends_only_own_ones(tmp_path: Path) -> None:
+    async with (
+        an_app(with_callers(tmp_path), most_sessions=3) as app,
+        a_client(app, token=ALICE) as alice,
+        a_client(app, token=BOB) as bob,
+    ):
+        bobs = await initialize(bob)
+        many = [await initialize(alice) for _ in range(5)]
+        assert await is_open(bob, bobs)
+        assert [await is_open(alice, each) for each in many] == [False, False, False, True, True]
+
+
+async def test_a_session_with_a_call_that_runs_is_not_ended_though_its_client_was_cut_off(tmp_path: Path) -> None:
+    began, go_on = anyio.Event(), anyio.Event()
+
+    async def slow(request: ResearchRequest, **rest: Any) -> ResearchResult:
+        began.set()
+        await go_on.wait()
+        return await research(request, **rest)
+
+    async with an_app(Settings(trace_dir=tmp_path), research=slow, most_sessions=1) as app, a_client(app) as client:
+        cut_off = await initialize(client)
+        async with anyio.create_task_group() as group:
+            group.start_soon(partial(client.post, URL, json=call("What grows?", 7), headers=cut_off))
+            await began.wait()
+            group.cancel_scope.cancel()
+        assert await is_open(client, await initialize(client))
+        assert await is_open(client, cut_off)
+        go_on.set()
+        await anyio.wait_all_tasks_blocked()
+        another = await initialize(client)
+        assert not await is_open(client, cut_off)
+        assert await is_open(client, another)
