@@ -238,7 +238,7 @@ def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], l
             dropped += [Dropped(what="locator", text=url, decision="a model may not write addresses") for url in urls]
             text = " ".join(_URL.sub("", text).split())
         known = [usable[number] for number in dict.fromkeys(claim.excerpts) if number in usable]
-        titles = _titles(ledger, known)
+        titles = " ".join(ledger.source(excerpt.locator).title or "" for excerpt in known)
         speaking = [each for each in known if speaks_for(each.text, text, around=titles)]
         reasons = [(each, "it points at no excerpt that was read") for each in claim.excerpts if each not in usable]
         reasons += [(each.number, "it says something else") for each in known if speaking and each not in speaking]
@@ -259,11 +259,8 @@ def _problem(ledger: Ledger, text: str, excerpts: list[Excerpt]) -> str | None:
         return "the caller knows it already"
     if any(text == _said(ledger, excerpt) for excerpt in excerpts):
         return None
-    return find_objection(text, [excerpt.text for excerpt in excerpts], around=_titles(ledger, excerpts))
-
-
-def _titles(ledger: Ledger, excerpts: list[Excerpt]) -> str:
-    return " ".join(ledger.source(excerpt.locator).title or "" for excerpt in excerpts)
+    titles = " ".join(ledger.source(excerpt.locator).title or "" for excerpt in excerpts)
+    return find_objection(text, [excerpt.text for excerpt in excerpts], around=titles)
 
 
 def evidence(ledger: Ledger, claims: list[Claim]) -> list[Excerpt]:
