@@ -30,13 +30,16 @@ class OpenCopies:
             return ()
         url = f"https://api.unpaywall.org/v2/{quote(doi, safe='/')}"
         answer = await self._client.get(url, {"email": self._mail}, timeout=timeout)
-        if isinstance(answer, Failure):
-            return ()
-        try:
-            found: Any = json.loads(answer.body)
-            locations = [found["best_oa_location"], *found["oa_locations"]]
-            urls = [location[name] for location in locations if location for name in ("url_for_pdf", "url")]
-        except (ValueError, RecursionError, KeyError, TypeError):
-            return ()
-        copies = (web_address(url) for url in urls if isinstance(url, str))
-        return tuple(dict.fromkeys(url for url in copies if url))
+        return () if isinstance(answer, Failure) else open_copies_of(answer.body)
+
+
+def open_copies_of(body: bytes) -> tuple[str, ...]:
+    """Return the addresses in an answer of Unpaywall, best first; none where it is no answer."""
+    try:
+        answer: Any = json.loads(body)
+        locations = [answer["best_oa_location"], *answer["oa_locations"]]
+        urls = [location[name] for location in locations if location for name in ("url_for_pdf", "url")]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return ()
+    found = (web_address(url) for url in urls if isinstance(url, str))
+    return tuple(dict.fromkeys(url for url in found if url))
