@@ -39,7 +39,7 @@ from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_hit, clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
-from marchwarden.programs import Calibration, Program
+from marchwarden.programs import Program
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.reading.files.kinds import TABLES
 from marchwarden.settings import Settings
@@ -96,7 +96,10 @@ class ResearchCall:
         self.trace_id = trace_id
         self.checkpoint = checkpoint
         self.program = program
-        self.calibration = program.calibration if program and _is_fitted_to(program.calibration, tools) else None
+        self.calibration = fitted = program.calibration if program else None
+        # A calibration says nothing about answers from other sources than those that it was fitted to.
+        if fitted and (fitted.source != tools.kind or (tools.kind == "snapshot" and fitted.web != tools.web)):
+            self.calibration = None
         self.parameters = parameters
         self.origin = origin or Origin()
         self.today = self.origin.today or today()
@@ -433,10 +436,3 @@ class ResearchCall:
         if self.checkpoint:
             self.checkpoint(state)
         return state
-
-
-def _is_fitted_to(calibration: Calibration | None, tools: Tools) -> bool:
-    """Return whether a calibration was fitted to answers from these sources: it says nothing about others."""
-    if calibration is None or calibration.source != tools.kind:
-        return False
-    return tools.kind != "snapshot" or calibration.web == tools.web

@@ -123,7 +123,14 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     told = " ".join(gap.detail for gap in gaps)
     gaps += [gap for gap in _closed_pages(given, told) if gap.topic not in named]
     gaps += [gap for gap in _reported_beside(given) if gap.topic not in named]
-    gaps += _failed_searches(ledger, " ".join(gap.detail for gap in gaps))
+    # A gap for each provider whose search failed, which no detail tells: others answered, and it may hold more.
+    told = " ".join(gap.detail for gap in gaps)
+    failed = {each.source: each for each in ledger.failures if each.service == "search" and each.is_source_failure}
+    gaps += [
+        Gap(topic=source, category=GapCategory.ACCESS_DENIED, detail=_search_failed(each), cause="source_failed")
+        for source, each in failed.items()
+        if each.detail.rstrip(".") not in told
+    ]
     if given.model_trouble:
         ran = "Some steps ran without it." if given.has_model_answered else "No step ran with it."
         detail = f"The model failed ({given.model_trouble}). {ran}"
@@ -184,8 +191,11 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             detail=" ".join(_could_not_be_read(each) for each in closed[:MOST_CLOSED]),
             cause="source_failed" if all(each.kind.is_outage for each in closed) else None,
         )
-    if abstracts := _abstracts_on(given, aspect):
-        read = " ".join(f"Only the abstract of {each} could be read, not its full text." for each in abstracts)
+    least = given.parameters.gaps.relevant_lead
+    abstracts = {source.locator for source in ledger.sources if source.work and source.work.is_abstract}
+    if only := [lead.url for lead in ledger.by_rank() if lead.url in abstracts and promise(lead, [aspect]) >= least]:
+        told_of = (f"Only the abstract of {each} could be read, not its full text." for each in only[:MOST_CLOSED])
+        read = " ".join(told_of)
         return Gap(topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=read)
     return None
 
@@ -201,15 +211,6 @@ def _unread_for(ledger: Ledger, aspect: Aspect) -> list[Attempt]:
     """Return the pages that were tried for an aspect in vain: closed ones first, the most relevant first."""
     unread = [each for each in ledger.failures if each.aspect == aspect.number and each.service == "fetch"]
     return sorted(unread, key=lambda each: (not each.kind.closed, -each.relevance))
-
-
-def _abstracts_on(given: GapsGiven, aspect: Aspect) -> list[str]:
-    """Return the locators of papers on an aspect of which only the abstract was read, at most MOST_CLOSED."""
-    ledger, least = given.ledger, given.parameters.gaps.relevant_lead
-    abstracts = {source.locator for source in ledger.sources if source.work and source.work.is_abstract}
-    return [lead.url for lead in ledger.by_rank() if lead.url in abstracts and promise(lead, [aspect]) >= least][
-        :MOST_CLOSED
-    ]
 
 
 def _reported_beside(given: GapsGiven) -> list[Gap]:
@@ -251,17 +252,6 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
             detail=_could_not_be_read(failure),
         )
         for failure in best
-    ]
-
-
-def _failed_searches(ledger: Ledger, told: str) -> list[Gap]:
-    """Return a gap for each provider whose search failed, which the details in `told` do not tell: others answered,
-    and it may hold more."""
-    failed = {each.source: each for each in ledger.failures if each.service == "search" and each.is_source_failure}
-    return [
-        Gap(topic=source, category=GapCategory.ACCESS_DENIED, detail=_search_failed(each), cause="source_failed")
-        for source, each in failed.items()
-        if each.detail.rstrip(".") not in told
     ]
 
 
