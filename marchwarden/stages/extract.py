@@ -103,7 +103,7 @@ def shown_passages(given: ExtractGiven) -> list[Passage]:
     best = [given.relevance.best(aspect, given.most_passages) for aspect in given.aspects]
     shown: dict[int, Passage] = {}
     for aspect in given.aspects:
-        for row in given.relevance.named_rows(aspect) or ():
+        for row in (given.relevance.named_rows(aspect) if given.page.media_type in TABLES else None) or ():
             shown |= {passage.number: passage for passage in row if len(shown) < given.most_passages}
     # The best window of each aspect, then the second of each, and so on.
     for _, window in chain.from_iterable(filter(None, each) for each in zip_longest(*best)):
@@ -198,15 +198,12 @@ def _best_windows(given: ExtractGiven) -> list[Excerpt]:
     least = given.parameters.extract
     excerpts: list[Excerpt] = []
     for aspect in given.aspects:
-        named = given.relevance.named_rows(aspect)
-        if named is not None and given.page.media_type in TABLES:
+        # On a page, the text around a table answers as often, and its rows are ranked beside it.
+        named = given.relevance.named_rows(aspect) if given.page.media_type in TABLES else None
+        if named is not None:
             excerpts += _named_rows(given, named, aspect)
             continue
-        excerpts += _named_rows(given, named or [], aspect)
-        quoted = {passage.number for row in named or [] for passage in row}
         for _, window in given.relevance.best(aspect, least.picks_per_aspect):
-            if quoted and any(passage.cells for passage in window.passages):
-                continue
             excerpt = given.relevance.excerpt(window, aspect)
             excerpt.answers = excerpt.relevance >= least.relevant
             if excerpt.relevance >= least.relevant_too and not repeats(window.text, given.context):
