@@ -76,6 +76,10 @@ class Source(BaseModel):
     """Number of rows of a spreadsheet or a CSV file; 0 for any other page."""
     no_row_named: list[int] = []
     """Numbers of the aspects that such a file is about, and no word of which tells one row from the others."""
+    no_row_fits: list[int] = []
+    """Numbers of the aspects that name values of its tables that no row holds together."""
+    rows_left_out: dict[int, int] = {}
+    """Number of rows of its tables that an aspect means beyond those that are quoted, by the aspect's number."""
     researcher: str | None = None
     """Researcher that read it for an investigation; None where it was read in this call."""
     trace_id: str | None = None
@@ -104,6 +108,8 @@ class Excerpt(BaseModel):
     """Start and end, in `text`, of the passage that fits best by itself; None where the excerpt is one passage."""
     sentences: int = 1
     """Number of passages that it is made of."""
+    is_named_row: bool = False
+    """True for a row of a table that the aspect means by the values of its cells: all such rows are the answer."""
     answers: bool = True
     """False for an excerpt that is kept in case that nothing better is found: its aspect stays open."""
     place: str | None = None

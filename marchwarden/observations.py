@@ -188,6 +188,15 @@ class Passage:
     place: str | None = None
     """Place of the passage in a file, for a person: `page=3`, `L12`; the id of its section in a paper on the web;
     None on other web pages."""
+    cells: tuple[tuple[str, str], ...] = ()
+    """Name of the column and value of each cell of a table row; empty for other passages."""
+    row: int = 0
+    """Number of the table row on its page, from 1, which the passage is all or a part of; 0 for other passages."""
+
+    @property
+    def said(self) -> str:
+        """Text; of a table row, its cells without the names of their columns."""
+        return " | ".join(value for _, value in self.cells) or self.text
 
 
 # Standing of a work that no longer stands, as its page or a registry tells it.

@@ -4,7 +4,7 @@
 
 The tables are WikiTableQuestions' (Pasupat and Liang, 2015), each read as a page of its own. Asked are the questions
 whose answer is one cell that stands in its table once; those that count or add have none. A cell has its heads where
-the name of its column is in the heading of a quoted passage. The baseline ranks the same windows by BM25.
+the name of its column is in a quoted passage or its heading. The baseline ranks the same windows by BM25.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def ask(question: Question) -> Found:
 
 def _has_cell(passages: Sequence[Passage], question: Question) -> bool:
     value, name = question.rows[question.row][question.column], question.rows[0][question.column]
-    return any(value in passage.text and name in (passage.heading or "") for passage in passages)
+    return any(value in passage.text and name in f"{passage.heading or ''} {passage.text}" for passage in passages)
 
 
 def main() -> None:

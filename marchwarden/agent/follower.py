@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol
 from marchwarden.agent.following import (
     MOST_FOLLOWED,
     MOST_RELATED,
-    Cited,
     asks_for_later_work,
     best_paper,
     find_cited,
@@ -73,7 +72,14 @@ class Follower:
         cited = cited[: call.budget.take_sources(len(cited))]
         leads: dict[str, Lead] = {}
         for each in cited:
-            lead = await self._lead_to(each)
+            # It is found by its identifiers, or else by a search.
+            addresses = map(call.tools.address, addresses_of(each.reference.work))
+            url = next((url for url in addresses if url and call.filter.allows(host_of(url))), None)
+            outcome = each.listed_at(url) if url else await call.search(each.query)
+            new = ledger.add_search(outcome, each.aspect.number)
+            call.tell.searched(outcome, new, f"{each.reason} ")
+            hit = outcome.hits[0] if url else hit_of(each, outcome)
+            lead = ledger.lead(hit.url) if hit else None
             if lead and lead.state == "unread":
                 lead.reason = each.reason
                 leads[lead.url] = lead
@@ -87,17 +93,6 @@ class Follower:
         bare = [page for page in self.papers if page.work and page.work.is_abstract and not page.references]
         if call.open_aspects() and (paper := best_paper(ledger, bare)):
             await self._read_related("cited", paper, "is cited by", "Only an abstract could be read")
-
-    async def _lead_to(self, cited: Cited) -> Lead | None:
-        """Return the lead to a cited work, by its identifiers or else by a search; None where neither leads there."""
-        call = self._call
-        addresses = map(call.tools.address, addresses_of(cited.reference.work))
-        url = next((url for url in addresses if url and call.filter.allows(host_of(url))), None)
-        outcome = cited.listed_at(url) if url else await call.search(cited.query)
-        new = call.ledger.add_search(outcome, cited.aspect.number)
-        call.tell.searched(outcome, new, f"{cited.reason} ")
-        hit = outcome.hits[0] if url else hit_of(cited, outcome)
-        return call.ledger.lead(hit.url) if hit else None
 
     async def _read_related(self, relation: Relation, paper: Page, verb: str, why: str) -> None:
         """Read the most promising works in a relation to a paper that an index of citations names; once a call."""

@@ -39,13 +39,13 @@ from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_hit, clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
-from marchwarden.programs import Calibration, Program
+from marchwarden.programs import Program
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.reading.files.kinds import TABLES
 from marchwarden.settings import Settings
 from marchwarden.sources.tools import HITS_PER_QUERY, Tools
 from marchwarden.stages.discoveries import find_pointers
-from marchwarden.stages.extract import EXTRACT, ExtractGiven
+from marchwarden.stages.extract import EXTRACT, MOST_NAMED_ROWS, ExtractGiven
 from marchwarden.stages.plan import PLAN, PlanGiven
 from marchwarden.stages.stage import Form, StageRunner, Stages, WithoutModel, side_by_side
 from marchwarden.stages.synthesize import SYNTHESIZE
@@ -96,7 +96,10 @@ class ResearchCall:
         self.trace_id = trace_id
         self.checkpoint = checkpoint
         self.program = program
-        self.calibration = program.calibration if program and _is_fitted_to(program.calibration, tools) else None
+        self.calibration = fitted = program.calibration if program else None
+        # A calibration says nothing about answers from other sources than those that it was fitted to.
+        if fitted and (fitted.source != tools.kind or (tools.kind == "snapshot" and fitted.web != tools.web)):
+            self.calibration = None
         self.parameters = parameters
         self.origin = origin or Origin()
         self.today = self.origin.today or today()
@@ -352,7 +355,13 @@ class ResearchCall:
         page = given.page
         self.not_picked.remove(page)
         unnamed = [each.number for each in given.aspects if given.relevance.names_no_row(each)]
-        self.ledger.source(page.url).no_row_named = unnamed
+        source = self.ledger.source(page.url)
+        source.no_row_named = unnamed
+        rows = {each.number: given.relevance.named_rows(each) for each in given.aspects}
+        left_out = {number: len(named or ()) - MOST_NAMED_ROWS for number, named in rows.items()}
+        source.rows_left_out = {number: more for number, more in left_out.items() if more > 0}
+        if source.table_rows:
+            source.no_row_fits = [number for number, named in rows.items() if named == []]
         for excerpt in excerpts:
             # An excerpt may begin with the heading above its first passage.
             excerpt.place = next((each.place for each in page.passages if each.start >= excerpt.start), None)
@@ -427,10 +436,3 @@ class ResearchCall:
         if self.checkpoint:
             self.checkpoint(state)
         return state
-
-
-def _is_fitted_to(calibration: Calibration | None, tools: Tools) -> bool:
-    """Return whether a calibration was fitted to answers from these sources: it says nothing about others."""
-    if calibration is None or calibration.source != tools.kind:
-        return False
-    return tools.kind != "snapshot" or calibration.web == tools.web

@@ -439,22 +439,18 @@ async def open_checker(
         for plan in plans
         if not all(is_file(address) or is_database(address) for address in plan.addresses)
     }:
-        fetchers[web] = _reader_of(web, patient, frozen_web)
+        kind, _, searched = web.partition(" ")
+        if kind == "web":
+            fetchers[web] = _LivePages(patient, searched)
+            continue
+        folder = frozen_web or (patient.frozen_web if searched else shipped("web"))
+        if frozen_web is None and manifest_hash(folder) != (searched or None):
+            fetchers[web] = "the call read another frozen web than the one in force: name its folder with --web"
+        else:
+            fetchers[web] = Fetcher(patient, transport=FrozenWebTransport(FrozenWeb.load(folder)))
     try:
         yield CitationChecker(fetchers, rows_reader(settings))
     finally:
         for fetcher in fetchers.values():
             if not isinstance(fetcher, str):
                 await fetcher.aclose()
-
-
-def _reader_of(web: str, settings: Settings, given: Path | None) -> PageReader | str:
-    """Return the reader of a web, or a sentence on why it can't be read."""
-    kind, _, rest = web.partition(" ")
-    if kind == "web":
-        return _LivePages(settings, rest)
-    searched = rest or None
-    folder = given or (settings.frozen_web if searched else shipped("web"))
-    if given is None and manifest_hash(folder) != searched:
-        return "the call read another frozen web than the one in force: name its folder with --web"
-    return Fetcher(settings, transport=FrozenWebTransport(FrozenWeb.load(folder)))

@@ -256,9 +256,14 @@ class _Run:
     ) -> Iterator[Task]:
         lines = self._lines[path] = _Lines(path, state, record)
         try:
-            if record and record.hash == _hash_file(path):
-                del self._lines[path]
-                return self._keep(replace(record, state=state))
+            if record:
+                whole = sha256()
+                with open_ordinary(path) as file:
+                    while piece := file.read(_CHUNK_BYTES):
+                        whole.update(piece)
+                if record.hash == "sha256:" + whole.hexdigest():
+                    del self._lines[path]
+                    return self._keep(replace(record, state=state))
             self._forget(path)
             seen = sha256()
             for first, start, body, too_long in _pieces(path, seen):
@@ -345,14 +350,6 @@ class _Run:
         self._writer.commit()
         self._catalogue.commit()
         self._committed = time.monotonic()
-
-
-def _hash_file(path: str) -> ContentHash:
-    seen = sha256()
-    with open_ordinary(path) as file:
-        while piece := file.read(_CHUNK_BYTES):
-            seen.update(piece)
-    return ContentHash("sha256:" + seen.hexdigest())
 
 
 def _pieces(path: str, seen: hashlib._Hash) -> Iterator[tuple[int, int, bytes, bool]]:

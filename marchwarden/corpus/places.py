@@ -47,7 +47,7 @@ def with_places(page: Page, body: bytes) -> Page:
         if passage.place:  # its reader knows better
             passages.append(passage)
             continue
-        wanted = _WORD.findall(passage.text)[:_MOST_WORDS]
+        wanted = _WORD.findall(passage.said)[:_MOST_WORDS]
         at = _find(wanted, words, where, after)
         if at is not None:
             after = at + 1

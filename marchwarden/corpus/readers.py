@@ -50,7 +50,8 @@ def prepared(tasks: Iterable[Task], jobs: int) -> Iterator[tuple[Task, Prepared]
     unprotected."""
     if jobs < 1:
         for task in tasks:
-            yield task, _embedded(task, _prepare(task))
+            read = _prepare(task)
+            yield task, with_vectors(read) if task.has_vectors else read
         return
     todo = iter(tasks)
     waiting: deque[tuple[Task, Future[Prepared]]] = deque()
@@ -150,10 +151,6 @@ def _prepare_in_time(task: Task) -> Prepared:
         read = _prepare(task)
     finally:
         alarm(0)
-    return _embedded(task, read)
-
-
-def _embedded(task: Task, read: Prepared) -> Prepared:
     return with_vectors(read) if task.has_vectors else read
 
 

@@ -79,7 +79,13 @@ def publish_snapshot(folder: Path, store_url: str) -> Published:
         records = [record for path in catalogue.paths() if (record := catalogue.file(path)) and record.documents]
 
     def send(record: FileRecord) -> bool:
-        body = _unchanged(record)
+        try:
+            path = Path(record.path)
+            body = path.read_bytes() if state_of(path.stat()) == record.state else b""
+        except OSError:
+            body = b""
+        if content_hash(body) != record.hash:
+            raise ConfigurationError(f"{record.path} has changed since it was indexed", hint="Index it again.")
         return store.create(object_name(record.hash), zstandard.ZstdCompressor().compress(body))
 
     # Tables are folders of files that never change, but for a hint that readers can do without; the snapshot says
@@ -161,18 +167,6 @@ def fetched_file(folder: Path, path: str, store_url: str | None) -> Path:
 def _newest(store: ObjectStore, name: str) -> str | None:
     """Return the newest snapshot of a corpus; names begin with the time. None without one. Raises StorageError."""
     return max((each.name for each in store.list(f"corpora/{name}") if each.name.endswith(".tar.zst")), default=None)
-
-
-def _unchanged(record: FileRecord) -> bytes:
-    """Return the bytes of a file. Raises ConfigurationError where they are no longer what was indexed."""
-    try:
-        path = Path(record.path)
-        body = path.read_bytes() if state_of(path.stat()) == record.state else b""
-    except OSError:
-        body = b""
-    if content_hash(body) != record.hash:
-        raise ConfigurationError(f"{record.path} has changed since it was indexed", hint="Index it again.")
-    return body
 
 
 def _packed(folder: Path) -> bytes:

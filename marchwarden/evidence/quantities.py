@@ -74,15 +74,15 @@ class Quantity:
         if not counts and self.bound != other.bound:
             return False
         open_ended = self.bound != other.bound
-        (low, high), (low_there, high_there) = self._span(open_ended), other._span(open_ended)
+        (low, high), (low_there, high_there) = (
+            (
+                float("-inf") if open_ended and each.bound == "most" else each.low,
+                float("inf") if open_ended and each.bound == "least" else each.high,
+            )
+            for each in (self, other)
+        )
         tolerances = (max(each.step / 2, HEDGED * abs(each.high) if each.hedged else 0.0) for each in (self, other))
         return max(low, low_there) - min(high, high_there) > max(tolerances)
-
-    def _span(self, open_ended: bool) -> tuple[float, float]:
-        return (
-            float("-inf") if open_ended and self.bound == "most" else self.low,
-            float("inf") if open_ended and self.bound == "least" else self.high,
-        )
 
 
 # How numbers are written

@@ -193,7 +193,14 @@ def _lent_names(clause: str, setting: Sequence[str], texts: Sequence[str], conte
     if len(telling) < 2 and not _has_name(clause) and not setting and (told := _told_last(context)):
         return told
     if _points_outside(clause) or (not _has_name(clause) and len(telling) < 3):
-        return _named_in(setting, clause) or _told_in(setting, clause) or _named_in(texts, clause)
+        if named := _named_in(setting, clause):
+            return named
+        # The telling words of what a setting without names is about.
+        if _is_backward(clause):
+            subjects = [match[1] for text in setting for match in _SUBJECT.finditer(text)]
+            if words := _topic_words(subjects)[:_MOST_LENT_WORDS]:
+                return words
+        return _topic_words(text for text in setting if _is_topic(text)) or _named_in(texts, clause)
     if _has_name(clause):
         return []
     return _named_in(setting, clause, also_places=needs_names(clause, least_words=5))
@@ -345,15 +352,6 @@ def _named_in(texts: Iterable[str], clause: str, *, also_places: bool = True) ->
         if runs:
             return list(runs[0].words)[:_MOST_LENT_NAMES]
     return []
-
-
-def _told_in(setting: Sequence[str], clause: str) -> list[str]:
-    """Return the telling words of what a setting without names is about, for a clause without a name."""
-    if _is_backward(clause):
-        named = [match[1] for text in setting for match in _SUBJECT.finditer(text)]
-        if words := _topic_words(named)[:_MOST_LENT_WORDS]:
-            return words
-    return _topic_words(text for text in setting if _is_topic(text))
 
 
 def _topic_words(texts: Iterable[str]) -> list[str]:

@@ -17,12 +17,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import PurePath
 from statistics import median
 from typing import TypeAlias
 
 from marchwarden.evidence.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
 from marchwarden.evidence.framing import QUESTION_MARK
 from marchwarden.evidence.question import VAGUE_TERMS, names_in
+from marchwarden.evidence.tabular.named_rows import TableRows
 from marchwarden.evidence.windows import (
     FURNITURE,
     MOST_PASSAGES_OF_WINDOW,
@@ -93,7 +95,8 @@ class PageTerms:
         self.page = page
         self.passages = drop_injections(page)
         self.language = page.language or guess_language(" ".join(passage.text for passage in page.passages[:20]))
-        found = terms_of([passage.text for passage in self.passages], self.language)
+        # Names of columns stand in each row, and tell none from the others: they count as its heading.
+        found = terms_of([passage.said for passage in self.passages], self.language)
         self.own = {passage.number: words for passage, words in zip(self.passages, found, strict=True)}
         above = {
             heading: set(terms(heading, self.language))
@@ -110,6 +113,7 @@ class PageTerms:
             each for each in self.windows if entries.isdisjoint(passage.number for passage in each.passages)
         ]
         """Windows without entries of lists of references."""
+        self.tables = TableRows(self.passages, page.title or PurePath(page.url).stem)
         rows = [each for each in self.passages if page.media_type in TABLES and CELL_GAP in each.text]
         self.table_rows = Counter(each.heading or "" for each in rows)
         """Number of rows of a file's tables, by heading."""
@@ -153,6 +157,7 @@ class Relevance:
         self.page = page
         self._rarity, self._position, self._alike, self._parameters = rarity, position, alike, parameters
         self._features: dict[tuple[int, int, int], Features] = {}
+        self._named_rows: dict[int, list[tuple[Passage, ...]] | None] = {}
         if rarity is None:
             rarity = TermRarity()
             rarity.add(page.own.values())
@@ -216,12 +221,10 @@ class Relevance:
         their table. In tables of pages the rows around the one that is named often answer (evals/reading/tables.py).
         """
         rows = window.passages
-        first_names = {row.text.partition(": ")[0] for row in rows if CELL_GAP in row.text and ": " in row.text}
-        is_named = len(first_names) == 1 and all(row.text.startswith((*first_names,)) for row in rows)
         is_of_file = self.page.page.media_type in TABLES and all(CELL_GAP in row.text for row in rows)
         heading = rows[0].heading or ""
         is_long = is_of_file and self.page.table_rows[heading] > MOST_PASSAGES_OF_WINDOW
-        if not is_long and (len(rows) == 1 or not (is_named or is_of_file)):
+        if not is_of_file or (not is_long and len(rows) == 1):
             return [window]
         asked = self._asked[aspect.number]
         own = [set(self.page.own[row.number]) for row in rows]
@@ -243,6 +246,15 @@ class Relevance:
             else:
                 runs.append([row])
         return [Window((*run,), self.page.page.text[run[0].start : run[-1].end]) for run in runs]
+
+    def named_rows(self, aspect: Aspect) -> list[tuple[Passage, ...]] | None:
+        """Return the rows of tables that the aspect means, each as its passages; None where its words tell none.
+
+        An empty list: no row is about what it names.
+        """
+        if aspect.number not in self._named_rows:
+            self._named_rows[aspect.number] = self.page.tables.named(aspect.text)
+        return self._named_rows[aspect.number]
 
     def names_no_row(self, aspect: Aspect) -> bool:
         """Return whether the page is a file with a long table that is about the aspect, no word of which tells one of

@@ -166,7 +166,7 @@ class Asked:
 
     def is_given(self, value: Quantity) -> bool:
         """Return whether the question itself states a value of that kind, in the same unit."""
-        return any(_in_one_unit(value, each) for each in self.given.values)
+        return any(value.is_of_what(each) and value.unit == each.unit for each in self.given.values)
 
     def is_met_by(self, answer: Statement) -> bool:
         """Return whether an answer is on the case that the question names: not on another year or another size."""
@@ -174,7 +174,7 @@ class Asked:
             if named and said and named.isdisjoint(said):
                 return False
         for value in self.given.values:
-            same = [each for each in answer.values if _in_one_unit(each, value)]
+            same = [each for each in answer.values if each.is_of_what(value) and each.unit == value.unit]
             if same and all(each.disagrees(value) for each in same):
                 return False
         return True
@@ -185,10 +185,6 @@ class Asked:
         An answer in another language counts as if it did: it may have other names for the same things.
         """
         return answer.language != self.given.language or 2 * len(self.names & answer.around) >= len(self.names)
-
-
-def _in_one_unit(one: Quantity, other: Quantity) -> bool:
-    return one.is_of_what(other) and one.unit == other.unit
 
 
 # Words for the same: an answer may call "the most recent" what the question calls the last.

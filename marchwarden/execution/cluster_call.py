@@ -68,11 +68,11 @@ class SetUp:
         travelling = {name: getattr(settings, name) for name in _TRAVEL}
         travelling |= {"model": settings.model_id, "source": settings.source_name, "semantic": is_used(settings)}
         travelling |= {"web": settings.web and str(settings.web)} if "snapshot" in settings.sources else {}
-        return cls(json.dumps(travelling), __version__, _program(settings), _web(settings))
+        return cls(json.dumps(travelling), __version__, *_in_force(settings))
 
     def problem(self, settings: Settings) -> str | None:
         """Return the first difference between this set-up and a worker's, in words; None without one."""
-        program, web = _program(settings), _web(settings)
+        program, web = _in_force(settings)
         if self.version != __version__:
             return f"it has Marchwarden {__version__}, and {self.version} is needed"
         if self.program != program:
@@ -84,13 +84,11 @@ class SetUp:
         return None
 
 
-def _program(settings: Settings) -> str | None:
+def _in_force(settings: Settings) -> tuple[str | None, str | None]:
+    """Return the fingerprint of the program and the hash of the frozen web in force; None for none."""
     program = program_in_force(settings)
-    return program.fingerprint if program else None
-
-
-def _web(settings: Settings) -> str | None:
-    return manifest_hash(settings.frozen_web) if "snapshot" in settings.sources else None
+    web = manifest_hash(settings.frozen_web) if "snapshot" in settings.sources else None
+    return program.fingerprint if program else None, web
 
 
 def order_of(request: ResearchRequest, set_up: SetUp, trace_id: str) -> str:

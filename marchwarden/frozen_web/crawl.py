@@ -71,12 +71,14 @@ def crawl(web: FrozenWeb, on_page: Callable[[int], None] = lambda number: None) 
         if is_known and urlsplit(entry.url).path != "/robots.txt":
             declared = reading.canonical_url if reading else None
             # A page may name a canonical address of its own site only.
-            if not declared or _site(declared) != _site(entry.url):
+            hosts = (host_of(entry.url), host_of(declared or entry.url))
+            site, declared_site = (re.sub(r"^(?:www|m|amp)\.", "", host) for host in hosts)
+            if not declared or declared_site != site:
                 declared = None
             # Near-identical addresses share a key: it has no scheme, `www.`, index page or last slash.
             address = urlsplit(declared or entry.url)
             path = re.sub(r"/(?:index\.\w{3,5})?$", "", address.path)
-            key = f"{_site(declared or entry.url)}{path}?{address.query}"
+            key = f"{site}{path}?{address.query}"
             # An address that the page declares to be canonical comes before one of a page that declares none, and
             # that before one of a page that declares another.
             rank = 1 if declared is None else 2 if declared == entry.url else 0
@@ -143,7 +145,3 @@ def words_of(url: str) -> str:
     path = re.sub(r"\.\w{1,5}$", "", unquote(parts.path))
     words = re.findall(r"[^\W_]+", path)
     return " ".join(word for word in words if not word.isdecimal() or len(word) == 4)
-
-
-def _site(url: str) -> str:
-    return re.sub(r"^(?:www|m|amp)\.", "", host_of(url))

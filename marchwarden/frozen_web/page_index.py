@@ -47,7 +47,18 @@ class PageIndex:
         cls(index, ())
         writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
         for listing in listings:
-            writer.add_document(_document(listing))
+            body = "\n".join((listing.snippet or "", *listing.sentences))
+            title, words, address = terms_of([listing.title, body, words_of(listing.url)], listing.language)
+            published = listing.published and listing.published.isoformat()
+            fields = [listing.url, listing.title, listing.sentences, listing.snippet, published, listing.language]
+            document = tantivy.Document(
+                title=" ".join(title),
+                body=" ".join(words),
+                address=" ".join(address),
+                words=" ".join(sorted(set(query_words(f"{listing.title}\n{body}")))),
+                listing=json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace"),
+            )
+            writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
         index.reload()
@@ -103,18 +114,6 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field(_WORDS, tokenizer_name=_TOKENIZER, index_option="basic")
     builder.add_bytes_field("listing", stored=True)
     return builder.build()
-
-
-def _document(listing: Listing) -> tantivy.Document:
-    body = "\n".join((listing.snippet or "", *listing.sentences))
-    title, words, address = terms_of([listing.title, body, words_of(listing.url)], listing.language)
-    published = listing.published and listing.published.isoformat()
-    fields = [listing.url, listing.title, listing.sentences, listing.snippet, published, listing.language]
-    stored = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
-    written = " ".join(sorted(set(query_words(f"{listing.title}\n{body}"))))
-    return tantivy.Document(
-        title=" ".join(title), body=" ".join(words), address=" ".join(address), words=written, listing=stored
-    )
 
 
 def _listing(stored: bytes) -> Listing:

@@ -74,7 +74,17 @@ def normalise_url(url: str) -> str:
             netloc += f":{int(port)}"
     kept = [part for part in parts.query.split("&") if part and not _TRACKING.fullmatch(part.partition("=")[0])]
     query = _percent_encode("&".join(kept), _SAFE_IN_QUERY)
-    return f"{scheme}://{netloc}{_normalise_path(parts.path)}" + (f"?{query}" if query else "")
+    # Dot segments are resolved.
+    segments = _percent_encode(parts.path.replace("\\", "/"), _SAFE_IN_PATH).split("/")[1:]
+    path: list[str] = []
+    for segment in segments:
+        if segment == "..":
+            path = path[:-1]
+        elif segment != ".":
+            path.append(segment)
+    if segments and segments[-1] in (".", ".."):
+        path.append("")
+    return f"{scheme}://{netloc}/{'/'.join(path)}" + (f"?{query}" if query else "")
 
 
 def join_url(base: str, reference: str) -> str:
@@ -211,19 +221,6 @@ def _parse_ipv4(host: str) -> str:
     except ValueError:
         raise ValueError(f"{_quoted(host)} is not an IPv4 address") from None
     return str(ipaddress.IPv4Address(sum(part << 8 * (3 - at) for at, part in enumerate(leading)) + last))
-
-
-def _normalise_path(path: str) -> str:
-    kept: list[str] = []
-    segments = _percent_encode(path.replace("\\", "/"), _SAFE_IN_PATH).split("/")[1:]
-    for segment in segments:
-        if segment == "..":
-            kept = kept[:-1]
-        elif segment != ".":
-            kept.append(segment)
-    if segments and segments[-1] in (".", ".."):
-        kept.append("")
-    return "/" + "/".join(kept)
 
 
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")

@@ -136,16 +136,13 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
     def _read(self, rule: RateRule, name: _Moment) -> float:
         """Return a moment in the file, in seconds of the clock; 0 where it has none."""
         try:
-            return float(json.loads(self._file(rule).read_text("utf-8"))[name])
+            return float(json.loads((self._folder / f"{rule.service}.json").read_text("utf-8"))[name])
         except (OSError, ValueError, KeyError, TypeError):
             return 0.0
 
     def _write(self, rule: RateRule, name: _Moment, moment: float) -> None:
         held = {each: self._read(rule, each) for each in get_args(_Moment)}
-        self._file(rule).write_text(json.dumps({**held, name: moment}), "utf-8")
-
-    def _file(self, rule: RateRule) -> Path:
-        return self._folder / f"{rule.service}.json"
+        (self._folder / f"{rule.service}.json").write_text(json.dumps({**held, name: moment}), "utf-8")
 
     async def _locked(self, rule: RateRule, what: str) -> FileLock:
         """Return the lock, held. Raises NotInTime where another process holds it past the deadline in force."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -268,8 +268,12 @@ def _match_phrases(plain: str, *, mirror: bool = True) -> _Signals:
         orders.add("override")
     if not plain.isascii() and ELSEWHERE.search(unicodedata.normalize("NFC", QUOTED.sub("", plain) or plain)):
         orders.add("override")
-    orders |= {sign.kind for sign in _select_signs(present, _STRONG) if sign.find(codes, present)}
-    weak = [(place, sign.kind) for sign in _select_signs(present, _WEAK) for place in sign.find(codes, present)]
+    strong_signs, weak_signs = (
+        dict.fromkeys(sign for character in present & by_word.keys() for sign in by_word[character])
+        for by_word in (_STRONG, _WEAK)
+    )
+    orders |= {sign.kind for sign in strong_signs if sign.find(codes, present)}
+    weak = [(place, sign.kind) for sign in weak_signs for place in sign.find(codes, present)]
     # Weak signs of two kinds count where they stand close to each other.
     last: dict[str, int] = {}
     for place, kind in sorted(weak):
@@ -325,7 +329,3 @@ def _by_rarest_word(cues: Iterable[Cue]) -> dict[str, list[_Sign]]:
 
 
 _STRONG, _WEAK = _by_rarest_word(STRONG), _by_rarest_word(WEAK)
-
-
-def _select_signs(present: frozenset[str], by_word: Mapping[str, list[_Sign]]) -> dict[_Sign, None]:
-    return dict.fromkeys(sign for character in present & by_word.keys() for sign in by_word[character])

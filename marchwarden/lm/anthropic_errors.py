@@ -23,7 +23,23 @@ def to_lm15(error: Exception) -> Any:
     if isinstance(error, lm15.LM15Error):
         return error
     if isinstance(error, anthropic.APIStatusError):
-        return _of_status(error)
+        message = error.api_message or error.message
+        kind = _BY_TYPE.get(str(error.type)) or _BY_STATUS.get(error.status_code)
+        if kind is None:
+            kind = lm15.InvalidRequestError if 400 <= error.status_code < 500 else lm15.ServerError
+        if kind is lm15.InvalidRequestError and TOO_LONG.search(message):
+            kind = lm15.ContextLengthError
+        elif kind is lm15.InvalidRequestError and _NO_CREDIT.search(message):
+            kind = lm15.BillingError
+        return kind(
+            message,
+            provider=PROVIDER,
+            provider_code=str(error.type) if error.type else None,
+            # An error can come inside a stream that began with 200, which is no status of an error.
+            status=error.status_code if error.status_code >= 400 else None,
+            request_id=error.request_id,
+            retry_after=_retry_after(error.response.headers),
+        )
     if isinstance(error, (anthropic.APITimeoutError, httpx2.TimeoutException)):
         return lm15.TimeoutError("the model service did not answer in time", provider=PROVIDER)
     if isinstance(error, (anthropic.APIConnectionError, httpx2.HTTPError)):
@@ -58,26 +74,6 @@ _BY_STATUS: dict[int, Any] = {
     429: lm15.RateLimitError,
     504: lm15.TimeoutError,
 }
-
-
-def _of_status(error: anthropic.APIStatusError) -> Any:
-    message = error.api_message or error.message
-    kind = _BY_TYPE.get(str(error.type)) or _BY_STATUS.get(error.status_code)
-    if kind is None:
-        kind = lm15.InvalidRequestError if 400 <= error.status_code < 500 else lm15.ServerError
-    if kind is lm15.InvalidRequestError and TOO_LONG.search(message):
-        kind = lm15.ContextLengthError
-    elif kind is lm15.InvalidRequestError and _NO_CREDIT.search(message):
-        kind = lm15.BillingError
-    return kind(
-        message,
-        provider=PROVIDER,
-        provider_code=str(error.type) if error.type else None,
-        # An error can come inside a stream that began with 200, which is no status of an error.
-        status=error.status_code if error.status_code >= 400 else None,
-        request_id=error.request_id,
-        retry_after=_retry_after(error.response.headers),
-    )
 
 
 def _retry_after(headers: Any) -> float | None:

@@ -158,7 +158,14 @@ class ReportedTokens:
             with self._lock:
                 new, self._new = self._new, []
             for earlier, tokens in new:
-                self._learn(earlier, tokens)
+                paid = _measure(earlier)
+                if paid is None or paid.other_bytes > _MAX_OTHER_SHARE * paid.ascii_bytes:
+                    continue
+                self._longest = max(self._longest, paid.ascii_bytes)
+                has_schema = bool(earlier.config.response_format)
+                before = self._shares.get(has_schema, (1.0, 0.0))
+                for_a_token, for_a_byte = (tokens / max(1, n) for n in (paid.ascii_tokens, paid.ascii_bytes))
+                self._shares[has_schema] = max(for_a_token, before[0]), max(for_a_byte, before[1])
         # What is known of prompts with a schema holds for those without, and not the other way round.
         shares = [each for has, each in self._shares.items() if has or not request.config.response_format]
         measured = _measure(request) if shares else None
@@ -172,16 +179,6 @@ class ReportedTokens:
             + USUAL_MESSAGE_TOKENS * parts
         )
         return math.ceil(_SHARE_MARGIN * by_share + template) + measured.other_bytes
-
-    def _learn(self, earlier: Any, tokens: int) -> None:
-        measured = _measure(earlier)
-        if measured is None or measured.other_bytes > _MAX_OTHER_SHARE * measured.ascii_bytes:
-            return
-        has_schema = bool(earlier.config.response_format)
-        for_a_token, for_a_byte = (tokens / max(1, n) for n in (measured.ascii_tokens, measured.ascii_bytes))
-        self._longest = max(self._longest, measured.ascii_bytes)
-        before = self._shares.get(has_schema, (1.0, 0.0))
-        self._shares[has_schema] = max(for_a_token, before[0]), max(for_a_byte, before[1])
 
 
 @dataclass(frozen=True)

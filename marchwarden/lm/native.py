@@ -76,7 +76,12 @@ class NativeEngine:
             async with aclosing(self._inner.stream(request)) as events:
                 async for event in events:
                     has_text = has_text or event.type == "delta"
-                    yield self._normal(event)
+                    usage = event.usage if event.type == "end" else None
+                    if usage is not None and usage.input_tokens is not None and self._route.cached_apart:
+                        # Input tokens with their cached part included.
+                        tokens = usage.input_tokens + (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+                        event = replace(event, usage=replace(usage, input_tokens=tokens, total_tokens=None))
+                    yield event
         except (TypeError, ValueError, AttributeError):
             # lm15 fails on a usage that is no whole numbers. It comes last, so that the answer is there.
             if not has_text:
@@ -95,12 +100,3 @@ class NativeEngine:
         if self._takes_schema:
             return request
         return replace(request, config=replace(request.config, response_format=None))
-
-    def _normal(self, event: Any) -> Any:
-        """Input tokens with their cached part included."""
-        usage = event.usage if event.type == "end" else None
-        if usage is None or usage.input_tokens is None or not self._route.cached_apart:
-            return event
-        cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
-        whole = replace(usage, input_tokens=usage.input_tokens + cached, total_tokens=None)
-        return replace(event, usage=whole)

@@ -38,7 +38,8 @@ class Validation:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % paired-bootstrap interval of what the compiled prompt gained."""
-        return gain(_scores(self.uncompiled), _scores(self.compiled or self.uncompiled))
+        compiled = self.compiled or self.uncompiled
+        return gain([each.score for each in self.uncompiled], [each.score for each in compiled])
 
     @property
     def helped(self) -> bool:
@@ -48,7 +49,7 @@ class Validation:
     def without_model(self) -> tuple[float, float]:
         """The interval of what the model-free form gains over the best prompt."""
         best_prompt = self.compiled if self.compiled and self.helped else self.uncompiled
-        return gain(_scores(best_prompt), self.model_free)
+        return gain([each.score for each in best_prompt], self.model_free)
 
     @property
     def unreadable(self) -> str | None:
@@ -61,10 +62,6 @@ def gain(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]
     """Return the 95 % paired-bootstrap interval of the mean of the differences."""
     low, high = mean_interval([other - one for one, other in zip(before, after, strict=True)]) or (0.0, 0.0)
     return round(low, 4), round(high, 4)
-
-
-def _scores(scored: Sequence[ExampleScore]) -> list[float]:
-    return [each.score for each in scored]
 
 
 def model_free_scores(stage_set: AnyStageSet, examples: Sequence[Example[Any, Any]]) -> list[float]:

@@ -91,7 +91,7 @@ def read_page(
         tree = parse(markup) if markup else None
         if tree is None:
             return refused
-        title = _title_tag(tree)
+        title = " ".join((tree.findtext(".//title") or "").split())
         prepare(tree)
         shown = shown_text(tree)
         impression = Impression(url, (title, _heading(tree)), shown, shown, markup[:_HEAD_CHARS])
@@ -124,7 +124,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     # lxml makes a Python object for an element at each visit, unless there is one: this holds them while we read.
     held = list(islice(tree.iter(), MAX_ELEMENTS))
     metadata = read_metadata(tree, page.url)
-    title_tag = _title_tag(tree)
+    title_tag = " ".join((tree.findtext(".//title") or "").split())
     password_fields = password_fields_of(tree)
     sections = sections_of(tree) if metadata.work else []
     entries, marks = html_references(tree) if metadata.work else ({}, [])
@@ -182,10 +182,6 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         source=source_of_address(page.url),
         work=metadata.work or wiki,
     )
-
-
-def _title_tag(tree: HtmlElement) -> str:
-    return " ".join((tree.findtext(".//title") or "").split())
 
 
 def _heading(tree: HtmlElement) -> str:

@@ -46,7 +46,7 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
     told = told_language("\n".join(sample), language)
     pieces: list[str] = []
     passages: list[Passage] = []
-    length = 0
+    length = rows = 0
     heading: str | None = None
     previous: Block | None = None
     for block in blocks:
@@ -59,11 +59,17 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
         if block.kind == "heading":
             heading = " ".join(block.text.split())
         elif block.shown:
+            rows += bool(block.cells)
             for start, end in islice(_spans(block, told), MOST_PASSAGES - len(passages)):
                 number = len(passages) + 1
                 above = _heading(heading, _header(block, start, end))
                 place = next((place for at, place in reversed(block.places) if at <= start), None)
-                passages.append(Passage(number, length + start, length + end, block.text[start:end], above, place))
+                cells = tuple(
+                    (each.name, each.value) for each in block.cells if start < each.end and each.start < end
+                )
+                text = block.text[start:end]
+                row = rows if cells else 0
+                passages.append(Passage(number, length + start, length + end, text, above, place, cells, row))
         pieces.append(block.text)
         length += len(block.text)
         previous = block
@@ -84,7 +90,7 @@ def _header(block: Block, start: int, end: int) -> str | None:
         return block.header
     first = block.cells[0]
     named = [cell for cell in block.cells if cell.name and cell.start < end and start < cell.end]
-    row_head = block.text[first.start : first.end] if start >= first.end else ""
+    row_head = first.value if start >= first.end else ""
     return _heading(row_head[:_MAX_ROW_HEAD_CHARS], CELL_GAP.join(cell.name for cell in named))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -10,6 +10,8 @@ BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line", "c
 
 # What stands between the cells of a row.
 CELL_GAP = " | "
+
+
 # Characters of text, or of markup: about a thousand pages of a book. The rest is left out, however much a server
 # sends or an archive unpacks to.
 MOST_CHARACTERS = 3_000_000
@@ -17,11 +19,12 @@ MOST_CHARACTERS = 3_000_000
 
 @dataclass(frozen=True)
 class Cell:
-    """Cell of a table row: a slice of the row's text, and the name of its column."""
+    """Cell of a table row: a slice of the row's text, the name of its column, and what the slice says beside it."""
 
     start: int
     end: int
-    name: str = ""
+    name: str
+    value: str
 
 
 @dataclass(frozen=True)
@@ -54,3 +57,25 @@ def first_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
         left -= len(text)
         if left <= 0:
             return
+
+
+def join_cells(
+    texts: Sequence[str], names: Sequence[str] = (), *, writes_names: bool = False
+) -> tuple[str, tuple[Cell, ...]]:
+    """Return the text of a table row, and its cells with the names of their columns.
+
+    `writes_names` writes each cell with the name of its column ("Opened: 1884"), and leaves out cells without a text.
+    Elsewhere the places of cells tell their columns.
+    """
+    text = ""
+    cells: list[Cell] = []
+    for number, each in enumerate(texts):
+        name = names[number] if number < len(names) else ""
+        if cells and (each or not writes_names):
+            text += CELL_GAP
+        if each:
+            start = len(text)
+            is_told = writes_names and name.rstrip(":") not in ("", each)
+            text += f"{name.rstrip(':')}: {each}" if is_told else each
+            cells.append(Cell(start, len(text), name, each))
+    return text.rstrip(" |"), tuple(cells)

@@ -149,7 +149,7 @@ def publish_all(folder: Path, store: ObjectStore, done: Published | None = None)
     done = done or Published()
     files = trace_files(folder)
     try:
-        known = _traces_in(store)
+        known = {each.name: each.size for each in store.list("traces")}
     except StorageError as error:
         done.left, done.problem = done.left + len(files), str(error)
         return done
@@ -161,14 +161,10 @@ def unpublished(folder: Path, store: ObjectStore) -> list[Waiting]:
 
     Calls that run are left out. Raises StorageError.
     """
-    known, outbox = _traces_in(store), Outbox(folder)
+    known = {each.name: each.size for each in store.list("traces")}
+    outbox = Outbox(folder)
     lacking = [trace for trace in trace_files(folder) if not is_held(trace) and not _is_known(trace, known)]
     return [Waiting(trace, outbox.reason(trace.stem) or "") for trace in lacking]
-
-
-def _traces_in(store: ObjectStore) -> dict[str, int]:
-    """Return the sizes in bytes of the store's traces, by their names. Raises StorageError."""
-    return {each.name: each.size for each in store.list("traces")}
 
 
 def _is_known(trace: Path, known: Mapping[str, int]) -> bool:
@@ -283,8 +279,9 @@ def publish_trace(
             created += sum(threads.map(create_object, names_in(body)))
     with suppress(FileNotFoundError):
         created += create(f"{folder}/{TRACE}.sig", signature_of(trace).read_bytes())
-    for check in _checks_of(trace):
-        created += create(f"{folder}/{check[0]}", check[1])
+    for check in read_checks(trace):
+        checked = json.dumps(check, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")
+        created += create(f"{folder}/{CHECK}{hashlib.sha256(checked).hexdigest()}.json", checked)
     if last_action(body) in ENDINGS:
         name = f"{folder}/{TRACE}"
         if create(name, body):
@@ -292,10 +289,3 @@ def publish_trace(
         if has_trace or store.get(name) == body:
             return created
     return created + create(f"{folder}/{part_name(body)}", body)
-
-
-def _checks_of(trace: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield each check of a trace, with its name in the store."""
-    for check in read_checks(trace):
-        body = json.dumps(check, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")
-        yield f"{CHECK}{hashlib.sha256(body).hexdigest()}.json", body

@@ -88,7 +88,14 @@ def fetch_trace(folder: Path, store: ObjectStore, trace_id: str) -> bool:
             time = max(each.written for each in found).timestamp()
             os.utime(path, (time, time))
     if here or versions:
-        _fetch_checks(path, store, names)
+        known = read_checks(path)
+        checks = {json.dumps(each, sort_keys=True): each for each in known}
+        for name in sorted(each for each in names if each.startswith(CHECK)):
+            with suppress(ValueError):
+                check = json.loads(store.get(f"{folder_of(trace_id)}/{name}") or b"")
+                checks.setdefault(json.dumps(check, sort_keys=True), check)
+        if len(checks) > len(known):
+            keep_checks(path, sorted(checks.values(), key=lambda each: str(each.get("checked"))))
     return bool(here or versions)
 
 
@@ -192,17 +199,6 @@ def _whole(store: ObjectStore, trace_id: str, name: str) -> bytes | None:
     # Earlier versions sealed nothing.
     is_sealed = not mark or seal.strip() == f'"sha256:{hashlib.sha256(head).hexdigest()}"}}'.encode()
     return body if is_sealed and last_action(body) in ENDINGS else None
-
-
-def _fetch_checks(path: Path, store: ObjectStore, names: set[str]) -> None:
-    here = read_checks(path)
-    checks = {json.dumps(each, sort_keys=True): each for each in here}
-    for name in sorted(each for each in names if each.startswith(CHECK)):
-        with suppress(ValueError):
-            check = json.loads(store.get(f"{folder_of(path.stem)}/{name}") or b"")
-            checks.setdefault(json.dumps(check, sort_keys=True), check)
-    if len(checks) > len(here):
-        keep_checks(path, sorted(checks.values(), key=lambda each: str(each.get("checked"))))
 
 
 def _write(path: Path, body: bytes) -> None:

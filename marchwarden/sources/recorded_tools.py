@@ -101,7 +101,20 @@ class RecordedSearch:
         self._spent = dict(spent or {})
         self._stages: Stages | None = None
         for each in searches:
-            self._outcomes.setdefault(each.query, _search_outcome(each))
+            hits = (
+                SearchHit(hit.url, hit.title, hit.snippet or "", hit.score or 0.0, hit.published) for hit in each.hits
+            )
+            outcome = SearchOutcome(
+                each.query,
+                each.provider,
+                tuple(hits),
+                failure=_failure(each.failure),
+                seconds=each.duration_sec,
+                meant=each.meant,
+                malformed=each.malformed,
+                failed=tuple(each.failed),
+            )
+            self._outcomes.setdefault(each.query, outcome)
 
     def begin(self, question: str, stages: Stages) -> None:
         self._stages = stages
@@ -210,21 +223,6 @@ def read_again(event: Fetched, body: bytes) -> Page | Failure:
     # A parser may fail on one page in any way, as it does in a fetch.
     except Exception:
         return Failure(FailureKind.NO_TEXT, "the page could not be parsed")
-
-
-def _search_outcome(event: Searched) -> SearchOutcome:
-    return SearchOutcome(
-        event.query,
-        event.provider,
-        tuple(
-            SearchHit(hit.url, hit.title, hit.snippet or "", hit.score or 0.0, hit.published) for hit in event.hits
-        ),
-        failure=_failure(event.failure),
-        seconds=event.duration_sec,
-        meant=event.meant,
-        malformed=event.malformed,
-        failed=tuple(event.failed),
-    )
 
 
 def recorded_notice(record: NoticeRecord) -> Notice:

@@ -1,6 +1,7 @@
 """Pick the passages of a page that bear on open aspects. A pick is a number; an excerpt is a slice of the page."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from marchwarden.injection.detector import holds_injection, is_injection
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
 from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.reading.files.kinds import TABLES
 from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.stage import Stage
 from marchwarden.trace.events import Dropped
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 PASSAGES_SHOWN = 18
 # Excerpts of the rows that one statement gave. A guess: as many as one source may have claims in an answer.
 ROW_EXCERPTS = 3
+# Rows of a table that are quoted, of those that a question means. A guess: more is no answer that anybody reads.
+MOST_NAMED_ROWS = 20
+# Least relevance of such a row, 0-1. A guess: the words of a question that stand in a row are few.
+NAMED_ROW = 0.5
 # Characters of a citation's snippet, as the contract has it. A shorter or longer summary is left out.
 SNIPPET = range(50, 201)
 
@@ -96,6 +102,9 @@ def shown_passages(given: ExtractGiven) -> list[Passage]:
         return passages
     best = [given.relevance.best(aspect, given.most_passages) for aspect in given.aspects]
     shown: dict[int, Passage] = {}
+    for aspect in given.aspects:
+        for row in (given.relevance.named_rows(aspect) if given.page.media_type in TABLES else None) or ():
+            shown |= {passage.number: passage for passage in row if len(shown) < given.most_passages}
     # The best window of each aspect, then the second of each, and so on.
     for _, window in chain.from_iterable(filter(None, each) for each in zip_longest(*best)):
         for passage in window.passages:
@@ -189,12 +198,28 @@ def _best_windows(given: ExtractGiven) -> list[Excerpt]:
     least = given.parameters.extract
     excerpts: list[Excerpt] = []
     for aspect in given.aspects:
+        # On a page, the text around a table answers as often, and its rows are ranked beside it.
+        named = given.relevance.named_rows(aspect) if given.page.media_type in TABLES else None
+        if named is not None:
+            excerpts += _named_rows(given, named, aspect)
+            continue
         for _, window in given.relevance.best(aspect, least.picks_per_aspect):
             excerpt = given.relevance.excerpt(window, aspect)
             excerpt.answers = excerpt.relevance >= least.relevant
             if excerpt.relevance >= least.relevant_too and not repeats(window.text, given.context):
                 excerpts.append(_under_heading(given, excerpt, window, aspect))
     return sorted(excerpts, key=lambda excerpt: (excerpt.aspect, -excerpt.relevance))
+
+
+def _named_rows(given: ExtractGiven, rows: Sequence[Sequence[Passage]], aspect: Aspect) -> list[Excerpt]:
+    """Return the rows of a table that an aspect means, each as an excerpt of its own; a long row as several."""
+    return [
+        excerpt.model_copy(update={"is_named_row": True, "relevance": max(excerpt.relevance, NAMED_ROW)})
+        for row in rows[:MOST_NAMED_ROWS]
+        for passage in row
+        if (excerpt := given.relevance.excerpt(Window.of(passage), aspect))
+        and not repeats(passage.text, given.context)
+    ]
 
 
 def _under_heading(given: ExtractGiven, excerpt: Excerpt, window: Window, aspect: Aspect) -> Excerpt:

@@ -13,7 +13,7 @@ from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
 from marchwarden.evidence.grounding import invented
 from marchwarden.evidence.relevance import promise
-from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind
+from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind, Source
 from marchwarden.observations import FailureKind
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.stages.bounded_lists import keep_valid
@@ -117,12 +117,20 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
         # An answered aspect that asks for a register, a paper or a court file is open in part: pages only tell of it.
         if aspect.number in given.claimed and wanted and pointed:
             gaps.append(_out_of_scope(ledger, aspect, wanted))
+    gaps += [_rows_left_out(aspect, source) for aspect, source in _long_lists(given)]
     gaps += _contradictions(ledger)
     named = {gap.topic for gap in gaps}
     told = " ".join(gap.detail for gap in gaps)
     gaps += [gap for gap in _closed_pages(given, told) if gap.topic not in named]
     gaps += [gap for gap in _reported_beside(given) if gap.topic not in named]
-    gaps += _failed_searches(ledger, " ".join(gap.detail for gap in gaps))
+    # A gap for each provider whose search failed, which no detail tells: others answered, and it may hold more.
+    told = " ".join(gap.detail for gap in gaps)
+    failed = {each.source: each for each in ledger.failures if each.service == "search" and each.is_source_failure}
+    gaps += [
+        Gap(topic=source, category=GapCategory.ACCESS_DENIED, detail=_search_failed(each), cause="source_failed")
+        for source, each in failed.items()
+        if each.detail.rstrip(".") not in told
+    ]
     if given.model_trouble:
         ran = "Some steps ran without it." if given.has_model_answered else "No step ran with it."
         detail = f"The model failed ({given.model_trouble}). {ran}"
@@ -183,8 +191,11 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
             detail=" ".join(_could_not_be_read(each) for each in closed[:MOST_CLOSED]),
             cause="source_failed" if all(each.kind.is_outage for each in closed) else None,
         )
-    if abstracts := _abstracts_on(given, aspect):
-        read = " ".join(f"Only the abstract of {each} could be read, not its full text." for each in abstracts)
+    least = given.parameters.gaps.relevant_lead
+    abstracts = {source.locator for source in ledger.sources if source.work and source.work.is_abstract}
+    if only := [lead.url for lead in ledger.by_rank() if lead.url in abstracts and promise(lead, [aspect]) >= least]:
+        told_of = (f"Only the abstract of {each} could be read, not its full text." for each in only[:MOST_CLOSED])
+        read = " ".join(told_of)
         return Gap(topic=aspect.text, category=GapCategory.ACCESS_DENIED, detail=read)
     return None
 
@@ -200,15 +211,6 @@ def _unread_for(ledger: Ledger, aspect: Aspect) -> list[Attempt]:
     """Return the pages that were tried for an aspect in vain: closed ones first, the most relevant first."""
     unread = [each for each in ledger.failures if each.aspect == aspect.number and each.service == "fetch"]
     return sorted(unread, key=lambda each: (not each.kind.closed, -each.relevance))
-
-
-def _abstracts_on(given: GapsGiven, aspect: Aspect) -> list[str]:
-    """Return the locators of papers on an aspect of which only the abstract was read, at most MOST_CLOSED."""
-    ledger, least = given.ledger, given.parameters.gaps.relevant_lead
-    abstracts = {source.locator for source in ledger.sources if source.work and source.work.is_abstract}
-    return [lead.url for lead in ledger.by_rank() if lead.url in abstracts and promise(lead, [aspect]) >= least][
-        :MOST_CLOSED
-    ]
 
 
 def _reported_beside(given: GapsGiven) -> list[Gap]:
@@ -250,17 +252,6 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
             detail=_could_not_be_read(failure),
         )
         for failure in best
-    ]
-
-
-def _failed_searches(ledger: Ledger, told: str) -> list[Gap]:
-    """Return a gap for each provider whose search failed, which the details in `told` do not tell: others answered,
-    and it may hold more."""
-    failed = {each.source: each for each in ledger.failures if each.service == "search" and each.is_source_failure}
-    return [
-        Gap(topic=source, category=GapCategory.ACCESS_DENIED, detail=_search_failed(each), cause="source_failed")
-        for source, each in failed.items()
-        if each.detail.rstrip(".") not in told
     ]
 
 
@@ -415,6 +406,8 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     detail += "".join(f" {_could_not_be_read(each)}" for each in unread[:MOST_CLOSED])
     if (more := len(unread) - MOST_CLOSED) > 0:
         detail += f" {more} more {'page' if more == 1 else 'pages'} could not be read."
+    for source in [each for each in ledger.sources if aspect.number in each.no_row_fits][:MOST_TABLES]:
+        detail += f" None of the {source.table_rows} rows of {source.locator} fits all that the question names."
     tables = [each for each in ledger.sources if aspect.number in each.no_row_named]
     for source in tables[:MOST_TABLES]:
         detail += (
@@ -429,6 +422,32 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
             )
         detail += f" {none} this{' beyond what the context says' if without_turns(ledger.context) else ''}."
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
+
+
+def _long_lists(given: GapsGiven) -> list[tuple[Aspect, Source]]:
+    """Return the answered aspects that mean more rows of a table than are quoted, with the table's source."""
+    return [
+        (aspect, source)
+        for aspect in given.ledger.aspects
+        for source in given.ledger.sources
+        if aspect.number in given.claimed
+        and aspect.number in source.rows_left_out
+        and any(
+            each.is_named_row and each.locator == source.locator for each in given.ledger.excerpts_for(aspect.number)
+        )
+    ]
+
+
+def _rows_left_out(aspect: Aspect, source: Source) -> Gap:
+    more = source.rows_left_out[aspect.number]
+    return Gap(
+        topic=aspect.text,
+        category=GapCategory.SCOPE_EXCEEDED,
+        detail=(
+            f"{more} more {'row' if more == 1 else 'rows'} of {source.locator} {'fits' if more == 1 else 'fit'} and "
+            f"{'is' if more == 1 else 'are'} not quoted. Asked as a database, its rows can be counted and summed up."
+        ),
+    )
 
 
 def _out_of_scope(ledger: Ledger, aspect: Aspect, wanted: PointerKind) -> Gap:

@@ -126,6 +126,20 @@ def _problem(given: OpenQuestionsGiven, question: str, others: list[str]) -> str
 
 def model_free(given: OpenQuestionsGiven) -> list[OpenQuestion]:
     """Return the questions that disagreements, pointers and the age of the evidence raise."""
+    about_conflicts = []
+    for conflict in given.ledger.conflicts:
+        if conflict.resolved:
+            continue
+        one, other = (given.ledger.excerpts[number - 1] for number in conflict.sides)
+        names = [given.ledger.source(excerpt.locator).organisation for excerpt in (one, other)]
+        about_conflicts.append(
+            OpenQuestion(
+                question=f"Why do {names[0]} and {names[1]} disagree ({conflict.about})?",
+                context=f"{names[0]}: “{one.text}” {names[1]}: “{other.text}”",
+                priority=Priority.HIGH,
+                source_locator=one.locator,
+            )
+        )
     cited = {excerpt.locator for excerpt in given.cited}
     pointers = sorted(given.ledger.pointers, key=lambda pointer: -pointer.relevance)
     about_pointers = []
@@ -146,25 +160,7 @@ def model_free(given: OpenQuestionsGiven) -> list[OpenQuestion]:
                 suggested_researcher=RESEARCHERS[pointer.kind],
             )
         )
-    return (_about_conflicts(given) + about_pointers + _about_age(given))[:MOST_QUESTIONS]
-
-
-def _about_conflicts(given: OpenQuestionsGiven) -> list[OpenQuestion]:
-    questions = []
-    for conflict in given.ledger.conflicts:
-        if conflict.resolved:
-            continue
-        one, other = (given.ledger.excerpts[number - 1] for number in conflict.sides)
-        names = [given.ledger.source(excerpt.locator).organisation for excerpt in (one, other)]
-        questions.append(
-            OpenQuestion(
-                question=f"Why do {names[0]} and {names[1]} disagree ({conflict.about})?",
-                context=f"{names[0]}: “{one.text}” {names[1]}: “{other.text}”",
-                priority=Priority.HIGH,
-                source_locator=one.locator,
-            )
-        )
-    return questions
+    return (about_conflicts + about_pointers + _about_age(given))[:MOST_QUESTIONS]
 
 
 def _about_age(given: OpenQuestionsGiven) -> list[OpenQuestion]:

@@ -209,7 +209,23 @@ def model_free(given: PlanGiven) -> Plan:
         return Plan(
             thought="Search for each part of the question.", aspects=aspects, queries=queries, read=[], done=False
         )
-    queries = [query for aspect in given.open_aspects if (query := _rephrased(aspect, ledger))]
+    queries = []
+    for aspect in given.open_aspects:
+        # The aspect's key words and two words that titles of pages read for it share (pseudo-relevance feedback).
+        asked = set(terms(aspect.text))
+        written = re.findall(r"\w(?:[\w'’.,:-]*\w)?", aspect.text)
+        titles = [lead.title for lead in ledger.leads if lead.aspect == aspect.number and lead.state == "read"]
+        shared = Counter(
+            word.casefold()
+            for title in titles
+            for word in re.findall(r"[^\W\d_]{4,}", title)
+            if set(terms(word)) - asked
+        )
+        words = [word for word in written if set(terms(word)) - VAGUE_TERMS]
+        words += [word for word, count in shared.most_common(2) if count > 1]
+        # It is empty where the aspect has only vague words.
+        if query := as_query(" ".join(words)):
+            queries.append(query)
     count = len(given.open_aspects)
     return Plan(
         thought=f"{count} {'sub-question is' if count == 1 else 'sub-questions are'} open.",
@@ -218,21 +234,6 @@ def model_free(given: PlanGiven) -> Plan:
         read=[],
         done=not given.open_aspects,
     )
-
-
-def _rephrased(aspect: Aspect, ledger: Ledger) -> str:
-    """Return a query of the aspect's key words and of two words that titles of pages read for it share.
-
-    This is pseudo-relevance feedback. The query is empty where the aspect has only vague words.
-    """
-    asked = set(terms(aspect.text))
-    words = [word for word in re.findall(r"\w(?:[\w'’.,:-]*\w)?", aspect.text) if set(terms(word)) - VAGUE_TERMS]
-    titles = [lead.title for lead in ledger.leads if lead.aspect == aspect.number and lead.state == "read"]
-    common = Counter(
-        word.casefold() for title in titles for word in re.findall(r"[^\W\d_]{4,}", title) if set(terms(word)) - asked
-    )
-    more = [word for word, count in common.most_common(2) if count > 1]
-    return as_query(" ".join(words + more))
 
 
 PLAN: Stage[PlanGiven, Plan] = Stage(

@@ -1,6 +1,7 @@
 """Claims that point at excerpts, and the answer, which is rendered from the claims that their excerpts support."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -179,17 +180,17 @@ def _best(
         for each in excerpts
     }
     least = parameters.close_to_best * max((excerpt.relevance for excerpt in excerpts), default=0.0)
-    rest = [excerpt for excerpt in excerpts if excerpt.relevance >= least]
-    claims: list[Claim] = []
-    taken: dict[str, int] = {}
-    said = 0
+    rows = sorted((each for each in excerpts if each.is_named_row), key=lambda each: (each.locator, each.start))
+    rest = [excerpt for excerpt in excerpts if excerpt.relevance >= least and not excerpt.is_named_row]
+    # Of the rows of a table that are meant, none is left out: they are one answer together, in the table's order.
+    claims = [Claim(text=_said(ledger, excerpt), excerpts=[excerpt.number]) for excerpt in rows]
+    taken = Counter(excerpt.locator for excerpt in rows)
+    said = len(rows)
     while rest and said < most:
-        excerpt = max(
-            rest, key=lambda each: worth[each.number] - parameters.fresh_source * taken.get(each.locator, 0)
-        )
+        excerpt = max(rest, key=lambda each: worth[each.number] - parameters.fresh_source * taken[each.locator])
         rest.remove(excerpt)
-        if taken.get(excerpt.locator, 0) < CLAIMS_PER_SOURCE and not _join_twin(ledger, before + claims, excerpt):
-            taken[excerpt.locator] = taken.get(excerpt.locator, 0) + 1
+        if taken[excerpt.locator] < CLAIMS_PER_SOURCE and not _join_twin(ledger, before + claims, excerpt):
+            taken[excerpt.locator] += 1
             claims.append(Claim(text=_said(ledger, excerpt), excerpts=[excerpt.number]))
             said += excerpt.sentences
     return claims
@@ -237,24 +238,18 @@ def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], l
             urls = _URL.findall(text)
             dropped += [Dropped(what="locator", text=url, decision="a model may not write addresses") for url in urls]
             text = " ".join(_URL.sub("", text).split())
-        excerpts, aside = _its_excerpts(ledger, usable, claim.model_copy(update={"text": text}))
-        dropped += aside
+        known = [usable[number] for number in dict.fromkeys(claim.excerpts) if number in usable]
+        titles = " ".join(ledger.source(excerpt.locator).title or "" for excerpt in known)
+        speaking = [each for each in known if speaks_for(each.text, text, around=titles)]
+        reasons = [(each, "it points at no excerpt that was read") for each in claim.excerpts if each not in usable]
+        reasons += [(each.number, "it says something else") for each in known if speaking and each not in speaking]
+        dropped += [Dropped(what="locator", text=f"[{number}]", decision=why) for number, why in reasons]
+        excerpts = speaking or known
         if problem := _problem(ledger, text, excerpts):
             dropped.append(Dropped(what="claim", text=text, decision=problem))
         else:
             standing.append(Claim(text=text, excerpts=[excerpt.number for excerpt in excerpts]))
     return standing, dropped
-
-
-def _its_excerpts(ledger: Ledger, usable: dict[int, Excerpt], claim: Claim) -> tuple[list[Excerpt], list[Dropped]]:
-    """Return the excerpts that support a claim, of those that it points at, and what was dropped."""
-    unknown = [number for number in claim.excerpts if number not in usable]
-    known = [usable[number] for number in dict.fromkeys(claim.excerpts) if number in usable]
-    titles = _titles(ledger, known)
-    speaking = [each for each in known if speaks_for(each.text, claim.text, around=titles)]
-    reasons = [(number, "it points at no excerpt that was read") for number in unknown]
-    reasons += [(each.number, "it says something else") for each in known if speaking and each not in speaking]
-    return speaking or known, [Dropped(what="locator", text=f"[{number}]", decision=why) for number, why in reasons]
 
 
 def _problem(ledger: Ledger, text: str, excerpts: list[Excerpt]) -> str | None:
@@ -265,11 +260,8 @@ def _problem(ledger: Ledger, text: str, excerpts: list[Excerpt]) -> str | None:
         return "the caller knows it already"
     if any(text == _said(ledger, excerpt) for excerpt in excerpts):
         return None
-    return find_objection(text, [excerpt.text for excerpt in excerpts], around=_titles(ledger, excerpts))
-
-
-def _titles(ledger: Ledger, excerpts: list[Excerpt]) -> str:
-    return " ".join(ledger.source(excerpt.locator).title or "" for excerpt in excerpts)
+    titles = " ".join(ledger.source(excerpt.locator).title or "" for excerpt in excerpts)
+    return find_objection(text, [excerpt.text for excerpt in excerpts], around=titles)
 
 
 def evidence(ledger: Ledger, claims: list[Claim]) -> list[Excerpt]:
@@ -349,7 +341,13 @@ def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], i
         (each.place or "").startswith("page=") or urlsplit(each.locator).path.lower().endswith(".pdf")
         for each in excerpts
     )
-    lines = _unwrapped(text.splitlines()) if is_of_pdf else text.splitlines()
+    lines: list[str] = []
+    for line in text.splitlines():
+        # The lines of one paragraph of a PDF are one; rows of a table stay.
+        if is_of_pdf and lines and line and lines[-1] and " | " not in f"{lines[-1]}{line}":
+            lines[-1] = f"{lines[-1]} {line}"
+        else:
+            lines.append(line)
     sentences = [sentence for line in lines for sentence in split_sentences(_unmarked(line))]
     marked = []
     for sentence in sentences:
@@ -365,17 +363,6 @@ def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], i
         stop = sentence[-1] if sentence[-1:] in ".!?。！？" else "."
         marked.append(f"{sentence.rstrip('.!?。！？ ')} {''.join(f'[{number}]' for number in markers)}{stop}")
     return " ".join(marked)
-
-
-def _unwrapped(lines: Sequence[str]) -> list[str]:
-    """Return the lines of a PDF's text, those of one paragraph as one; rows of a table stay."""
-    found: list[str] = []
-    for line in lines:
-        if found and line and found[-1] and " | " not in f"{found[-1]}{line}":
-            found[-1] = f"{found[-1]} {line}"
-        else:
-            found.append(line)
-    return found
 
 
 def _unmarked(text: str) -> str:

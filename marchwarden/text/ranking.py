@@ -108,11 +108,14 @@ def query_terms(query: str, languages: Iterable[str]) -> list[str]:
 
 
 def guess_language(text: str) -> str:
-    """Return the language (ISO 639-1) that the script tells, or whose stop words are used most; English for none."""
+    """Return the language (ISO 639-1) that the script tells, or whose stop words are used most; English for none.
+
+    A table of names and numbers is in none: "Hans" is a stop word of Dutch, and "van" stands in names.
+    """
     if told := language_of_script(text):
         return told
     uses = _stop_word_uses(text)
-    return max(uses, key=lambda code: (uses[code], code == "en"))
+    return max(uses, key=lambda code: (uses[code].total(), code == "en"), default="en")
 
 
 def told_language(text: str, declared: str | None) -> str:
@@ -123,9 +126,10 @@ def told_language(text: str, declared: str | None) -> str:
     # Pages often declare the language of the template that they are made with.
     if declared is None:
         return guess_language(text)
-    uses = _stop_word_uses(text)
-    likeliest = max(uses, key=lambda code: (uses[code], code == "en"))
-    clearly = uses[likeliest] >= _MIN_STOP_WORDS and uses[likeliest] > 2 * uses.get(language_code(declared), 0)
+    uses = {code: words.total() for code, words in _stop_word_uses(text).items()}
+    likeliest = max(uses, key=lambda code: (uses[code], code == "en"), default="en")
+    most = uses.get(likeliest, 0)
+    clearly = most >= _MIN_STOP_WORDS and most > 2 * uses.get(language_code(declared), 0)
     return likeliest if clearly and language_code(declared) in STOP_WORDS else declared
 
 
@@ -133,12 +137,28 @@ def told_language(text: str, declared: str | None) -> str:
 _MIN_STOP_WORDS = 12
 
 
-def _stop_word_uses(text: str) -> dict[str, int]:
-    uses = dict.fromkeys(STOP_WORDS, 0)
-    for word, times in Counter(_words(text, "en")).items():
-        for code in _LANGUAGES_OF.get(word, ()):
-            uses[code] += times
-    return uses
+# A text of more words than a question tells its language by so many different stop words at least. Guesses: 20 words
+# of prose have about six.
+_WORDS_OF_QUESTION, _LEAST_DIFFERENT = 20, 4
+
+
+def _stop_word_uses(text: str) -> dict[str, Counter[str]]:
+    """Return the stop words of each language that tells itself by them, with the number of their uses."""
+    words = Counter(_words(text, "en"))
+    # A capital inside a sentence makes a name, where small letters are used at all.
+    for name in _NAME.findall(text) if _SMALL_WORD.search(text) else ():
+        word = name.casefold()
+        words[word] -= 1
+    uses: dict[str, Counter[str]] = {}
+    for word, times in words.items():
+        for code in _LANGUAGES_OF.get(word, ()) if times > 0 else ():
+            uses.setdefault(code, Counter())[word] = times
+    least = _LEAST_DIFFERENT if words.total() > _WORDS_OF_QUESTION else 1
+    return {code: found for code, found in uses.items() if len(found) >= least}
+
+
+_NAME = re.compile(r"(?<=[^.!?…] )[A-ZÀ-Þ]\w*")
+_SMALL_WORD = re.compile(r"\b[a-zß-ÿ]{2,}")
 
 
 def rank(query: str, texts: Sequence[str], *, language: str = "en") -> list[float]:

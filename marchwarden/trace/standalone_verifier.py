@@ -352,7 +352,6 @@ def _citation_fault(
         source, place = sources[excerpt["locator"]], excerpt["place"]
         locator = f"{source['locator']}#{place}" if place else source["locator"]
         says = excerpt["says"] or ""
-
         if (
             cut_excerpt(excerpt["text"]) == citation["raw_excerpt"]
             and (locator, source["title"], source["published"], source["content_hash"])

@@ -48,6 +48,33 @@ async def test_a_file_is_cited_with_a_path_and_a_line_and_verifies_offline(tmp_p
     assert any(f"read {tmp_path}/files/bees.md: file" in entry.line for entry in timeline(done.trace))
 
 
+async def test_all_rows_that_a_question_names_are_quoted_and_a_gap_tells_how_many_more_there_are(
+    tmp_path: Path,
+) -> None:
+    rows = [f"Keeper {n},{'Bern' if n % 2 else 'Basel'},{2000 + n % 7}" for n in range(1, 13)]
+    shops = [f"Shop {n},Vaduz,honey" for n in range(1, 24)]
+    files = {
+        "keepers.csv": "\n".join(["Keeper,City,Since", *rows, "Hans Muller,Basel,1990"]),
+        "shops.csv": "\n".join(["Shop,City,Sells", *shops, "Shop 99,Bern,wax"]),
+    }
+    corpus_of(tmp_path / "files", files, "bees")
+    done = await run("Which keepers live in Bern?", settings=settings("corpus:bees"))
+    quoted = [
+        each.raw_excerpt for each in done.result.citations if each.locator.partition("#")[0].endswith("keepers.csv")
+    ]
+    assert quoted == [f"Keeper: {row.replace(',', ' | City: ', 1).replace(',', ' | Since: ')}" for row in rows[::2]]
+    assert done.problems == []
+    many = await run("Which shops are in Vaduz?", settings=settings("corpus:bees"))
+    assert len(many.result.citations) == 20
+    (gap,) = many.result.gaps
+    assert gap.category is GapCategory.SCOPE_EXCEEDED
+    assert f"3 more rows of {tmp_path}/files/shops.csv fit and are not quoted." in gap.detail
+    assert many.problems == []
+    none = await run("When did Hans Keeper start?", settings=settings("corpus:bees"))
+    assert none.result.citations == []
+    assert "None of the 13 rows of" in none.result.gaps[0].detail
+
+
 async def test_what_was_cited_still_verifies_when_the_file_is_gone(tmp_path: Path) -> None:
     corpus_of(tmp_path / "files", {"bees.md": NOTES})
     done = await run(QUESTION, settings=settings("corpus"))

@@ -302,3 +302,20 @@ def test_short_texts_are_copies_only_when_the_same() -> None:
 @given(st.text(alphabet="ab ", max_size=60), st.text(alphabet="ab ", max_size=60))
 def test_being_a_copy_goes_both_ways(one: str, other: str) -> None:
     assert near_duplicate(one, other) == near_duplicate(other, one)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        # Stop words of Dutch and German in names say nothing.
+        ("Name: Hans Muller | City: Bern | Role: Engineer\n" * 9, "en"),
+        ("Vincent van Gogh | Die Oude Molen | 1882\nCharles de Gaulle | Paris | 1944\n" * 6, "en"),
+        (
+            "Der Turm wurde 1884 gebaut, und er steht noch. Man kann ihn mit dem Zug von Bern aus in zwei Stunden sehen.",
+            "de",
+        ),
+        ("WO LIEGT BERN?", "de"),
+    ],
+)
+def test_names_and_numbers_are_in_no_language(text: str, language: str) -> None:
+    assert guess_language(text) == language

@@ -142,13 +142,9 @@ def ndcg(found: Sequence[str], relevant: Collection[str], depth: int = DEPTH) ->
 
     A page gains 1 / log2(rank + 1) (Järvelin and Kekäläinen 2002, with relevance yes or no).
     """
-    ideal = sum(_worth(rank) for rank in range(1, min(depth, len(relevant)) + 1))
-    gained = sum(_worth(rank) for rank, name in enumerate(found[:depth], start=1) if name in relevant)
+    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(depth, len(relevant)) + 1))
+    gained = sum(1 / math.log2(rank + 1) for rank, name in enumerate(found[:depth], start=1) if name in relevant)
     return gained / ideal if ideal else 0.0
-
-
-def _worth(rank: int) -> float:
-    return 1 / math.log2(rank + 1)
 
 
 # Search

@@ -69,7 +69,18 @@ def with_whole_paths(questions: Sequence[Question], settings: Settings) -> list[
     """
     urls = {url for each in questions for url in each.named_pages}
     names = whole_paths(urls, settings)
-    return [_renamed(each, names) for each in questions] if names else list(questions)
+    if not names:
+        return list(questions)
+
+    def rename(value: object) -> object:
+        if isinstance(value, dict):
+            return {
+                name: names.get(held, held) if name in _NAMING and isinstance(held, str) else rename(held)
+                for name, held in value.items()
+            }
+        return [rename(each) for each in value] if isinstance(value, list) else value
+
+    return [Question.model_validate(rename(each.model_dump(mode="json"))) for each in questions]
 
 
 def whole_paths(urls: Collection[str], settings: Settings) -> dict[str, str]:
@@ -82,20 +93,6 @@ def whole_paths(urls: Collection[str], settings: Settings) -> dict[str, str]:
             if len(ends) == 1:
                 found[url] = ends[0]
     return found
-
-
-def _renamed(question: Question, names: dict[str, str]) -> Question:
-    """Return the question with other addresses of its pages."""
-
-    def rename(value: object) -> object:
-        if isinstance(value, dict):
-            return {
-                name: names.get(held, held) if name in _NAMING and isinstance(held, str) else rename(held)
-                for name, held in value.items()
-            }
-        return [rename(each) for each in value] if isinstance(value, list) else value
-
-    return Question.model_validate(rename(question.model_dump(mode="json")))
 
 
 def _paths(source: str) -> list[str]:

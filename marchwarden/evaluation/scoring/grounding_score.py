@@ -51,9 +51,5 @@ def token_overlap(claim: str, excerpts: Sequence[str]) -> float:
 
     Each word counts once, stop words too.
     """
-    said = _tokens(claim)
-    return len(said & _tokens("\n".join(excerpts))) / len(said) if said else 0.0
-
-
-def _tokens(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold()))
+    said, held = (set(re.findall(r"\w+", text.casefold())) for text in (claim, "\n".join(excerpts)))
+    return len(said & held) / len(said) if said else 0.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from marchwarden.evaluation.scoring.aggregates import Cells, has_something
+from marchwarden.evaluation.scoring.aggregates import has_something
 from marchwarden.evaluation.scoring.bootstrap import Scored
 from marchwarden.evaluation.scoring.metrics import BY_NAME, figure
 
@@ -26,14 +26,11 @@ def objective(scored: Sequence[Scored]) -> float:
     A figure that does not exist, such as the precision of no citation, counts 0.
     """
 
-    def is_labelled(cells: Cells | None) -> bool:
-        # Something that was found where nothing is wanted does not make it so.
-        return cells is not None and has_something(cells) and cells.get("wanted") != 0
-
-    applies = {
-        name: weight
-        for name, weight in OBJECTIVE.items()
-        if any(is_labelled(each.get(BY_NAME[name].cells)) for each in scored)
-    }
+    applies: dict[str, float] = {}
+    for name, weight in OBJECTIVE.items():
+        found = (each.get(BY_NAME[name].cells) for each in scored)
+        # Something that was found where nothing is wanted is no label.
+        if any(cells is not None and has_something(cells) and cells.get("wanted") != 0 for cells in found):
+            applies[name] = weight
     total = sum(weight * (figure(BY_NAME[name], scored) or 0.0) for name, weight in applies.items())
     return total / sum(applies.values()) if applies else 0.0

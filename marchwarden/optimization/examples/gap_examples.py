@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from marchwarden.contract import Gap, GapCategory
-from marchwarden.evaluation.labels.questions import GoldGap, Question
+from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import bare_identifier, normalised, topic_similarity
 from marchwarden.optimization.examples.ledgers import Filled, begun, filled, pages_without_answer, read
 from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, in_words, shortened
@@ -50,21 +50,19 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[GapsGiven,
     if not judged:
         return []
     state = await filled(question, web)
-    categories = {_open_aspect(state, gap): gap.category for gap in judged}
+    categories = {}
+    for gap in judged:
+        # The aspect that asks for what is missing. Where evidence speaks to it, or no aspect asks for it, the gap
+        # becomes an aspect of its own.
+        aspects = state.ledger.aspects
+        best = max(aspects, key=lambda aspect: topic_similarity(gap.topic, aspect.text))
+        is_open = best.number not in state.evidenced
+        if is_open and (topic_similarity(gap.topic, best.text) or len(aspects) == 1):
+            categories[best.text] = gap.category
+        else:
+            state.ledger.set_aspects([gap.topic])
+            categories[gap.topic] = gap.category
     return _example(question, judged[0].category.value, state, categories, web.parameters)
-
-
-def _open_aspect(state: Filled, gap: GoldGap) -> str:
-    """Return the aspect that asks for what is missing.
-
-    Where evidence speaks to that aspect, or no aspect asks for it, the gap becomes an aspect of its own.
-    """
-    ledger = state.ledger
-    best = max(ledger.aspects, key=lambda aspect: topic_similarity(gap.topic, aspect.text))
-    if best.number not in state.evidenced and (topic_similarity(gap.topic, best.text) or len(ledger.aspects) == 1):
-        return best.text
-    ledger.set_aspects([gap.topic])
-    return gap.topic
 
 
 def _example(

@@ -77,9 +77,9 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[PlanGiven,
         # A search may list its pages under other addresses, too.
         places, texts = set(thing.places), [thing.text, *(quote.quote for quote in thing.quotes)]
         for place in thing.places:
-            if page := (await web.read(place)).page:
-                places |= {address(page.url), address(page.canonical_url or page.url)}
-                texts.append(page.title or "")
+            if listed := (await web.read(place)).page:
+                places |= {address(listed.url), address(listed.canonical_url or listed.url)}
+                texts.append(listed.title or "")
         things.append(Sought(thing.text, frozenset(places), frozenset(terms("\n".join(texts)))))
     gaps = [
         Sought(gap.topic, frozenset({address(gap.url)} if gap.url else ()), frozenset(terms(gap.topic)))
@@ -91,24 +91,20 @@ async def build(question: Question, web: LabelledWeb) -> list[Example[PlanGiven,
         return []
     nothing = PlanGiven(Ledger(question=question.question, context=question.context), question.depth, [])
     first = Example(f"{question.id}/first", question.id, "first", nothing, gold)
-    return [first, *await _later(question, gold, web)]
-
-
-async def _later(question: Question, gold: PlanGold, web: LabelledWeb) -> list[Example[PlanGiven, PlanGold]]:
-    """Build an example where the things stand on several pages, and only the first one's page was read."""
+    # A second example where the things stand on several pages, and only the first one's page was read.
     state = await begun(question, web)
-    place = next((place for thing in state.things for place in thing.places), None)
-    if place is None or (page := await read(state, web, place)) is None:
-        return []
-    await pick(state, web, page, place)
-    left = tuple(thing for thing in gold.on_pages if place not in thing.places)
+    read_first = next((place for thing in state.things for place in thing.places), None)
+    if read_first is None or (page := await read(state, web, read_first)) is None:
+        return [first]
+    await pick(state, web, page, read_first)
+    left = tuple(thing for thing in gold.on_pages if read_first not in thing.places)
     if not left:
-        return []
+        return [first]
     # An aspect that holds several things is open as long as one of them is.
     remaining = [aspect for aspect in state.ledger.aspects if aspect.number not in state.evidenced]
     given = PlanGiven(state.ledger, question.depth, remaining or state.ledger.aspects)
     rest = PlanGold(left, gold.source_filter, web)
-    return [Example(f"{question.id}/later", question.id, "later", given, rest)]
+    return [first, Example(f"{question.id}/later", question.id, "later", given, rest)]
 
 
 def score(example: Example[PlanGiven, PlanGold], plan: Plan) -> Feedback:

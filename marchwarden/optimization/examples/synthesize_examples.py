@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import normalised, says_one_of
 from marchwarden.evidence.conflicts import find_conflicts
-from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.optimization.examples.label_rows import Thing, wanted
 from marchwarden.optimization.examples.ledgers import filled
 from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, carried, in_words, shortened
@@ -125,7 +124,18 @@ def _sayings(example: Example[SynthesizeGiven, SynthesizeGold], nugget: Thing) -
         for excerpt in shown_excerpts(given.ledger, given.most_shown)
         if excerpt.number in gold.excerpts and says_one_of(excerpt.text, nugget.answers)
     ]
-    texts = dict.fromkeys(text for excerpt in excerpts for text in _wordings(given.ledger, nugget, excerpt))
+    # The sentences that say the nugget, in the question's language.
+    texts: dict[str, None] = {}
+    for excerpt in excerpts:
+        language = given.ledger.source(excerpt.locator).language or guess_language(excerpt.text)
+        if language[:2] != guess_language(given.ledger.question):
+            continue
+        for sentence in sentences_of(excerpt.text):
+            text = sentence
+            if len(sentence.split()) > PLAIN_WORDS:
+                text = f"{clause(sentence, lambda part: says_one_of(part, nugget.answers))}."
+            if stands_alone(text) and says_one_of(text, nugget.answers):
+                texts[text] = None
     claims = []
     for text in texts:
         # Excerpts that each carry the claim alone.
@@ -138,19 +148,6 @@ def _sayings(example: Example[SynthesizeGiven, SynthesizeGold], nugget: Thing) -
         return len(claim.text.split()) > PLAIN_WORDS, -asked, -len(claim.excerpts)
 
     yield from sorted(claims, key=order)
-
-
-def _wordings(ledger: Ledger, nugget: Thing, excerpt: Excerpt) -> Iterator[str]:
-    """Yield the sentences of an excerpt that say a nugget, in the question's language."""
-    language = ledger.source(excerpt.locator).language or guess_language(excerpt.text)
-    if language[:2] != guess_language(ledger.question):
-        return
-    for sentence in sentences_of(excerpt.text):
-        text = sentence
-        if len(sentence.split()) > PLAIN_WORDS:
-            text = f"{clause(sentence, lambda part: says_one_of(part, nugget.answers))}."
-        if stands_alone(text) and says_one_of(text, nugget.answers):
-            yield text
 
 
 SYNTHESIZE_SET: StageSet[SynthesizeGiven, list[Claim], SynthesizeGold] = StageSet(

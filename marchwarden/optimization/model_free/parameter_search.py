@@ -347,11 +347,8 @@ def _verdict(train: tuple[float, float], dev: tuple[float, float], interval: tup
         reason = "worse on dev"
     else:
         reason = "no better on dev than the noise"
-    return Verdict(low > 0, reason, _rounded(train), _rounded(dev), _rounded(interval))
-
-
-def _rounded(pair: tuple[float, float]) -> tuple[float, float]:
-    return round(pair[0], 4), round(pair[1], 4)
+    rounded = ((round(one, 4), round(other, 4)) for one, other in (train, dev, interval))
+    return Verdict(low > 0, reason, *rounded)
 
 
 # The confidence

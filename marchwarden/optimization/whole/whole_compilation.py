@@ -210,7 +210,10 @@ class _Whole:
     @property
     def scores(self) -> tuple[float, float | None]:
         """Scores of the program before and of what was found, on the dev questions."""
-        return _score(self.before), _score(self.after) if self.after else None
+        before, after = (
+            round(objective(_cells(records)), 4) if records else 0.0 for records in (self.before, self.after)
+        )
+        return before, after if self.after else None
 
     @property
     def gain(self) -> tuple[float, float] | None:
@@ -223,10 +226,6 @@ class _Whole:
 
 def _cells(records: Sequence[Record]) -> list[Any]:
     return [each.cells for each in records]
-
-
-def _score(records: Sequence[Record]) -> float:
-    return round(objective(_cells(records)), 4) if records else 0.0
 
 
 def _joined(outcome: Outcome, whole: _Whole, order: Order, out: Path, spending: Spending) -> Outcome:

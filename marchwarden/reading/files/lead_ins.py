@@ -27,11 +27,11 @@ def with_lead_ins(blocks: Iterable[Block]) -> Iterator[Block]:
                 yield replace(block, text=f"{above.text}\n{block.text}", places=above.places or block.places)
             else:
                 yield above
-                yield replace(block, header=block.header or _last_sentence(above.text))
+                yield replace(block, header=block.header or above.text.rpartition(". ")[2])
             above = None  # and the list goes on
             continue
         if block.kind == "item" and above is not None and _can_lead(above, to_code=False):
-            lead_in = _last_sentence(above.text)
+            lead_in = above.text.rpartition(". ")[2]  # its last sentence
             above = replace(above, header=above.header or lead_in)
         elif block.kind != "item":
             lead_in = None
@@ -47,7 +47,3 @@ def _can_lead(block: Block, *, to_code: bool) -> bool:
     if block.kind not in kinds or len(block.text) > _MAX_LEAD_IN_CHARS:
         return False
     return block.text.endswith(_COLONS) or (to_code and block.kind == "paragraph")
-
-
-def _last_sentence(text: str) -> str:
-    return text.rpartition(". ")[2]

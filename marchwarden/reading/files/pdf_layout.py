@@ -94,7 +94,14 @@ _NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*\S"
 def pdf_blocks(pages: Sequence[PdfPage]) -> Iterator[Block]:
     """Yield the blocks of all pages, in the order of reading."""
     body = _body_height(pages)
-    running = _running_lines(pages)
+    found: Counter[_Place] = Counter()
+    for number, page in enumerate(pages):
+        found.update({_place(line, page) for line in _joined(page.pieces, number)})
+    found.pop(("", 0), None)
+    # Running heads and page numbers. In a long document a line that opens two chapters is no running head.
+    least = 2 if len(pages) < 5 else 3
+    running = {place for place, times in found.items() if times >= least}
+    running |= {place for place in found if place[0] and _PAGE_NUMBER.fullmatch(place[0])}
     lines: list[_Line] = []
     for number, page in enumerate(pages):
         for line in _lines(page, number, body):
@@ -147,17 +154,6 @@ def _place(line: _Line, page: PdfPage) -> _Place:
     if share * page.height < line.bottom < (1 - share) * page.height:
         return "", 0
     return text, 0 if len(text) >= _TELLING_CHARS or _PAGE_NUMBER.fullmatch(text) else round(line.bottom / 8)
-
-
-def _running_lines(pages: Sequence[PdfPage]) -> set[_Place]:
-    found: Counter[_Place] = Counter()
-    for number, page in enumerate(pages):
-        found.update({_place(line, page) for line in _joined(page.pieces, number)})
-    found.pop(("", 0), None)
-    # In a long document a line that opens two chapters is no running head.
-    least = 2 if len(pages) < 5 else 3
-    numbers = {place for place in found if place[0] and _PAGE_NUMBER.fullmatch(place[0])}
-    return {place for place, times in found.items() if times >= least} | numbers
 
 
 # Lines and columns
@@ -512,7 +508,7 @@ def _join_over_ends(drafts: list[_Draft]) -> Iterator[Block]:
     for at, draft in enumerate(drafts):
         if at in taken:
             continue
-        parts, places, length, last = [draft.text], [(0, _page(draft))], len(draft.text), at
+        parts, places, length, last = [draft.text], [(0, f"page={draft.lines[0].page + 1}")], len(draft.text), at
         while rest := _rest_of(drafts, last, taken):
             taken.add(rest)
             last, divided = rest, parts[-1].endswith("-") and drafts[rest].text[:1].islower()
@@ -521,14 +517,10 @@ def _join_over_ends(drafts: list[_Draft]) -> Iterator[Block]:
             else:
                 parts.append("\n")
             length += -1 if divided else 1
-            places.append((length, _page(drafts[rest])))
+            places.append((length, f"page={drafts[rest].lines[0].page + 1}"))
             parts.append(drafts[rest].text)
             length += len(parts[-1])
         yield Block(draft.kind, "".join(parts), draft.header, draft.shown, places=tuple(places))
-
-
-def _page(draft: _Draft) -> str:
-    return f"page={draft.lines[0].page + 1}"
 
 
 def _rest_of(drafts: list[_Draft], at: int, taken: set[int]) -> int | None:
@@ -539,28 +531,24 @@ def _rest_of(drafts: list[_Draft], at: int, taken: set[int]) -> int | None:
         or _CAPTION.match(draft.text)
     ):
         return None
-    page = draft.lines[-1].page
+    last = draft.lines[-1]
     for other in range(at + 1, min(len(drafts), at + 1 + _MOST_BETWEEN)):
         rest = drafts[other]
-        if rest.lines[0].page > page + 1:
+        if rest.lines[0].page > last.page + 1:
             return None
         if other in taken or rest.kind == "row" or _CAPTION.match(rest.text):
             continue
         same_size = abs(rest.height - draft.height) <= _SAME_SIZE * draft.height
         if not same_size:
             continue
-        moved = rest.lines[0].page != page or rest.lines[0].bottom > draft.lines[-1].bottom
-        if rest.kind == "paragraph" and moved and (rest.text[:1].islower() or _is_full(draft, rest)):
-            return other
+        moved = rest.lines[0].page != last.page or rest.lines[0].bottom > last.bottom
+        if rest.kind == "paragraph" and moved:
+            widths = [line.right - line.left for line in (*draft.lines[:-1], *rest.lines)]
+            # The sentence cannot end in a last line that is as long as the others.
+            is_full = len(widths) > 1 and last.right - last.left > 0.9 * max(widths)
+            if is_full or rest.text[:1].islower():
+                return other
         is_running = len(rest.lines) == 1 and rest.lines[0].at_edge and not rest.text.endswith(_END_MARKS)
         if rest.kind in ("heading", "paragraph", "item") and not is_running:
             return None
     return None
-
-
-def _is_full(draft: _Draft, rest: _Draft) -> bool:
-    """True where the last line is as long as the others, so that the sentence cannot end there."""
-    lines = [*draft.lines[:-1], *rest.lines]
-    widest = max((line.right - line.left for line in lines), default=0.0)
-    last = draft.lines[-1]
-    return len(lines) > 1 and last.right - last.left > 0.9 * widest

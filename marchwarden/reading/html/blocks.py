@@ -13,7 +13,7 @@ from textwrap import dedent
 
 from lxml import etree
 
-from marchwarden.reading.text_blocks import CELL_GAP, Block, BlockKind, Cell
+from marchwarden.reading.text_blocks import CELL_GAP, Block, BlockKind, join_cells
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "head"})
 _ITEMS = frozenset({"li", "item", "dd"})
@@ -267,17 +267,8 @@ class _Table:
         elif is_head:
             self._names = texts
         self._is_below_names = is_head
-        row = CELL_GAP.join(texts)
-        text = row.strip(" |")
+        # As a reader sees it: the names of columns are context of the row, no part of its text.
+        text, cells = join_cells(texts, self._names if len(self._names) == len(texts) else ())
         titles = [title for title in (self.caption, self._title) if len(title) <= _MAX_TITLE_CHARS]
         header = " · ".join(filter(None, [*titles, CELL_GAP.join(self._names).strip(" |")]))
-        # Characters that were cut off before the first cell.
-        at = -row.index(text)
-        cells: list[Cell] = []
-        names = self._names if len(self._names) == len(texts) else [""] * len(texts)
-        for cell, name in zip(texts, names, strict=True):
-            start, end = max(at, 0), min(at + len(cell), len(text))
-            if start < end:
-                cells.append(Cell(start, end, name))
-            at += len(cell) + len(CELL_GAP)
-        yield Block("row", text, None if is_head or is_title else header or None, not is_head, tuple(cells))
+        yield Block("row", text, None if is_head or is_title else header or None, not is_head, cells)

@@ -113,11 +113,10 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
                     not words.isdisjoint(each) for each in (names, _MENU_NAMES, _BUTTON_NAMES)
                 )
             is_named, is_named_as_menu, is_named_as_buttons = names_boilerplate[name]
-            is_boilerplate = (
-                is_named
-                or (mostly_links and is_named_as_menu)
-                or (is_named_as_buttons and not _holds_prose(element, weights))
-            )
+            is_boilerplate = is_named or (mostly_links and is_named_as_menu)
+            if is_named_as_buttons and not is_boilerplate:
+                paragraphs = (weights[paragraph] for paragraph in element.iter("p"))
+                is_boilerplate = all(text - linked < _MIN_PROSE_CHARS for text, linked, _ in paragraphs)
         if is_boilerplate:
             found.add(element)
             walk.skip_subtree()
@@ -127,11 +126,6 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
 def is_named_as_boilerplate(element: etree._Element) -> bool:
     """True where a word of its class or id names only boilerplate, such as `cookie-banner` or `shareTools`."""
     return not _words_of(_name_of(element)).isdisjoint(_NAMES | _MENU_NAMES | _BUTTON_NAMES)
-
-
-def _holds_prose(element: etree._Element, weights: dict[etree._Element, _Weight]) -> bool:
-    paragraphs = (weights[paragraph] for paragraph in element.iter("p"))
-    return any(text - linked >= _MIN_PROSE_CHARS for text, linked, _ in paragraphs)
 
 
 # Characters of a paragraph, without its links, that is no caption of buttons. A guess.

@@ -85,7 +85,9 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
         links = {text if text.isascii() else " ".join(text.translate(back).split()) for text in links}
     boilerplate = find_boilerplate(region, with_comments=kind != "forum")
     own = without_repeats(read_blocks(region, left_out=boilerplate, translate=back))
-    named = _count_named(boilerplate)
+    # Characters of the boilerplate that is known by its name, title or role alone.
+    known_by_name = (element for element in boilerplate if element.tag not in _BOILERPLATE_TAGS)
+    named = sum(text_length(text) for element in known_by_name for text in element.itertext())
     is_short = _count_quotable(own) < _MIN_TEXT_CHARS
     if kind == "product":
         needs_choice = is_short or named > _count_characters(own)
@@ -131,12 +133,6 @@ def _is_prose(blocks: list[Block]) -> bool:
     lengths = map(latin_length, texts)
     long = sum(length for length in lengths if length >= _MIN_PROSE_CHARS)
     return long > _PROSE_SHARE * _count_characters(blocks)
-
-
-def _count_named(boilerplate: set[etree._Element]) -> int:
-    """Return the characters of the boilerplate that is known by its name, title or role alone."""
-    named = (element for element in boilerplate if element.tag not in _BOILERPLATE_TAGS)
-    return sum(text_length(text) for element in named for text in element.itertext())
 
 
 def _is_better(
@@ -377,7 +373,13 @@ def dated_texts(tree: HtmlElement, shown: str | None = None) -> tuple[str, str]:
 
     A byline stands at the top of the main region, or below the main heading.
     """
-    beside = {part for part in tree.iter(etree.Element) if _may_be_beside(part) and is_beside_article(part)}
+    beside: set[etree._Element] = set()
+    for part in tree.iter(etree.Element):
+        tag = part.tag
+        may_be = tag in ("header", "aside") or part.get("itemtype") is not None
+        may_be = may_be or (tag in _NAMED_PARTS and (part.get("class") is not None or part.get("id") is not None))
+        if may_be and is_beside_article(part):
+            beside.add(part)
     if beside and declared_kind(tree) == "forum":
         beside = {part for part in beside if part.tag in ("header", "aside")}
     shown = _shown_text(_body(tree), beside, MAX_SHOWN_CHARS) if beside or shown is None else shown
@@ -392,13 +394,6 @@ def dated_texts(tree: HtmlElement, shown: str | None = None) -> tuple[str, str]:
 
 
 _NAMED_PARTS = frozenset({"div", "section", "ul", "ol", "article"})
-
-
-def _may_be_beside(part: etree._Element) -> bool:
-    tag = part.tag
-    if tag in ("header", "aside") or part.get("itemtype") is not None:
-        return True
-    return tag in _NAMED_PARTS and (part.get("class") is not None or part.get("id") is not None)
 
 
 # Characters below either in which a byline is looked for. A guess, the same as for plain text.
@@ -433,21 +428,16 @@ def _replace_blanks(tree: HtmlElement) -> dict[int, str]:
     back = {ord(mark): blank for blank, mark in forth.items()}
     line_end, blank = next(free, ""), next(free, "")
     if blank:
-        for listing in tree.iter("pre"):
-            if is_code(listing):
-                _replace_within(listing, {"\n": line_end, " ": blank, "\t": 4 * blank})
+        table = str.maketrans({"\n": line_end, " ": blank, "\t": 4 * blank})
+        for listing in filter(is_code, tree.iter("pre")):
+            for element in listing.iter(etree.Element):
+                if element.tag == "br":
+                    element.tag, element.text = "span", line_end
+                if element.text:
+                    element.text = element.text.translate(table)
+                if element.tail and element is not listing:
+                    element.tail = element.tail.translate(table)
+            # A single line is code as well.
+            listing.text = (listing.text or "") + ("" if len(listing) else line_end)
         back |= {ord(line_end): CODE_LINE_END, ord(blank): " "}
     return back
-
-
-def _replace_within(listing: etree._Element, forth: dict[str, str]) -> None:
-    table = str.maketrans(forth)
-    for element in listing.iter(etree.Element):
-        if element.tag == "br":
-            element.tag, element.text = "span", forth["\n"]
-        if element.text:
-            element.text = element.text.translate(table)
-        if element.tail and element is not listing:
-            element.tail = element.tail.translate(table)
-    # A single line is code as well.
-    listing.text = (listing.text or "") + ("" if len(listing) else forth["\n"])

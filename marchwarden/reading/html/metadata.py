@@ -89,6 +89,12 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     site = _first(meta, _SITES) or _name(about.get("publisher")) or _name(about.get("isPartOf"))
     declared = tree.get("lang") or tree.get("xml:lang") or _first(meta, ("content-language", "og:locale")) or ""
     language = re.match(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})?", declared.strip())
+    canonical_url: str | None = None
+    links = [e.get("href") for e in tree.iter("link") if "canonical" in (e.get("rel") or "").lower().split()]
+    for reference in [*links, *meta.get("og:url", ())]:
+        with suppress(ValueError):
+            canonical_url = join_url(url, reference or "")
+            break
     return Metadata(
         title=_title(tree, meta, about, site, url),
         site=site or None,
@@ -96,7 +102,7 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
         published=_first_date(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _date_of_time_tag(tree),
         modified=_first_date(about.get("dateModified"), *_all(meta, _MODIFIED)),
         language=language[0].replace("_", "-") if language else None,
-        canonical_url=_canonical_url(tree, meta, url),
+        canonical_url=canonical_url,
         standing=standing,
         is_article=_first(meta, ("og:type",)) == "article" or bool(_ARTICLES.search(str(about.get("@type")))),
         closed=any(map(_is_false, is_free)) or _first(meta, ("article:content_tier",)) == "locked",
@@ -192,16 +198,6 @@ def _is_byline(time: etree._Element) -> bool:
         text = text.replace("".join(time.itertext()), "", 1)
     text = " ".join(text.split())
     return len(text) <= _MAX_BYLINE_CHARS and len(text.split()) <= _MAX_WORDS_BESIDE and not text.endswith(".")
-
-
-def _canonical_url(tree: HtmlElement, meta: Mapping[str, list[str]], url: str) -> str | None:
-    links = [e.get("href") for e in tree.iter("link") if "canonical" in (e.get("rel") or "").lower().split()]
-    for reference in [*links, *meta.get("og:url", ())]:
-        try:
-            return join_url(url, reference or "")
-        except ValueError:
-            continue
-    return None
 
 
 # Title and author

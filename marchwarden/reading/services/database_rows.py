@@ -81,10 +81,20 @@ def read_rows(page: Page, body: bytes) -> Page | Failure:
         return Failure(FailureKind.NO_TEXT, "the document is not one of rows of a database")
     rows = rows.removesuffix("\n")
     text = f"{visible(statement)}\n\n{rows}"
-    passages: list[Passage] = []
+    spans: list[Span] = []
     for start, end in _record_spans(text, names_at(statement)):
-        for first, last in _fitting(text, start, end):
-            passages.append(Passage(len(passages) + 1, first, last, text[first:last], visible(says)))
+        # A record that is longer than an excerpt may be is cut into parts that end between words.
+        while end - start > EXCERPT_LIMIT:
+            cut = text.rfind(" ", start + 1, start + EXCERPT_LIMIT)
+            cut = cut if cut > start else start + EXCERPT_LIMIT
+            spans.append((start, cut))
+            start = cut + (text[cut] == " ")
+        if text[start:end].strip():
+            spans.append((start, end))
+    passages = [
+        Passage(number, first, last, text[first:last], visible(says))
+        for number, (first, last) in enumerate(spans, start=1)
+    ]
     if len(passages) < 2:
         return Failure(FailureKind.NO_TEXT, f"the statement gave no rows: {statement}")
     return replace(
@@ -113,17 +123,6 @@ def _record_spans(text: str, start: int) -> Iterator[Span]:
             begin = place + 1
     if begin < len(text):
         yield begin, len(text)
-
-
-def _fitting(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield a record whole, or, where it is longer than an excerpt may be, in parts that end between words."""
-    while end - start > EXCERPT_LIMIT:
-        cut = text.rfind(" ", start + 1, start + EXCERPT_LIMIT)
-        cut = cut if cut > start else start + EXCERPT_LIMIT
-        yield start, cut
-        start = cut + (text[cut] == " ")
-    if text[start:end].strip():
-        yield start, end
 
 
 def names_at(statement: str) -> int:

@@ -38,7 +38,12 @@ def read_stackexchange(page: Page, body: bytes) -> Page | Failure:
         return Failure(FailureKind.SERVICE_DOWN, "Stack Exchange did not answer with answers")
     if not isinstance(items, list):
         return Failure(FailureKind.SERVICE_DOWN, "Stack Exchange did not answer with answers")
-    answers = [each for each in items if isinstance(each, dict) and _is_evidence(each)][:MOST_ANSWERS]
+    answers = [
+        each
+        for each in items
+        if isinstance(each, dict)
+        and (each.get("is_accepted") is True or (isinstance(score := each.get("score"), int) and score >= _MIN_SCORE))
+    ][:MOST_ANSWERS]
     if not answers:
         return Failure(FailureKind.NO_TEXT, "the question has no answer that was voted for")
     # The API's answers lack the question's title: its address has it, without its signs.
@@ -71,11 +76,6 @@ def read_stackexchange(page: Page, body: bytes) -> Page | Failure:
             year=min(made).year if made else None,
         ),
     )
-
-
-def _is_evidence(answer: Mapping[str, Any]) -> bool:
-    score = answer.get("score")
-    return answer.get("is_accepted") is True or (isinstance(score, int) and score >= _MIN_SCORE)
 
 
 def _blocks(answer: Mapping[str, Any]) -> Iterator[Block]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -128,12 +129,15 @@ def read_wikidata(page: Page, body: bytes) -> Page | Failure:
         shown = list(dict.fromkeys(text for value in found if (text := _shown(value, labels))))
         if shown and each in labels:
             blocks.append(Block("paragraph", _sentence(subject, each, labels[each], shown)))
-    changed = re.match(r"(\d{4})-(\d\d)-(\d\d)T", str(entity.get("modified")))
+    modified: date | None = None
+    if changed := re.match(r"(\d{4})-(\d\d)-(\d\d)T", str(entity.get("modified"))):
+        with suppress(ValueError):
+            modified = date(*map(int, changed.groups()))
     return replace(
         with_text(replace(page, language="en"), tuple(blocks)),
         title=subject,
         site="Wikidata",
-        modified=_day(*map(int, changed.groups())) if changed else None,
+        modified=modified,
         source=PROFILE,
         work=Work(version=str(entity.get("lastrevid")), venue="Wikidata"),
     )
@@ -163,7 +167,20 @@ def _value(claim: Mapping[str, Any]) -> _Value | None:
         return None
     data = snak.get("datavalue")
     value = data.get("value") if isinstance(data, dict) else None
-    times = " ".join(_times(claim.get("qualifiers")))
+    qualifiers, told = claim.get("qualifiers"), []
+    for each, word in _TIMES.items():
+        snaks = qualifiers.get(each) if isinstance(qualifiers, dict) else None
+        if not isinstance(snaks, list) or not snaks or not isinstance(snaks[0], dict):
+            continue
+        inner = snaks[0].get("datavalue")
+        moment = inner.get("value") if isinstance(inner, dict) else None
+        if not isinstance(moment, dict):
+            continue
+        precision = moment.get("precision")
+        year_at_most = min(precision, _YEAR) if isinstance(precision, int) else _YEAR
+        if time := _time({**moment, "precision": year_at_most}):
+            told.append(f"{word} {time}")
+    times = " ".join(told)
     if isinstance(value, str):
         return _Value(_line(value), times=times) if value.strip() else None
     if not isinstance(value, dict):
@@ -180,20 +197,6 @@ def _value(claim: Mapping[str, Any]) -> _Value | None:
         return _Value(f"{amount[1]}{whole}{amount[3] or ''}", unit=unit[0] if unit else None, times=times)
     text = value.get("text") if snak["datatype"] == "monolingualtext" else _time(value)
     return _Value(_line(text), times=times) if isinstance(text, str) and text.strip() else None
-
-
-def _times(qualifiers: object) -> Iterator[str]:
-    for each, word in _TIMES.items():
-        snaks = qualifiers.get(each) if isinstance(qualifiers, dict) else None
-        if isinstance(snaks, list) and snaks and isinstance(snaks[0], dict):
-            data = snaks[0].get("datavalue")
-            value = data.get("value") if isinstance(data, dict) else None
-            if not isinstance(value, dict):
-                continue
-            precision = value.get("precision")
-            year_at_most = min(precision, _YEAR) if isinstance(precision, int) else _YEAR
-            if time := _time({**value, "precision": year_at_most}):
-                yield f"{word} {time}"
 
 
 def _time(value: Mapping[str, Any]) -> str | None:
@@ -244,10 +247,3 @@ def _sentence(subject: str, name: str, label: str, values: list[str]) -> str:
 
 def _line(text: str) -> str:
     return " ".join(visible(text).split())[:_MAX_VALUE_CHARS]
-
-
-def _day(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None

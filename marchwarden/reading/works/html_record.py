@@ -62,11 +62,27 @@ def read_work(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[s
     years = [int(year[0]) for name in _YEARS for text in meta.get(name, ()) if (year := _YEAR.search(text))]
     if not years and isinstance(published := about.get("datePublished"), str) and (year := _YEAR.search(published)):
         years = [int(year[0])]
+    authors = _authors(meta, about)
+    if not authors:
+        # HTML that LaTeXML made has no tags for them.
+        spans = (each for each in tree.iter("span") if "ltx_personname" in (each.get("class") or "").split())
+        written = ("".join(map(str, span.xpath(".//text()[not(ancestor::sup)]"))) for span in spans)
+        names = (" ".join(text.split()).strip(" ,;") for text in written)
+        fitting = (name for name in names if 0 < len(name) <= _MAX_NAME_CHARS and not re.search(r"[\d@&;]", name))
+        authors = tuple(dict.fromkeys(fitting))
+    venue = _first(meta, _VENUES)
+    if not venue and _WORKS.search(str(about.get("@type"))):
+        # The name of the journal stands above the issue and the volume.
+        part: object = about
+        for _ in range(4):  # article, issue, volume, journal
+            part = part.get("isPartOf") if isinstance(part, dict) else None
+            if isinstance(part, dict) and isinstance(part.get("name"), str):
+                venue = str(part["name"])
     return replace(
         work,
-        authors=_authors(meta, about) or _authors_of_arxiv(tree),
+        authors=authors,
         year=years[0] if years else year_of_arxiv(work.arxiv) if work.arxiv else None,
-        venue=_first(meta, _VENUES) or _venue_of_json(about) or ("arXiv" if work.arxiv and not work.doi else None),
+        venue=venue or ("arXiv" if work.arxiv and not work.doi else None),
         is_peer_reviewed=reviewed_by_host(url),
     )
 
@@ -85,29 +101,6 @@ def _authors(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> tuple[s
         tagged = [name for name in named if isinstance(name, str)]
     names = (" ".join(name.split()).strip(" ,;") for name in tagged)
     return tuple(dict.fromkeys(name for name in names if name and not name.startswith("http")))
-
-
-def _authors_of_arxiv(tree: HtmlElement) -> tuple[str, ...]:
-    """Return the authors in HTML that LaTeXML made, which has no tags for them."""
-    spans = (each for each in tree.iter("span") if "ltx_personname" in (each.get("class") or "").split())
-    names = []
-    for span in spans:
-        text = "".join(str(part) for part in span.xpath(".//text()[not(ancestor::sup)]"))
-        name = " ".join(text.split()).strip(" ,;")
-        if 0 < len(name) <= _MAX_NAME_CHARS and not re.search(r"[\d@&;]", name):
-            names.append(name)
-    return tuple(dict.fromkeys(names))
-
-
-def _venue_of_json(about: Mapping[str, Any]) -> str | None:
-    """Return the name of the journal, which stands above the issue and the volume."""
-    part: object = about
-    name = None
-    for _ in range(4):  # article, issue, volume, journal
-        part = part.get("isPartOf") if isinstance(part, dict) else None
-        if isinstance(part, dict) and isinstance(part.get("name"), str):
-            name = str(part["name"])
-    return name if _WORKS.search(str(about.get("@type"))) else None
 
 
 def _as_list(value: object) -> list[Any]:

@@ -76,7 +76,15 @@ def with_references(page: Page, entries: Mapping[str, Reference], marks: Iterabl
         return page
     kept = dict(islice(entries.items(), _MAX_ENTRIES))
     places: dict[str, list[int]] = {}
-    letters, ends = _letters_with_ends(page.text)
+    # The letters of the text in lower case, and for each the place behind it.
+    signs: list[str] = []
+    ends: list[int] = []
+    for place, sign in enumerate(page.text, start=1):
+        if sign.isalpha():
+            for each in filter(str.isalpha, sign.lower()):
+                signs.append(each)
+                ends.append(place)
+    letters = "".join(signs)
     at = 0
     for mark in marks:
         if mark.entry not in kept:
@@ -210,19 +218,6 @@ def _walk(root: etree._Element, left_out: frozenset[str]) -> Iterator[tuple[str,
                 skipped = None
             if skipped is None and element is not root:
                 yield element.tail or "", None
-
-
-def _letters_with_ends(text: str) -> tuple[str, list[int]]:
-    """Return the letters of a text in lower case, and for each the place behind it."""
-    found: list[str] = []
-    ends: list[int] = []
-    for place, sign in enumerate(text, start=1):
-        if sign.isalpha():
-            for each in sign.lower():
-                if each.isalpha():
-                    found.append(each)
-                    ends.append(place)
-    return "".join(found), ends
 
 
 def cited_within(page: Page, start: int, end: int) -> list[Reference]:

@@ -30,7 +30,13 @@ def sections_of(tree: etree._Element) -> list[Section]:
     """Return a section for each heading of a page, in its order, with the id of the innermost part that has one."""
     found = []
     for heading in islice(tree.iter(*_HEADINGS), _MAX_HEADINGS):
-        parts = (heading, *_headed_by(heading), *islice(heading.iterancestors("section"), 5))
+        # The heading, the parts of the page that begin with it, innermost first, and those around it.
+        parts = [heading]
+        for above in islice(heading.iterancestors("section", "div", "header"), 3):
+            if any(before.tag in _HEADINGS or before.tag == "p" for before in parts[-1].itersiblings(preceding=True)):
+                break
+            parts.append(above)
+        parts += islice(heading.iterancestors("section"), 5)
         named = next((part.get("id") for part in parts if _ID.match(part.get("id") or "")), None)
         found.append(Section(_letters("".join(heading.itertext())), named))
     return found
@@ -48,16 +54,6 @@ def with_places(blocks: Iterable[Block], sections: list[Section]) -> Iterator[Bl
                 place = left[at].id
                 del left[: at + 1]
         yield replace(block, places=((0, place),)) if place else block
-
-
-def _headed_by(heading: etree._Element) -> Iterator[etree._Element]:
-    """Yield the parts of the page that begin with this heading, innermost first."""
-    child = heading
-    for above in islice(heading.iterancestors("section", "div", "header"), 3):
-        if any(before.tag in _HEADINGS or before.tag == "p" for before in child.itersiblings(preceding=True)):
-            return
-        yield above
-        child = above
 
 
 def _letters(text: str) -> str:

@@ -150,6 +150,13 @@ def _words_of(node: exp.Expr) -> str:
         return _words_of(node.this or node.expressions[0])
     if isinstance(node, exp.In) and node.args.get("query") is None:
         return f"{_words_of(node.this)} is one of {', '.join(_words_of(each) for each in node.expressions)}"
+    if isinstance(node, exp.Case):
+        # Numbers for the texts of a column order what these say: days, times, heights.
+        if node.this is not None:
+            return _words_of(node.this)
+        chosen = [f"{_words_of(each.args['true'])} if {_words_of(each.this)}" for each in node.args["ifs"]]
+        default = node.args.get("default")
+        return ", ".join(chosen + ([f"else {_words_of(default)}"] if default is not None else []))
     if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Select):
         return f"the {_select(node.this)}"
     if isinstance(node, exp.In) and isinstance(query := node.args["query"].this, exp.Select):

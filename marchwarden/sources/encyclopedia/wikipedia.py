@@ -80,7 +80,15 @@ class WikipediaSearch(ApiSearch):
         # Errors of MediaWiki come with status 200.
         try:
             results = found["query"]["search"]
-            lists = _lists_of_meanings(found["query"].get("pages"))
+            pages = found["query"].get("pages")
+            # The titles of disambiguation pages.
+            lists = {
+                page["title"]
+                for page in (pages if isinstance(pages, list) else [])
+                if isinstance(page, dict)
+                and isinstance(page.get("title"), str)
+                and "disambiguation" in (page.get("pageprops") or {})
+            }
             return [
                 _hit(host, each) for each in results if not (isinstance(each, dict) and each.get("title") in lists)
             ]
@@ -97,15 +105,3 @@ def _hit(host: str, result: object) -> SearchHit | None:
     snippet = result.get("snippet")
     text = html.fromstring(f"<p>{snippet}</p>").text_content() if isinstance(snippet, str) else ""
     return SearchHit(f"https://{host}/wiki/{quote(title.replace(' ', '_'), safe='()/:,')}", title, text)
-
-
-def _lists_of_meanings(pages: object) -> set[str]:
-    """Return the titles of disambiguation pages."""
-    each = pages if isinstance(pages, list) else []
-    return {
-        page["title"]
-        for page in each
-        if isinstance(page, dict)
-        and isinstance(page.get("title"), str)
-        and "disambiguation" in (page.get("pageprops") or {})
-    }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -127,8 +127,14 @@ class ZimFile:
 
         searcher = Searcher(self.archive)
         found: dict[str, None] = {}
-        for words in _fewer_and_fewer(content_words(query)):
-            results = searcher.search(Query().set_query(" ".join(words))).getResults(0, most)
+        words = content_words(query)
+        wanted: list[Sequence[str]] = [words] if words else []
+        if len(words) > 2:
+            wanted += ([*words[:at], *words[at + 1 :]] for at in range(len(words)))
+        if len(words) > 1:
+            wanted += ([word] for word in sorted(words, key=len, reverse=True))
+        for some in wanted:
+            results = searcher.search(Query().set_query(" ".join(some))).getResults(0, most)
             found.update(dict.fromkeys(results))
             if len(found) >= most:
                 break
@@ -156,15 +162,6 @@ class ZimFile:
                 starts = range(len(url) - len(item.path), -1, -1)
                 return url[: next(at for at in starts if unquote(url[at:]) == item.path)]
         return None
-
-
-def _fewer_and_fewer(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    if words:
-        yield words
-    if len(words) > 2:
-        yield from ([*words[:at], *words[at + 1 :]] for at in range(len(words)))
-    if len(words) > 1:
-        yield from ([word] for word in sorted(words, key=len, reverse=True))
 
 
 class ZimSearch:

@@ -7,7 +7,7 @@ and expressions of concern are told beside the page.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -88,16 +88,28 @@ class PaperReader:
 
     async def _read(self, known: FoundWork, url: str, ends: float, allows: Callable[[str], bool]) -> FetchOutcome:
         """Return the best form of a work that stands, or the failure."""
-        for form in _full_texts_of(known.record, url):
+        # Addresses of full texts whose work can be told from them, best first.
+        record = known.record
+        paper = arxiv_paper_of(url) or arxiv_paper_of(f"https://arxiv.org/abs/{record.work.arxiv}")
+        forms = [address_of_full_text(record.pmcid)] if record.pmcid else []
+        if paper is not None:
+            name = f"{paper.id}v{paper.version}" if paper.version else f"{paper.id}{record.work.version or ''}"
+            forms += [f"https://arxiv.org/html/{name}", f"https://arxiv.org/pdf/{name}"]
+        # On other hosts a copy says neither whose work it is, nor where it was published.
+        # A landing page, on the publisher's site, may hold no more than the abstract.
+        landing = ("doi.org", "dx.doi.org", "pubmed.ncbi.nlm.nih.gov")
+        hosts = [(copy, host_of(copy)) for copy in record.open_copies]
+        forms += [copy for copy, host in hosts if carries_works(host) and host not in landing]
+        for form in list(dict.fromkeys(forms))[:_MOST_FORMS]:
             if not allows(host_of(form)) or time.monotonic() >= ends:
                 continue
             reader = self._full_texts if self._full_texts.address(form) else self._pages
             outcome = await reader.fetch(form, timeout=_share(ends), allows=allows)
             # A form that says less than the abstract is a front page.
-            if outcome.page and len(outcome.page.text) > len(known.record.snippet) + len(known.record.title):
+            if outcome.page and len(outcome.page.text) > len(record.snippet) + len(record.title):
                 return outcome
         abstract = await self._told(known, self._registry.profile)
-        return abstract if abstract.page else await self._closed(known.record, abstract, ends, allows)
+        return abstract if abstract.page else await self._closed(record, abstract, ends, allows)
 
     async def _told_of(self, doi: str | None, ends: float) -> FoundWork | None:
         """Return the record of a work in the registry of notices; None where it has none, or can't be asked."""
@@ -146,23 +158,6 @@ class PaperReader:
             return outcome
         detail = f"{outcome.failure.detail}; an open copy is at {copies[0]}"
         return replace(outcome, failure=replace(outcome.failure, detail=detail))
-
-
-def _full_texts_of(record: WorkRecord, url: str) -> Iterator[str]:
-    """Yield the addresses of full texts whose work can be told from them, best first, at most _MOST_FORMS."""
-    paper = arxiv_paper_of(url) or (arxiv_paper_of(f"https://arxiv.org/abs/{record.work.arxiv}"))
-    forms: list[str] = []
-    if paper is not None:
-        name = f"{paper.id}v{paper.version}" if paper.version else f"{paper.id}{record.work.version or ''}"
-        forms += [f"https://arxiv.org/html/{name}", f"https://arxiv.org/pdf/{name}"]
-    if record.pmcid:
-        forms.insert(0, address_of_full_text(record.pmcid))
-    # On other hosts a copy says neither whose work it is, nor where it was published.
-    # A landing page, on the publisher's site, may hold no more than the abstract.
-    landing = ("doi.org", "dx.doi.org", "pubmed.ncbi.nlm.nih.gov")
-    hosts = [(copy, host_of(copy)) for copy in record.open_copies]
-    forms += [copy for copy, host in hosts if carries_works(host) and host not in landing]
-    yield from list(dict.fromkeys(forms))[:_MOST_FORMS]
 
 
 def _end_of(began: float, timeout: float | None) -> float:

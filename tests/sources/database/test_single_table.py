@@ -9,6 +9,7 @@ import pytest
 
 from marchwarden.sources.database.allow_list import check_statement
 from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
+from marchwarden.sources.database.planning.single_table.typed_cells import read_cells
 from marchwarden.sources.database.rows_process import run_job
 from marchwarden.sources.database.schema import Schema
 
@@ -20,11 +21,29 @@ INSERT INTO races VALUES (2001, 'Ada Lemmer', 'Norway', 'Bergen', 25, 40), (2002
 """
 
 
+STAGES = """
+CREATE TABLE stages (Rider TEXT, Country TEXT, Date TEXT, Finish TEXT, Time TEXT, Height TEXT, Prize TEXT, Gold REAL);
+INSERT INTO stages VALUES ('Ada Lemmer', 'Canada (CAN)', 'May 12, 1998', '1st', '1:02:10', '6-1', '$12,000', 2),
+    ('Bo Tennant', 'Germany (GER)', '3 April 2001', '3rd', '0:59:40', '5-11', '$9,500', 0),
+    ('Cid Roth', 'Canada (CAN)', 'June 2, 2004', '2nd', '1:10:05', '6-3', '$800', 5),
+    ('Dan Ostby', 'Norway (NOR)', '30 March 2007', '12th', '1:01:00', '5-9', '$1,050', 0);
+"""
+
+
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("races") / "races.sqlite"
     with sqlite3.connect(path) as connection:
         connection.executescript(RACES)
+    connection.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("stages") / "stages.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(STAGES)
     connection.close()
     return path
 
@@ -70,7 +89,6 @@ def test_a_question_over_one_table_gives_the_right_rows(
     "question",
     [
         "how many riders did not finish?",
-        "which other rider was from the same nation as ada lemmer?",
         "how many consecutive races did norway win?",
         "who was ranked first in the race of 2002?",
         "which rider with a broken chain and a red helmet in the rain won in bergen?",
@@ -100,3 +118,73 @@ def test_a_folder_of_one_file_is_read_so_too_with_numbers_that_are_text(tmp_path
         sql = check_statement(planned, "duckdb", schema).sql
         told = run_job({**job, "do": "select", "statement": sql, "most_rows": 9, "most_bytes": 999})
         assert told["rows"] == found
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        # days, heights, times, amounts and places inside texts
+        ("who is the tallest rider?", "Cid Roth"),
+        ("who is taller, ada lemmer or bo tennant?", "Ada Lemmer"),
+        ("which rider had the fastest time?", "Bo Tennant"),
+        ("which rider had the highest prize?", "Ada Lemmer"),
+        ("how many riders had a prize over $1,000?", 3),
+        ("how many riders had a date before 2004?", 2),
+        ("which riders had a date between 2000 and 2005?", ["Bo Tennant", "Cid Roth"]),
+        ("how many riders finished in the top three?", 3),
+        ("how many riders had a time under 1:02:00?", 2),
+        ("which rider finished in 2nd place?", "Cid Roth"),
+        # what is left out, joined, and none
+        ("how many riders won no gold?", 2),
+        ("which riders are not from Norway (NOR)?", ["Ada Lemmer", "Bo Tennant", "Cid Roth"]),
+        ("how many gold did ada lemmer and cid roth win?", 7.0),
+        ("how many canadian riders are there?", 2),
+        # another row
+        ("which rider was from the same country as ada lemmer?", "Cid Roth"),
+        ("which riders won more gold than ada lemmer?", "Cid Roth"),
+        ("did cid roth win more gold than ada lemmer?", "yes"),
+        ("did ada lemmer win more or less gold than cid roth?", "less"),
+    ],
+)
+def test_cells_that_hold_dates_times_and_other_rows_are_read(question: str, answer: object, stages: Path) -> None:
+    job = {"engine": "sqlite", "target": str(stages), "seconds": 5, "do": "describe", "most_values": 100}
+    schema = Schema.of(run_job(job))
+    planned = plan_statement(question, schema)
+    assert isinstance(planned, str), planned
+    connection = sqlite3.connect(stages)
+    found = [row[0] for row in connection.execute(check_statement(planned, "sqlite", schema).sql)]
+    connection.close()
+    assert sorted(map(str, found)) == sorted(map(str, answer if isinstance(answer, list) else [answer])), planned
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind", "numbers"),
+    [
+        ("Date", ("12 May 2004", "May 3, 1999", "1 June 2001 (a)"), "date", [20040512, 19990503, 20010601]),
+        ("Date", ("12 May", "3 June"), "date", [512, 603]),
+        ("Span", ("1998–99", "2001-2004", "1961"), "year", [1998, 2001, 1961]),
+        ("Time", ("1:55.45", "2:00:01", "0:59"), "time", [115.45, 7201, 59]),
+        ("Height", ("6-4", "5'11\""), "height", [76, 71]),
+        ("Fee", ("£1.5 million", "$2,000", "free"), "amount", [1_500_000, 2_000]),
+        ("Finish", ("1st", "10th (h)", "T3rd"), "place", [1, 10, 3]),
+    ],
+)
+def test_a_column_of_texts_of_one_kind_has_numbers(
+    name: str, values: tuple[str, ...], kind: str, numbers: list[float]
+) -> None:
+    read = read_cells(name, values)
+    assert read is not None
+    assert (read[0], list(read[1].values())) == (kind, numbers)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("Score", ("3-1", "2-2", "0-4")),  # no height
+        ("Length of use", ("14 days", "2 hours", "20 days")),  # two units
+        ("Date", ("12 May 2004", "3 June", "4 June 2004")),  # no order among each other
+        ("City", ("Bergen", "Oslo", "1")),
+    ],
+)
+def test_texts_of_no_kind_have_none(name: str, values: tuple[str, ...]) -> None:
+    assert read_cells(name, values) is None

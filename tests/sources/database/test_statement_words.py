@@ -30,7 +30,8 @@ from tests.sources.database.databases import name_databases
         ('SELECT "number of t", COUNT(*) FROM t GROUP BY "number of t"', 'SELECT "number of t", COUNT(*) FROM t GROUP BY "number of t"'),
         ("SELECT SUM(a), SUM(a) FROM t", 'SELECT SUM(a) AS "sum of a", SUM(a) FROM t'),
         (f"SELECT SUM({'a' * 60}) FROM t", f"SELECT SUM({'a' * 60}) FROM t"),
-        ("SELECT CASE WHEN a > 1 THEN a END FROM t", "SELECT CASE WHEN a > 1 THEN a END FROM t"),
+        ("SELECT CASE WHEN a > 1 THEN a END FROM t", 'SELECT CASE WHEN a > 1 THEN a END AS "a if a is more than 1" FROM t'),
+        ("SELECT a % 2 FROM t", "SELECT a % 2 FROM t"),
         ("SELECT COUNT(*) FROM t UNION SELECT COUNT(*) FROM u", "SELECT COUNT(*) FROM t UNION SELECT COUNT(*) FROM u"),
     ],
 )  # fmt: skip

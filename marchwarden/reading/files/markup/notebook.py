@@ -63,23 +63,18 @@ def _blocks(cells: list[Any], links: list[str]) -> Iterator[Block]:
         elif kind == "code":
             yield from _lines("code", source)
             for output in filter(None, map(_dict, _list(cell.get("outputs")))):
-                yield from _output(output)
+                data = _dict(output.get("data")) or output
+                markup = _text(data.get("text/html", data.get("html")))
+                if "<table" in markup:
+                    yield from rendered_blocks(markup[: 10 * _MAX_OUTPUT_CHARS])[0]
+                elif text := _text(data.get("text/markdown")):
+                    yield from rendered_blocks(markdown_markup(text[:_MAX_OUTPUT_CHARS])[0])[0]
+                elif output.get("ename"):
+                    yield from _lines("code", f"{_text(output['ename'])}: {_text(output.get('evalue'))}")
+                else:
+                    yield from _lines("code", _text(data.get("text/plain", data.get("text"))))
         else:
             yield from _lines("code", source)
-
-
-def _output(output: dict[str, Any]) -> Iterator[Block]:
-    """Yield an output: a table as its rows, else text."""
-    data = _dict(output.get("data")) or output
-    markup = _text(data.get("text/html", data.get("html")))
-    if "<table" in markup:
-        yield from rendered_blocks(markup[: 10 * _MAX_OUTPUT_CHARS])[0]
-    elif text := _text(data.get("text/markdown")):
-        yield from rendered_blocks(markdown_markup(text[:_MAX_OUTPUT_CHARS])[0])[0]
-    elif output.get("ename"):
-        yield from _lines("code", f"{_text(output['ename'])}: {_text(output.get('evalue'))}")
-    else:
-        yield from _lines("code", _text(data.get("text/plain", data.get("text"))))
 
 
 def _lines(kind: Any, text: str) -> Iterator[Block]:

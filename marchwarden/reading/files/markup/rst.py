@@ -90,19 +90,6 @@ def _reader() -> Any:
     return SteadyReader("rst")
 
 
-def _substitute(tree: Any) -> None:
-    """Write the text of each substitution where it is referred to, until _MAX_CHARS are written."""
-    from docutils import nodes
-
-    left = _MAX_CHARS
-    for reference in list(tree.findall(nodes.substitution_reference)):
-        definition = tree.substitution_defs.get(reference.get("refname", ""))
-        shown = definition.astext() if definition is not None else f"|{reference.astext()}|"
-        if reference.parent is not None and left > 0:
-            left -= len(shown)
-            reference.parent.replace(reference, nodes.Text(shown))
-
-
 def _render(text: str) -> tuple[str, dict[str, str]]:
     """Return the text as HTML, and title, author and date as it states them."""
     from docutils import nodes
@@ -112,7 +99,14 @@ def _render(text: str) -> tuple[str, dict[str, str]]:
 
     register_missing(text)
     tree = publish_doctree(text, reader=_reader(), settings_overrides=_SETTINGS)
-    _substitute(tree)
+    # The text of each substitution is written where it is referred to, until _MAX_CHARS are written.
+    left = _MAX_CHARS
+    for reference in list(tree.findall(nodes.substitution_reference)):
+        definition = tree.substitution_defs.get(reference.get("refname", ""))
+        shown = definition.astext() if definition is not None else f"|{reference.astext()}|"
+        if reference.parent is not None and left > 0:
+            left -= len(shown)
+            reference.parent.replace(reference, nodes.Text(shown))
     facts = {"title": tree.get("title", "")}
     for name, kind in (("author", nodes.author), ("date", nodes.date)):
         found = next(iter(tree.findall(kind)), None)

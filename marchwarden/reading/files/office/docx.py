@@ -116,7 +116,18 @@ def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
     """
     rows = [_children_of(row, "tc") for row in _children_of(table, "tr")]
     arranges = table.find(f".//{_W}tbl") is not None or any(len(row) < 2 for row in rows)
-    texts = [] if arranges else _spread_texts(rows)
+    # The text of a cell that spans several rows or columns is repeated in each of them.
+    texts: list[list[str]] = []
+    for row in [] if arranges else rows:
+        spread: list[str] = []
+        for cell in row:
+            text = " ".join(_text(cell).split())
+            merged = cell.find(f"{_W}tcPr/{_W}vMerge")
+            if merged is not None and _value(merged) in ("", "continue") and texts and len(spread) < len(texts[-1]):
+                text = texts[-1][len(spread)]
+            columns = number_in(_value(cell.find(f"{_W}tcPr/{_W}gridSpan")), _MAX_SPAN)
+            spread += [text] * (columns if columns is not None and len(row) > 1 else 1)
+        texts.append(spread)
     if arranges or any(len(cell) > _MAX_CELL_CHARS for row in texts for cell in row):
         for row in rows:
             for cell in row:
@@ -135,22 +146,6 @@ def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
 
 # Columns that one cell spans. A guess that bounds the work.
 _MAX_SPAN = 50
-
-
-def _spread_texts(rows: list[list[_Element]]) -> list[list[str]]:
-    """Return the texts of the cells, that of a cell which spans several rows or columns in each of them."""
-    spread: list[list[str]] = []
-    for row in rows:
-        texts: list[str] = []
-        for cell in row:
-            text = " ".join(_text(cell).split())
-            merged = cell.find(f"{_W}tcPr/{_W}vMerge")
-            if merged is not None and _value(merged) in ("", "continue") and spread and len(texts) < len(spread[-1]):
-                text = spread[-1][len(texts)]
-            columns = number_in(_value(cell.find(f"{_W}tcPr/{_W}gridSpan")), _MAX_SPAN)
-            texts += [text] * (columns if columns is not None and len(row) > 1 else 1)
-        spread.append(texts)
-    return spread
 
 
 def _children_of(parent: _Element, name: str) -> list[_Element]:

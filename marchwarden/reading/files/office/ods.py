@@ -42,7 +42,7 @@ def _blocks(reader: OpenDocument, content: _Element) -> Iterator[Block]:
         heading = " ".join(visible(sheet.get(f"{TABLE}name", "")).split())
         if heading and len(sheets) > 1:
             yield Block("heading", heading)
-        yield from table_blocks(_rows(reader, sheet), writes_names=True)
+        yield from table_blocks(_rows(reader, sheet))
 
 
 def _rows(reader: OpenDocument, sheet: _Element) -> Iterator[list[str]]:

@@ -37,7 +37,7 @@ def read_csv(body: bytes, content_type: str | None) -> FileContent | Failure:
             rows = list(_rows(text, delimiter, csv.QUOTE_NONE))
         except csv.Error as error:
             return Failure(FailureKind.NO_TEXT, f"the table can't be read: {error}")
-    blocks = _placed(table_blocks([cells for _, cells in rows], writes_names=True), rows)
+    blocks = _placed(table_blocks([cells for _, cells in rows]), rows)
     return FileContent(tuple(first_blocks(blocks)), is_prose=False)
 
 

@@ -1,6 +1,6 @@
 """Rows of cells → blocks: each row is one, below the names of its columns and the title of its table.
 
-Rows of a spreadsheet stand far below the names of their columns, so there each cell is written with its name.
+Rows often stand far below the names of their columns, so each cell is written with its name.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from marchwarden.reading.text_blocks import CELL_GAP, Block, Cell
+from marchwarden.reading.text_blocks import CELL_GAP, Block, join_cells
 from marchwarden.text.invisible import visible
 
 # A number or date, with a sign, unit or currency: no name of a column. Years can name columns.
@@ -20,15 +20,11 @@ MAX_COLUMNS = 500
 _MAX_TITLE_CHARS = 200
 
 
-def table_blocks(
-    rows: Iterable[Sequence[str]], *, has_names: bool | None = None, writes_names: bool = False
-) -> Iterator[Block]:
+def table_blocks(rows: Iterable[Sequence[str]], *, has_names: bool | None = None) -> Iterator[Block]:
     """Yield a block for each row that isn't empty; a row of one cell is a title of the rows below it.
 
     `has_names` tells if the first row of several cells names the columns; None where the cells have to tell.
-    `writes_names` puts the name of its column before each cell: "Opened: 1884".
     """
-    write = _named_row if writes_names else _row
     title = ""
     names: Sequence[str] = ()
     waiting: Sequence[str] | None = None
@@ -51,15 +47,12 @@ def table_blocks(
             text = next(filter(None, texts))
             if not names:
                 title = text if len(text) <= _MAX_TITLE_CHARS else ""
-            if names and writes_names:
-                yield _named_row(texts, names, title)
-            else:
-                yield Block("row" if names else "line", text, header=_header(names, title) if names else None)
+            yield _row(texts, names, title) if names else Block("line", text)
         elif is_first and (has_names if has_names is not None else _are_names(texts)):
             waiting, is_first = texts, False
         else:
             is_first = False
-            yield write(texts, names, title)
+            yield _row(texts, names, title)
     if waiting is not None:
         yield _row(waiting, (), title)
 
@@ -77,34 +70,9 @@ def _are_distinct(texts: Sequence[str]) -> bool:
 
 
 def _row(texts: Sequence[str], names: Sequence[str], title: str) -> Block:
-    joined = CELL_GAP.join(texts)
-    text = joined.strip(" |")
-    # Characters that were cut off before the first cell.
-    at = len(joined.lstrip(" |")) - len(joined)
-    cells = []
-    for number, each in enumerate(texts):
-        start, end = max(at, 0), min(at + len(each), len(text))
-        if each and start < end:
-            cells.append(Cell(start, end, names[number] if number < len(names) else ""))
-        at += len(each) + len(CELL_GAP)
-    return Block("row", text, header=_header(names, title) or None, cells=tuple(cells))
-
-
-def _named_row(texts: Sequence[str], names: Sequence[str], title: str) -> Block:
-    """Return a row whose cells are written with the names of their columns; empty ones are left out."""
-    text = ""
-    cells = []
-    for number, each in enumerate(texts):
-        if each:
-            name = names[number] if number < len(names) else ""
-            start = len(text) + len(CELL_GAP) if text else 0
-            text += f"{CELL_GAP if text else ''}{name.rstrip(':')}{': ' if name else ''}{each}"
-            cells.append(Cell(start, len(text), name))
-    return Block("row", text, header=title or None, cells=tuple(cells))
-
-
-def _header(names: Sequence[str], title: str) -> str:
-    return " · ".join(filter(None, (title, _joined(names))))
+    text, cells = join_cells(texts, names, writes_names=any(names))
+    header = " · ".join(filter(None, (title, _joined(names))))
+    return Block("row", text, header=header or None, cells=cells)
 
 
 def _joined(texts: Sequence[str]) -> str:

@@ -84,7 +84,7 @@ def _blocks(archive: Archive) -> Iterator[Block]:
         heading = " ".join(visible(sheet.get("name", "")).split())
         if heading and len(sheets) > 1:
             yield Block("heading", heading)
-        yield from table_blocks(_rows(archive.read(name), book), writes_names=True)
+        yield from table_blocks(_rows(archive.read(name), book))
 
 
 def _strings(archive: Archive) -> Iterator[str]:

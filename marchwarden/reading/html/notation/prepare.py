@@ -26,17 +26,13 @@ def prepare(tree: HtmlElement) -> None:
     write_formulas(tree)
     drop_hidden(tree)
     remove_elements(write_scripts(tree))
-    _show_addresses(tree)
-    number_items(tree)
-    write_tables(tree)
-    spread_cells(tree)
-
-
-def _show_addresses(tree: HtmlElement) -> None:
-    """Write mail addresses that Cloudflare's script shows in place of "[email protected]"."""
+    # Mail addresses that Cloudflare's script shows in place of "[email protected]".
     for element in list(tree.iter("a", "span")):
         code = element.get("data-cfemail")
         if code and _DISGUISED.fullmatch(code):
             key, *letters = bytes.fromhex(code[: len(code) // 2 * 2])
             element[:] = []
             element.text = visible(bytes(letter ^ key for letter in letters).decode("utf-8", "replace"))
+    number_items(tree)
+    write_tables(tree)
+    spread_cells(tree)

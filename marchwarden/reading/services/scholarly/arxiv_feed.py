@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lxml import etree
-
 from marchwarden.observations import Failure, Page, Work
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.services.scholarly.work_records import WorkRecord, no_answer, page_of_records
@@ -84,7 +82,28 @@ def arxiv_entries(body: bytes) -> list[ArxivEntry] | None:
     root = parse_xml(body)
     if root is None or root.tag != f"{_ATOM}feed":
         return None
-    return [_entry(element) for element in root.iter(f"{_ATOM}entry")]
+    entries = []
+    for element in root.iter(f"{_ATOM}entry"):
+        links = element.iter(f"{_ATOM}link")
+        names = (each.text or "" for each in element.iter(f"{_ATOM}name"))
+        primary = element.find(f"{_ARXIV}primary_category")
+        entries.append(
+            ArxivEntry(
+                id=(element.findtext(f"{_ATOM}id") or "").strip(),
+                title=element.findtext(f"{_ATOM}title") or "",
+                summary=element.findtext(f"{_ATOM}summary") or "",
+                updated=element.findtext(f"{_ATOM}updated") or "",
+                published=element.findtext(f"{_ATOM}published") or "",
+                authors=tuple(" ".join(name.split()) for name in names if name),
+                comment=element.findtext(f"{_ARXIV}comment"),
+                journal_ref=element.findtext(f"{_ARXIV}journal_ref"),
+                doi=element.findtext(f"{_ARXIV}doi"),
+                primary_category=None if primary is None else primary.get("term"),
+                categories=tuple(each.get("term") or "" for each in element.iter(f"{_ATOM}category")),
+                pdf=next((link.get("href") for link in links if link.get("title") == "pdf"), None),
+            )
+        )
+    return entries
 
 
 def read_arxiv(page: Page, body: bytes) -> Page | Failure:
@@ -93,25 +112,3 @@ def read_arxiv(page: Page, body: bytes) -> Page | Failure:
     if entries is None:
         return no_answer("arXiv")
     return page_of_records(page, [record for entry in entries if (record := entry.record())])
-
-
-def _entry(element: etree._Element) -> ArxivEntry:
-    def text(name: str) -> str:
-        return element.findtext(name) or ""
-
-    links = element.iter(f"{_ATOM}link")
-    primary = element.find(f"{_ARXIV}primary_category")
-    return ArxivEntry(
-        id=text(f"{_ATOM}id").strip(),
-        title=text(f"{_ATOM}title"),
-        summary=text(f"{_ATOM}summary"),
-        updated=text(f"{_ATOM}updated"),
-        published=text(f"{_ATOM}published"),
-        authors=tuple(" ".join(name.split()) for each in element.iter(f"{_ATOM}name") if (name := each.text or "")),
-        comment=element.findtext(f"{_ARXIV}comment"),
-        journal_ref=element.findtext(f"{_ARXIV}journal_ref"),
-        doi=element.findtext(f"{_ARXIV}doi"),
-        primary_category=None if primary is None else primary.get("term"),
-        categories=tuple(each.get("term") or "" for each in element.iter(f"{_ATOM}category")),
-        pdf=next((link.get("href") for link in links if link.get("title") == "pdf"), None),
-    )

@@ -167,7 +167,11 @@ def _as_html(article: etree._Element, meta: etree._Element, title: str) -> str:
     for element in list(kept.iter(etree.Element)):
         name = etree.QName(element).localname
         if name == "xref" and element.get("ref-type") == "bibr":
-            _drop_mark(element)
+            # A raised number of a reference would look like an exponent beside a word.
+            above = element.getparent()
+            if element.find("sup") is not None or (above is not None and above.tag == "sup"):
+                element[:], element.text = [], None
+            element.tag = "span"
         elif (
             name == "label" and (above := element.getparent()) is not None and above.tag in ("section", "sec", "app")
         ):
@@ -184,14 +188,3 @@ def _as_html(article: etree._Element, meta: etree._Element, title: str) -> str:
         elif name not in ("main", "h1"):
             element.tag = _AS_HTML.get(name, "span")
     return f"<html><body>{etree.tostring(kept, encoding='unicode', method='html')}</body></html>"
-
-
-def _drop_mark(reference: etree._Element) -> None:
-    """Empty a raised number of a reference: beside a word it would look like an exponent."""
-    above = reference.getparent()
-    raised = reference.find("sup") is not None or (above is not None and above.tag == "sup")
-    if raised:
-        for child in list(reference):
-            reference.remove(child)
-        reference.text = None
-    reference.tag = "span"

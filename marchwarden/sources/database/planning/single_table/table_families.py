@@ -4,37 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
 
 from marchwarden.sources.database.planning.draft import quote_text
-from marchwarden.sources.database.planning.single_table.table_links import (
-    Match,
-    Named,
-    Span,
-    TableQuestion,
-    places_in,
+from marchwarden.sources.database.planning.single_table.table_links import Span, TableQuestion, places_in
+from marchwarden.sources.database.planning.single_table.table_parts import (
+    Plan,
+    Writer,
+    best_match,
+    column_of,
+    column_with_number,
+    conditions,
+    find_free,
+    head_column,
+    header_words,
+    is_ranked,
+    measure_after,
 )
-from marchwarden.sources.database.planning.single_table.table_words import (
-    ASKED,
-    COMPARED,
-    EXTREME,
-    LABELS,
-    MEASURES,
-    SPELLED,
-)
+from marchwarden.sources.database.planning.single_table.table_words import EXTREME, LABELS
 from marchwarden.sources.database.planning.statement_writer import write_name
 from marchwarden.sources.database.schema import Column
 
-_HEAD = re.compile(r"\b(?:which|what|whose|name(?: of)? the|tell me(?: the)?|list the|in what|in which)\b")
-_ASKS = re.compile(r"\b(?:who|whom|where|when)\b")
 _HOW_MANY = re.compile(r"\b(?:how many|(?:the )?(?:total )?number of|how much|(?:the )?total amount of|what total)\b")
 _POSITION = re.compile(r"\b(?P<first>first|top|initial)\b|\b(?P<last>last|final|bottom)\b")
 # A place in a ranking, and a name: no place in the table.
 _RANKED = re.compile(
     r"\b(?:placed|ranked|finish\w*|came|come|in|was|were) (?:in )?(?:first|last)(?! (?:year|season))\b|"
-    r"(?:first|last) place|"
-    r"\btop (?:two|three|four|five|ten|\d+|ranked|score)|(?:first|last) names?\b|\bdid\b.*\blast\b|\blast$"
+    r"(?:first|last) places?|"
+    r"\btop (?:two|three|four|five|ten|\d+|ranked|score)|"
+    r"(?:first|last) names?\b(?! (?:listed|on|in))|\bdid\b.*\blast\b|\blast$"
 )
 _LISTED = re.compile(r"\b(?:listed|list|chart|table|row)\b")
 _NEXT = re.compile(
@@ -51,230 +48,8 @@ _MORE = re.compile(
     r"\b(?:(?P<high>more|higher|greater|larger|bigger|longer|taller|older|later|better|heavier|further|faster)|"
     r"(?P<low>less|fewer|lower|smaller|shorter|younger|earlier|lighter|worse|sooner|closer|first))\b"
 )
-_COMPARED = re.compile(
-    r"\b(?:"
-    + "|".join(sorted(COMPARED, key=len, reverse=True))
-    + r") (?P<number>[\d][\d,.]*|"
-    + "|".join(SPELLED)
-    + r")\b"
-)
-_OR_MORE = re.compile(
-    r"\b(?P<number>[\d][\d,.]*|" + "|".join(SPELLED) + r") or (?P<more>more|higher|less|fewer|lower)\b"
-)
 _TOTAL = re.compile(r"\b(?:total|sum|combined|altogether|all together|overall)\b")
 _MEAN = re.compile(r"\b(?:average|mean)\b")
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-# Words between an extreme and the column that it is about. A guess.
-_MEASURE_WORDS = 5
-
-
-Family: TypeAlias = Literal[
-    "difference", "alternatives", "alternatives in time", "alternatives in order", "alternatives by rows",
-    "neighbour", "extreme", "extreme value", "most rows", "position", "first year", "number", "sum", "mean",
-    "count", "count different", "count all", "look-up",
-]  # fmt: skip
-
-
-@dataclass
-class Conditions:
-    """Conditions that values and numbers of the question set."""
-
-    where: list[str] = field(default_factory=list)
-    columns: list[Column] = field(default_factory=list)
-    """Columns of which a value is named."""
-    used: list[Span] = field(default_factory=list)
-    doubts: int = 0
-
-
-@dataclass
-class Plan:
-    """A statement in parts, with the words of the question that it uses."""
-
-    family: Family
-    select: str
-    where: list[str] = field(default_factory=list)
-    group: str = ""
-    order: str = ""
-    is_limited: bool = False
-    used: list[Span] = field(default_factory=list)
-    doubts: int = 0
-    """Number of choices that could have been made otherwise."""
-    by_row: bool = False
-    """True where the order of the rows decides."""
-
-
-class Writer:
-    """Writes names and conditions of one table in the dialect of its question."""
-
-    def __init__(self, question: TableQuestion) -> None:
-        self.question, self.dialect = question, question.dialect
-        self.row = "rowid"
-        """Column that tells the order of rows; PostgreSQL has none."""
-
-    def name(self, column: Column) -> str:
-        return write_name(column.name, self.dialect)
-
-    def number(self, column: Column) -> str:
-        """Return a column as a number: a text's commas are taken out, and what stands behind its number."""
-        name = self.name(column)
-        if column.is_number:
-            return name
-        bare = f"REPLACE({name}, ',', '')"
-        return f"CAST({bare} AS REAL)" if self.dialect == "sqlite" else f"TRY_CAST({bare} AS DOUBLE)"
-
-    def with_number(self, column: Column) -> list[str]:
-        """Return the condition that a text holds a number; none where each does."""
-        others = self.question.numeric_texts.get(column, ())
-        return [f"{self.name(column)} NOT IN ({', '.join(map(quote_text, others))})"] if others else []
-
-    def is_value(self, match: Match, *, wide: bool = False) -> str:
-        values = match.wider if wide else match.values
-        told = ", ".join(map(quote_text, values))
-        return f"{self.name(match.column)} = {told}" if len(values) == 1 else f"{self.name(match.column)} IN ({told})"
-
-    def without_sums(self) -> list[str]:
-        sums = self.question.sum_rows
-        if sums is None:
-            return []
-        column = self.name(sums[0])
-        return [f"({column} IS NULL OR {column} NOT IN ({', '.join(map(quote_text, sums[1]))}))"]
-
-    def statement(self, plan: Plan) -> str:
-        table = write_name(self.question.table.name, self.dialect)
-        sql = f"SELECT {plan.select} FROM {table}"
-        if plan.where:
-            sql += f" WHERE {' AND '.join(plan.where)}"
-        sql += f" GROUP BY {plan.group}" if plan.group else ""
-        sql += f" ORDER BY {plan.order}" if plan.order else ""
-        return sql + (" LIMIT 1" if plan.is_limited else "")
-
-
-# Parts that families share
-
-
-def head_column(q: TableQuestion, end: int | None = None) -> tuple[Column, list[Span]] | None:
-    """Return the column that the question asks for, with the words that say so."""
-    last = len(q.words) if end is None else end
-    if found := q.search(_HEAD):
-        _, span = found
-        # The column stands behind `which` or `what`, with a few words between: `what is the name of the ship`.
-        for named in q.named_in(span.end, min(last, span.end + 6)):
-            return _of(named, q), [span, named.span]
-    if found := q.search(_ASKS):
-        match, span = found
-        if column := q.column_by_words(ASKED[match[0]]):
-            return column, [span]
-        if match[0] == "who" and q.name_column:
-            return q.name_column, [span]
-    return None
-
-
-def _of(named: Named, q: TableQuestion) -> Column:
-    if q.name_column in named.columns:
-        return q.name_column
-    return named.columns[0]
-
-
-def conditions(
-    q: TableQuestion, write: Writer, used: Sequence[Span], asked: Column | None = None, *, wide: bool = False
-) -> Conditions | None:
-    """Return the conditions that the values and numbers of the question set; None where they can't be told."""
-    found = Conditions()
-    taken = places_in(used)
-    for start in sorted({match.span.start for match in q.matches}):
-        matches = [match for match in q.matches if match.span.start == start]
-        if places_in([matches[0].span]) & taken:
-            continue
-        best = _best_match(q, [match for match in matches if match.column is not asked] or matches)
-        found.doubts += len(matches) > 1 or not best.is_whole
-        found.where.append(write.is_value(best, wide=wide and best.column is not q.name_column))
-        found.columns.append(best.column)
-        found.used.append(best.span)
-        taken |= places_in([best.span])
-    return _number_conditions(q, write, found, taken)
-
-
-def _best_match(q: TableQuestion, matches: list[Match]) -> Match:
-    span = matches[0].span
-    near = [
-        named for named in q.columns if abs(named.span.end - span.start) <= 3 or abs(named.span.start - span.end) <= 3
-    ]
-    for named in near:
-        if own := [match for match in matches if match.column in named.columns]:
-            return own[0]
-    if own := [match for match in matches if match.column is q.name_column]:
-        return own[0]
-    return min(matches, key=lambda match: len(match.values))
-
-
-def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> Conditions | None:
-    for pattern in (_OR_MORE, _COMPARED):
-        while found := _free(q, pattern, taken):
-            match, span = found
-            operator = (
-                (">=" if match["more"] in ("more", "higher") else "<=")
-                if pattern is _OR_MORE
-                else COMPARED[match[0][: match.start("number") - match.start()].strip()]
-            )
-            number = _number(match["number"])
-            column, more = _numeric_near(q, span, number)
-            if column is None:
-                return None
-            told.where += [*write.with_number(column), f"{write.number(column)} {operator} {number}"]
-            told.used += [span, *more]
-            taken |= places_in((span, *more))
-    for place, token in enumerate(q.tokens):
-        if place in taken or not _NUMBER.fullmatch(token.text):
-            continue
-        number, span = _number(token.text), Span(place, place + 1)
-        column, more = _numeric_near(q, span, number)
-        if column is None:
-            return None
-        told.where += [*write.with_number(column), f"{write.number(column)} = {number}"]
-        told.used += [span, *more]
-        taken |= places_in((span, *more))
-    return told
-
-
-def _free(q: TableQuestion, pattern: re.Pattern[str], taken: set[int]) -> tuple[re.Match[str], Span] | None:
-    for match in pattern.finditer(q.text):
-        span = q.span_of(match)
-        if not places_in([span]) & taken:
-            return match, span
-    return None
-
-
-def _number(text: str) -> str:
-    return str(SPELLED[text]) if text in SPELLED else text.replace(",", "").rstrip(".")
-
-
-def _numeric_near(q: TableQuestion, span: Span, number: str) -> tuple[Column | None, list[Span]]:
-    """Return the column of numbers that stands beside a number, or that of years for a year."""
-    near = [
-        named for named in q.columns if 0 <= named.span.start - span.end <= 2 or 0 <= span.start - named.span.end <= 2
-    ]
-    for named in near:
-        if own := [column for column in named.columns if q.is_measure(column)]:
-            return own[0], [named.span]
-    if re.fullmatch(r"1[5-9]\d\d|20\d\d", number):
-        column = q.column_by_words(("year", "season"))
-        if column is not None and column.is_number:
-            return column, []
-    return None, []
-
-
-def measure_after(q: TableQuestion, span: Span, word: str) -> tuple[Column, list[Span]] | None:
-    """Return the column of numbers that an extreme or a comparison is about."""
-    for named in q.named_in(span.end, min(len(q.words), span.end + _MEASURE_WORDS)):
-        if own := [column for column in named.columns if q.is_measure(column)]:
-            return own[0], [named.span]
-        break
-    behind = range(span.end, min(len(q.words), span.end + 3))
-    for said, more in ((word, []), *((q.words[place], [Span(place, place + 1)]) for place in behind)):
-        column = q.column_by_words(MEASURES.get(said, ()))
-        if column is not None and q.is_measure(column):
-            return column, more
-    return None
 
 
 # The families
@@ -283,6 +58,11 @@ def measure_after(q: TableQuestion, span: Span, word: str) -> tuple[Column, list
 # Words before an extreme whose value is asked for: `what was the`.
 _ASKS_VALUE = re.compile(r"^(?:(?:what|which) (?:is|was|are|were)|tell me|give me|find)?(?: the)?(?: \w+'s?)?$")
 _AGES = {"oldest": "ASC", "earliest": "ASC", "youngest": "DESC", "latest": "DESC"}
+# The first of a ranking has the lowest number, and so has the fastest.
+_BEST = frozenset({"highest", "best", "top", "fastest", "most"})
+
+
+_OFTEN = re.compile(r"\b(?:listed|appears?|common|frequent\w*|often|times)\b")
 
 
 def extreme(q: TableQuestion, write: Writer) -> Plan | None:
@@ -296,8 +76,8 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
     if measured is None:
         if (
             head is None
-            or head[0] is q.name_column
-            or head[0].is_number
+            or (head[0] is q.name_column and not _OFTEN.search(q.text))
+            or q.is_measure(head[0])
             or match[0] not in ("most", "least", "fewest")
         ):
             return None
@@ -316,8 +96,15 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
             told.doubts + 1,
         )
     measure, more = measured
-    if set(header_words(measure)) & {"year", "date", "founded", "built", "born", "birth"}:
+    if q.is_time(measure) or set(header_words(measure)) & {"founded", "built", "born", "birth"}:
         direction = _AGES.get(match[0], direction)
+    by_rank = is_ranked(q, measure)
+    if match[0] in _BEST and (
+        by_rank or (q.kind_of(measure) == "time" and match[0] != "most" and match[0] != "highest")
+    ):
+        direction = "ASC"
+    elif (match[0] in ("lowest", "worst") and by_rank) or match[0] == "slowest":
+        direction = "DESC"
     if head is not None and head[0] is measure:
         head = None
     is_asked = head is None and _ASKS_VALUE.search(" ".join(q.words[: span.start]))
@@ -344,6 +131,9 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
     )
 
 
+_WHEN = re.compile(r"(?:when\b|(?:in )?(?:what|which) year\b|what (?:is|was) the (?:year|date)\b)")
+
+
 def position(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `the last performer on this chart`, `the first year in which …`."""
     if not (found := q.search(_POSITION)):
@@ -357,10 +147,13 @@ def position(q: TableQuestion, write: Writer) -> Plan | None:
         named for named in q.named_in(span.end, min(len(q.words), span.end + 3)) if named.span.start == span.end
     ]
     head, doubts = head_column(q, span.start), 0
+    when = _WHEN.match(q.text)
+    if when and q.time_column:
+        head, behind = (q.time_column, [q.span_of(when)]), []
     if head is not None and q.words[head[1][0].start] == "who" and behind:
         head = None
     if head is None and behind:
-        head = (_of(behind[0], q), [span, behind[0].span])
+        head = (column_of(behind[0], q), [span, behind[0].span])
         if head[0].is_number and q.words[0] == "who":
             return None
     if head is None:
@@ -376,7 +169,7 @@ def position(q: TableQuestion, write: Writer) -> Plan | None:
     if not listed and head[0].is_number and head[0] is year:
         function = "MAX" if direction == "DESC" else "MIN"
         return Plan("first year", f"{function}({write.name(year)})", told.where, used=used, doubts=doubts)
-    order = write.name(year) if year and year.is_number and not listed else write.row
+    order = write.number(year) if year and q.is_time(year) and not listed else write.row
     where = [*told.where, *(write.without_sums() if order == write.row else [])]
     by_row = order == write.row
     return Plan("position", write.name(head[0]), where, "", f"{order} {direction}", True, used, doubts, by_row)
@@ -392,12 +185,15 @@ def neighbour(q: TableQuestion, write: Writer) -> Plan | None:
         anchors = [each for each in anchors if each.is_whole or len(each.values) == 1]
         if not anchors:
             continue
-        anchor = _best_match(q, anchors)
+        anchor = best_match(q, anchors)
         rest = [each for each in q.matches if each.span != anchor.span]
         head = head_column(q, span.start)
         if head is None and anchor.column is q.name_column:
             head = (anchor.column, [])
-        if head is None or rest:
+        if head is not None and head[1] and q.words[head[1][0].start] == "who":
+            head = (anchor.column, head[1])
+        named = places_in(head[1]) if head else set()
+        if head is None or any(not places_in([each.span]) <= named for each in rest):
             return None
         step = "+" if match["after"] else "-"
         table = write_name(q.table.name, write.dialect)
@@ -418,16 +214,19 @@ def neighbour(q: TableQuestion, write: Writer) -> Plan | None:
 
 def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `who is taller, Paul George or Greg Smith`."""
-    if " or " not in f" {q.text} ":
+    is_between = " or " not in f" {q.text} " and re.search(r"\b(?:between|of|out of)\b", q.text) is not None
+    if not is_between and " or " not in f" {q.text} ":
         return None
-    pair = _pair(q, ("or",))
+    if q.search(_HOW_MANY) or q.search(_DIFFERENCE):
+        return None
+    pair = _pair(q, ("and",) if is_between else ("or",))
     if pair is None:
         return None
     column, values, spans = pair
     found = (
-        _free(q, _MORE, places_in(spans))
-        or _free(q, EXTREME, places_in(spans))
-        or _free(q, _POSITION, places_in(spans))
+        find_free(q, _MORE, places_in(spans))
+        or find_free(q, EXTREME, places_in(spans))
+        or find_free(q, _POSITION, places_in(spans))
     )
     if found is None:
         return None
@@ -454,11 +253,15 @@ def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
         order = f"COUNT(*) {'DESC' if is_high else 'ASC'}"
         return Plan("alternatives by rows", name, where, name, order, True, used, 1)
     measure, more = measured
+    if is_ranked(q, measure) and match[0] in ("higher", "better", "lower", "worse", "highest", "lowest", "best"):
+        is_high = not is_high
     direction = "DESC" if is_high else "ASC"
     return Plan("alternatives", name, where, "", f"{write.number(measure)} {direction}", True, [*used, *more])
 
 
-def _pair(q: TableQuestion, joints: Sequence[str]) -> tuple[Column, list[str], list[Span]] | None:
+def _pair(
+    q: TableQuestion, joints: Sequence[str], most_between: int = 4
+) -> tuple[Column, list[str], list[Span]] | None:
     """Return two or more single values of one column that the question joins by these words."""
     for column in q.table.columns:
         own = [match for match in q.matches if match.column is column and len(match.values) == 1]
@@ -468,7 +271,7 @@ def _pair(q: TableQuestion, joints: Sequence[str]) -> tuple[Column, list[str], l
         if len(values) < 2 or len(own) > 4 or others:
             continue
         between = q.words[own[-2].span.end : own[-1].span.start]
-        if any(joint in between for joint in joints) and len(between) <= 4:
+        if any(joint in between for joint in joints) and len(between) <= most_between:
             place = own[-2].span.end + next(n for n, word in enumerate(between) if word in joints)
             return column, values, [*(match.span for match in own), Span(place, place + 1)]
     return None
@@ -479,7 +282,7 @@ def difference(q: TableQuestion, write: Writer) -> Plan | None:
     if not (found := q.search(_DIFFERENCE)):
         return None
     match, span = found
-    pair = _pair(q, ("and", "than", "or", "to", "compared"))
+    pair = _pair(q, ("and", "than", "or", "to", "compared", "over", "from"))
     if pair is None:
         return None
     column, values, spans = pair
@@ -494,23 +297,34 @@ def difference(q: TableQuestion, write: Writer) -> Plan | None:
     return Plan("difference", f"MAX({name}) - MIN({name})", where, used=used)
 
 
+_OR = re.compile(r"(?:did|do|does|was|were|is|are|has|have|which|who)\b.* or ")
+
+
 def total(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `how many silver medals did Turkey win`, `the total number of votes`: numbers that rows hold."""
     found = q.search(_HOW_MANY)
     mean = q.search(_MEAN)
     asked = found or q.search(_TOTAL) or mean
-    if asked is None or (found and mean):
+    if asked is None or (found and mean) or _OR.match(q.text):
         return None
     span = asked[1]
     behind = q.named_in(span.end, min(len(q.words), span.end + 4))
-    measures = [(named.span, column) for named in behind for column in named.columns if q.is_measure(column)]
+    measures = [
+        (named.span, column_with_number(q, own))
+        for named in behind
+        if (own := [column for column in named.columns if q.is_measure(column) and not q.is_time(column)])
+    ]
     if not behind and (implied := measure_after(q, span, "")) and implied[1]:
         measures = [(implied[1][0], implied[0])]
     if not measures:
         return None
     place, measure = measures[0]
     between = q.words[span.end : place.start]
-    if set(between) & _CLAUSES or q.search(EXTREME) or set(header_words(measure)) & set(LABELS):
+    if (
+        set(between) & _CLAUSES
+        or q.search(EXTREME)
+        or (header_words(measure)[-1:] and header_words(measure)[-1] in LABELS)
+    ):
         return None
     told = conditions(q, write, [span, place])
     if told is None or any(where.startswith(write.number(measure)) for where in told.where):
@@ -538,10 +352,6 @@ def total(q: TableQuestion, write: Writer) -> Plan | None:
 _CLAUSES = frozenset({"with", "who", "whose", "that", "have", "had", "has", "which", "in", "on", "at"})
 
 
-def header_words(column: Column) -> list[str]:
-    return re.findall(r"[a-z]+", column.name.lower())
-
-
 def count(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `how many players are from Canada`, `how many nations won more than 2 medals`."""
     found = q.search(_HOW_MANY)
@@ -554,6 +364,10 @@ def count(q: TableQuestion, write: Writer) -> Plan | None:
     if told is None or len(set(told.columns)) < len(told.columns):
         return None
     if set(told.columns) == {q.name_column} and all(" = " in where for where in told.where):
+        if not re.search(r"\b(?:in|at|against|from) (?:the )?$", " ".join([*q.words[: told.used[0].start], ""])):
+            return None
+        told.doubts += 1
+    if not told.where and re.search(r"\b(?:in|at|against|from)$", q.text):
         return None  # the rows of one name are one: something of them is counted that the table does not say
     if told.where:
         summed = q.search(_TOTAL)
@@ -562,8 +376,8 @@ def count(q: TableQuestion, write: Writer) -> Plan | None:
     listed = q.search(_LISTED)
     used = [*spans, *([listed[1]] if listed else [])]
     distinct = q.search(re.compile(r"\b(?:different|distinct|unique)\b"))
-    if behind and (distinct or _of(behind[0], q) is not q.name_column):
-        column = _of(behind[0], q)
+    if behind and (distinct or column_of(behind[0], q) is not q.name_column):
+        column = column_of(behind[0], q)
         used += [distinct[1]] if distinct else []
         return Plan(
             "count different",
@@ -584,7 +398,14 @@ _NAMES = re.compile(r"(?:which|name|who|list|tell me)\b")
 
 def look_up(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `which country is Haifa in`, `who won in 1951`: a column of the rows that the values name."""
-    if q.search(EXTREME) or q.search(_POSITION) or q.search(_HOW_MANY) or q.search(_MEAN) or q.search(_TOTAL):
+    if (
+        _OR.match(q.text)
+        or q.search(EXTREME)
+        or q.search(_POSITION)
+        or q.search(_HOW_MANY)
+        or q.search(_MEAN)
+        or q.search(_TOTAL)
+    ):
         return None
     head = head_column(q)
     is_named = head is None and q.name_column is not None and _NAMES.match(q.text) is not None
@@ -603,10 +424,96 @@ def look_up(q: TableQuestion, write: Writer) -> Plan | None:
         if q.name_column is None or q.name_column in told.columns:
             return None
         column, told.doubts = q.name_column, told.doubts + 1
-    return Plan("look-up", write.name(column), told.where, used=[*spans, *told.used], doubts=told.doubts)
+    return Plan(
+        "look-up",
+        f"DISTINCT {write.name(column)}",
+        [*told.where, *write.without_sums()],
+        used=[*spans, *told.used],
+        doubts=told.doubts,
+    )
+
+
+# Words that a question for yes or no begins with.
+_YES_NO = re.compile(r"(?:did|does|do|was|were|is|are|has|have)\b")
+_SAME = re.compile(r"\b(?:the )?same\b")
+_AS = re.compile(r"\b(?:as|with|like)(?: the)?$")
+
+
+def yes_or_no(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `did Turkey win more gold medals than Spain`, `was Royal Oak before Falmer`; and `more or less`."""
+    if not _YES_NO.match(q.text):
+        return None
+    either = re.search(r"\b(more|higher|larger|greater|longer) or (?:less|fewer|lower|smaller|shorter)\b", q.text)
+    which = re.search(r"\bbefore or after\b", q.text)
+    if " or " in q.text and not either and not which:
+        return None
+    pair = _pair(q, ("than", "as", "before", "after"), most_between=8)
+    if pair is None or len(pair[1]) != 2:
+        return None
+    column, values, spans = pair
+    free = find_free(q, _MORE, places_in(spans))
+    order = next((word for word in ("before", "after") if word in q.words), None)
+    if free is not None:
+        match, span = free
+        is_high = bool(match["high"])
+        measured = measure_after(q, span, match[0])
+        if either is not None:
+            span = q.span_of(either)
+            is_high = True
+            measured = measure_after(q, span, either[1])
+        if measured is None:
+            return None
+        measure, more = measured
+        if is_ranked(q, measure):
+            is_high = not is_high
+    elif order and q.time_column:
+        measure, more, is_high = q.time_column, [], order == "after" and not which
+        span = q.span_of(which) if which else spans[-1]
+    else:
+        return None
+    name, number = write.name(column), write.number(measure)
+    one, other = (f"MAX(CASE WHEN {name} = {quote_text(value)} THEN {number} END)" for value in values)
+    yes, no = ("yes", "no")
+    if either is not None:
+        yes, no = either[1], q.text[either.start() : either.end()].split()[-1]
+    elif which is not None:
+        yes, no = "before", "after"
+    select = f"CASE WHEN {one} {'>' if is_high else '<'} {other} THEN '{yes}' ELSE '{no}' END"
+    where = [f"{name} IN ({', '.join(map(quote_text, values))})"]
+    return Plan("yes or no", select, where, used=[*spans, span, *more])
+
+
+def same(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `which players played the same position as Ardo Kreek`: rows that share a cell with a named one."""
+    found = q.search(_SAME)
+    if found is None or q.search(EXTREME):
+        return None
+    _, span = found
+    shared = q.named_in(span.end, min(len(q.words), span.end + 3))
+    anchors = [each for each in q.matches if each.span.start > span.end and len(each.values) == 1]
+    if not shared or not anchors or {each.span for each in q.matches} != {anchors[0].span}:
+        return None
+    anchor = best_match(q, anchors)
+    joint = _AS.search(" ".join(q.words[: anchor.span.start]))
+    column = next((each for each in shared[0].columns if each is not anchor.column), None)
+    if joint is None or column is None:
+        return None
+    head = head_column(q, span.start)
+    is_count = q.search(_HOW_MANY)
+    table, name = write_name(q.table.name, write.dialect), write.name(column)
+    own = write.is_value(anchor)
+    where = [f"{name} IN (SELECT {name} FROM {table} WHERE {own})", f"NOT {own}"]
+    used = [span, shared[0].span, anchor.span, Span(anchor.span.start - len(joint[0].split()), anchor.span.start)]
+    used += [*(head[1] if head else []), *([is_count[1]] if is_count else [])]
+    if is_count:
+        return Plan("same", "COUNT(*)", where, used=used)
+    asked = anchor.column if head is None or head[0] is column else head[0]
+    return Plan("same", f"DISTINCT {write.name(asked)}", where, used=used, doubts=asked is not anchor.column)
 
 
 FAMILIES: tuple[Callable[[TableQuestion, Writer], Plan | None], ...] = (
+    yes_or_no,
+    same,
     difference,
     alternatives,
     neighbour,

@@ -11,6 +11,7 @@ from functools import cached_property
 from marchwarden.sources.database.planning.question_links import Token, stem_of, tokens_within
 from marchwarden.sources.database.planning.question_words import FILLERS
 from marchwarden.sources.database.planning.single_table.table_words import LIGHT, SAME, SIGNALS, SPELLED, SUMS
+from marchwarden.sources.database.planning.single_table.typed_cells import Kind, read_cells
 from marchwarden.sources.database.schema import Column, Table
 
 # Words of a value that are looked for, and values that one run of words may name in part. Guesses.
@@ -145,6 +146,8 @@ class TableQuestion:
         self, at: int, index: dict[str, list[tuple[Column, str, tuple[str, ...]]]], found: list[Match]
     ) -> int:
         candidates = index.get(self.words[at], [])
+        if not candidates and (found_names := self._match_people(at, found)):
+            return found_names
         for length in range(min(_MAX_RUN, len(self.words) - at) if candidates else 0, 0, -1):
             run = tuple(self.words[at : at + length])
             if all(word in _NO_VALUE or len(word) < 2 for word in run):
@@ -175,6 +178,19 @@ class TableQuestion:
                 found += matches
                 return length
         return 0
+
+    def _match_people(self, at: int, found: list[Match]) -> int:
+        """Add the matches of a word for the people of a country that a cell names: `Canadian`, `Germans`."""
+        word = _PEOPLE.fullmatch(self.words[at])
+        if word is None:
+            return 0
+        root = word["root"]
+        for column in self.table.columns:
+            countries = [value for value in column.values if _country_in(value).startswith(root)]
+            roots = {_country_in(value) for value in countries}
+            if len(roots) == 1 and len(next(iter(roots))) <= len(root) + 3:
+                found.append(Match(Span(at, at + 1), column, tuple(countries), True, tuple(countries)))
+        return 1 if found and found[-1].span == Span(at, at + 1) else 0
 
     def _is_head_noun(self, at: int) -> bool:
         """Return whether a word says what rows are: `how many buildings`, `the last building`."""
@@ -214,8 +230,30 @@ class TableQuestion:
                 found[column] = others
         return found
 
+    @cached_property
+    def typed(self) -> dict[Column, tuple[Kind, dict[str, float]]]:
+        """Columns of text whose values are dates, times, amounts and the like, with the number of each value."""
+        texts = [each for each in self.table.columns if not each.is_number and each.complete and each.values]
+        read = {each: read_cells(each.name, each.values) for each in texts if each not in self.numeric_texts}
+        return {column: found for column, found in read.items() if found is not None}
+
+    def kind_of(self, column: Column) -> Kind | None:
+        return self.typed[column][0] if column in self.typed else None
+
+    def is_time(self, column: Column) -> bool:
+        """Return whether a column holds years or days."""
+        words = set(re.findall(r"[a-z]+", column.name.lower()))
+        return self.kind_of(column) in ("date", "year") or (column.is_number and bool(words & _YEARS))
+
+    @cached_property
+    def time_column(self) -> Column | None:
+        """The column that tells when: the only one of days or years, or the one that is named so."""
+        own = [column for column in self.table.columns if self.is_time(column)]
+        named = [column for column in own if set(re.findall(r"[a-z]+", column.name.lower())) & {*_YEARS, "date"}]
+        return own[0] if len(own) == 1 else named[0] if named else None
+
     def is_measure(self, column: Column) -> bool:
-        return column.is_number or column in self.numeric_texts
+        return column.is_number or column in self.numeric_texts or column in self.typed
 
     @cached_property
     def name_column(self) -> Column | None:
@@ -243,6 +281,15 @@ class TableQuestion:
         ]
 
 
+# A word for the people of a country, and the beginning of the country's name.
+_PEOPLE = re.compile(r"(?P<root>[a-z]{4,}?)(?:i?an|ese|ish|i)s?")
+
+
+def _country_in(value: str) -> str:
+    """Return the name that a cell begins with, without a remark: `canada` of `Canada (CAN)`."""
+    return re.split(r"\s*[(\[\n]", value.lower().strip(), maxsplit=1)[0]
+
+
 def header_stems(column: Column) -> tuple[str, ...]:
     words = re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", column.name).lower())
     return tuple(stem_of(word) for word in words)
@@ -251,5 +298,6 @@ def header_stems(column: Column) -> tuple[str, ...]:
 _NO_HEADER = frozenset(
     {"of", "in", "the", "for", "to", "and", "by", "at", "on", "a", "s", "or", "with", "was", "from"}
 )
+_YEARS = frozenset({"year", "years", "season"})
 _BEFORE_NOUNS = frozenset({"many", "which", "what", "whose", "first", "last", "top", "of", "the"})
 _NO_VALUE = FILLERS | LIGHT | _NO_HEADER | frozenset(SPELLED) | frozenset({","})

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 from marchwarden.sources.database.planning.single_table.table_families import (
     FAMILIES,
-    Family,
-    Plan,
-    Writer,
     alternatives,
     difference,
 )
 from marchwarden.sources.database.planning.single_table.table_links import TableQuestion
+from marchwarden.sources.database.planning.single_table.table_parts import Family, Plan, Writer
 from marchwarden.sources.database.planning.single_table.table_words import SIGNALS
 from marchwarden.sources.database.schema import Schema
 
@@ -32,12 +30,14 @@ class Borne:
 # Chosen so that about three of four answers are right, over half of the tables of WikiTableQuestions' dev set
 # (evals/database/table_questions.py --half seen).
 _BORNE: dict[Family, Borne] = {
+    "yes or no": Borne(2, 0),
+    "same": Borne(1, 0),
     "difference": Borne(1, 0),
     "alternatives": Borne(1, 0),
-    "alternatives in time": Borne(1, 1),
+    "alternatives in time": Borne(2, 1),
     "alternatives in order": Borne(1, 1),
-    "alternatives by rows": Borne(0, 1),
-    "neighbour": Borne(1, 0),
+    "alternatives by rows": Borne(1, 1),
+    "neighbour": Borne(2, 1),
     "extreme": Borne(2, 1),
     "extreme value": Borne(0, 0),
     "most rows": Borne(1, 1),
@@ -46,7 +46,7 @@ _BORNE: dict[Family, Borne] = {
     "number": Borne(1, 1),
     "sum": Borne(0, 0),
     "mean": Borne(0, 0),
-    "count": Borne(3, 1),
+    "count": Borne(4, 1),
     "count different": Borne(0, 1),
     "count all": Borne(0, 0),
     "look-up": Borne(2, 1),
@@ -72,4 +72,6 @@ def _is_certain(plan: Plan, left: list[str], *, is_alone: bool, dialect: str) ->
     if set(left) & SIGNALS or (plan.by_row and (dialect == "postgres" or not is_alone)):
         return False
     borne = _BORNE[plan.family] if is_alone else Borne(0, 1)
+    if not left and plan.family == "neighbour":  # where each word is read, one choice more is borne
+        return plan.doubts <= borne.doubts + 1
     return len(left) <= borne.words and plan.doubts <= borne.doubts

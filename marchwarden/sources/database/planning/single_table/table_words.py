@@ -22,7 +22,7 @@ LIGHT = frozenset(
 
 HIGHEST = (
     "most|highest|largest|greatest|biggest|maximum|longest|tallest|heaviest|oldest|best|latest|fastest|hottest|"
-    "most expensive|widest|deepest|top"
+    "most expensive|widest|deepest|top(?! (?:\\d|two|three|four|five|six|seven|eight|nine|ten))"
 )
 LOWEST = (
     "least|lowest|smallest|fewest|minimum|shortest|lightest|youngest|worst|earliest|slowest|coldest|cheapest|"
@@ -39,9 +39,27 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "largest": ("area", "size", "population", "capacity"),
     "biggest": ("area", "size", "population", "capacity"),
     "smallest": ("area", "size", "population", "capacity"),
-    "oldest": ("age",),
-    "youngest": ("age",),
+    "oldest": ("age", "built", "completed", "founded", "born", "birth", "year"),
+    "youngest": ("age", "born", "birth"),
+    "weighs": ("weight",),
+    "placed": ("pos", "position", "rank", "place", "finish"),
+    "ranked": ("rank", "pos", "position"),
+    "rank": ("rank", "pos", "position"),
+    "ranks": ("rank", "pos", "position"),
+    "finished": ("finish", "pos", "position", "rank", "place"),
+    "finish": ("finish", "pos", "position", "rank", "place"),
+    "money": ("gross", "earnings", "prize", "winnings", "money"),
     "populated": ("population",),
+    "people": ("population",),
+    "crowd": ("attendance",),
+    "attended": ("attendance",),
+    "weighed": ("weight",),
+    "grossed": ("gross",),
+    "lasted": ("duration", "length"),
+    "scored": ("points", "score"),
+    "dense": ("density",),
+    "fastest": ("time", "speed"),
+    "slowest": ("time", "speed"),
     "populous": ("population",),
     "latest": ("year",),
     "earliest": ("year",),
@@ -74,6 +92,9 @@ COMPARED = {
     "more than": ">", "greater than": ">", "higher than": ">", "over": ">", "above": ">", "at least": ">=",
     "less than": "<", "fewer than": "<", "lower than": "<", "under": "<", "below": "<", "at most": "<=",
     "larger than": ">", "exactly": "=", "no more than": "<=", "no less than": ">=", "longer than": ">",
+    "taller than": ">", "older than": ">", "bigger than": ">", "heavier than": ">", "shorter than": "<",
+    "smaller than": "<",
+    "younger than": "<", "faster than": "<", "slower than": ">", "better than": ">",
     "after": ">", "before": "<", "since": ">=", "until": "<=",
 }  # fmt: skip
 # Names of rows that sum the others up.
@@ -82,7 +103,7 @@ SUMS = frozenset({"total", "totals", "grand total", "sum"})
 SIGNALS = frozenset(
     {
         "after", "before", "next", "previous", "prior", "not", "no", "same", "other", "another", "than", "most",
-        "least", "more", "less", "fewer", "first", "last", "top", "bottom", "or", "both", "consecutive", "each",
+        "least", "more", "less", "fewer", "first", "last", "top", "bottom", "or", "consecutive",
         "between", "difference", "average", "below", "above", "until", "besides", "except", "without", "never",
         "twice", "once", "long", "either", "neither", "total", "combined", "following", "didn't", "doesn't",
         "wasn't", "outside", "percentage", "percent", "how", "why", "if", "longer", "higher", "lower", "since",

@@ -1,0 +1,1 @@
+"""Judgements by rule on the rows of tables."""
