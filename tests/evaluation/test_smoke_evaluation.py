@@ -50,7 +50,10 @@ def test_no_score_falls_below_its_floor(floors: Floors, set_up: str, tmp_path: P
     if by_meaning and not embedding.is_installed():
         pytest.skip("the embedding model (extra `semantic`) is not installed: only words are scored")
     chosen = [each for each in questions(floors) if set_up != "meaning_of_some" or each.id in floors.some]
-    settings = load_settings(source="snapshot", model=EXTRACTIVE, semantic=by_meaning, program="none")
+    # On a busy machine a question takes longer than its clock, which would leave pages unread.
+    settings = load_settings(
+        source="snapshot", model=EXTRACTIVE, semantic=by_meaning, program="none", max_seconds=900
+    )
     run = start_run(tmp_path / "run", info_of(chosen, settings, name="floors"))
     anyio.run(partial(ask_all, run, chosen, settings, jobs=2))
     assert [str(fall) for fall in falls(floors.floors[set_up], run.figures(), slack=SLACK[set_up])] == []

@@ -31,8 +31,8 @@ async def _slow(request: Request) -> PlainTextResponse:
 
 
 @asynccontextmanager
-async def served(connections: Connections) -> AsyncIterator[tuple[str, int]]:
-    app = Starlette(routes=[Route("/", _hello), Route("/slow", _slow)])
+async def served(connections: Connections, *routes: Route) -> AsyncIterator[tuple[str, int]]:
+    app = Starlette(routes=[Route("/", _hello), Route("/slow", _slow), *routes])
     config = uvicorn.Config(app, http=connections.protocol, log_config=None, timeout_graceful_shutdown=1)  # type: ignore[arg-type]
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -78,9 +78,21 @@ async def test_a_head_that_never_ends_is_cut_off_and_a_slow_answer_is_not() -> N
 
 async def test_with_every_connection_at_work_a_new_one_is_closed() -> None:
     connections = Connections(most=1, head_s=5)
-    async with served(connections) as address, httpx.AsyncClient() as client, anyio.create_task_group() as group:
-        group.start_soon(client.get, f"http://127.0.0.1:{address[1]}/slow")
-        await anyio.sleep(0.1)
+    at_work, may_end = anyio.Event(), anyio.Event()
+
+    async def busy(request: Request) -> PlainTextResponse:
+        at_work.set()
+        await may_end.wait()
+        return PlainTextResponse("done")
+
+    async with (
+        served(connections, Route("/busy", busy)) as address,
+        httpx.AsyncClient(timeout=60) as client,
+        anyio.create_task_group() as group,
+    ):
+        group.start_soon(client.get, f"http://127.0.0.1:{address[1]}/busy")
+        await at_work.wait()
         async with await anyio.connect_tcp(*address) as other:
-            with anyio.fail_after(5), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+            with anyio.fail_after(30), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
                 await other.receive()
+        may_end.set()
