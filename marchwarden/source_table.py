@@ -18,7 +18,7 @@ class SourceEntry:
     """Name on the command line and in `MARCHWARDEN_SOURCE`."""
     kind: SourceKind
     about: str
-    """What is searched, in one line for people and for models."""
+    """Line on what is searched, for people and for models."""
     opener: str
     """Function that opens it, as `module:function`; called with an Opening and the name behind the colon."""
     rule: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
@@ -196,3 +197,18 @@ def test_only_the_console_prints() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     }
     assert printers <= {"cli/views/console.py"}
+
+
+_DIALECT = re.compile(r"(what|whether|how|as|that|where|when|why|who|which)\b", re.IGNORECASE)
+
+
+def test_docstrings_open_with_a_noun_or_a_verb() -> None:
+    """A string below a field is its docstring."""
+    texts = [
+        (dotted(path), node.value.value.strip())
+        for path in modules()
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    ]
+    assert len(texts) > 4_000
+    assert [(name, text[:60]) for name, text in texts if _DIALECT.match(text)] == []

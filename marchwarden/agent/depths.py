@@ -1,4 +1,4 @@
-"""What each depth of a call aims at. All numbers are guesses."""
+"""Aims of each depth of a call. All numbers are guesses."""
 
 from marchwarden.contract import Depth
 

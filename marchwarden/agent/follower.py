@@ -35,7 +35,7 @@ _MAX_HITS = 10
 
 
 class Reading(Protocol):
-    """What a call lends to those who read for it: its state, its tools, and its ways to search and read."""
+    """The part of a call that those who read for it use: its state, its tools, and its ways to search and read."""
 
     ledger: Ledger
     budget: Budget

@@ -177,7 +177,7 @@ class _Kept:
 
 
 class _Recorded:
-    """What a trace holds for a re-run."""
+    """Record of a trace for a re-run."""
 
     def __init__(self, trace: Trace) -> None:
         events = [event for _, _, event in trace.events]

@@ -92,7 +92,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a later look at the cited page said of a quote."""
+    """Finding of a later look at the cited page on a quote."""
 
     day: str
     state: str

@@ -87,7 +87,7 @@ class Statement:
     years: frozenset[str]
     ordinals: frozenset[str]
     denials: tuple[Denial, ...]
-    """What the text says is not so. "Not more than" is a limit and no denial."""
+    """Things that the text says are not so. "Not more than" is a limit and no denial."""
     limits: frozenset[str]
     """Words with which the text denies or excepts anything. Without any it says plainly that something is so."""
     is_conditional: bool

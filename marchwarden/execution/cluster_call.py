@@ -38,7 +38,7 @@ _first = threading.Lock()
 
 
 class Answer(TypedDict, total=False):
-    """What goes back from a worker."""
+    """Message that goes back from a worker."""
 
     lost: str
     """Reason that another worker has to be asked, as a clause."""
@@ -54,7 +54,7 @@ class Answer(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class SetUp:
-    """What a call must find on its worker."""
+    """Things that a call must find on its worker."""
 
     settings: str
     """Settings that travel, as JSON."""

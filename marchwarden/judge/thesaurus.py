@@ -1,4 +1,4 @@
-"""How two words are related, by WordNet: the same, wider, narrower, opposite, or of one kind.
+"""Relation of two words, by WordNet: the same, wider, narrower, opposite, or of one kind.
 
 Own reader beside nltk's and wn's: those want the whole of WordNet on disk and a download; this reads a table of
 0.8 MB that evals/claims/build_thesaurus.py makes. English only; words are stems, as text/ranking.py makes them.

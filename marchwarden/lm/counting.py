@@ -127,7 +127,7 @@ _UNKNOWN_SHARE = 1.3
 
 
 class ReportedTokens:
-    """What a service has reported for the prompts of one call, and the bound that follows for another prompt.
+    """Tokens that a service has reported for the prompts of one call, and the bound that follows for another prompt.
 
     Tokenizers differ by much the same factor on all text in ASCII. So the first honest report tells how many tokens a
     service counts where a known tokenizer counts one, and how many for a byte; the higher bound of the two holds. A

@@ -113,7 +113,7 @@ class Answer:
 
 
 class ChargedUsage(lm15.Usage):
-    """What a recorded attempt was charged: it was checked then, and a re-run charges the same."""
+    """Charge of a recorded attempt: it was checked then, and a re-run charges the same."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What an estimate takes beside the optimizer's counts: the examples of some questions, and the pace of a model.
+"""Input of an estimate beside the optimizer's counts: the examples of some questions, and the pace of a model.
 
 Making every example reads every page that the labels name: 110 CPU seconds for the shipped questions.
 A few questions tell how long prompts are, and how many examples a question gives: 5.0 instead of 5.4 million tokens

@@ -54,7 +54,7 @@ _FINISH_S = 5.0
 
 @dataclass(frozen=True)
 class Plan:
-    """What an investigation has to go by, besides the question."""
+    """Basis of an investigation, besides the question."""
 
     team: Team
     settings: Settings

@@ -1,4 +1,4 @@
-"""What an investigation did before it was killed, folded from the events of its trace."""
+"""Steps of an investigation before it was killed, folded from the events of its trace."""
 
 from __future__ import annotations
 

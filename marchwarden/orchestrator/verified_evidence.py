@@ -1,4 +1,4 @@
-"""What a researcher quotes, taken over only where it stands in the page: nothing of it is believed before.
+"""Quotes of a researcher, taken over only where it stands in the page: nothing of it is believed before.
 
 The page's bytes come from the shared content store, or over MCP; they are read here again, and each excerpt is looked
 for in that text. Where the bytes can't be had, the text under its hash is enough.

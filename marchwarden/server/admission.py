@@ -80,7 +80,7 @@ STOPPED = "the server was stopped by its operator"
 
 @dataclass(frozen=True)
 class Ending:
-    """Who may end a call early: its caller, by leaving, or the operator, by stopping the server."""
+    """Those who may end a call early: its caller, by leaving, or the operator, by stopping the server."""
 
     presence: Presence = field(default_factory=Presence)
     stop: Stop = field(default_factory=Stop)

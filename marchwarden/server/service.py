@@ -1,4 +1,4 @@
-"""What all calls of a server share: the settings in force, places, callers, and who hears of a call's end."""
+"""State that all calls of a server share: the settings in force, places, callers, and who hears of a call's end."""
 
 from __future__ import annotations
 

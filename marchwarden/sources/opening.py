@@ -1,4 +1,4 @@
-"""What the sources of one call share: the settings, one transport, one fetcher of pages."""
+"""Things that the sources of one call share: the settings, one transport, one fetcher of pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SharedTransport(httpx.AsyncBaseTransport):
 
 @dataclass(frozen=True)
 class Opening:
-    """What a source is opened with: the settings, and the transport that it shares with the other sources."""
+    """Things that a source is opened with: the settings, and the transport that it shares with the other sources."""
 
     settings: Settings
     given: httpx.AsyncBaseTransport | None = None

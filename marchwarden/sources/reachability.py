@@ -25,7 +25,7 @@ _STATUS_LINE_BYTES = 200
 
 @dataclass(frozen=True)
 class _Way:
-    """How to reach one host: over its own address, or over a proxy's."""
+    """Way to reach one host: over its own address, or over a proxy's."""
 
     host: str
     port: int

@@ -1,4 +1,4 @@
-"""Which sources of a group fit a question: those of the topics whose example questions are most like it in meaning.
+"""Sources of a group that fit a question: those of the topics whose example questions are most like it in meaning.
 
 Measured on questions that others wrote: evals/sources/choice.py, figures in evals/reports/sources.md.
 """

@@ -381,7 +381,7 @@ class Concluded(_Event):
 class WasCancelled(_Event):
     action: Literal["cancelled"] = "cancelled"
     by: Literal["caller", "operator"] = "caller"
-    """Who ended the call: whoever made it, or whoever stopped the server."""
+    """Name of the one who ended the call: whoever made it, or whoever stopped the server."""
     question: str | None = None
     """Question of the call, which may have been cancelled before its first step."""
 

@@ -29,7 +29,7 @@ _RUNNING_S = 3600.0
 
 @dataclass(frozen=True)
 class Pruned:
-    """What was removed, or would be."""
+    """Traces and objects that were removed, or would be."""
 
     traces: list[TraceSummary]
     kept: int

@@ -40,7 +40,7 @@ FAILURE, NOTHING_FOUND, INTERRUPTED = 1, 3, 130
 
 @dataclass(frozen=True)
 class Batch:
-    """What `ask --file` was told."""
+    """Options of `ask --file`."""
 
     file: Path
     given: Mapping[str, Any]
@@ -56,7 +56,7 @@ class Batch:
 
 @dataclass
 class _Sink:
-    """Where the answers go, a line each: a file that is synced after every line, or stdout.
+    """Place for the answers, a line each: a file that is synced after every line, or stdout.
 
     The file is made, or emptied, with the first line: a run that asks nothing leaves everything as it was.
     """

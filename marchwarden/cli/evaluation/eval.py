@@ -334,7 +334,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Order:
-    """What is to be done with the questions."""
+    """Order of what is to be done with the questions."""
 
     how: eval_run.How
     epochs: int

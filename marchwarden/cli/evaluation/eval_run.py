@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}")
 
 @dataclass(frozen=True)
 class How:
-    """How the questions of a run are asked."""
+    """Way in which the questions of a run are asked."""
 
     jobs: int | None
     """Questions side by side; None for as many as the cluster's workers take."""

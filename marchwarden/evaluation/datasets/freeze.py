@@ -33,7 +33,7 @@ _NAME_DIGITS = 16
 
 @dataclass(frozen=True)
 class Frozen:
-    """What a freeze made."""
+    """Result of a freeze."""
 
     questions: int
     pages: int

@@ -66,7 +66,7 @@ class _Value:
     unit: str | None = None
     """Id of a number's unit."""
     times: str = ""
-    """When it holds: `in 2020`, `from 1979 until 1991`."""
+    """Times at which it holds: `in 2020`, `from 1979 until 1991`."""
 
 
 def statements_of(body: bytes) -> dict[str, Any] | Failure | None:

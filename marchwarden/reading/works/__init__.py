@@ -1,1 +1,1 @@
-"""What pages and registries say of scholarly works: records, sections, notices."""
+"""Statements of pages and registries on scholarly works: records, sections, notices."""

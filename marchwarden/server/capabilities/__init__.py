@@ -1,1 +1,1 @@
-"""What the server offers beside its tool: resources and prompts."""
+"""Offers of the server beside its tool: resources and prompts."""

@@ -1,4 +1,4 @@
-"""What an operator sees of the server: metrics for Prometheus, and a log of one JSON object a line.
+"""The operator's view of the server: metrics for Prometheus, and a log of one JSON object a line.
 
 Neither holds a question, a token, an address of a caller, or a query string.
 """

@@ -23,7 +23,7 @@ _MAX_CELL_CHARS = 2_000
 
 
 class Connection(Protocol):
-    """What an engine offers to a job."""
+    """Interface of an engine for a job."""
 
     def describe(self, most_values: int) -> dict[str, Any]: ...
 

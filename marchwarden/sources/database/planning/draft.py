@@ -17,7 +17,7 @@ class Condition:
     column: Column
     operator: str
     value: str
-    """As it stands in the statement: a literal, or a sub-select."""
+    """Text of it in the statement: a literal, or a sub-select."""
     joint: str = "AND"
     """Word that joins it to the one before."""
 
