@@ -1,7 +1,7 @@
 """The text layer of a PDF, read by PDFium in a process of its own: `main` takes a file on stdin and writes JSON.
 
 PDFium is written in C++, and files are hostile: one that crashes the library ends this process and nothing else.
-Nothing of the package is imported here, so that the process starts in a tenth of a second.
+Almost nothing of the package is imported here, so that the process starts in a tenth of a second.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import ctypes
 import json
 import math
 import sys
+from collections.abc import Sequence
 from typing import Any
+
+from marchwarden.reading.files.leftward import Letter, is_leftward, lines_of, text_of
 
 # Seconds of processor time, as many as the parent waits.
 SECONDS = 60
@@ -36,7 +39,7 @@ def main(most_characters: int, most_pages: int) -> None:
     """Write `pages`, `facts` (the information dictionary), or `error`, in words, as JSON.
 
     A page has `width`, `height` and `pieces`: runs of text on one line, in the order in which they are drawn, in
-    points from the lower left corner.
+    points from the lower left corner, or from the lower right one where most of its letters are written leftward.
     """
     _set_limits()
     from pypdfium2 import PdfDocument, PdfiumError
@@ -51,7 +54,7 @@ def main(most_characters: int, most_pages: int) -> None:
                 page = document[number]
                 told["width"], told["height"] = page.get_size()
                 text_page = page.get_textpage()
-                told["pieces"] = _pieces(text_page, min(left, text_page.count_chars()))
+                told["pieces"] = _pieces(text_page, min(left, text_page.count_chars()), told["width"])
                 text_page.close()
                 page.close()
             except PdfiumError:
@@ -83,11 +86,13 @@ class _Boxes:
         return place if all(map(math.isfinite, place)) else (0.0, 0.0, 0.0, 0.0)
 
 
-def _pieces(text_page: Any, count: int) -> list[Piece]:
+def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
     from pypdfium2 import raw
 
     boxes = _Boxes(text_page)
     codes = [raw.FPDFText_GetUnicode(text_page, at) for at in range(count)]
+    if any(map(is_leftward, codes)):
+        return _leftward_pieces(text_page, codes, boxes, width)
     pieces: list[Piece] = []
     words: list[str] = []
     left = right = bottom = height = 0.0
@@ -119,16 +124,13 @@ def _pieces(text_page: Any, count: int) -> list[Piece]:
         if end == at:
             at += 1  # a hyphen alone
             continue
-        first_left, first_right, word_bottom, word_height = boxes.of(at)
-        last_left, last_right, last_bottom, last_height = boxes.of(end - 1)
-        is_leftward = _is_leftward(codes[at]) or _is_leftward(codes[end - 1])
-        word_left, word_right = (last_left, first_right) if is_leftward else (first_left, last_right)
+        word_left, _, word_bottom, word_height = boxes.of(at)
+        _, word_right, last_bottom, last_height = boxes.of(end - 1)
         text = "".join(map(chr, codes[at:end]))
         if last_height < _RAISED_SHARE * word_height and last_bottom > word_bottom and text[-1].isdigit():
             text = _with_raised(text, at, word_height, boxes)
         same_line = abs(word_bottom - bottom) < 0.6 * max(height, word_height)
-        gap = left - word_right if is_leftward else word_left - right
-        if words and not (same_line and -2 * height < gap < _PIECE_GAP * height):
+        if words and not (same_line and -2 * height < word_left - right < _PIECE_GAP * height):
             close()
         if not words:
             first, left, right, bottom, height = at, word_left, word_right, word_bottom, word_height
@@ -141,9 +143,25 @@ def _pieces(text_page: Any, count: int) -> list[Piece]:
     return pieces
 
 
-def _is_leftward(code: int) -> bool:
-    """True for letters of Hebrew, Arabic and the scripts between them."""
-    return 0x590 <= code < 0x900 or 0xFB1D <= code < 0xFE00 or 0xFE70 <= code < 0xFF00
+def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width: float) -> list[Piece]:
+    """Return the pieces of a page that holds letters of Arabic or Hebrew; seen in a mirror where most are."""
+    from pypdfium2 import raw
+
+    letters = [
+        None if code in (10, 13) else Letter(at, " " if code <= 32 or code == 0xA0 else chr(code), *boxes.of(at))
+        for at, code in enumerate(codes)
+    ]
+    lines = lines_of(letters, _PIECE_GAP)
+    sides = sum(1 if is_leftward(code) else -1 for code in codes if chr(code).isalpha())
+    pieces: list[Piece] = []
+    for line in lines:
+        first, tallest = line.letters[0].at, line.tallest
+        turned = abs(raw.FPDFText_GetCharAngle(text_page, first)) > _TURNED
+        left, right = (width - line.right, width - line.left) if sides > 0 else (line.left, line.right)
+        place = [round(each, 1) for each in (left, right, tallest.bottom, tallest.height)]
+        text = text_of(line, leftward=sides > 0)
+        pieces.append((text, place[0], place[1], place[2], place[3], _is_bold(text_page, first), turned))
+    return pieces
 
 
 def _with_raised(text: str, at: int, height: float, boxes: _Boxes) -> str:
