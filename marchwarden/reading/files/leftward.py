@@ -43,8 +43,6 @@ _LEFTWARD = re.compile("[RAD](?:[RADESTCNBP]*[RAD])?")
 _OPENING, _CLOSING = "([{«‹", ")]}»›"
 _OPENED = dict(zip(_CLOSING, _OPENING, strict=True)) | {each: each for each in _OPENING}
 _CLOSED = {opening: closing for closing, opening in _OPENED.items() if closing in _CLOSING}
-# Share of the blank between two pieces that divides them too, where no blank is written.
-_NARROW = 0.55
 _RAISED_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -72,13 +70,16 @@ class Line:
         return next(letter for letter in self.letters if round(letter.height, 1) == size)
 
 
-def lines_of(letters: Iterable[Letter | None], gap: float) -> list[Line]:
-    """Return the lines of a page. None among the letters is a line's end; `gap`, in heights, divides two pieces."""
+def lines_of(letters: Iterable[Letter | None], gap: float, narrow: float) -> list[Line]:
+    """Return the lines of a page. None among the letters is a line's end.
+
+    `gap`, in heights, divides two pieces; `narrow` those between which no blank is written.
+    """
     lines: list[Line] = []
     for drawn in _stretches(letters):
-        for part in _parts(drawn, gap):
+        for part in _parts(drawn, gap, narrow):
             # What is drawn in several parts, such as marks, comes together again; the first part says where.
-            beside = [line for line in lines[-30:] if _is_beside(line, part)]
+            beside = [line for line in lines[-30:] if _is_beside(line, part, narrow)]
             for other in beside[1:]:
                 _add(beside[0], other)
                 lines = [line for line in lines if line is not other]
@@ -99,14 +100,14 @@ def _stretches(letters: Iterable[Letter | None]) -> Iterator[list[Letter]]:
         ):
             yield found
             found, last = [], None
-        if letter and (last or letter.text != " "):
+        if letter and (last or letter.height > 0):
             found.append(letter)
             last = letter if letter.height > 0 else last
     if found:
         yield found
 
 
-def _parts(drawn: Sequence[Letter], gap: float) -> list[Line]:
+def _parts(drawn: Sequence[Letter], gap: float, narrow: float) -> list[Line]:
     """Divide a stretch at wide blanks, and at narrower ones where no blank was written."""
     parts: list[Line] = []
     places = {letter.at: 0 for letter in drawn}
@@ -114,7 +115,7 @@ def _parts(drawn: Sequence[Letter], gap: float) -> list[Line]:
     for letter in sorted(drawn, key=lambda each: each.left):
         if letter.text == " ":
             is_spaced = True
-        elif parts and letter.left - parts[-1].right < letter.height * (gap if is_spaced else gap * _NARROW):
+        elif parts and letter.left - parts[-1].right < letter.height * (gap if is_spaced else narrow):
             parts[-1].right = max(parts[-1].right, letter.right)
             is_spaced = False
         else:
@@ -126,11 +127,11 @@ def _parts(drawn: Sequence[Letter], gap: float) -> list[Line]:
     return parts[::-1]
 
 
-def _is_beside(line: Line, part: Line) -> bool:
+def _is_beside(line: Line, part: Line, narrow: float) -> bool:
     one, two = line.tallest, part.tallest
     height = max(one.height, two.height)
     distance = max(line.left, part.left) - min(line.right, part.right)
-    return abs(one.bottom - two.bottom) < 0.4 * height and distance < _NARROW * height
+    return abs(one.bottom - two.bottom) < 0.4 * height and distance < narrow * height
 
 
 def _add(line: Line, other: Line) -> None:
@@ -143,8 +144,9 @@ class _Token:
 
     def __init__(self, letters: list[Letter]) -> None:
         self.letters = letters
-        self.left = min(letter.left for letter in letters)
-        self.right = max(letter.right for letter in letters)
+        bases = [letter for letter in letters if _class(letter.text) != "M"] or letters
+        self.left = min(letter.left for letter in bases)
+        self.right = max(letter.right for letter in bases)
         self.kind = next((kind for letter in letters if (kind := _class(letter.text)) != "M"), "M")
         self.text = unicodedata.normalize("NFKC", "".join(letter.text for letter in letters))
 
@@ -153,7 +155,13 @@ def text_of(line: Line, *, leftward: bool) -> str:
     """Return the line as it is read. `leftward`: the direction of a line that holds letters of both."""
     tokens = sorted(_tokens(line), key=lambda token: token.left + token.right)
     normal = line.tallest
-    spaces = sorted((letter.center, letter.height > 0) for letter in line.letters if letter.text == " ")
+    bases = [letter for letter in line.letters if letter.text != " " and _class(letter.text) != "M"]
+    spaces = sorted(
+        (letter.center, letter.height > 0)
+        for letter in line.letters
+        # The blank at a line's end may lie on its last letter.
+        if letter.text == " " and not any(_hides(base, letter) for base in bases)
+    )
     seen: list[tuple[str, str]] = []
     at, end = 0, line.left
     for token in tokens:
@@ -187,6 +195,11 @@ def text_of(line: Line, *, leftward: bool) -> str:
     else:
         order = _read_leftward(kinds, 0, len(kinds))
     return _with_brackets([seen[each] for each in order])
+
+
+def _hides(base: Letter, blank: Letter) -> bool:
+    inside = min(base.right, blank.right) - max(base.left, blank.left)
+    return inside > 0.8 * (blank.right - blank.left)
 
 
 def _tokens(line: Line) -> Iterator[_Token]:
@@ -229,22 +242,30 @@ def _tokens(line: Line) -> Iterator[_Token]:
 
 
 def _once(letters: Sequence[Letter]) -> list[Letter]:
-    """Leave out letters that are drawn twice at a place, such as those of a mark that stands for its letter too."""
+    """Leave out letters that are drawn twice, such as those of a mark that stands for its letter too."""
     kept: dict[str, list[Letter]] = {}
     dropped: set[int] = set()
-    for letter in sorted(letters, key=lambda each: -each.height):
+    base = Counter(round(letter.bottom, 1) for letter in letters).most_common(1)[0][0]
+    # Those that stand on the line first.
+    for letter in sorted(letters, key=lambda each: abs(each.bottom - base)):
+        if letter.text == " ":
+            continue
         same = kept.setdefault(letter.text, [])
-        width = letter.right - letter.left
-        if letter.text != " " and any(
-            min(letter.right, other.right) - max(letter.left, other.left)
-            > 0.5 * min(width, other.right - other.left) - 0.01
-            for other in same
-            if other[2:4] != letter[2:4] or abs(other.at - letter.at) > 1
-        ):
+        if any(_is_again(letter, other) for other in same):
             dropped.add(letter.at)
         else:
             same.append(letter)
     return [letter for letter in letters if letter.at not in dropped]
+
+
+def _is_again(letter: Letter, other: Letter) -> bool:
+    is_mark = _class(letter.text) == "M"
+    if abs(letter.at - other.at) <= 1 and not is_mark:
+        return False  # a doubled letter
+    if abs(letter.bottom - other.bottom) > 0.02 * other.height and not is_mark:
+        return abs(letter.center - other.center) < 0.6 * other.height
+    width = min(letter.right - letter.left, other.right - other.left)
+    return min(letter.right, other.right) - max(letter.left, other.left) > 0.5 * width
 
 
 def _in_order(letters: Sequence[Letter]) -> list[Letter]:

@@ -22,6 +22,8 @@ _MEMORY_BYTES = 2_000_000_000
 # Blank between two words that divides a line into pieces, such as columns or cells, in heights of a letter. Wider
 # than the blanks of justified lines in the sources of evals/reading/pdfs.py, narrower than the gutters of columns.
 _PIECE_GAP = 0.9
+# The same where no blank is written, as between columns.
+_NARROW_GAP = 0.5
 # A letter is raised that is lower than its neighbour by this share, and stands higher. A guess.
 _RAISED_SHARE = 0.85
 # Radians from which on a letter counts as turned. A guess.
@@ -151,7 +153,11 @@ def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width:
         None if code in (10, 13) else Letter(at, " " if code <= 32 or code == 0xA0 else chr(code), *boxes.of(at))
         for at, code in enumerate(codes)
     ]
-    lines = lines_of(letters, _PIECE_GAP)
+    # Some fonts of Arabic are half as high again as they are large.
+    shown = [letter for letter in letters if letter and letter.height > 0]
+    usual = shown[len(shown) // 2] if shown else None
+    share = 1.2 * _size(text_page, usual.at) / usual.height if usual else 1.0
+    lines = lines_of(letters, _PIECE_GAP, _NARROW_GAP * (share if 0.4 < share < 1 else 1))
     sides = sum(1 if is_leftward(code) else -1 for code in codes if chr(code).isalpha())
     pieces: list[Piece] = []
     for line in lines:
@@ -162,6 +168,14 @@ def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width:
         text = text_of(line, leftward=sides > 0)
         pieces.append((text, place[0], place[1], place[2], place[3], _is_bold(text_page, first), turned))
     return pieces
+
+
+def _size(text_page: Any, at: int) -> float:
+    from pypdfium2 import raw
+
+    matrix = raw.FS_MATRIX()
+    raw.FPDFText_GetMatrix(text_page, at, ctypes.byref(matrix))
+    return float(raw.FPDFText_GetFontSize(text_page, at) * math.hypot(matrix.c, matrix.d))
 
 
 def _with_raised(text: str, at: int, height: float, boxes: _Boxes) -> str:
