@@ -62,12 +62,8 @@ class Line:
     letters: list[Letter]
     left: float
     right: float
-
-    @property
-    def tallest(self) -> Letter:
-        """Return a letter of the size that most have."""
-        size = Counter(round(letter.height, 1) for letter in self.letters).most_common(1)[0][0]
-        return next(letter for letter in self.letters if round(letter.height, 1) == size)
+    usual: Letter
+    """A letter of the size that most have."""
 
 
 def lines_of(letters: Iterable[Letter | None], gap: float, narrow: float) -> list[Line]:
@@ -119,22 +115,26 @@ def _parts(drawn: Sequence[Letter], gap: float, narrow: float) -> list[Line]:
             parts[-1].right = max(parts[-1].right, letter.right)
             is_spaced = False
         else:
-            parts.append(Line([], letter.left, letter.right))
+            parts.append(Line([], letter.left, letter.right, letter))
             is_spaced = False
         places[letter.at] = max(0, len(parts) - 1)
-    for letter in drawn:
+    for letter in drawn if parts else ():
         parts[places[letter.at]].letters.append(letter)
+    for part in parts:
+        size = Counter(round(letter.height, 1) for letter in part.letters if letter.text != " ").most_common(1)[0][0]
+        part.usual = next(letter for letter in part.letters if round(letter.height, 1) == size)
     return parts[::-1]
 
 
 def _is_beside(line: Line, part: Line, narrow: float) -> bool:
-    one, two = line.tallest, part.tallest
+    one, two = line.usual, part.usual
     height = max(one.height, two.height)
     distance = max(line.left, part.left) - min(line.right, part.right)
     return abs(one.bottom - two.bottom) < 0.4 * height and distance < narrow * height
 
 
 def _add(line: Line, other: Line) -> None:
+    line.usual = max(line, other, key=lambda each: len(each.letters)).usual
     line.letters += other.letters
     line.left, line.right = min(line.left, other.left), max(line.right, other.right)
 
@@ -154,13 +154,17 @@ class _Token:
 def text_of(line: Line, *, leftward: bool) -> str:
     """Return the line as it is read. `leftward`: the direction of a line that holds letters of both."""
     tokens = sorted(_tokens(line), key=lambda token: token.left + token.right)
-    normal = line.tallest
+    normal = line.usual
     bases = [letter for letter in line.letters if letter.text != " " and _class(letter.text) != "M"]
     spaces = sorted(
         (letter.center, letter.height > 0)
         for letter in line.letters
         # The blank at a line's end may lie on its last letter.
-        if letter.text == " " and not any(_hides(base, letter) for base in bases)
+        if letter.text == " "
+        and not (
+            min(letter.center - line.left, line.right - letter.center) < letter.height
+            and any(_hides(base, letter) for base in bases)
+        )
     )
     seen: list[tuple[str, str]] = []
     at, end = 0, line.left
@@ -199,7 +203,7 @@ def text_of(line: Line, *, leftward: bool) -> str:
 
 def _hides(base: Letter, blank: Letter) -> bool:
     inside = min(base.right, blank.right) - max(base.left, blank.left)
-    return inside > 0.8 * (blank.right - blank.left)
+    return inside > 0.95 * (blank.right - blank.left)
 
 
 def _tokens(line: Line) -> Iterator[_Token]:
@@ -227,11 +231,11 @@ def _tokens(line: Line) -> Iterator[_Token]:
     marks = [token for token in tokens if token.kind == "M"]
     bases = [token for token in tokens if token.kind in "RA"]
     for mark in marks:
-        center = (mark.left + mark.right) / 2
+        center, width = (mark.left + mark.right) / 2, 0.6 * mark.letters[0].height
         near = [
             (abs(letter.center - center), number, token)
             for token in bases
-            if token.left - 1 <= center <= token.right + 1
+            if token.left - width <= center <= token.right + width
             for number, letter in enumerate(token.letters)
             if _class(letter.text) != "M"
         ]

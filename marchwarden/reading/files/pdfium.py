@@ -155,16 +155,16 @@ def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width:
     ]
     # Some fonts of Arabic are half as high again as they are large.
     shown = [letter for letter in letters if letter and letter.height > 0]
-    usual = shown[len(shown) // 2] if shown else None
-    share = 1.2 * _size(text_page, usual.at) / usual.height if usual else 1.0
+    middle = shown[len(shown) // 2] if shown else None
+    share = 1.2 * _size(text_page, middle.at) / middle.height if middle else 1.0
     lines = lines_of(letters, _PIECE_GAP, _NARROW_GAP * (share if 0.4 < share < 1 else 1))
     sides = sum(1 if is_leftward(code) else -1 for code in codes if chr(code).isalpha())
     pieces: list[Piece] = []
     for line in lines:
-        first, tallest = line.letters[0].at, line.tallest
+        first, usual = line.letters[0].at, line.usual
         turned = abs(raw.FPDFText_GetCharAngle(text_page, first)) > _TURNED
         left, right = (width - line.right, width - line.left) if sides > 0 else (line.left, line.right)
-        place = [round(each, 1) for each in (left, right, tallest.bottom, tallest.height)]
+        place = [round(each, 1) for each in (left, right, usual.bottom, usual.height)]
         text = text_of(line, leftward=sides > 0)
         pieces.append((text, place[0], place[1], place[2], place[3], _is_bold(text_page, first), turned))
     return pieces
