@@ -147,12 +147,13 @@ def typst(made: Made, choose: random.Random, to: Path, fonts: Path | None) -> No
             stroke = choose.choice(["none", "0.5pt", "(x, y) => if y == 0 {(bottom: 1pt)} else {none}"])
             repeat = choose.choice(["true", "false"])
             bold = choose.random() < 0.5
+            small = 0.9 if len(what[0]) * columns < 8 else 0.6
             head = ", ".join(f"[*{said(c)}*]" if bold else f"[{said(c)}]" for c in what[0])
             cells = ", ".join(f"[{said(c)}]" for row in what[1:] for c in row)
             aligned = choose.choice(["left", "center", "(x, y) => if x == 0 {start} else {end}"])
-            wide = choose.choice(["auto", "1fr"])
+            wide = choose.choice(["auto", "1fr"]) if len(what[0]) * columns < 5 else "auto"
             lines.append(
-                f"#text(size: 0.9em)[#table(columns: ({', '.join([wide] * len(what[0]))}), stroke: {stroke},"
+                f"#text(size: {small}em)[#table(columns: ({', '.join([wide] * len(what[0]))}), stroke: {stroke},"
                 f" align: {aligned}, inset: {choose.choice([3, 5])}pt, table.header(repeat: {repeat}, {head}), {cells})]"
             )
         elif kind == "heading":

@@ -43,7 +43,7 @@ _LEFTWARD = re.compile("[RAD](?:[RADESTCNBP]*[RAD])?")
 _OPENING, _CLOSING = "([{«‹", ")]}»›"
 _OPENED = dict(zip(_CLOSING, _OPENING, strict=True)) | {each: each for each in _OPENING}
 _CLOSED = {opening: closing for closing, opening in _OPENED.items() if closing in _CLOSING}
-_RAISED_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+RAISED_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def is_leftward(code: int) -> bool:
@@ -171,7 +171,7 @@ def text_of(line: Line, *, leftward: bool) -> str:
     for token in tokens:
         first, text = token.letters[0], token.text
         if first.height < 0.85 * normal.height and first.bottom > normal.bottom:
-            text = text.translate(_RAISED_DIGITS)
+            text = text.translate(RAISED_DIGITS)
         blank, center = 0.25, (token.left + token.right) / 2
         while at < len(spaces) and spaces[at][0] < center:
             # A blank that has no place of its own is sometimes one of the library's, within a word.

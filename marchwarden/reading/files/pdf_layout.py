@@ -341,6 +341,9 @@ class _Paragraphs:
             # The parts of a divided word are no words.
             start = int(above is not None and above.text.endswith("\ufffe"))
             self.words.update(found[start : len(found) - line.text.endswith("\ufffe")])
+            for word in found:
+                if word.count("-") > 1:
+                    self.words.update(map("-".join, pairwise(word.split("-"))))
         gaps = [
             round(above.bottom - below.bottom, 1)
             for above, below in pairwise(self.lines)
@@ -470,6 +473,8 @@ def _has_hyphen(before: str, after: str, words: Counter[str]) -> bool:
         return hyphened > joined
     if before.isupper() or not after[0].islower():
         return not before.isupper()
+    if any(map(str.isdigit, before)):
+        return True  # "20th-century"
     if _COMPOUND_ENDS.fullmatch(other):
         return len(last) > 1
     return bool(first) or all(words[each] or is_stop_word(each, "en") for each in (last, other))

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from marchwarden.reading.files.leftward import Letter, is_leftward, lines_of, text_of
+from marchwarden.reading.files.leftward import RAISED_DIGITS, Letter, is_leftward, lines_of, text_of
 
 # Seconds of processor time, as many as the parent waits.
 SECONDS = 60
@@ -31,7 +31,8 @@ _TURNED = 0.2
 
 # PDFium's marks of a word that is divided at a line's end; it leaves out the line end.
 _HYPHENS = frozenset({0xFFFE, 0x2})
-_RAISED_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+# Hyphens that it does not know as such: the one for a line's end only, and the one that is no minus.
+_OTHER_HYPHENS = frozenset({0xAD, 0x2010})
 
 # Text, left, right, bottom, height of its letters, bold, turned.
 Piece = tuple[str, float, float, float, float, bool, bool]
@@ -93,12 +94,16 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
 
     boxes = _Boxes(text_page)
     codes = [raw.FPDFText_GetUnicode(text_page, at) for at in range(count)]
+    for at in range(1, count):
+        if codes[at] in (10, 13) and codes[at - 1] in _OTHER_HYPHENS:
+            codes[at - 1] = 0xFFFE
     if any(map(is_leftward, codes)):
         return _leftward_pieces(text_page, codes, boxes, width)
     pieces: list[Piece] = []
     words: list[str] = []
     left = right = bottom = height = 0.0
     first = 0
+    narrow = _NARROW_GAP if _writes_blanks(text_page, codes) else _PIECE_GAP
 
     def close() -> None:
         if words:
@@ -129,10 +134,16 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
         word_left, _, word_bottom, word_height = boxes.of(at)
         _, word_right, last_bottom, last_height = boxes.of(end - 1)
         text = "".join(map(chr, codes[at:end]))
-        if last_height < _RAISED_SHARE * word_height and last_bottom > word_bottom and text[-1].isdigit():
+        if text[-1].isdigit() and last_height < _RAISED_SHARE * word_height and last_bottom > word_bottom:
             text = _with_raised(text, at, word_height, boxes)
+        elif text[0].isdigit() and word_height < _RAISED_SHARE * last_height and word_bottom > last_bottom:
+            # The mark of a note, before its first word.
+            kept = len(text.lstrip("0123456789"))
+            text = f"{text[: len(text) - kept].translate(RAISED_DIGITS)} {text[len(text) - kept :]}"
         same_line = abs(word_bottom - bottom) < 0.6 * max(height, word_height)
-        if words and not (same_line and -2 * height < word_left - right < _PIECE_GAP * height):
+        gap = word_left - right
+        is_near = gap < narrow * height or (gap < _PIECE_GAP * height and not raw.FPDFText_IsGenerated(text_page, at - 1))
+        if words and not (same_line and -2 * height < gap and is_near):
             close()
         if not words:
             first, left, right, bottom, height = at, word_left, word_right, word_bottom, word_height
@@ -143,6 +154,14 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
         at = end
     close()
     return pieces
+
+
+def _writes_blanks(text_page: Any, codes: Sequence[int]) -> bool:
+    """True where blanks are written, as most programs do; TeX leaves room instead, and PDFium adds what is missing."""
+    from pypdfium2 import raw
+
+    blanks = [at for at, code in enumerate(codes) if code == 32][:: max(1, len(codes) // 1000)]
+    return sum(raw.FPDFText_IsGenerated(text_page, at) == 1 for at in blanks) < 0.2 * len(blanks)
 
 
 def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width: float) -> list[Piece]:
@@ -183,7 +202,7 @@ def _with_raised(text: str, at: int, height: float, boxes: _Boxes) -> str:
     kept = len(text)
     while kept > 1 and text[kept - 1].isdigit() and boxes.of(at + kept - 1)[3] < _RAISED_SHARE * height:
         kept -= 1
-    return text[:kept] + text[kept:].translate(_RAISED_DIGITS)
+    return text[:kept] + text[kept:].translate(RAISED_DIGITS)
 
 
 def _is_bold(text_page: Any, at: int) -> bool:
