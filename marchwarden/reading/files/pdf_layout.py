@@ -93,6 +93,7 @@ _NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*\S"
 
 def pdf_blocks(pages: Sequence[PdfPage]) -> Iterator[Block]:
     """Yield the blocks of all pages, in the order of reading."""
+    pages = [replace(page, pieces=tuple(_justified(page.pieces))) for page in pages]
     body = _body_height(pages)
     running = _running_lines(pages)
     lines: list[_Line] = []
@@ -173,6 +174,32 @@ _MOST_COLUMNS = 4
 _RUNNING_SHARE = 0.4
 # Times that the pieces jump from one column to the other, as a share of the lines, where they are drawn line by line.
 _JUMPING_SHARE = 0.4
+
+
+# Heights by which the blanks of a justified line differ, at most, and equal blanks that tell one, at least. Guesses.
+_SAME_BLANK = 0.12
+_LEAST_BLANKS = 3
+
+
+def _justified(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Join the words of justified lines, which are far apart in narrow columns: their blanks are of one width."""
+    run: list[Piece] = []
+
+    def joined() -> list[Piece]:
+        if len(run) <= _LEAST_BLANKS:
+            return run
+        return [run[0]._replace(text=" ".join(piece.text for piece in run), right=run[-1].right)]
+
+    for piece in pieces:
+        if run:
+            last, blank = run[-1], piece.left - run[-1].right
+            usual = run[1].left - run[0].right if len(run) > 1 else blank
+            is_beside = 0 < blank < 3 * piece.height and abs(last.bottom - piece.bottom) < 0.1 * piece.height
+            if not is_beside or abs(blank - usual) > _SAME_BLANK * piece.height or last.text.endswith("\ufffe"):
+                yield from joined()
+                run = []
+        run.append(piece)
+    yield from joined()
 
 
 def _lines(page: PdfPage, number: int, body: float) -> list[_Line]:

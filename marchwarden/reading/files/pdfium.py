@@ -26,6 +26,8 @@ _PIECE_GAP = 0.9
 _NARROW_GAP = 0.5
 # A letter is raised that is lower than its neighbour by this share, and stands higher. A guess.
 _RAISED_SHARE = 0.85
+# Distance of its foot from the line, in heights. A guess.
+_RAISED_FOOT = 0.15
 # Radians from which on a letter counts as turned. A guess.
 _TURNED = 0.2
 
@@ -88,6 +90,15 @@ class _Boxes:
         place = box.left, box.right, box.bottom, box.top - box.bottom
         return place if all(map(math.isfinite, place)) else (0.0, 0.0, 0.0, 0.0)
 
+    def is_raised(self, at: int) -> bool:
+        """True for a digit of a font's own raised ones, which are small letters of full height to the others."""
+        from pypdfium2 import raw
+
+        left, right, bottom, top, x, y = (ctypes.c_double() for _ in range(6))
+        raw.FPDFText_GetCharBox(self._page, at, left, right, bottom, top)
+        raw.FPDFText_GetCharOrigin(self._page, at, x, y)
+        return bottom.value - y.value > _RAISED_FOOT * self.of(at)[3]
+
 
 def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
     from pypdfium2 import raw
@@ -136,6 +147,16 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
         text = "".join(map(chr, codes[at:end]))
         if text[-1].isdigit() and last_height < _RAISED_SHARE * word_height and last_bottom > word_bottom:
             text = _with_raised(text, at, word_height, boxes)
+        elif text[-1].isdigit() and boxes.is_raised(end - 1):
+            kept = len(text)
+            while kept and text[kept - 1].isdigit() and boxes.is_raised(at + kept - 1):
+                kept -= 1
+            text = text[:kept] + text[kept:].translate(RAISED_DIGITS)
+        elif text[0].isdigit() and boxes.is_raised(at):
+            kept = 0
+            while text[kept : kept + 1].isdigit() and boxes.is_raised(at + kept):
+                kept += 1
+            text = f"{text[:kept].translate(RAISED_DIGITS)} {text[kept:]}"
         elif text[0].isdigit() and word_height < _RAISED_SHARE * last_height and word_bottom > last_bottom:
             # The mark of a note, before its first word.
             kept = len(text.lstrip("0123456789"))
