@@ -13,6 +13,7 @@ from typing import Any
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.pdf_layout import PdfPage, Piece, pdf_blocks, title_of
+from marchwarden.reading.files.pdf_tables import Part
 from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block
 from marchwarden.text.invisible import visible
 
@@ -101,10 +102,11 @@ def read_text_layer(body: bytes) -> TextLayer | Failure:
 
 def _page(told: Mapping[str, Any]) -> PdfPage:
     pieces: list[Piece] = []
-    for text, *place in told["pieces"]:
+    for text, *place, parts in told["pieces"]:
         # Ligatures and invisible characters go, the mark of a divided word stays.
         readable = visible(text.translate(_LIGATURES)).replace("\n", " ").strip()
         readable += "\ufffe" * text.endswith("\ufffe")
         if readable.strip("\ufffe "):
-            pieces.append(Piece(readable, *place))
+            cells = tuple(Part(" ".join(visible(part.translate(_LIGATURES)).split()), *at) for part, *at in parts)
+            pieces.append(Piece(readable, *place, parts=cells))
     return PdfPage(told["width"], told["height"], tuple(pieces))

@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from statistics import median
 from typing import NamedTuple
 
+from marchwarden.reading.files.pdf_tables import Part, Row, columns, divide, fits, name_columns
 from marchwarden.reading.text_blocks import Block, BlockKind
 from marchwarden.text.stop_words import is_stop_word
 
@@ -29,6 +30,8 @@ class Piece(NamedTuple):
     height: float
     bold: bool
     turned: bool
+    parts: tuple[Part, ...] = ()
+    """Its words between blanks that are wider than usual; none where there are no such blanks."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +180,7 @@ _JUMPING_SHARE = 0.4
 
 
 # Heights by which the blanks of a justified line differ, at most, and equal blanks that tell one, at least. Guesses.
-_SAME_BLANK = 0.12
+_SAME_BLANK = 0.05
 _LEAST_BLANKS = 3
 
 
@@ -188,7 +191,7 @@ def _justified(pieces: Iterable[Piece]) -> Iterator[Piece]:
     def joined() -> list[Piece]:
         if len(run) <= _LEAST_BLANKS:
             return run
-        return [run[0]._replace(text=" ".join(piece.text for piece in run), right=run[-1].right)]
+        return [run[0]._replace(text=" ".join(piece.text for piece in run), right=run[-1].right, parts=())]
 
     for piece in pieces:
         if run:
@@ -332,8 +335,7 @@ class _Draft:
     kind: BlockKind
     lines: list[_Line]
     text: str = ""
-    header: str | None = None
-    shown: bool = True
+    row: Row | None = None
 
     @cached_property
     def height(self) -> float:
@@ -347,7 +349,6 @@ _PARAGRAPH_GAP = 1.25
 _INDENT = 0.6
 # Characters of a heading, at most. A guess.
 _MAX_HEADING_CHARS = 150
-_CELL_GAP = " | "
 # Cells of a row, at most: each is compared with each. A guess.
 _MAX_CELLS = 50
 # Points by which cells of one column may differ. A guess.
@@ -387,16 +388,13 @@ class _Paragraphs:
             else:
                 drafts.append(_Draft("item" if _ITEM.match(line.text) else "paragraph", [line]))
         for draft in drafts:
-            if draft.kind == "row":
-                draft.text = _CELL_GAP.join(piece.text.replace("\ufffe", "-") for piece in draft.lines[0].pieces)
-            else:
+            if draft.kind != "row":
                 draft.text = join_lines([line.text for line in draft.lines], self.words)
             if draft.kind == "item" and any(line.left < draft.lines[0].left - 1 for line in draft.lines):
                 draft.kind = "paragraph"  # that begins with a number
             if draft.kind != "row" and self._is_heading(draft):
                 draft.kind = "heading"
-        _name_columns(drafts)
-        return drafts
+        return _with_tables(drafts)
 
     def _is_row(self, at: int) -> bool:
         """True for cells side by side, where a line next to it has cells in the same columns."""
@@ -515,21 +513,82 @@ def _is_short(above: _Line, line: _Line) -> bool:
     return above.right + (len(word) + 1.5) * letter < margin
 
 
-def _name_columns(drafts: list[_Draft]) -> None:
-    """Give the rows of a table the cells that name its columns: its first row, where that alone has no numbers."""
+# Tables
+
+
+def _with_tables(drafts: list[_Draft]) -> list[_Draft]:
+    """Divide the rows of tables into cells, and name their columns."""
+    tables: list[list[Row]] = []
+    # The last draft of the last table.
+    last = -2
     start = 0
     while start < len(drafts):
         end = start
-        while end < len(drafts) and drafts[end].kind == "row":
+        while end < len(drafts) and drafts[end].kind == "row" and _page(drafts[end]) == _page(drafts[start]):
             end += 1
-        rows = drafts[start:end]
-        if len(rows) > 2 and not re.search(r"\d", rows[0].text):
-            cells = len(rows[0].lines[0].pieces)
-            if all(re.search(r"\d", row.text) or len(row.lines[0].pieces) != cells for row in rows[1:]):
-                for row in rows[1:]:
-                    row.header = rows[0].text if len(row.lines[0].pieces) == cells else None
-                rows[0].shown = False
-        start = max(end, start + 1)
+        if end == start:
+            start += 1
+            continue
+        rows = [_row(draft) for draft in drafts[start:end]]
+        places = columns(rows)
+        first = start
+        if start and len(rows) > 1 and _may_be_head(drafts[start - 1], drafts[start]):
+            head = _row(drafts[start - 1])
+            if fits(head.parts, places):
+                rows.insert(0, head)
+                first = start - 1
+                places = columns(rows)
+        if len(places) > 1 and len(rows) > 1:
+            divide(rows, places)
+        for draft, row in zip(drafts[first:end], rows, strict=True):
+            draft.kind, draft.row = "row", row
+        above = tables[-1] if tables else None
+        if above and _goes_on_below(drafts, last, first) and len(above[-1].cells) == len(rows[0].cells):
+            above += rows
+        else:
+            tables.append(rows)
+        last = end - 1
+        start = end
+    for rows in tables:
+        name_columns(rows)
+    for draft in drafts:
+        if draft.row:
+            draft.text = draft.row.text
+    return drafts
+
+
+def _row(draft: _Draft) -> Row:
+    line = draft.lines[0]
+    pieces = [piece._replace(text=piece.text.replace("\ufffe", "-")) for piece in line.pieces]
+    parts = [part for piece in pieces for part in piece.parts or (Part(piece.text, piece.left, piece.right),)]
+    return Row(parts, line.height, line.bold, line.page, [piece.text for piece in pieces])
+
+
+def _may_be_head(draft: _Draft, row: _Draft) -> bool:
+    """True for one line right above a row."""
+    above, below = draft.lines[-1], row.lines[0]
+    return (
+        draft.kind in ("paragraph", "heading")
+        and len(draft.lines) == 1
+        and above.page == below.page
+        and 0 < above.bottom - below.bottom < 3 * below.height
+    )
+
+
+def _goes_on_below(drafts: Sequence[_Draft], last: int, first: int) -> bool:
+    """True where a table that ends with draft `last` may go on at `first`: nothing but notes stands between them."""
+    if last < 0:
+        return False
+    above, below = drafts[last].lines[-1], drafts[first].lines[0]
+    if below.page == above.page:
+        return first == last + 1
+    return below.page == above.page + 1 and all(
+        between.lines[0].page == above.page
+        and between.height < (1 - _SAME_SIZE) * drafts[last].height
+        or _NOTE.match(between.text)
+        or _CAPTION.match(between.text)
+        for between in drafts[last + 1 : first]
+    )
 
 
 # Paragraphs over the ends of columns and pages
@@ -556,7 +615,11 @@ def _join_over_ends(drafts: list[_Draft]) -> Iterator[Block]:
             places.append((length, _page(drafts[rest])))
             parts.append(drafts[rest].text)
             length += len(parts[-1])
-        yield Block(draft.kind, "".join(parts), draft.header, draft.shown, places=tuple(places))
+        if draft.row:
+            row = draft.row
+            yield Block("row", row.text, row.header, not row.is_head, row.slices(), tuple(places))
+        else:
+            yield Block(draft.kind, "".join(parts), places=tuple(places))
 
 
 def _page(draft: _Draft) -> str:

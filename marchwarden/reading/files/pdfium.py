@@ -24,6 +24,8 @@ _MEMORY_BYTES = 2_000_000_000
 _PIECE_GAP = 0.9
 # The same where no blank is written, as between columns.
 _NARROW_GAP = 0.5
+# Blank that is wider than usual, in heights: such blanks are told, as cells of a table may be no further apart.
+_WIDE_GAP = 0.35
 # A letter is raised that is lower than its neighbour by this share, and stands higher. A guess.
 _RAISED_SHARE = 0.85
 # Distance of its foot from the line, in heights. A guess.
@@ -36,8 +38,9 @@ _HYPHENS = frozenset({0xFFFE, 0x2})
 # Hyphens that it does not know as such: the one for a line's end only, and the one that is no minus.
 _OTHER_HYPHENS = frozenset({0xAD, 0x2010})
 
-# Text, left, right, bottom, height of its letters, bold, turned.
-Piece = tuple[str, float, float, float, float, bool, bool]
+Part = tuple[str, float, float]
+# Text, left, right, bottom, height of its letters, bold, turned, and its parts between wider blanks.
+Piece = tuple[str, float, float, float, float, bool, bool, list[Part]]
 
 
 def main(most_characters: int, most_pages: int) -> None:
@@ -112,6 +115,7 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
         return _leftward_pieces(text_page, codes, boxes, width)
     pieces: list[Piece] = []
     words: list[str] = []
+    parts: list[Part] = []
     left = right = bottom = height = 0.0
     first = 0
     narrow = _NARROW_GAP if _writes_blanks(text_page, codes) else _PIECE_GAP
@@ -121,8 +125,10 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
             turned = abs(raw.FPDFText_GetCharAngle(text_page, first)) > _TURNED
             place = [round(each, 1) for each in (left, right, bottom, height)]
             bold = _is_bold(text_page, first)
-            pieces.append((" ".join(words), place[0], place[1], place[2], place[3], bold, turned))
+            told = [(text, round(start, 1), round(end, 1)) for text, start, end in parts] if len(parts) > 1 else []
+            pieces.append((" ".join(words), place[0], place[1], place[2], place[3], bold, turned, told))
             words.clear()
+            parts.clear()
 
     at = 0
     while at < count:
@@ -130,6 +136,7 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
             close()
         if codes[at] in _HYPHENS and words:
             words[-1] += "\ufffe"
+            parts[-1] = (parts[-1][0] + "-", *parts[-1][1:])
             close()
             at += 1
             continue
@@ -169,6 +176,10 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
         if not words:
             first, left, right, bottom, height = at, word_left, word_right, word_bottom, word_height
         words.append(text)
+        if parts and gap < _WIDE_GAP * height:
+            parts[-1] = (f"{parts[-1][0]} {text}", parts[-1][1], word_right)
+        else:
+            parts.append((text, word_left, word_right))
         if word_height > height * 1.1:  # the piece began with a raised or small letter
             bottom, height = word_bottom, word_height
         left, right = min(left, word_left), max(right, word_right)
@@ -206,7 +217,7 @@ def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width:
         left, right = (width - line.right, width - line.left) if sides > 0 else (line.left, line.right)
         place = [round(each, 1) for each in (left, right, usual.bottom, usual.height)]
         text = text_of(line, leftward=sides > 0)
-        pieces.append((text, place[0], place[1], place[2], place[3], _is_bold(text_page, first), turned))
+        pieces.append((text, place[0], place[1], place[2], place[3], _is_bold(text_page, first), turned, []))
     return pieces
 
 

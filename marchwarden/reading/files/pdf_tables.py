@@ -1,0 +1,124 @@
+"""Rows of tables of a PDF → cells in columns, and the names of the columns, over the ends of pages too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from marchwarden.reading.text_blocks import CELL_GAP, Cell
+
+
+class Part(NamedTuple):
+    """Words of a line between two blanks that are wider than usual, with its place in points."""
+
+    text: str
+    left: float
+    right: float
+
+
+@dataclass
+class Row:
+    parts: Sequence[Part]
+    height: float
+    bold: bool
+    page: int
+    cells: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    is_head: bool = False
+
+    @property
+    def text(self) -> str:
+        return CELL_GAP.join(self.cells).strip(" |")
+
+    @property
+    def header(self) -> str | None:
+        return CELL_GAP.join(self.names).strip(" |") or None
+
+    def slices(self) -> tuple[Cell, ...]:
+        """Return the cells as slices of the row's text."""
+        found = []
+        names = self.names if len(self.names) == len(self.cells) else [""] * len(self.cells)
+        # Characters that were cut off before the first cell.
+        at = -CELL_GAP.join(self.cells).index(self.text)
+        for cell, name in zip(self.cells, names, strict=True):
+            if cell:
+                found.append(Cell(at, at + len(cell), name))
+            at += len(cell) + len(CELL_GAP)
+        return tuple(found)
+
+
+# Share of the rows that may have a word between two columns, and the blank between two, in heights. Guesses.
+_CROSSING_SHARE = 0.1
+_LEAST_GAP = 0.3
+
+
+def columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Return where the columns of rows on one page begin and end."""
+    change: dict[float, int] = {}
+    for row in rows:
+        for part in row.parts:
+            change[part.left] = change.get(part.left, 0) + 1
+            change[part.right] = change.get(part.right, 0) - 1
+    most = _CROSSING_SHARE * len(rows)
+    least = _LEAST_GAP * min(row.height for row in rows)
+    found: list[tuple[float, float]] = []
+    inked, start = 0, None
+    for x in sorted(change):
+        inked += change[x]
+        if inked > most and start is None:
+            if found and x - found[-1][1] < least:
+                start = found.pop()[0]
+            else:
+                start = x
+        elif inked <= most and start is not None:
+            found.append((start, x))
+            start = None
+    return found
+
+
+def divide(rows: Sequence[Row], places: Sequence[tuple[float, float]]) -> None:
+    """Write each row's words into the cells of these columns."""
+    middles = [(one[1] + two[0]) / 2 for one, two in pairwise(places)]
+    for row in rows:
+        cells: list[list[str]] = [[] for _ in places]
+        for part in row.parts:
+            cells[sum(middle < (part.left + part.right) / 2 for middle in middles)].append(part.text)
+        row.cells = [" ".join(cell) for cell in cells]
+
+
+def fits(parts: Sequence[Part], places: Sequence[tuple[float, float]]) -> bool:
+    """True for a line that has words in most columns, and none that stand in two."""
+    held = [[at for at, (left, right) in enumerate(places) if part.left < right and left < part.right] for part in parts]
+    filled = {at for each in held for at in each}
+    return len(filled) >= max(2, len(places) - 1) and all(len(each) <= 1 for each in held)
+
+
+# Share of the rows that hold a number where a head has none. A guess.
+_NUMBERED_SHARE = 0.9
+
+
+def name_columns(rows: Sequence[Row]) -> None:
+    """Give the rows of a table the names of its columns, where its first row is a head; repeated heads are told."""
+    if len(rows) < 3:
+        return
+    head, others = rows[0], rows[1:]
+    repeated = [row for one, row in pairwise(rows) if one.page != row.page and row.cells == head.cells]
+    same = [row for row in others if len(row.cells) == len(head.cells)]
+    numbered = sum(_has_digit(row) or len(row.cells) != len(head.cells) for row in others)
+    if not (
+        repeated
+        or (head.bold and not any(row.bold for row in others))
+        or (not _has_digit(head) and same and numbered >= _NUMBERED_SHARE * len(others))
+    ):
+        return
+    head.is_head = True
+    for row in others:
+        row.is_head = row in repeated
+        if not row.is_head and len(row.cells) == len(head.cells):
+            row.names = head.cells
+
+
+def _has_digit(row: Row) -> bool:
+    return any(map(str.isdigit, row.text))
