@@ -103,10 +103,13 @@ def read_text_layer(body: bytes) -> TextLayer | Failure:
 def _page(told: Mapping[str, Any]) -> PdfPage:
     pieces: list[Piece] = []
     for text, *place, parts in told["pieces"]:
-        # Ligatures and invisible characters go, the mark of a divided word stays.
-        readable = visible(text.translate(_LIGATURES)).replace("\n", " ").strip()
-        readable += "\ufffe" * text.endswith("\ufffe")
+        readable = _readable(text)
         if readable.strip("\ufffe "):
-            cells = tuple(Part(" ".join(visible(part.translate(_LIGATURES)).split()), *at) for part, *at in parts)
+            cells = tuple(Part(_readable(part), *at) for part, *at in parts)
             pieces.append(Piece(readable, *place, parts=cells))
     return PdfPage(told["width"], told["height"], tuple(pieces))
+
+
+def _readable(text: str) -> str:
+    """Leave out ligatures and invisible characters, but for the mark of a divided word."""
+    return visible(text.translate(_LIGATURES)).replace("\n", " ").strip() + "\ufffe" * text.endswith("\ufffe")

@@ -518,50 +518,76 @@ def _is_short(above: _Line, line: _Line) -> bool:
 
 def _with_tables(drafts: list[_Draft]) -> list[_Draft]:
     """Divide the rows of tables into cells, and name their columns."""
+    found: list[_Draft] = []
     tables: list[list[Row]] = []
-    # The last draft of the last table.
-    last = -2
+    # Where the last table ends in `found`.
+    last = -1
     start = 0
     while start < len(drafts):
-        end = start
-        while end < len(drafts) and drafts[end].kind == "row" and _page(drafts[end]) == _page(drafts[start]):
-            end += 1
-        if end == start:
+        if drafts[start].kind != "row":
+            found.append(drafts[start])
             start += 1
             continue
-        rows = [_row(draft) for draft in drafts[start:end]]
-        places = columns(rows)
-        first = start
-        if start and len(rows) > 1 and _may_be_head(drafts[start - 1], drafts[start]):
-            head = _row(drafts[start - 1])
-            if fits(head.parts, places):
+        end, places = _extent(drafts, start)
+        first = len(found)
+        lines = [line for draft in drafts[start:end] for line in draft.lines]
+        rows = [_row(line) for line in lines]
+        if found and len(rows) > 1 and _may_be_head(found[-1], drafts[start]):
+            head = _row(found[-1].lines[0])
+            if fits(head.parts, places, max(2, len(places) - 1)):
                 rows.insert(0, head)
-                first = start - 1
-                places = columns(rows)
+                lines.insert(0, found.pop().lines[0])
+                first -= 1
         if len(places) > 1 and len(rows) > 1:
-            divide(rows, places)
-        for draft, row in zip(drafts[first:end], rows, strict=True):
-            draft.kind, draft.row = "row", row
-        above = tables[-1] if tables else None
-        if above and _goes_on_below(drafts, last, first) and len(above[-1].cells) == len(rows[0].cells):
-            above += rows
+            rows = divide(rows, places)
+        new = [_Draft("row", [lines[min(at, len(lines) - 1)]], row=row) for at, row in enumerate(rows)]
+        if tables and _goes_on_below(found, last, new[0]) and len(tables[-1][-1].cells) == len(rows[0].cells):
+            tables[-1] += rows
         else:
             tables.append(rows)
-        last = end - 1
+        found += new
+        last = len(found) - 1
         start = end
     for rows in tables:
         name_columns(rows)
-    for draft in drafts:
+    for draft in found:
         if draft.row:
             draft.text = draft.row.text
-    return drafts
+    return found
 
 
-def _row(draft: _Draft) -> Row:
-    line = draft.lines[0]
-    pieces = [piece._replace(text=piece.text.replace("\ufffe", "-")) for piece in line.pieces]
-    parts = [part for piece in pieces for part in piece.parts or (Part(piece.text, piece.left, piece.right),)]
-    return Row(parts, line.height, line.bold, line.page, [piece.text for piece in pieces])
+# Blocks between two rows of a table, at most, and lines of each: cells that take several lines. Guesses.
+_MOST_CELL_BLOCKS = 3
+_MOST_CELL_LINES = 5
+
+
+def _extent(drafts: Sequence[_Draft], start: int) -> tuple[int, list[tuple[float, float]]]:
+    """Return where the rows end that begin at `start`, and their columns. Long cells may stand between two rows."""
+    end = start + 1
+    page = _page(drafts[start])
+    places = columns([_row(drafts[start].lines[0])])
+    at = end
+    while at < len(drafts) and at - end <= _MOST_CELL_BLOCKS and _page(drafts[at]) == page:
+        draft = drafts[at]
+        if draft.kind == "row":
+            between = [_row(line) for other in drafts[end:at] for line in other.lines]
+            wider = columns([_row(line) for other in drafts[start : at + 1] if other.kind == "row" for line in other.lines])
+            if not all(fits(row.parts, wider, 1) for row in between):
+                break
+            end, places = at + 1, wider
+        elif len(draft.lines) > _MOST_CELL_LINES or draft.kind == "item":
+            break
+        at += 1
+    return end, places
+
+
+def _row(line: _Line) -> Row:
+    parts = [
+        part._replace(bottom=piece.bottom)
+        for piece in line.pieces
+        for part in piece.parts or (Part(piece.text, piece.left, piece.right),)
+    ]
+    return Row(parts, line.height, line.bold, line.page, [piece.text.replace("\ufffe", "-") for piece in line.pieces])
 
 
 def _may_be_head(draft: _Draft, row: _Draft) -> bool:
@@ -575,19 +601,17 @@ def _may_be_head(draft: _Draft, row: _Draft) -> bool:
     )
 
 
-def _goes_on_below(drafts: Sequence[_Draft], last: int, first: int) -> bool:
+def _goes_on_below(drafts: Sequence[_Draft], last: int, first: _Draft) -> bool:
     """True where a table that ends with draft `last` may go on at `first`: nothing but notes stands between them."""
-    if last < 0:
-        return False
-    above, below = drafts[last].lines[-1], drafts[first].lines[0]
+    above, below = drafts[last].lines[-1], first.lines[0]
     if below.page == above.page:
-        return first == last + 1
+        return last == len(drafts) - 1
     return below.page == above.page + 1 and all(
         between.lines[0].page == above.page
         and between.height < (1 - _SAME_SIZE) * drafts[last].height
         or _NOTE.match(between.text)
         or _CAPTION.match(between.text)
-        for between in drafts[last + 1 : first]
+        for between in drafts[last + 1 :]
     )
 
 

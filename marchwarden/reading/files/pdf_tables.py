@@ -11,16 +11,17 @@ from marchwarden.reading.text_blocks import CELL_GAP, Cell
 
 
 class Part(NamedTuple):
-    """Words of a line between two blanks that are wider than usual, with its place in points."""
+    """Words of a line between two blanks that are wider than usual, with their place in points."""
 
     text: str
     left: float
     right: float
+    bottom: float = 0.0
 
 
 @dataclass
 class Row:
-    parts: Sequence[Part]
+    parts: list[Part]
     height: float
     bold: bool
     page: int
@@ -49,6 +50,8 @@ class Row:
         return tuple(found)
 
 
+# Distance of the lines of one cell, in heights, at most. A guess.
+_LINE_DISTANCE = 1.6
 # Share of the rows that may have a word between two columns, and the blank between two, in heights. Guesses.
 _CROSSING_SHARE = 0.1
 _LEAST_GAP = 0.3
@@ -78,21 +81,49 @@ def columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
     return found
 
 
-def divide(rows: Sequence[Row], places: Sequence[tuple[float, float]]) -> None:
-    """Write each row's words into the cells of these columns."""
+def divide(rows: Sequence[Row], places: Sequence[tuple[float, float]]) -> list[Row]:
+    """Return the rows with their words in the cells of these columns.
+
+    Programs may draw cell after cell: words are put together by their height on the page. A line that goes on with the
+    cells above it, as long cells do, is joined to them.
+    """
     middles = [(one[1] + two[0]) / 2 for one, two in pairwise(places)]
-    for row in rows:
-        cells: list[list[str]] = [[] for _ in places]
-        for part in row.parts:
-            cells[sum(middle < (part.left + part.right) / 2 for middle in middles)].append(part.text)
-        row.cells = [" ".join(cell) for cell in cells]
+    lines: list[Row] = []
+    last = 0.0
+    found: list[Row] = []
+    for part, row in sorted(((part, row) for row in rows for part in row.parts), key=lambda each: -each[0].bottom):
+        if not lines or last - part.bottom > 0.4 * row.height:
+            lines.append(Row([], row.height, row.bold, row.page))
+            last = part.bottom
+        lines[-1].parts.append(part)
+        lines[-1].bold = lines[-1].bold and row.bold
+    for line in lines:
+        cells: list[list[Part]] = [[] for _ in places]
+        for part in line.parts:
+            cells[sum(middle < (part.left + part.right) / 2 for middle in middles)].append(part)
+        line.cells = [" ".join(part.text for part in sorted(cell, key=lambda each: each.left)) for cell in cells]
+        filled = sum(map(bool, line.cells))
+        above = found[-1] if found else None
+        is_near = above and above.parts[-1].bottom - line.parts[-1].bottom < _LINE_DISTANCE * line.height
+        if above and is_near and filled < len(places) and (filled == 1 or not line.cells[0]):
+            above.cells = [_joined(one, two) for one, two in zip(above.cells, line.cells, strict=True)]
+            above.parts += line.parts
+        else:
+            found.append(line)
+    return found
 
 
-def fits(parts: Sequence[Part], places: Sequence[tuple[float, float]]) -> bool:
-    """True for a line that has words in most columns, and none that stand in two."""
+def _joined(one: str, two: str) -> str:
+    if one.endswith("\ufffe"):
+        return one[:-1] + two
+    return f"{one} {two}".strip()
+
+
+def fits(parts: Sequence[Part], places: Sequence[tuple[float, float]], least: int) -> bool:
+    """True for a line that has words in `least` columns, and none that stand in two."""
     held = [[at for at, (left, right) in enumerate(places) if part.left < right and left < part.right] for part in parts]
     filled = {at for each in held for at in each}
-    return len(filled) >= max(2, len(places) - 1) and all(len(each) <= 1 for each in held)
+    return len(filled) >= min(least, len(places)) and all(len(each) <= 1 for each in held)
 
 
 # Share of the rows that hold a number where a head has none. A guess.

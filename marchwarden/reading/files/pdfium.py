@@ -136,7 +136,7 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
             close()
         if codes[at] in _HYPHENS and words:
             words[-1] += "\ufffe"
-            parts[-1] = (parts[-1][0] + "-", *parts[-1][1:])
+            parts[-1] = (parts[-1][0] + "\ufffe", *parts[-1][1:])
             close()
             at += 1
             continue
@@ -176,7 +176,8 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
         if not words:
             first, left, right, bottom, height = at, word_left, word_right, word_bottom, word_height
         words.append(text)
-        if parts and gap < _WIDE_GAP * height:
+        # Blanks that are written stand in text, however wide they are.
+        if parts and (gap < _WIDE_GAP * height or not raw.FPDFText_IsGenerated(text_page, at - 1)):
             parts[-1] = (f"{parts[-1][0]} {text}", parts[-1][1], word_right)
         else:
             parts.append((text, word_left, word_right))
