@@ -104,12 +104,13 @@ def _page(told: Mapping[str, Any]) -> PdfPage:
     pieces: list[Piece] = []
     for text, *place, parts in told["pieces"]:
         readable = _readable(text)
-        if readable.strip("\ufffe "):
+        if readable.strip("\uffff\ufffe "):
             cells = tuple(Part(_readable(part), *at) for part, *at in parts)
             pieces.append(Piece(readable, *place, parts=cells))
     return PdfPage(told["width"], told["height"], tuple(pieces))
 
 
 def _readable(text: str) -> str:
-    """Leave out ligatures and invisible characters, but for the mark of a divided word."""
-    return visible(text.translate(_LIGATURES)).replace("\n", " ").strip() + "\ufffe" * text.endswith("\ufffe")
+    """Leave out ligatures and invisible characters, but for the marks of a divided word."""
+    said = text.rstrip("\uffff\ufffe")
+    return visible(said.translate(_LIGATURES)).replace("\n", " ").strip() + text[len(said) :]

@@ -98,14 +98,13 @@ def pdf_blocks(pages: Sequence[PdfPage]) -> Iterator[Block]:
     """Yield the blocks of all pages, in the order of reading."""
     pages = [replace(page, pieces=tuple(_justified(page.pieces))) for page in pages]
     body = _body_height(pages)
-    running = _running_lines(pages)
-    lines: list[_Line] = []
-    for number, page in enumerate(pages):
-        for line in _lines(page, number, body):
-            place = _place(line, page)
-            if place not in running:
-                lines.append(replace(line, at_edge=bool(place[0])))
-    yield from _join_over_ends(_Paragraphs(lines, body).blocks())
+    placed = [[(line, _place(line, page)) for line in _lines(page, number)] for number, page in enumerate(pages)]
+    running = _running_lines([{place for _, place in page} for page in placed])
+    lines = [
+        replace(line, at_edge=bool(place[0])) for page in placed for line, place in page if place not in running
+    ]
+    paragraphs = _Paragraphs(lines, body)
+    yield from _join_over_ends(paragraphs.blocks(), paragraphs.words)
 
 
 def title_of(pages: Sequence[PdfPage]) -> str | None:
@@ -119,7 +118,7 @@ def title_of(pages: Sequence[PdfPage]) -> str | None:
     if largest < body * (1 + 2 * _SAME_SIZE):
         return None
     found = [each.text for each in upper if each.height > largest * (1 - _SAME_SIZE / 2)]
-    title = " ".join(found).replace("\ufffe ", "").replace("\ufffe", "")
+    title = " ".join(found).replace("\uffff", "").replace("\ufffe ", "").replace("\ufffe", "")
     return title if 3 < len(title) <= 300 else None
 
 
@@ -153,10 +152,10 @@ def _place(line: _Line, page: PdfPage) -> _Place:
     return text, 0 if len(text) >= _TELLING_CHARS or _PAGE_NUMBER.fullmatch(text) else round(line.bottom / 8)
 
 
-def _running_lines(pages: Sequence[PdfPage]) -> set[_Place]:
+def _running_lines(pages: Sequence[set[_Place]]) -> set[_Place]:
     found: Counter[_Place] = Counter()
-    for number, page in enumerate(pages):
-        found.update({_place(line, page) for line in _joined(page.pieces, number)})
+    for page in pages:
+        found.update(page)
     found.pop(("", 0), None)
     # In a long document a line that opens two chapters is no running head.
     least = 2 if len(pages) < 5 else 3
@@ -205,7 +204,7 @@ def _justified(pieces: Iterable[Piece]) -> Iterator[Piece]:
     yield from joined()
 
 
-def _lines(page: PdfPage, number: int, body: float) -> list[_Line]:
+def _lines(page: PdfPage, number: int) -> list[_Line]:
     straight = [piece for piece in page.pieces if not piece.turned]
     turned = [_Line((piece,), number) for piece in page.pieces if piece.turned]
     if len(turned) > len(straight):  # the whole page is turned
@@ -427,10 +426,11 @@ class _Paragraphs:
         first = draft.lines[0]
         if draft.kind == "item" and line.left < first.left - 1 and not line.text[:1].islower():
             return False
-        if line.left - above.left > _INDENT * line.height and (len(draft.lines) > 1 or draft.kind != "item"):
+        is_centered = abs(line.left + line.right - above.left - above.right) < 0.3 * line.height
+        if not is_centered and line.left - above.left > _INDENT * line.height and (len(draft.lines) > 1 or draft.kind != "item"):
             return False
         is_ended = above.text.rstrip().endswith(_END_MARKS) or not line.text[:1].islower()
-        return not (is_ended and _is_short(above, line))
+        return not (is_ended and _is_short(above, line) and not is_centered)
 
     def _is_heading(self, draft: _Draft) -> bool:
         first, text = draft.lines[0], draft.text
@@ -473,6 +473,10 @@ def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
     for line in lines:
         if parts and parts[-1].endswith("\ufffe"):
             parts[-1] = parts[-1][:-1]
+            if parts[-1].endswith("\uffff"):
+                parts[-1] = parts[-1][:-1]
+                parts.append(line)
+                continue
             before = re.search(r"[^\W_]+(?:-[^\W_]+)*$", parts[-1][-_MAX_WORD_CHARS:])
             after = re.match(r"[^\W_]+", line)
             if before and after and _has_hyphen(before[0], after[0], words):
@@ -480,7 +484,11 @@ def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
         elif parts:
             parts.append("\n")
         parts.append(line)
-    return "".join(parts).replace("\ufffe", "-")
+    return _hyphened("".join(parts))
+
+
+def _hyphened(text: str) -> str:
+    return text.replace("\uffff", "").replace("\ufffe", "-")
 
 
 # English words that end compounds, and no other words.
@@ -497,7 +505,7 @@ def _has_hyphen(before: str, after: str, words: Counter[str]) -> bool:
     if joined or hyphened:
         return hyphened > joined
     if before.isupper() or not after[0].islower():
-        return not before.isupper()
+        return not (before.isupper() and after.isupper())
     if any(map(str.isdigit, before)):
         return True  # "20th-century"
     if _COMPOUND_ENDS.fullmatch(other):
@@ -587,7 +595,7 @@ def _row(line: _Line) -> Row:
         for piece in line.pieces
         for part in piece.parts or (Part(piece.text, piece.left, piece.right),)
     ]
-    return Row(parts, line.height, line.bold, line.page, [piece.text.replace("\ufffe", "-") for piece in line.pieces])
+    return Row(parts, line.height, line.bold, line.page, [_hyphened(piece.text) for piece in line.pieces])
 
 
 def _may_be_head(draft: _Draft, row: _Draft) -> bool:
@@ -621,7 +629,7 @@ def _goes_on_below(drafts: Sequence[_Draft], last: int, first: _Draft) -> bool:
 _MOST_BETWEEN = 60
 
 
-def _join_over_ends(drafts: list[_Draft]) -> Iterator[Block]:
+def _join_over_ends(drafts: list[_Draft], words: Counter[str]) -> Iterator[Block]:
     """Join a paragraph with its rest behind a column's or page's end; notes, tables and figures follow it."""
     taken: set[int] = set()
     for at, draft in enumerate(drafts):
@@ -630,12 +638,17 @@ def _join_over_ends(drafts: list[_Draft]) -> Iterator[Block]:
         parts, places, length, last = [draft.text], [(0, _page(draft))], len(draft.text), at
         while rest := _rest_of(drafts, last, taken):
             taken.add(rest)
-            last, divided = rest, parts[-1].endswith("-") and drafts[rest].text[:1].islower()
-            if divided:
-                parts[-1] = parts[-1][:-1]
+            before = drafts[last].lines[-1].text
+            last = rest
+            if before.endswith("\ufffe"):
+                # The hyphen that stands there already, or none.
+                joined = join_lines([before, drafts[rest].lines[0].text], words)
+                if not joined.startswith(f"{before[:-1]}-"):
+                    parts[-1] = parts[-1][:-1]
+                    length -= 1
             else:
                 parts.append("\n")
-            length += -1 if divided else 1
+                length += 1
             places.append((length, _page(drafts[rest])))
             parts.append(drafts[rest].text)
             length += len(parts[-1])

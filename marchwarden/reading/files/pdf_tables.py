@@ -110,13 +110,13 @@ def divide(rows: Sequence[Row], places: Sequence[tuple[float, float]]) -> list[R
             above.parts += line.parts
         else:
             found.append(line)
+    for row in found:
+        row.cells = [cell.replace("\uffff", "").replace("\ufffe", "-") for cell in row.cells]
     return found
 
 
 def _joined(one: str, two: str) -> str:
-    if one.endswith("\ufffe"):
-        return one[:-1] + two
-    return f"{one} {two}".strip()
+    return one.rstrip("\uffff\ufffe") + two if one.endswith("\ufffe") else f"{one} {two}".strip()
 
 
 def fits(parts: Sequence[Part], places: Sequence[tuple[float, float]], least: int) -> bool:

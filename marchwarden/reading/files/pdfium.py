@@ -33,8 +33,10 @@ _RAISED_FOOT = 0.15
 # Radians from which on a letter counts as turned. A guess.
 _TURNED = 0.2
 
+# A word that is surely divided, with a hyphen that is not its own; of the characters that are no characters.
+_DIVIDED = 0xFFFF
 # PDFium's marks of a word that is divided at a line's end; it leaves out the line end.
-_HYPHENS = frozenset({0xFFFE, 0x2})
+_HYPHENS = frozenset({0xFFFE, 0x2, _DIVIDED})
 # Hyphens that it does not know as such: the one for a line's end only, and the one that is no minus.
 _OTHER_HYPHENS = frozenset({0xAD, 0x2010})
 
@@ -108,9 +110,11 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
 
     boxes = _Boxes(text_page)
     codes = [raw.FPDFText_GetUnicode(text_page, at) for at in range(count)]
-    for at in range(1, count):
-        if codes[at] in (10, 13) and codes[at - 1] in _OTHER_HYPHENS:
-            codes[at - 1] = 0xFFFE
+    ends = [at for at in range(count - 1) if codes[at] in _OTHER_HYPHENS and codes[at + 1] in (10, 13)]
+    # Programs that divide words with a hyphen of another kind than the text's own.
+    is_own = sum(map(codes.count, _OTHER_HYPHENS)) > len(ends)
+    for at in ends:
+        codes[at] = 0xFFFE if is_own else _DIVIDED
     if any(map(is_leftward, codes)):
         return _leftward_pieces(text_page, codes, boxes, width)
     pieces: list[Piece] = []
@@ -135,8 +139,9 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
         if codes[at] in (10, 13):
             close()
         if codes[at] in _HYPHENS and words:
-            words[-1] += "\ufffe"
-            parts[-1] = (parts[-1][0] + "\ufffe", *parts[-1][1:])
+            mark = "\uffff\ufffe" if codes[at] == _DIVIDED else "\ufffe"
+            words[-1] += mark
+            parts[-1] = (parts[-1][0] + mark, *parts[-1][1:])
             close()
             at += 1
             continue
@@ -150,24 +155,10 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
             at += 1  # a hyphen alone
             continue
         word_left, _, word_bottom, word_height = boxes.of(at)
-        _, word_right, last_bottom, last_height = boxes.of(end - 1)
+        word_right = boxes.of(end - 1)[1]
         text = "".join(map(chr, codes[at:end]))
-        if text[-1].isdigit() and last_height < _RAISED_SHARE * word_height and last_bottom > word_bottom:
-            text = _with_raised(text, at, word_height, boxes)
-        elif text[-1].isdigit() and boxes.is_raised(end - 1):
-            kept = len(text)
-            while kept and text[kept - 1].isdigit() and boxes.is_raised(at + kept - 1):
-                kept -= 1
-            text = text[:kept] + text[kept:].translate(RAISED_DIGITS)
-        elif text[0].isdigit() and boxes.is_raised(at):
-            kept = 0
-            while text[kept : kept + 1].isdigit() and boxes.is_raised(at + kept):
-                kept += 1
-            text = f"{text[:kept].translate(RAISED_DIGITS)} {text[kept:]}"
-        elif text[0].isdigit() and word_height < _RAISED_SHARE * last_height and word_bottom > last_bottom:
-            # The mark of a note, before its first word.
-            kept = len(text.lstrip("0123456789"))
-            text = f"{text[: len(text) - kept].translate(RAISED_DIGITS)} {text[len(text) - kept :]}"
+        if any(map(str.isdigit, text)):
+            text = _with_raised(text, at, boxes)
         same_line = abs(word_bottom - bottom) < 0.6 * max(height, word_height)
         gap = word_left - right
         is_near = gap < narrow * height or (gap < _PIECE_GAP * height and not raw.FPDFText_IsGenerated(text_page, at - 1))
@@ -230,12 +221,17 @@ def _size(text_page: Any, at: int) -> float:
     return float(raw.FPDFText_GetFontSize(text_page, at) * math.hypot(matrix.c, matrix.d))
 
 
-def _with_raised(text: str, at: int, height: float, boxes: _Boxes) -> str:
-    """Write the small raised digits at the end of a word as such, so that a note's mark does not join a number."""
-    kept = len(text)
-    while kept > 1 and text[kept - 1].isdigit() and boxes.of(at + kept - 1)[3] < _RAISED_SHARE * height:
-        kept -= 1
-    return text[:kept] + text[kept:].translate(RAISED_DIGITS)
+def _with_raised(text: str, at: int, boxes: _Boxes) -> str:
+    """Write small raised digits as such, so that the mark of a note joins neither a number nor the note's first word."""
+    places = [boxes.of(at + number) for number in range(len(text))]
+    *_, bottom, height = max(places, key=lambda place: place[3])
+    raised = [
+        letter.isdigit() and ((tall < _RAISED_SHARE * height and foot > bottom) or boxes.is_raised(at + number))
+        for number, (letter, (_, _, foot, tall)) in enumerate(zip(text, places, strict=True))
+    ]
+    told = "".join(letter.translate(RAISED_DIGITS) if up else letter for letter, up in zip(text, raised, strict=True))
+    first = raised.index(False) if False in raised else 0
+    return f"{told[:first]} {told[first:]}" if first else told
 
 
 def _is_bold(text_page: Any, at: int) -> bool:
