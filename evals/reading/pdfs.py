@@ -5,8 +5,8 @@
 `pairs` holds a PDF `x.pdf` beside `x.jats` (JATS XML) or `x.tex` (LaTeX). Sentences of the source's paragraphs are
 compared as sequences of words. Sentences with formulas or other commands are left out. *exact* is the share that are
 one passage of the PDF, *whole* the share that stand in its text in one piece. *true* is the share of passages before
-the references that stand in the source in one piece; it is given for JATS only, which has the whole text. *Letters* is
-the share of sentences that stand in the text with every mark. *Named* is the share of table rows that come out as
+the references that stand in the source in one piece; it is given for JATS only, which has the whole text. *letters*
+is the share of sentences that stand in the text with every mark. *named* is the share of table rows that come out as
 one row under the names of their columns. Small raised numbers are marks of notes, which the sources do not have.
 """
 

@@ -1,4 +1,4 @@
-"""Typeset PDFs whose text is known: notes, tables over page ends, figures, running heads, columns, right-to-left text.
+"""Typeset PDFs whose text is known: notes, tables over page ends, figures, running heads, columns, Arabic, Hebrew.
 
     pip install typst weasyprint fpdf2 uharfbuzz reportlab python-bidi arabic-reshaper
     python evals/reading/typeset/typeset_pdfs.py --text en.txt --language en --files 20 --to made [--fonts folder]
@@ -80,7 +80,9 @@ def make(texts: list[str], language: str, choose: random.Random) -> Made:
                 together = choose.randint(2, 5) if language in _RTL else 1
                 text = " ".join(pool.pop() for _ in range(together))
                 if language in _RTL and choose.random() < 0.5:
-                    text += choose.choice([" (Open Data Charter 2015).", " – https://a.example/b?c=1.", " (WHO, 3.5%)."])
+                    text += choose.choice(
+                        [" (Open Data Charter 2015).", " – https://a.example/b?c=1.", " (WHO, 3.5%)."]
+                    )
                 made.parts.append(("paragraph", with_notes(text)))
         if number and choose.random() < 0.6:
             made.parts.append(("figure", " ".join(pool.pop().split()[:12]).rstrip(" ,;:.") + "."))
@@ -102,7 +104,8 @@ def jats(made: Made) -> str:
             parts.append(f"<{name}>{tell(plain(str(said)))}</{name}>")
     notes = "\n".join(f"<p>{tell(note)}</p>" for note in made.notes)
     inner = "\n".join(parts)
-    return f"<article><front><article-title>{tell(made.title)}</article-title></front><body>{inner}\n{notes}</body></article>"
+    front = f"<front><article-title>{tell(made.title)}</article-title></front>"
+    return f"<article>{front}<body>{inner}\n{notes}</body></article>"
 
 
 # Programs
@@ -132,15 +135,15 @@ def typst(made: Made, choose: random.Random, to: Path, fonts: Path | None) -> No
     numbering = choose.choice(['"1"', '"1 / 1"', "none", '"— 1 —"'])
     style = choose.choice(["first-line-indent: 1.2em, spacing: 0.65em", "spacing: 1.4em"])
     lines = [
-        f'#set document(title: {json.dumps(choose.choice(["paper.dvi", made.title, ""]))})',
+        f"#set document(title: {json.dumps(choose.choice(['paper.dvi', made.title, '']))})",
         f'#set page(paper: "{choose.choice(["a4", "us-letter", "a5"])}", columns: {columns}, numbering: {numbering},'
         f" header: [{header}])",
         f'#set text(font: ("{choose.choice(font)}", "DejaVu Sans"), size: {size}pt, lang: "{made.language}",'
         f" hyphenate: {choose.choice(['true', 'false'])})",
         f"#set par(justify: {choose.choice(['true', 'true', 'false'])}, {style})",
-        f'#set heading(numbering: {choose.choice(["none", chr(34) + "1." + chr(34)])})',
+        f"#set heading(numbering: {choose.choice(['none', chr(34) + '1.' + chr(34)])})",
         "#show figure: set block(breakable: true)",
-        f'#align(center, text(size: {size * 1.8:g}pt)[{said(made.title)}])',
+        f"#align(center, text(size: {size * 1.8:g}pt)[{said(made.title)}])",
     ]
     for kind, what in made.parts:
         if isinstance(what, list):
@@ -154,7 +157,8 @@ def typst(made: Made, choose: random.Random, to: Path, fonts: Path | None) -> No
             wide = choose.choice(["auto", "1fr"]) if len(what[0]) * columns < 5 else "auto"
             lines.append(
                 f"#text(size: {small}em)[#table(columns: ({', '.join([wide] * len(what[0]))}), stroke: {stroke},"
-                f" align: {aligned}, inset: {choose.choice([3, 5])}pt, table.header(repeat: {repeat}, {head}), {cells})]"
+                f" align: {aligned}, inset: {choose.choice([3, 5])}pt,"
+                f" table.header(repeat: {repeat}, {head}), {cells})]"
             )
         elif kind == "heading":
             lines.append(f"= {said(str(what))}")
@@ -186,20 +190,26 @@ def weasyprint(made: Made, choose: random.Random, to: Path, fonts: Path | None) 
             heads = "".join(f"<th>{html.escape(c)}</th>" for c in head)
             parts.append(f"<table><{tag}><tr>{heads}</tr></{tag}><tbody>{body}</tbody></table>")
         elif kind == "figure":
-            parts.append(f'<div class="box"></div><p class="caption">Figure {len(parts)}: {html.escape(str(what))}</p>')
+            parts.append(
+                f'<div class="box"></div><p class="caption">Figure {len(parts)}: {html.escape(str(what))}</p>'
+            )
         else:
             tag = "h2" if kind == "heading" else "p"
             parts.append(f"<{tag}>{noted(str(what))}</{tag}>")
     direction = "rtl" if made.language in _RTL else "ltr"
     font = {"ar": ["Amiri", "Noto Naskh Arabic"], "he": ["Noto Serif Hebrew", "FreeSans"], "en": ["FreeSerif"]}
     style = choose.choice(["p {margin: 0; text-indent: 1.2em}", "p {margin: .6em 0}"])
-    page = f"""<!doctype html><html lang="{made.language}" dir="{direction}"><title>{html.escape(made.title)}</title><style>
-@page {{size: {choose.choice(["A4", "Letter", "A5"])}; margin: 22mm; @top-center {{content: "{made.title.replace('"', "'")}"; font-size: 8pt}}
+    page = f"""<!doctype html><html lang="{made.language}" dir="{direction}">
+<title>{html.escape(made.title)}</title><style>
+@page {{size: {choose.choice(["A4", "Letter", "A5"])}; margin: 22mm;
+ @top-center {{content: "{made.title.replace('"', "'")}"; font-size: 8pt}}
  @bottom-center {{content: counter(page); font-size: 8pt}}}}
 body {{font: {choose.choice([10, 11])}pt {choose.choice(font[made.language])}, DejaVu Serif, serif;
- columns: {choose.choice([1, 1, 2])}; text-align: {choose.choice(["justify", "start"])}; hyphens: auto}}
+ columns: {choose.choice([1, 1, 2])};
+ text-align: {choose.choice(["justify", "start"])}; hyphens: auto}}
 .note {{float: footnote; font-size: 80%}} {style} table {{border-spacing: 8px 2px}} .caption {{font-size: 85%}}
-.box {{border: 1px solid; height: 60pt}} h1 {{column-span: all}}</style><h1>{html.escape(made.title)}</h1>{"".join(parts)}"""
+.box {{border: 1px solid; height: 60pt}} h1 {{column-span: all}}</style>
+<h1>{html.escape(made.title)}</h1>{"".join(parts)}"""
     HTML(string=page).write_pdf(to)
 
 

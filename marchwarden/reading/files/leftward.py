@@ -1,7 +1,7 @@
 """Letters of a PDF page with Arabic or Hebrew, as they are drawn → lines in the order in which they are read.
 
-PDFium reverses what it takes for a run of such letters. Where marks are drawn apart, as Typst and many fonts do, where
-letters and digits mix, or where a line holds Latin words too, the order comes out wrong. Here the order is that of the
+PDFium reverses what it takes for a run of such letters. Where marks are drawn apart, as many fonts have them, where
+letters and digits mix, or where a line holds Latin words too, the order comes out wrong. Here it is that of the
 places on the page, turned back by the classes of Unicode's bidirectional algorithm (UAX #9).
 """
 
@@ -43,6 +43,8 @@ _LEFTWARD = re.compile("[RAD](?:[RADESTCNBP]*[RAD])?")
 _OPENING, _CLOSING = "([{«‹", ")]}»›"
 _OPENED = dict(zip(_CLOSING, _OPENING, strict=True)) | {each: each for each in _OPENING}
 _CLOSED = {opening: closing for closing, opening in _OPENED.items() if closing in _CLOSING}
+# Letters of a line, at most: some are compared with each other. Longer lines are left as they are drawn. A guess.
+_MOST_LETTERS = 2_000
 RAISED_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -92,7 +94,8 @@ def _stretches(letters: Iterable[Letter | None]) -> Iterator[list[Letter]]:
     last: Letter | None = None
     for letter in letters:
         if last and (
-            letter is None or abs(letter.bottom - last.bottom) > 0.4 * max(letter.height, last.height) and letter.height
+            letter is None
+            or (letter.height and abs(letter.bottom - last.bottom) > 0.4 * max(letter.height, last.height))
         ):
             yield found
             found, last = [], None
@@ -153,6 +156,8 @@ class _Token:
 
 def text_of(line: Line, *, leftward: bool) -> str:
     """Return the line as it is read. `leftward`: the direction of a line that holds letters of both."""
+    if len(line.letters) > _MOST_LETTERS:
+        return "".join(letter.text for letter in line.letters)
     tokens = sorted(_tokens(line), key=lambda token: token.left + token.right)
     normal = line.usual
     bases = [letter for letter in line.letters if letter.text != " " and _class(letter.text) != "M"]
@@ -264,8 +269,8 @@ def _once(letters: Sequence[Letter]) -> list[Letter]:
 
 def _is_again(letter: Letter, other: Letter) -> bool:
     is_mark = _class(letter.text) == "M"
-    if abs(letter.at - other.at) <= 1 and not is_mark:
-        return False  # a doubled letter
+    if (abs(letter.at - other.at) <= 1 and not is_mark) or letter[2:4] == other[2:4]:
+        return False  # a doubled letter, or letters of one glyph
     if abs(letter.bottom - other.bottom) > 0.02 * other.height and not is_mark:
         return abs(letter.center - other.center) < 0.6 * other.height
     width = min(letter.right - letter.left, other.right - other.left)
@@ -292,7 +297,7 @@ def _in_order(letters: Sequence[Letter]) -> list[Letter]:
 
 
 def _read_leftward(kinds: str, start: int, end: int) -> list[int]:
-    """Return the places of what is seen from `start` to `end`, from right to left, but words and numbers as they are."""
+    """Return the places of what is seen from `start` to `end`, from right to left, words and numbers as they are."""
     order: list[int] = []
     at = end
     rightward = [run.span() for run in _RIGHTWARD.finditer(kinds, start, end)]

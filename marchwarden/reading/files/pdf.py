@@ -102,11 +102,11 @@ def read_text_layer(body: bytes) -> TextLayer | Failure:
 
 def _page(told: Mapping[str, Any]) -> PdfPage:
     pieces: list[Piece] = []
-    for text, *place, parts in told["pieces"]:
+    for text, left, right, bottom, height, bold, turned, parts in told["pieces"]:
         readable = _readable(text)
         if readable.strip("\uffff\ufffe "):
             cells = tuple(Part(_readable(part), *at) for part, *at in parts)
-            pieces.append(Piece(readable, *place, parts=cells))
+            pieces.append(Piece(readable, left, right, bottom, height, bold, turned, cells))
     return PdfPage(told["width"], told["height"], tuple(pieces))
 
 

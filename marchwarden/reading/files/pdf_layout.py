@@ -100,9 +100,7 @@ def pdf_blocks(pages: Sequence[PdfPage]) -> Iterator[Block]:
     body = _body_height(pages)
     placed = [[(line, _place(line, page)) for line in _lines(page, number)] for number, page in enumerate(pages)]
     running = _running_lines([{place for _, place in page} for page in placed])
-    lines = [
-        replace(line, at_edge=bool(place[0])) for page in placed for line, place in page if place not in running
-    ]
+    lines = [replace(line, at_edge=bool(place[0])) for page in placed for line, place in page if place not in running]
     paragraphs = _Paragraphs(lines, body)
     yield from _join_over_ends(paragraphs.blocks(), paragraphs.words)
 
@@ -113,11 +111,11 @@ def title_of(pages: Sequence[PdfPage]) -> str | None:
         return None
     body = _body_height(pages)
     upper = [each for each in pages[0].pieces if each.bottom > pages[0].height * 0.4 and not each.turned]
-    upper = [each for each in upper if sum(map(str.isalpha, each.text)) > 2]
-    largest = max((each.height for each in upper), default=0.0)
+    lines = [each for each in _joined(_justified(upper), 0) if sum(map(str.isalpha, each.text)) > 2]
+    largest = max((each.height for each in lines), default=0.0)
     if largest < body * (1 + 2 * _SAME_SIZE):
         return None
-    found = [each.text for each in upper if each.height > largest * (1 - _SAME_SIZE / 2)]
+    found = [each.text for each in lines if each.height > largest * (1 - _SAME_SIZE / 2)]
     title = " ".join(found).replace("\uffff", "").replace("\ufffe ", "").replace("\ufffe", "")
     return title if 3 < len(title) <= 300 else None
 
@@ -426,8 +424,14 @@ class _Paragraphs:
         first = draft.lines[0]
         if draft.kind == "item" and line.left < first.left - 1 and not line.text[:1].islower():
             return False
-        is_centered = abs(line.left + line.right - above.left - above.right) < 0.3 * line.height
-        if not is_centered and line.left - above.left > _INDENT * line.height and (len(draft.lines) > 1 or draft.kind != "item"):
+        # The lines of a caption are centered.
+        middles = line.left + line.right - above.left - above.right
+        is_centered = bool(_CAPTION.match(first.text)) and abs(middles) < 0.3 * line.height
+        if (
+            not is_centered
+            and line.left - above.left > _INDENT * line.height
+            and (len(draft.lines) > 1 or draft.kind != "item")
+        ):
             return False
         is_ended = above.text.rstrip().endswith(_END_MARKS) or not line.text[:1].islower()
         return not (is_ended and _is_short(above, line) and not is_centered)
@@ -567,26 +571,27 @@ def _with_tables(drafts: list[_Draft]) -> list[_Draft]:
 # Blocks between two rows of a table, at most, and lines of each: cells that take several lines. Guesses.
 _MOST_CELL_BLOCKS = 3
 _MOST_CELL_LINES = 5
+# Blocks above a row by which a long cell is known, so that long tables take no long time. A guess.
+_NEAR_BLOCKS = 50
 
 
 def _extent(drafts: Sequence[_Draft], start: int) -> tuple[int, list[tuple[float, float]]]:
     """Return where the rows end that begin at `start`, and their columns. Long cells may stand between two rows."""
-    end = start + 1
+    end = at = start + 1
     page = _page(drafts[start])
-    places = columns([_row(drafts[start].lines[0])])
-    at = end
     while at < len(drafts) and at - end <= _MOST_CELL_BLOCKS and _page(drafts[at]) == page:
         draft = drafts[at]
         if draft.kind == "row":
             between = [_row(line) for other in drafts[end:at] for line in other.lines]
-            wider = columns([_row(line) for other in drafts[start : at + 1] if other.kind == "row" for line in other.lines])
-            if not all(fits(row.parts, wider, 1) for row in between):
+            near = drafts[max(start, at - _NEAR_BLOCKS) : at + 1] if between else []
+            places = columns([_row(other.lines[0]) for other in near if other.kind == "row"]) if between else []
+            if not all(fits(row.parts, places, 1) for row in between):
                 break
-            end, places = at + 1, wider
+            end = at + 1
         elif len(draft.lines) > _MOST_CELL_LINES or draft.kind == "item":
             break
         at += 1
-    return end, places
+    return end, columns([_row(draft.lines[0]) for draft in drafts[start:end] if draft.kind == "row"])
 
 
 def _row(line: _Line) -> Row:
@@ -615,8 +620,7 @@ def _goes_on_below(drafts: Sequence[_Draft], last: int, first: _Draft) -> bool:
     if below.page == above.page:
         return last == len(drafts) - 1
     return below.page == above.page + 1 and all(
-        between.lines[0].page == above.page
-        and between.height < (1 - _SAME_SIZE) * drafts[last].height
+        (between.lines[0].page == above.page and between.height < (1 - _SAME_SIZE) * drafts[last].height)
         or _NOTE.match(between.text)
         or _CAPTION.match(between.text)
         for between in drafts[last + 1 :]

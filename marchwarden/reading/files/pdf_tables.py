@@ -71,10 +71,7 @@ def columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
     for x in sorted(change):
         inked += change[x]
         if inked > most and start is None:
-            if found and x - found[-1][1] < least:
-                start = found.pop()[0]
-            else:
-                start = x
+            start = found.pop()[0] if found and x - found[-1][1] < least else x
         elif inked <= most and start is not None:
             found.append((start, x))
             start = None
@@ -84,14 +81,15 @@ def columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
 def divide(rows: Sequence[Row], places: Sequence[tuple[float, float]]) -> list[Row]:
     """Return the rows with their words in the cells of these columns.
 
-    Programs may draw cell after cell: words are put together by their height on the page. A line that goes on with the
-    cells above it, as long cells do, is joined to them.
+    Programs may draw cell after cell: words are put together by their height on the page. A line that goes on with
+    the cells above it, as long cells do, is joined to them.
     """
     middles = [(one[1] + two[0]) / 2 for one, two in pairwise(places)]
     lines: list[Row] = []
     last = 0.0
     found: list[Row] = []
-    for part, row in sorted(((part, row) for row in rows for part in row.parts), key=lambda each: -each[0].bottom):
+    drawn = [(part, row) for row in rows for part in row.parts]
+    for part, row in sorted(drawn, key=lambda each: -each[0].bottom):
         if not lines or last - part.bottom > 0.4 * row.height:
             lines.append(Row([], row.height, row.bold, row.page))
             last = part.bottom
@@ -110,8 +108,8 @@ def divide(rows: Sequence[Row], places: Sequence[tuple[float, float]]) -> list[R
             above.parts += line.parts
         else:
             found.append(line)
-    for row in found:
-        row.cells = [cell.replace("\uffff", "").replace("\ufffe", "-") for cell in row.cells]
+    for line in found:
+        line.cells = [cell.replace("\uffff", "").replace("\ufffe", "-") for cell in line.cells]
     return found
 
 
@@ -121,7 +119,9 @@ def _joined(one: str, two: str) -> str:
 
 def fits(parts: Sequence[Part], places: Sequence[tuple[float, float]], least: int) -> bool:
     """True for a line that has words in `least` columns, and none that stand in two."""
-    held = [[at for at, (left, right) in enumerate(places) if part.left < right and left < part.right] for part in parts]
+    held = [
+        [at for at, (left, right) in enumerate(places) if part.left < right and left < part.right] for part in parts
+    ]
     filled = {at for each in held for at in each}
     return len(filled) >= min(least, len(places)) and all(len(each) <= 1 for each in held)
 

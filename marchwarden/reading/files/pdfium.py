@@ -161,7 +161,9 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
             text = _with_raised(text, at, boxes)
         same_line = abs(word_bottom - bottom) < 0.6 * max(height, word_height)
         gap = word_left - right
-        is_near = gap < narrow * height or (gap < _PIECE_GAP * height and not raw.FPDFText_IsGenerated(text_page, at - 1))
+        is_near = gap < narrow * height or (
+            gap < _PIECE_GAP * height and not raw.FPDFText_IsGenerated(text_page, at - 1)
+        )
         if words and not (same_line and -2 * height < gap and is_near):
             close()
         if not words:
@@ -181,11 +183,12 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
 
 
 def _writes_blanks(text_page: Any, codes: Sequence[int]) -> bool:
-    """True where blanks are written, as most programs do; TeX leaves room instead, and PDFium adds what is missing."""
+    """True where blanks are written, as by most programs; TeX leaves room instead, and PDFium adds them."""
     from pypdfium2 import raw
 
     blanks = [at for at, code in enumerate(codes) if code == 32][:: max(1, len(codes) // 1000)]
-    return sum(raw.FPDFText_IsGenerated(text_page, at) == 1 for at in blanks) < 0.2 * len(blanks)
+    added = [at for at in blanks if raw.FPDFText_IsGenerated(text_page, at)]
+    return len(added) < 0.2 * len(blanks)
 
 
 def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width: float) -> list[Piece]:
@@ -222,7 +225,7 @@ def _size(text_page: Any, at: int) -> float:
 
 
 def _with_raised(text: str, at: int, boxes: _Boxes) -> str:
-    """Write small raised digits as such, so that the mark of a note joins neither a number nor the note's first word."""
+    """Write small raised digits as such: the mark of a note joins neither a number nor the note's first word."""
     places = [boxes.of(at + number) for number in range(len(text))]
     *_, bottom, height = max(places, key=lambda place: place[3])
     raised = [
