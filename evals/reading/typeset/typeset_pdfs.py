@@ -135,7 +135,7 @@ def typst(made: Made, choose: random.Random, to: Path, fonts: Path | None) -> No
     numbering = choose.choice(['"1"', '"1 / 1"', "none", '"— 1 —"'])
     style = choose.choice(["first-line-indent: 1.2em, spacing: 0.65em", "spacing: 1.4em"])
     lines = [
-        f"#set document(title: {json.dumps(choose.choice(['paper.dvi', made.title, '']))})",
+        f"#set document(title: {json.dumps(choose.choice(['paper.dvi', made.title, '']), ensure_ascii=False)})",
         f'#set page(paper: "{choose.choice(["a4", "us-letter", "a5"])}", columns: {columns}, numbering: {numbering},'
         f" header: [{header}])",
         f'#set text(font: ("{choose.choice(font)}", "DejaVu Sans"), size: {size}pt, lang: "{made.language}",'

@@ -188,7 +188,8 @@ def _justified(pieces: Iterable[Piece]) -> Iterator[Piece]:
     def joined() -> list[Piece]:
         if len(run) <= _LEAST_BLANKS:
             return run
-        return [run[0]._replace(text=" ".join(piece.text for piece in run), right=run[-1].right, parts=())]
+        parts = tuple(part for piece in run for part in piece.parts or (Part(piece.text, piece.left, piece.right),))
+        return [run[0]._replace(text=" ".join(piece.text for piece in run), right=run[-1].right, parts=parts)]
 
     for piece in pieces:
         if run:
@@ -541,15 +542,12 @@ def _with_tables(drafts: list[_Draft]) -> list[_Draft]:
             start += 1
             continue
         end, places = _extent(drafts, start)
-        first = len(found)
         lines = [line for draft in drafts[start:end] for line in draft.lines]
         rows = [_row(line) for line in lines]
-        if found and len(rows) > 1 and _may_be_head(found[-1], drafts[start]):
-            head = _row(found[-1].lines[0])
-            if fits(head.parts, places, max(2, len(places) - 1)):
-                rows.insert(0, head)
-                lines.insert(0, found.pop().lines[0])
-                first -= 1
+        head = _head_of(found, lines[0], places) if len(rows) > 1 else None
+        if head is not None:
+            lines.insert(0, found.pop(head).lines[0])
+            rows.insert(0, _row(lines[0]))
         if len(places) > 1 and len(rows) > 1:
             rows = divide(rows, places)
         new = [_Draft("row", [lines[min(at, len(lines) - 1)]], row=row) for at, row in enumerate(rows)]
@@ -603,15 +601,27 @@ def _row(line: _Line) -> Row:
     return Row(parts, line.height, line.bold, line.page, [_hyphened(piece.text) for piece in line.pieces])
 
 
-def _may_be_head(draft: _Draft, row: _Draft) -> bool:
-    """True for one line right above a row."""
-    above, below = draft.lines[-1], row.lines[0]
-    return (
-        draft.kind in ("paragraph", "heading")
-        and len(draft.lines) == 1
-        and above.page == below.page
-        and 0 < above.bottom - below.bottom < 3 * below.height
-    )
+def _head_of(drafts: Sequence[_Draft], row: _Line, places: Sequence[tuple[float, float]]) -> int | None:
+    """Return the number of the line above a row that names its columns: right above it, or at the last page's end."""
+    for at in range(len(drafts) - 1, max(-1, len(drafts) - 1 - _MOST_CELL_BLOCKS), -1):
+        draft, line = drafts[at], drafts[at].lines[-1]
+        if draft.kind in ("paragraph", "heading") and len(draft.lines) == 1:
+            is_near = line.page == row.page and 0 < line.bottom - row.bottom < 3 * row.height
+            is_last = line.page == row.page - 1
+            cells = _row(line).parts
+            if (is_near and fits(cells, places, max(2, len(places) - 1))) or (
+                is_last and len(cells) == len(places) and fits(cells, places, len(places))
+            ):
+                return at
+        if line.page == row.page or not _is_aside(draft, row):
+            return None
+    return None
+
+
+def _is_aside(draft: _Draft, row: _Line) -> bool:
+    """True for a note or a caption that may stand within a table."""
+    is_small = draft.lines[0].page < row.page and draft.height < (1 - _SAME_SIZE) * row.height
+    return is_small or bool(_NOTE.match(draft.text) or _CAPTION.match(draft.text))
 
 
 def _goes_on_below(drafts: Sequence[_Draft], last: int, first: _Draft) -> bool:
@@ -619,12 +629,7 @@ def _goes_on_below(drafts: Sequence[_Draft], last: int, first: _Draft) -> bool:
     above, below = drafts[last].lines[-1], first.lines[0]
     if below.page == above.page:
         return last == len(drafts) - 1
-    return below.page == above.page + 1 and all(
-        (between.lines[0].page == above.page and between.height < (1 - _SAME_SIZE) * drafts[last].height)
-        or _NOTE.match(between.text)
-        or _CAPTION.match(between.text)
-        for between in drafts[last + 1 :]
-    )
+    return below.page == above.page + 1 and all(_is_aside(between, below) for between in drafts[last + 1 :])
 
 
 # Paragraphs over the ends of columns and pages
