@@ -113,7 +113,7 @@ def _parts(drawn: Sequence[Letter], gap: float, narrow: float) -> list[Line]:
     is_spaced = False
     for letter in sorted(drawn, key=lambda each: each.left):
         if letter.text == " ":
-            is_spaced = True
+            is_spaced = is_spaced or letter.height > 0
         elif parts and letter.left - parts[-1].right < letter.height * (gap if is_spaced else narrow):
             parts[-1].right = max(parts[-1].right, letter.right)
             is_spaced = False

@@ -91,7 +91,7 @@ _NUMBERED = re.compile(r"(?:(?:\d{1,2}|[A-Z])(?:\.\d{1,2})*\.?|[IVX]{1,4}\.)\s+[
 _CAPTION = re.compile(
     r"(?:fig(?:ure)?|tab(?:le)?|algorithm|listing|scheme|abb(?:ildung)?|tabelle|tableau)\.?\s+\w{1,4}\s*[.:]", re.I
 )
-_NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*\S")
+_NOTE = re.compile(r"(?:\d{1,3}(?!\d)|[*†‡§¶⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*[^\W\d]")
 
 
 def pdf_blocks(pages: Sequence[PdfPage]) -> Iterator[Block]:

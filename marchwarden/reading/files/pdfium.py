@@ -203,7 +203,8 @@ def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width:
     shown = [letter for letter in letters if letter and letter.height > 0]
     middle = shown[len(shown) // 2] if shown else None
     share = 1.2 * _size(text_page, middle.at) / middle.height if middle else 1.0
-    lines = lines_of(letters, _PIECE_GAP, _NARROW_GAP * (share if 0.4 < share < 1 else 1))
+    narrow = _NARROW_GAP * (share if 0.4 < share < 1 else 1) if _writes_blanks(text_page, codes) else _PIECE_GAP
+    lines = lines_of(letters, _PIECE_GAP, narrow)
     sides = sum(1 if is_leftward(code) else -1 for code in codes if chr(code).isalpha())
     pieces: list[Piece] = []
     for line in lines:
