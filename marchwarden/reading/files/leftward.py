@@ -36,7 +36,7 @@ class Letter(NamedTuple):
 _CLASSES = {"L": "L", "R": "R", "AL": "A", "EN": "E", "AN": "D", "ES": "S", "ET": "T", "CS": "C", "NSM": "M"}
 # Words from left to right, with the numbers that follow them; numbers as they stand in Hebrew and in Arabic; letters
 # from right to left within a line of the other direction.
-_RIGHTWARD = re.compile("L(?:(?:[LESTCN]|B[LESTCN]*[LE]T*B)*(?:L|ET*|(?<=L)B[LESTCN]*[LE]T*B))?")
+_RIGHTWARD = re.compile("L(?:(?:[LESTCN]|B[LESTCN]*[LE]T*B)*(?:L|ET*|B[LESTCN]*[LE]T*B))?")
 _NUMBER = re.compile("T*E(?:[SC]?E)*T*|D(?:C?D)*")
 _ARABIC_NUMBER = re.compile("[ED](?:C?[ED])*")
 _LEFTWARD = re.compile("[RAD](?:[RADESTCNBP]*[RAD])?")
@@ -124,8 +124,11 @@ def _parts(drawn: Sequence[Letter], gap: float, narrow: float) -> list[Line]:
     for letter in drawn if parts else ():
         parts[places[letter.at]].letters.append(letter)
     for part in parts:
-        size = Counter(round(letter.height, 1) for letter in part.letters if letter.text != " ").most_common(1)[0][0]
-        part.usual = next(letter for letter in part.letters if round(letter.height, 1) == size)
+        shown = [letter for letter in part.letters if letter.text != " "]
+        # Latin letters within the line may be of a larger font.
+        shown = [letter for letter in shown if is_leftward(ord(letter.text))] or shown
+        size = Counter(round(letter.height, 1) for letter in shown).most_common(1)[0][0]
+        part.usual = next(letter for letter in shown if round(letter.height, 1) == size)
     return parts[::-1]
 
 

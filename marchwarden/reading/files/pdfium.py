@@ -158,7 +158,7 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
         word_right = boxes.of(end - 1)[1]
         text = "".join(map(chr, codes[at:end]))
         if any(map(str.isdigit, text)):
-            text = _with_raised(text, at, boxes)
+            text, word_bottom, word_height = _with_raised(text, at, boxes)
         same_line = abs(word_bottom - bottom) < 0.6 * max(height, word_height)
         gap = word_left - right
         is_near = gap < narrow * height or (
@@ -207,8 +207,12 @@ def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width:
     lines = lines_of(letters, _PIECE_GAP, narrow)
     sides = sum(1 if is_leftward(code) else -1 for code in codes if chr(code).isalpha())
     pieces: list[Piece] = []
-    for line in lines:
+    for number, line in enumerate(lines):
         first, usual = line.letters[0].at, line.usual
+        for other in lines[max(0, number - 1) : number + 2]:
+            same_line = abs(other.usual.bottom - usual.bottom) < 0.4 * usual.height
+            if same_line and is_leftward(ord(other.usual.text)) and not is_leftward(ord(usual.text)):
+                usual = other.usual
         turned = abs(raw.FPDFText_GetCharAngle(text_page, first)) > _TURNED
         left, right = (width - line.right, width - line.left) if sides > 0 else (line.left, line.right)
         place = [round(each, 1) for each in (left, right, usual.bottom, usual.height)]
@@ -225,8 +229,11 @@ def _size(text_page: Any, at: int) -> float:
     return float(raw.FPDFText_GetFontSize(text_page, at) * math.hypot(matrix.c, matrix.d))
 
 
-def _with_raised(text: str, at: int, boxes: _Boxes) -> str:
-    """Write small raised digits as such: the mark of a note joins neither a number nor the note's first word."""
+def _with_raised(text: str, at: int, boxes: _Boxes) -> tuple[str, float, float]:
+    """Write small raised digits as such: the mark of a note joins neither a number nor the note's first word.
+
+    Bottom and height of its tallest letter are returned with it.
+    """
     places = [boxes.of(at + number) for number in range(len(text))]
     *_, bottom, height = max(places, key=lambda place: place[3])
     raised = [
@@ -235,7 +242,7 @@ def _with_raised(text: str, at: int, boxes: _Boxes) -> str:
     ]
     told = "".join(letter.translate(RAISED_DIGITS) if up else letter for letter, up in zip(text, raised, strict=True))
     first = raised.index(False) if False in raised else 0
-    return f"{told[:first]} {told[first:]}" if first else told
+    return f"{told[:first]} {told[first:]}" if first else told, bottom, height
 
 
 def _is_bold(text_page: Any, at: int) -> bool:
