@@ -548,7 +548,7 @@ def _with_tables(drafts: list[_Draft]) -> list[_Draft]:
         if head is not None:
             lines.insert(0, found.pop(head).lines[0])
             rows.insert(0, _row(lines[0]))
-        if len(places) > 1 and len(rows) > 1:
+        if len(places) > 1 and len(places) >= median(len(row.cells) for row in rows):
             rows = divide(rows, places)
         new = [_Draft("row", [lines[min(at, len(lines) - 1)]], row=row) for at, row in enumerate(rows)]
         if tables and _goes_on_below(found, last, new[0]) and len(tables[-1][-1].cells) == len(rows[0].cells):

@@ -104,6 +104,11 @@ class _Boxes:
         raw.FPDFText_GetCharOrigin(self._page, at, x, y)
         return bottom.value - y.value > _RAISED_FOOT * self.of(at)[3]
 
+    def is_turned(self, at: int) -> bool:
+        from pypdfium2 import raw
+
+        return bool(abs(raw.FPDFText_GetCharAngle(self._page, at)) > _TURNED)
+
 
 def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
     from pypdfium2 import raw
@@ -126,7 +131,7 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
 
     def close() -> None:
         if words:
-            turned = abs(raw.FPDFText_GetCharAngle(text_page, first)) > _TURNED
+            turned = boxes.is_turned(first)
             place = [round(each, 1) for each in (left, right, bottom, height)]
             bold = _is_bold(text_page, first)
             told = [(text, round(start, 1), round(end, 1)) for text, start, end in parts] if len(parts) > 1 else []
@@ -158,7 +163,9 @@ def _pieces(text_page: Any, count: int, width: float) -> list[Piece]:
         word_right = boxes.of(end - 1)[1]
         text = "".join(map(chr, codes[at:end]))
         if any(map(str.isdigit, text)):
-            text, word_bottom, word_height = _with_raised(text, at, boxes)
+            text, word_bottom, word_height = _with_raised(
+                text, at, boxes, is_first=at == 0 or codes[at - 1] in (10, 13)
+            )
         same_line = abs(word_bottom - bottom) < 0.6 * max(height, word_height)
         gap = word_left - right
         is_near = gap < narrow * height or (
@@ -193,7 +200,6 @@ def _writes_blanks(text_page: Any, codes: Sequence[int]) -> bool:
 
 def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width: float) -> list[Piece]:
     """Return the pieces of a page that holds letters of Arabic or Hebrew; seen in a mirror where most are."""
-    from pypdfium2 import raw
 
     letters = [
         None if code in (10, 13) else Letter(at, " " if code <= 32 or code == 0xA0 else chr(code), *boxes.of(at))
@@ -213,7 +219,7 @@ def _leftward_pieces(text_page: Any, codes: Sequence[int], boxes: _Boxes, width:
             same_line = abs(other.usual.bottom - usual.bottom) < 0.4 * usual.height
             if same_line and is_leftward(ord(other.usual.text)) and not is_leftward(ord(usual.text)):
                 usual = other.usual
-        turned = abs(raw.FPDFText_GetCharAngle(text_page, first)) > _TURNED
+        turned = boxes.is_turned(first)
         left, right = (width - line.right, width - line.left) if sides > 0 else (line.left, line.right)
         place = [round(each, 1) for each in (left, right, usual.bottom, usual.height)]
         text = text_of(line, leftward=sides > 0)
@@ -229,10 +235,10 @@ def _size(text_page: Any, at: int) -> float:
     return float(raw.FPDFText_GetFontSize(text_page, at) * math.hypot(matrix.c, matrix.d))
 
 
-def _with_raised(text: str, at: int, boxes: _Boxes) -> tuple[str, float, float]:
+def _with_raised(text: str, at: int, boxes: _Boxes, *, is_first: bool) -> tuple[str, float, float]:
     """Write small raised digits as such: the mark of a note joins neither a number nor the note's first word.
 
-    Bottom and height of its tallest letter are returned with it.
+    Bottom and height of the first letter that is not raised are returned with it.
     """
     places = [boxes.of(at + number) for number in range(len(text))]
     *_, bottom, height = max(places, key=lambda place: place[3])
@@ -240,9 +246,12 @@ def _with_raised(text: str, at: int, boxes: _Boxes) -> tuple[str, float, float]:
         letter.isdigit() and ((tall < _RAISED_SHARE * height and foot > bottom) or boxes.is_raised(at + number))
         for number, (letter, (_, _, foot, tall)) in enumerate(zip(text, places, strict=True))
     ]
-    told = "".join(letter.translate(RAISED_DIGITS) if up else letter for letter, up in zip(text, raised, strict=True))
     first = raised.index(False) if False in raised else 0
-    return f"{told[:first]} {told[first:]}" if first else told, bottom, height
+    *_, bottom, height = places[first]
+    if not any(raised) or boxes.is_turned(at):
+        return text, bottom, height
+    told = "".join(letter.translate(RAISED_DIGITS) if up else letter for letter, up in zip(text, raised, strict=True))
+    return f"{told[:first]} {told[first:]}" if first and is_first else told, bottom, height
 
 
 def _is_bold(text_page: Any, at: int) -> bool:
