@@ -214,8 +214,8 @@ def _hides(base: Letter, blank: Letter) -> bool:
     return inside > 0.95 * (blank.right - blank.left)
 
 
-def _tokens(line: Line) -> Iterator[_Token]:
-    """Yield tokens, with each mark that is drawn apart behind its letter."""
+def _tokens(line: Line) -> tuple[_Token, ...]:
+    """Return tokens, with each mark that is drawn apart behind its letter."""
     runs: list[list[Letter]] = []
     step, last = 0.0, ""
     for letter in _once(line.letters):
@@ -238,6 +238,7 @@ def _tokens(line: Line) -> Iterator[_Token]:
     tokens = [_Token(_in_order(run)) for run in runs]
     marks = [token for token in tokens if token.kind == "M"]
     bases = [token for token in tokens if token.kind in "RA"]
+    alone: list[_Token] = []
     for mark in marks:
         center, width = (mark.left + mark.right) / 2, 0.6 * mark.letters[0].height
         near = [
@@ -250,7 +251,9 @@ def _tokens(line: Line) -> Iterator[_Token]:
         if near:
             _, number, token = min(near, key=lambda each: each[:2])
             token.letters[number + 1 : number + 1] = mark.letters
-    return (_Token(token.letters) for token in tokens if token.kind != "M")
+        else:
+            alone.append(mark)
+    return (*(_Token(token.letters) for token in tokens if token.kind != "M"), *alone)
 
 
 def _once(letters: Sequence[Letter]) -> list[Letter]:

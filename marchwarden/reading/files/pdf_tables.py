@@ -44,8 +44,9 @@ class Row:
         # Characters that were cut off before the first cell.
         at = -CELL_GAP.join(self.cells).index(self.text)
         for cell, name in zip(self.cells, names, strict=True):
-            if cell:
-                found.append(Cell(at, at + len(cell), name))
+            start, end = max(at, 0), min(at + len(cell), len(self.text))
+            if start < end:
+                found.append(Cell(start, end, name))
             at += len(cell) + len(CELL_GAP)
         return tuple(found)
 

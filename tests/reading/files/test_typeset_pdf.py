@@ -91,6 +91,7 @@ def seen(text: str) -> list[Letter]:
         ("(WHO, 2019).", False, "(WHO, 2019)."),
         (".(WHO, 2019)", True, "(WHO, 2019)."),
         ("1,200", True, "1,200"),
+        ("ٍ", True, "ٍ"),  # a mark without a letter
     ],
 )
 def test_a_line_is_read_in_its_direction(drawn: str, leftward: bool, read: str) -> None:
