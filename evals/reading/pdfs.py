@@ -5,7 +5,9 @@
 `pairs` holds a PDF `x.pdf` beside `x.jats` (JATS XML) or `x.tex` (LaTeX). Sentences of the source's paragraphs are
 compared as sequences of words. Sentences with formulas or other commands are left out. *exact* is the share that are
 one passage of the PDF, *whole* the share that stand in its text in one piece. *true* is the share of passages before
-the references that stand in the source in one piece; it is given for JATS only, which has the whole text.
+the references that stand in the source in one piece; it is given for JATS only, which has the whole text. *letters*
+is the share of sentences that stand in the text with every mark. *named* is the share of table rows that come out as
+one row under the names of their columns. Small raised numbers are marks of notes, which the sources do not have.
 """
 
 from __future__ import annotations
@@ -32,13 +34,27 @@ _LEAST_WORDS, _MOST_CHARS = 6, 480
 
 _WORD = re.compile(r"[^\W_]+")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
+_MARKS = str.maketrans("", "", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def words(text: str) -> str:
-    return " " + " ".join(_WORD.findall(text.translate(_LIGATURES).lower())) + " "
+    return " " + " ".join(_WORD.findall(text.translate(_LIGATURES).translate(_MARKS).lower())) + " "
+
+
+def letters(text: str) -> str:
+    return " ".join(text.translate(_LIGATURES).translate(_MARKS).split())
 
 
 # Sources
+
+
+def jats_rows(path: Path) -> list[tuple[str, str]]:
+    """Return the rows of tables, each below the names of its columns."""
+    found = []
+    for table in etree.parse(str(path), etree.XMLParser(recover=True, huge_tree=True)).iterfind(".//table"):
+        head, *rows = [words(" ".join(row.itertext())) for row in table.iter("tr")] or [""]
+        found += [(head, row) for row in rows]
+    return found
 
 
 def jats_paragraphs(path: Path) -> tuple[list[str], str]:
@@ -66,14 +82,14 @@ def latex_paragraphs(path: Path) -> tuple[list[str], str]:
     return [" ".join(each.split()) for each in re.split(r"\n\s*\n", text)], ""
 
 
-def wanted_sentences(paragraphs: Iterable[str]) -> list[str]:
+def wanted_sentences(paragraphs: Iterable[str], language: str) -> list[str]:
     found = []
     for paragraph in paragraphs:
-        for start, end in sentences(paragraph, "en"):
+        for start, end in sentences(paragraph, language):
             sentence = paragraph[start:end].strip()
-            plain = not re.search(r"[\\${}^_]|\[@", sentence) and sentence[-1:] in ".?!"
+            plain = not re.search(r"[\\${}^_]|\[@", sentence) and sentence[-1:] in ".?!؟"
             if plain and len(_WORD.findall(sentence)) >= _LEAST_WORDS and len(sentence) <= _MOST_CHARS:
-                found.append(words(sentence))
+                found.append(letters(sentence))
     return list(dict.fromkeys(found))
 
 
@@ -137,24 +153,37 @@ class Score:
     wanted: int = 0
     exact: int = 0
     whole: int = 0
+    letters: int = 0
     passages: int = 0
     true: int = 0
+    rows: int = 0
+    named: int = 0
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        true = f"{self.true / self.passages:.3f}" if self.passages else "–"
-        return f"{self.exact / self.wanted:.3f} | {self.whole / self.wanted:.3f} | {true} | {self.seconds:.1f}"
+        shares = [
+            f"{part / of:.3f}" if of else "–"
+            for part, of in (
+                (self.exact, self.wanted),
+                (self.whole, self.wanted),
+                (self.letters, self.wanted),
+                (self.true, self.passages),
+                (self.named, self.rows),
+            )
+        ]
+        return f"{' | '.join(shares)} | {self.seconds:.1f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--path", type=Path, required=True)
+    parser.add_argument("--language", default="en")
     parser.add_argument("--part", choices=["even", "odd"])
     parser.add_argument("--reader", nargs="*", choices=list(READERS), default=["here"])
     parser.add_argument("--each", action="store_true", help="a row for each file")
     parser.add_argument("--wrong", action="store_true", help="print the sentences and passages that are not whole")
     arguments = parser.parse_args()
-    print("| files | reader | sentences | exact | whole | true | seconds |\n|---|" + "---|" * 6)
+    print("| files | reader | sentences | exact | whole | letters | true | named | seconds |\n|---|" + "---|" * 8)
     for kind, read in (("jats", jats_paragraphs), ("tex", latex_paragraphs)):
         files = sorted(arguments.path.glob(f"*.{kind}"))
         if arguments.part:
@@ -163,26 +192,41 @@ def main() -> None:
             score = Score()
             for path in files:
                 paragraphs, source = read(path)
-                one = measure(READERS[name], path, paragraphs, source, tell=arguments.wrong)
+                rows = jats_rows(path) if kind == "jats" else []
+                wanted = wanted_sentences(paragraphs, arguments.language)
+                one = measure(READERS[name], path, wanted, rows, source, arguments)
                 if arguments.each and one.wanted:
                     print(f"| {path.name} | {name} | {one.wanted} | {one} |")
                 for field in vars(score):
                     setattr(score, field, getattr(score, field) + getattr(one, field))
-            print(f"| {len(files)} {kind} | {name} | {score.wanted} | {score} |", flush=True)
+            if files:
+                print(f"| {len(files)} {kind} | {name} | {score.wanted} | {score} |", flush=True)
 
 
 def measure(
-    reader: Callable[[bytes], list[Block]], path: Path, paragraphs: list[str], source: str, *, tell: bool
+    reader: Callable[[bytes], list[Block]],
+    path: Path,
+    wanted: list[str],
+    rows: list[tuple[str, str]],
+    source: str,
+    arguments: argparse.Namespace,
 ) -> Score:
-    wanted = wanted_sentences(paragraphs)
     body = path.with_suffix(".pdf").read_bytes()
     began = time.process_time() if reader is not here else time.perf_counter()
     blocks = reader(body)
     seconds = (time.process_time() if reader is not here else time.perf_counter()) - began
-    text, passages = lay_out(blocks, "en")
+    text, passages = lay_out(blocks, arguments.language)
     exact = {words(said) for each in passages for said in (each.text, _ITEM.sub("", each.text))}
-    flat = words(text)
-    score = Score(len(wanted), sum(each in exact for each in wanted), sum(each in flat for each in wanted))
+    flat, marked = words(text), letters(text)
+    named = {(words(block.header or ""), words(block.text)) for block in blocks if block.kind == "row"}
+    score = Score(
+        len(wanted),
+        exact=sum(words(each) in exact for each in wanted),
+        whole=sum(words(each) in flat for each in wanted),
+        letters=sum(each in marked for each in wanted),
+        rows=len(rows),
+        named=sum(row in named for row in rows),
+    )
     score.seconds = seconds
     ends = [match.start() for match in re.finditer(r"(?m)^\W*(?:\d+\W+)?References\W*$", text)]
     full = words(source)
@@ -191,12 +235,15 @@ def measure(
         if source and said.count(" ") > _LEAST_WORDS and passage.start < (ends[-1] if ends else len(text)):
             score.passages += 1
             score.true += said in full
-            if tell and said not in full:
+            if arguments.wrong and said not in full:
                 print("  passage:", passage.text.replace("\n", "⏎"))
-    if tell:
+    if arguments.wrong:
         for each in wanted:
-            if each not in exact:
-                print("  sentence:", "whole" if each in flat else "broken", each)
+            if words(each) not in exact or each not in marked:
+                print("  sentence:", "whole" if words(each) in flat else "broken", each)
+        for row in rows:
+            if row not in named:
+                print("  row:", *row, sep=" | ")
     return score
 
 

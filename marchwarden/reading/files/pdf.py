@@ -13,6 +13,7 @@ from typing import Any
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.pdf_layout import PdfPage, Piece, pdf_blocks, title_of
+from marchwarden.reading.files.pdf_tables import Part
 from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block
 from marchwarden.text.invisible import visible
 
@@ -101,10 +102,15 @@ def read_text_layer(body: bytes) -> TextLayer | Failure:
 
 def _page(told: Mapping[str, Any]) -> PdfPage:
     pieces: list[Piece] = []
-    for text, *place in told["pieces"]:
-        # Ligatures and invisible characters go, the mark of a divided word stays.
-        readable = visible(text.translate(_LIGATURES)).replace("\n", " ").strip()
-        readable += "\ufffe" * text.endswith("\ufffe")
-        if readable.strip("\ufffe "):
-            pieces.append(Piece(readable, *place))
+    for text, left, right, bottom, height, bold, turned, parts in told["pieces"]:
+        readable = _readable(text)
+        if readable.strip("\uffff\ufffe "):
+            cells = tuple(Part(_readable(part), *at) for part, *at in parts)
+            pieces.append(Piece(readable, left, right, bottom, height, bold, turned, cells))
     return PdfPage(told["width"], told["height"], tuple(pieces))
+
+
+def _readable(text: str) -> str:
+    """Leave out ligatures and invisible characters, but for the marks of a divided word."""
+    said = text.rstrip("\uffff\ufffe")
+    return visible(said.translate(_LIGATURES)).replace("\n", " ").strip() + text[len(said) :]

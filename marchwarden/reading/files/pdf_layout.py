@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from statistics import median
 from typing import NamedTuple
 
+from marchwarden.reading.files.pdf_tables import Part, Row, columns, divide, fits, name_columns
 from marchwarden.reading.text_blocks import Block, BlockKind
 from marchwarden.text.stop_words import is_stop_word
 
@@ -29,6 +30,8 @@ class Piece(NamedTuple):
     height: float
     bold: bool
     turned: bool
+    parts: tuple[Part, ...] = ()
+    """Its words between blanks that are wider than usual; none where there are no such blanks."""
 
 
 @dataclass(frozen=True)
@@ -88,27 +91,18 @@ _NUMBERED = re.compile(r"(?:(?:\d{1,2}|[A-Z])(?:\.\d{1,2})*\.?|[IVX]{1,4}\.)\s+[
 _CAPTION = re.compile(
     r"(?:fig(?:ure)?|tab(?:le)?|algorithm|listing|scheme|abb(?:ildung)?|tabelle|tableau)\.?\s+\w{1,4}\s*[.:]", re.I
 )
-_NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*\S")
+_NOTE = re.compile(r"(?:\d{1,3}(?!\d)|[*†‡§¶⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*[^\W\d]")
 
 
 def pdf_blocks(pages: Sequence[PdfPage]) -> Iterator[Block]:
     """Yield the blocks of all pages, in the order of reading."""
+    pages = [replace(page, pieces=tuple(_justified(page.pieces))) for page in pages]
     body = _body_height(pages)
-    found: Counter[_Place] = Counter()
-    for number, page in enumerate(pages):
-        found.update({_place(line, page) for line in _joined(page.pieces, number)})
-    found.pop(("", 0), None)
-    # Running heads and page numbers. In a long document a line that opens two chapters is no running head.
-    least = 2 if len(pages) < 5 else 3
-    running = {place for place, times in found.items() if times >= least}
-    running |= {place for place in found if place[0] and _PAGE_NUMBER.fullmatch(place[0])}
-    lines: list[_Line] = []
-    for number, page in enumerate(pages):
-        for line in _lines(page, number, body):
-            place = _place(line, page)
-            if place not in running:
-                lines.append(replace(line, at_edge=bool(place[0])))
-    yield from _join_over_ends(_Paragraphs(lines, body).blocks())
+    placed = [[(line, _place(line, page)) for line in _lines(page, number)] for number, page in enumerate(pages)]
+    running = _running_lines([{place for _, place in page} for page in placed])
+    lines = [replace(line, at_edge=bool(place[0])) for page in placed for line, place in page if place not in running]
+    paragraphs = _Paragraphs(lines, body)
+    yield from _join_over_ends(paragraphs.blocks(), paragraphs.words)
 
 
 def title_of(pages: Sequence[PdfPage]) -> str | None:
@@ -117,12 +111,12 @@ def title_of(pages: Sequence[PdfPage]) -> str | None:
         return None
     body = _body_height(pages)
     upper = [each for each in pages[0].pieces if each.bottom > pages[0].height * 0.4 and not each.turned]
-    upper = [each for each in upper if sum(map(str.isalpha, each.text)) > 2]
-    largest = max((each.height for each in upper), default=0.0)
+    lines = [each for each in _joined(_justified(upper), 0) if sum(map(str.isalpha, each.text)) > 2]
+    largest = max((each.height for each in lines), default=0.0)
     if largest < body * (1 + 2 * _SAME_SIZE):
         return None
-    found = [each.text for each in upper if each.height > largest * (1 - _SAME_SIZE / 2)]
-    title = " ".join(found).replace("\ufffe ", "").replace("\ufffe", "")
+    found = [each.text for each in lines if each.height > largest * (1 - _SAME_SIZE / 2)]
+    title = " ".join(found).replace("\uffff", "").replace("\ufffe ", "").replace("\ufffe", "")
     return title if 3 < len(title) <= 300 else None
 
 
@@ -156,6 +150,17 @@ def _place(line: _Line, page: PdfPage) -> _Place:
     return text, 0 if len(text) >= _TELLING_CHARS or _PAGE_NUMBER.fullmatch(text) else round(line.bottom / 8)
 
 
+def _running_lines(pages: Sequence[set[_Place]]) -> set[_Place]:
+    found: Counter[_Place] = Counter()
+    for page in pages:
+        found.update(page)
+    found.pop(("", 0), None)
+    # In a long document a line that opens two chapters is no running head.
+    least = 2 if len(pages) < 5 else 3
+    numbers = {place for place in found if place[0] and _PAGE_NUMBER.fullmatch(place[0])}
+    return {place for place, times in found.items() if times >= least} | numbers
+
+
 # Lines and columns
 
 # Lines of prose that a column has, at least; characters of each, at the middle. Guesses: cells of tables are shorter.
@@ -171,7 +176,34 @@ _RUNNING_SHARE = 0.4
 _JUMPING_SHARE = 0.4
 
 
-def _lines(page: PdfPage, number: int, body: float) -> list[_Line]:
+# Heights by which the blanks of a justified line differ, at most, and equal blanks that tell one, at least. Guesses.
+_SAME_BLANK = 0.05
+_LEAST_BLANKS = 3
+
+
+def _justified(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Join the words of justified lines, which are far apart in narrow columns: their blanks are of one width."""
+    run: list[Piece] = []
+
+    def joined() -> list[Piece]:
+        if len(run) <= _LEAST_BLANKS:
+            return run
+        parts = tuple(part for piece in run for part in piece.parts or (Part(piece.text, piece.left, piece.right),))
+        return [run[0]._replace(text=" ".join(piece.text for piece in run), right=run[-1].right, parts=parts)]
+
+    for piece in pieces:
+        if run:
+            last, blank = run[-1], piece.left - run[-1].right
+            usual = run[1].left - run[0].right if len(run) > 1 else blank
+            is_beside = 0 < blank < 3 * piece.height and abs(last.bottom - piece.bottom) < 0.1 * piece.height
+            if not is_beside or abs(blank - usual) > _SAME_BLANK * piece.height or last.text.endswith("\ufffe"):
+                yield from joined()
+                run = []
+        run.append(piece)
+    yield from joined()
+
+
+def _lines(page: PdfPage, number: int) -> list[_Line]:
     straight = [piece for piece in page.pieces if not piece.turned]
     turned = [_Line((piece,), number) for piece in page.pieces if piece.turned]
     if len(turned) > len(straight):  # the whole page is turned
@@ -301,8 +333,7 @@ class _Draft:
     kind: BlockKind
     lines: list[_Line]
     text: str = ""
-    header: str | None = None
-    shown: bool = True
+    row: Row | None = None
 
     @cached_property
     def height(self) -> float:
@@ -316,7 +347,6 @@ _PARAGRAPH_GAP = 1.25
 _INDENT = 0.6
 # Characters of a heading, at most. A guess.
 _MAX_HEADING_CHARS = 150
-_CELL_GAP = " | "
 # Cells of a row, at most: each is compared with each. A guess.
 _MAX_CELLS = 50
 # Points by which cells of one column may differ. A guess.
@@ -337,6 +367,9 @@ class _Paragraphs:
             # The parts of a divided word are no words.
             start = int(above is not None and above.text.endswith("\ufffe"))
             self.words.update(found[start : len(found) - line.text.endswith("\ufffe")])
+            for word in found:
+                if word.count("-") > 1:
+                    self.words.update(map("-".join, pairwise(word.split("-"))))
         gaps = [
             round(above.bottom - below.bottom, 1)
             for above, below in pairwise(self.lines)
@@ -353,16 +386,13 @@ class _Paragraphs:
             else:
                 drafts.append(_Draft("item" if _ITEM.match(line.text) else "paragraph", [line]))
         for draft in drafts:
-            if draft.kind == "row":
-                draft.text = _CELL_GAP.join(piece.text.replace("\ufffe", "-") for piece in draft.lines[0].pieces)
-            else:
+            if draft.kind != "row":
                 draft.text = join_lines([line.text for line in draft.lines], self.words)
             if draft.kind == "item" and any(line.left < draft.lines[0].left - 1 for line in draft.lines):
                 draft.kind = "paragraph"  # that begins with a number
             if draft.kind != "row" and self._is_heading(draft):
                 draft.kind = "heading"
-        _name_columns(drafts)
-        return drafts
+        return _with_tables(drafts)
 
     def _is_row(self, at: int) -> bool:
         """True for cells side by side, where a line next to it has cells in the same columns."""
@@ -395,10 +425,17 @@ class _Paragraphs:
         first = draft.lines[0]
         if draft.kind == "item" and line.left < first.left - 1 and not line.text[:1].islower():
             return False
-        if line.left - above.left > _INDENT * line.height and (len(draft.lines) > 1 or draft.kind != "item"):
+        # The lines of a caption are centered.
+        middles = line.left + line.right - above.left - above.right
+        is_centered = bool(_CAPTION.match(first.text)) and abs(middles) < 0.3 * line.height
+        if (
+            not is_centered
+            and line.left - above.left > _INDENT * line.height
+            and (len(draft.lines) > 1 or draft.kind != "item")
+        ):
             return False
         is_ended = above.text.rstrip().endswith(_END_MARKS) or not line.text[:1].islower()
-        return not (is_ended and _is_short(above, line))
+        return not (is_ended and _is_short(above, line) and not is_centered)
 
     def _is_heading(self, draft: _Draft) -> bool:
         first, text = draft.lines[0], draft.text
@@ -441,6 +478,10 @@ def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
     for line in lines:
         if parts and parts[-1].endswith("\ufffe"):
             parts[-1] = parts[-1][:-1]
+            if parts[-1].endswith("\uffff"):
+                parts[-1] = parts[-1][:-1]
+                parts.append(line)
+                continue
             before = re.search(r"[^\W_]+(?:-[^\W_]+)*$", parts[-1][-_MAX_WORD_CHARS:])
             after = re.match(r"[^\W_]+", line)
             if before and after and _has_hyphen(before[0], after[0], words):
@@ -448,7 +489,11 @@ def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
         elif parts:
             parts.append("\n")
         parts.append(line)
-    return "".join(parts).replace("\ufffe", "-")
+    return _hyphened("".join(parts))
+
+
+def _hyphened(text: str) -> str:
+    return text.replace("\uffff", "").replace("\ufffe", "-")
 
 
 # English words that end compounds, and no other words.
@@ -465,7 +510,9 @@ def _has_hyphen(before: str, after: str, words: Counter[str]) -> bool:
     if joined or hyphened:
         return hyphened > joined
     if before.isupper() or not after[0].islower():
-        return not before.isupper()
+        return not (before.isupper() and after.isupper())
+    if any(map(str.isdigit, before)):
+        return True  # "20th-century"
     if _COMPOUND_ENDS.fullmatch(other):
         return len(last) > 1
     return bool(first) or all(words[each] or is_stop_word(each, "en") for each in (last, other))
@@ -479,21 +526,110 @@ def _is_short(above: _Line, line: _Line) -> bool:
     return above.right + (len(word) + 1.5) * letter < margin
 
 
-def _name_columns(drafts: list[_Draft]) -> None:
-    """Give the rows of a table the cells that name its columns: its first row, where that alone has no numbers."""
+# Tables
+
+
+def _with_tables(drafts: list[_Draft]) -> list[_Draft]:
+    """Divide the rows of tables into cells, and name their columns."""
+    found: list[_Draft] = []
+    tables: list[list[Row]] = []
+    # Where the last table ends in `found`.
+    last = -1
     start = 0
     while start < len(drafts):
-        end = start
-        while end < len(drafts) and drafts[end].kind == "row":
-            end += 1
-        rows = drafts[start:end]
-        if len(rows) > 2 and not re.search(r"\d", rows[0].text):
-            cells = len(rows[0].lines[0].pieces)
-            if all(re.search(r"\d", row.text) or len(row.lines[0].pieces) != cells for row in rows[1:]):
-                for row in rows[1:]:
-                    row.header = rows[0].text if len(row.lines[0].pieces) == cells else None
-                rows[0].shown = False
-        start = max(end, start + 1)
+        if drafts[start].kind != "row":
+            found.append(drafts[start])
+            start += 1
+            continue
+        end, places = _extent(drafts, start)
+        lines = [line for draft in drafts[start:end] for line in draft.lines]
+        rows = [_row(line) for line in lines]
+        head = _head_of(found, lines[0], places) if len(rows) > 1 else None
+        if head is not None:
+            lines.insert(0, found.pop(head).lines[0])
+            rows.insert(0, _row(lines[0]))
+        if len(places) > 1 and len(places) >= median(len(row.cells) for row in rows):
+            rows = divide(rows, places)
+        new = [_Draft("row", [lines[min(at, len(lines) - 1)]], row=row) for at, row in enumerate(rows)]
+        if tables and _goes_on_below(found, last, new[0]) and len(tables[-1][-1].cells) == len(rows[0].cells):
+            tables[-1] += rows
+        else:
+            tables.append(rows)
+        found += new
+        last = len(found) - 1
+        start = end
+    for rows in tables:
+        name_columns(rows)
+    for draft in found:
+        if draft.row:
+            draft.text = draft.row.text
+    return found
+
+
+# Blocks between two rows of a table, at most, and lines of each: cells that take several lines. Guesses.
+_MOST_CELL_BLOCKS = 3
+_MOST_CELL_LINES = 5
+# Blocks above a row by which a long cell is known, so that long tables take no long time. A guess.
+_NEAR_BLOCKS = 50
+
+
+def _extent(drafts: Sequence[_Draft], start: int) -> tuple[int, list[tuple[float, float]]]:
+    """Return where the rows end that begin at `start`, and their columns. Long cells may stand between two rows."""
+    end = at = start + 1
+    page = _page(drafts[start])
+    while at < len(drafts) and at - end <= _MOST_CELL_BLOCKS and _page(drafts[at]) == page:
+        draft = drafts[at]
+        if draft.kind == "row":
+            between = [_row(line) for other in drafts[end:at] for line in other.lines]
+            near = drafts[max(start, at - _NEAR_BLOCKS) : at + 1] if between else []
+            places = columns([_row(other.lines[0]) for other in near if other.kind == "row"]) if between else []
+            if not all(fits(row.parts, places, 1) for row in between):
+                break
+            end = at + 1
+        elif len(draft.lines) > _MOST_CELL_LINES or draft.kind == "item":
+            break
+        at += 1
+    return end, columns([_row(draft.lines[0]) for draft in drafts[start:end] if draft.kind == "row"])
+
+
+def _row(line: _Line) -> Row:
+    parts = [
+        part._replace(bottom=piece.bottom)
+        for piece in line.pieces
+        for part in piece.parts or (Part(piece.text, piece.left, piece.right),)
+    ]
+    return Row(parts, line.height, line.bold, line.page, [_hyphened(piece.text) for piece in line.pieces])
+
+
+def _head_of(drafts: Sequence[_Draft], row: _Line, places: Sequence[tuple[float, float]]) -> int | None:
+    """Return the number of the line above a row that names its columns: right above it, or at the last page's end."""
+    for at in range(len(drafts) - 1, max(-1, len(drafts) - 1 - _MOST_CELL_BLOCKS), -1):
+        draft, line = drafts[at], drafts[at].lines[-1]
+        if draft.kind in ("paragraph", "heading") and len(draft.lines) == 1:
+            is_near = line.page == row.page and 0 < line.bottom - row.bottom < 3 * row.height
+            is_last = line.page == row.page - 1
+            cells = _row(line).parts
+            if (is_near and fits(cells, places, max(2, len(places) - 1))) or (
+                is_last and len(cells) == len(places) and fits(cells, places, len(places))
+            ):
+                return at
+        if line.page == row.page or not _is_aside(draft, row):
+            return None
+    return None
+
+
+def _is_aside(draft: _Draft, row: _Line) -> bool:
+    """True for a note or a caption that may stand within a table."""
+    is_small = draft.lines[0].page < row.page and draft.height < (1 - _SAME_SIZE) * row.height
+    return is_small or bool(_NOTE.match(draft.text) or _CAPTION.match(draft.text))
+
+
+def _goes_on_below(drafts: Sequence[_Draft], last: int, first: _Draft) -> bool:
+    """True where a table that ends with draft `last` may go on at `first`: nothing but notes stands between them."""
+    above, below = drafts[last].lines[-1], first.lines[0]
+    if below.page == above.page:
+        return last == len(drafts) - 1
+    return below.page == above.page + 1 and all(_is_aside(between, below) for between in drafts[last + 1 :])
 
 
 # Paragraphs over the ends of columns and pages
@@ -502,25 +638,38 @@ def _name_columns(drafts: list[_Draft]) -> None:
 _MOST_BETWEEN = 60
 
 
-def _join_over_ends(drafts: list[_Draft]) -> Iterator[Block]:
+def _page(draft: _Draft) -> str:
+    return f"page={draft.lines[0].page + 1}"
+
+
+def _join_over_ends(drafts: list[_Draft], words: Counter[str]) -> Iterator[Block]:
     """Join a paragraph with its rest behind a column's or page's end; notes, tables and figures follow it."""
     taken: set[int] = set()
     for at, draft in enumerate(drafts):
         if at in taken:
             continue
-        parts, places, length, last = [draft.text], [(0, f"page={draft.lines[0].page + 1}")], len(draft.text), at
+        parts, places, length, last = [draft.text], [(0, _page(draft))], len(draft.text), at
         while rest := _rest_of(drafts, last, taken):
             taken.add(rest)
-            last, divided = rest, parts[-1].endswith("-") and drafts[rest].text[:1].islower()
-            if divided:
-                parts[-1] = parts[-1][:-1]
+            before = drafts[last].lines[-1].text
+            last = rest
+            if before.endswith("\ufffe"):
+                # The hyphen that stands there already, or none.
+                joined = join_lines([before, drafts[rest].lines[0].text], words)
+                if not joined.startswith(f"{before[:-1]}-"):
+                    parts[-1] = parts[-1][:-1]
+                    length -= 1
             else:
                 parts.append("\n")
-            length += -1 if divided else 1
-            places.append((length, f"page={drafts[rest].lines[0].page + 1}"))
+                length += 1
+            places.append((length, _page(drafts[rest])))
             parts.append(drafts[rest].text)
             length += len(parts[-1])
-        yield Block(draft.kind, "".join(parts), draft.header, draft.shown, places=tuple(places))
+        if draft.row:
+            row = draft.row
+            yield Block("row", row.text, row.header, not row.is_head, row.slices(), tuple(places))
+        else:
+            yield Block(draft.kind, "".join(parts), places=tuple(places))
 
 
 def _rest_of(drafts: list[_Draft], at: int, taken: set[int]) -> int | None:

@@ -124,6 +124,73 @@ def test_a_table_goes_on_over_a_page_end_with_the_names_of_its_columns() -> None
     ]
 
 
+def row(y: float, *cells: str, size: float = 10, apart: float = 140) -> list[Shown]:
+    return [(72.0 + apart * number, y, size, cell) for number, cell in enumerate(cells)]
+
+
+def rows_of(*pages: list[Shown]) -> list[tuple[str, str | None, bool]]:
+    content = read_pdf(pdf_pages(*pages))
+    assert isinstance(content, PdfContent)
+    return [(block.text, block.header, block.shown) for block in content.blocks if block.kind == "row"]
+
+
+def test_names_that_are_said_again_on_the_next_page_are_no_row() -> None:
+    first = column(LEFT) + row(90, "Crop", "Soil", "Shade") + row(76, "Peas", "loam", "none")
+    first += [(72.0, 40.0, 7.0, "1 In a dry year.")]
+    second = row(740, "Crop", "Soil", "Shade") + row(726, "Beans", "sand", "some") + row(712, "Leeks", "clay", "none")
+    names = "Crop | Soil | Shade"
+    assert rows_of(first, second) == [
+        (names, None, False),
+        ("Peas | loam | none", names, True),
+        (names, None, False),
+        ("Beans | sand | some", names, True),
+        ("Leeks | clay | none", names, True),
+    ]
+
+
+def test_a_cell_of_two_lines_is_one_and_a_missing_one_leaves_its_column_empty() -> None:
+    shown = row(700, "Crop", "Sown in", "Yield") + row(680, "Peas", "March and", "4 kg")
+    shown += [(212.0, 668.0, 10.0, "April")]
+    shown += row(648, "Beans", "May", "6 kg") + row(628, "Leeks", "April", "9 kg")
+    shown += [(72.0, 608.0, 10.0, "Kale"), (352.0, 608.0, 10.0, "7 kg")]
+    names = "Crop | Sown in | Yield"
+    assert rows_of(shown) == [
+        (names, None, False),
+        ("Peas | March and April | 4 kg", names, True),
+        ("Beans | May | 6 kg", names, True),
+        ("Leeks | April | 9 kg", names, True),
+        ("Kale |  | 7 kg", names, True),
+    ]
+
+
+def test_words_of_a_justified_line_are_no_cells() -> None:
+    def spread(y: float, blank: float, line: str) -> list[Shown]:
+        shown, left = [], 72.0
+        for word in line.split():
+            shown.append((left, y, 10.0, word))
+            left += 6 * len(word) + blank
+        return shown
+
+    lines = ["It is a hard metal", "that is cut in cold", "air by a thin saw in", "a day or in a night."]
+    shown = [piece for at, line in enumerate(lines) for piece in spread(700 - 12 * at, 14 + at, line)]
+    assert blocks(shown) == [("paragraph", " ".join(lines))]
+
+
+def test_a_running_head_beside_a_page_number_does_not_stand_in_a_sentence() -> None:
+    def page(number: int, left: list[str], right: list[str]) -> list[Shown]:
+        head = [(72.0, 760.0, 10.0, str(number)), (400.0, 760.0, 10.0, "Letters of a garden")]
+        return head + column(left, top=680) + column(right, top=680, left=320)
+
+    found = blocks(page(1, LEFT, RIGHT[:5]), page(2, [RIGHT[5], *LEFT[:5]], RIGHT))
+    assert found[1] == ("paragraph", " ".join([*RIGHT, *LEFT[:5], *RIGHT]))
+
+
+def test_a_caption_of_two_lines_does_not_stand_in_a_sentence() -> None:
+    caption = [(200.0, 740.0, 10.0, "Figure 2: A row of peas in the"), (251.0, 728.0, 10.0, "garden in May")]
+    found = blocks(column(LEFT[:3]), caption + column(LEFT[3:]))
+    assert found == [("paragraph", " ".join(LEFT)), ("paragraph", "Figure 2: A row of peas in the garden in May")]
+
+
 def test_wide_blanks_of_justified_lines_are_no_table() -> None:
     def justified(top: float, *parts: tuple[float, str]) -> list[Shown]:
         return [(left, top, 10.0, text) for left, text in parts]
@@ -148,6 +215,21 @@ def test_a_divided_word_is_joined_and_a_compound_keeps_its_hyphen() -> None:
     ]
     expected = "The rake is a well-known garden tool, and there is no other well-known tool for a low-level bed."
     assert blocks(column(lines)) == [("paragraph", expected)]
+
+
+def test_a_word_of_capitals_keeps_its_hyphen_before_another_one() -> None:
+    lines = ["The virus was called SARS-", "CoV-2 in the 20th-", "birthday letter."]
+    assert blocks(column(lines)) == [("paragraph", "The virus was called SARS-CoV-2 in the 20th-birthday letter.")]
+
+
+def test_the_number_of_a_note_does_not_join_its_first_word() -> None:
+    shown = [(72.0, 104.0, 6.0, "2"), (76.0, 100.0, 10.0, "A dry year.")]
+    assert blocks([*column(LEFT), *shown])[1] == ("paragraph", "² A dry year.")
+
+
+def test_the_mark_of_a_note_within_a_number_does_not_join_it() -> None:
+    shown = [(72.0, 700.0, 10.0, "The town had 10"), (162.0, 704.0, 6.0, "3"), (166.0, 700.0, 10.0, ",000 people.")]
+    assert blocks(shown) == [("paragraph", "The town had 10³,000 people.")]
 
 
 def test_the_mark_of_a_note_does_not_join_a_number() -> None:
