@@ -110,6 +110,7 @@ class ResearchCall:
             at_once=settings.model_calls,
             predictors=predictors,
             without_model=program.without_model if program else (),
+            late_answers=self.origin.late_answers,
         )
         self.store = Store(settings.store_folder)
         self.ledger = Ledger(question=request.question, context=request.context)

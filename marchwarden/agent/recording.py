@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Literal
 
@@ -45,6 +45,10 @@ class Origin:
     unpicked_turn: int | None = None
     """Turn in which the time of the call that is repeated was over after its pages were read, and before anything was
     picked from them; None where it was not."""
+
+    late_answers: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """Answers of the call that is repeated which came too late for their stage: its name and the number of its run,
+    from 1, and the reason that was recorded."""
 
     @property
     def program_hash(self) -> ContentHash | None:

@@ -30,6 +30,8 @@ from marchwarden.sharing.publication import publishing
 from marchwarden.sources.recorded_tools import NOT_ASKED, Missing, RecordedReader, RecordedSearch
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.sources.tools import WORKS, Tools
+from marchwarden.stages.extract import EXTRACT
+from marchwarden.stages.plan import PLAN
 from marchwarden.stages.registry import program_in_force, without_stale
 from marchwarden.stages.stage import TOO_SLOW
 from marchwarden.stages.write_query import WRITE_QUERY
@@ -298,6 +300,7 @@ class _Call:
             ends_without_model=self._recorded.ends_without_model and not self._exchange,
             ends_late=self._recorded.ends_late and not self._exchange,
             unpicked_turn=None if self._exchange else self._recorded.unpicked_turn,
+            late_answers={} if self._exchange else dict(_late_answers(self._recorded.events).values()),
         )
         given = Replacements(self._tools(), program, parameters, origin)
         budget = Budget(request.constraints, self._settings.seconds_for(request.depth))
@@ -412,10 +415,11 @@ def _attempts_of(events: Sequence[Event]) -> tuple[list[Attempt], dict[str, list
     """
     from marchwarden.agent.replayed_engine import Attempt
 
+    late = _late_answers(events)
     too_slow = {
         place: event
         for place, event in enumerate(events)
-        if isinstance(event, FellBack) and event.reason.startswith(TOO_SLOW)
+        if isinstance(event, FellBack) and event.reason.startswith(TOO_SLOW) and place not in late
     }
     attempts = []
     for place, event in enumerate(events):
@@ -434,3 +438,25 @@ def _attempts_of(events: Sequence[Event]) -> tuple[list[Attempt], dict[str, list
     for each in too_slow.values():
         unclaimed.setdefault(each.stage, []).append(each.reason)
     return attempts, unclaimed
+
+
+def _late_answers(events: Sequence[Event]) -> dict[int, tuple[tuple[str, int], str]]:
+    """Return the answers that came as the time of their stage was over, too late to be read.
+
+    By the place of the event that says so: the stage and the number of its run, and the reason that it gave. Pages
+    are extracted side by side, where nothing tells whose answer was late.
+    """
+    late: dict[int, tuple[tuple[str, int], str]] = {}
+    plans, asked = 0, dict[str, ModelCalled]()
+    for place, event in enumerate(events):
+        if isinstance(event, Planned):
+            plans += 1
+            asked.pop(PLAN.name, None)
+        elif isinstance(event, ModelCalled):
+            asked[event.stage] = event
+        elif isinstance(event, FellBack) and event.stage != EXTRACT.name and event.reason.startswith(TOO_SLOW):
+            last = asked.pop(event.stage, None)
+            if last is not None and last.error is None:
+                run = plans + 1 if event.stage == PLAN.name else 1
+                late[place] = (event.stage, run), event.reason
+    return late

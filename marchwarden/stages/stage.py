@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -194,11 +195,13 @@ class StageRunner:
         at_once: int = 1,
         predictors: Mapping[str, dspy.Predict] | None = None,
         without_model: Collection[str] = (),
+        late_answers: Mapping[tuple[str, int], str] | None = None,
     ) -> None:
         """Make a runner for one call.
 
         `at_once` is the most model calls that run side by side; more wait their turn. `predictors`, by stage, replace
-        the stages' own. `without_model` names stages that never ask the model.
+        the stages' own. `without_model` names stages that never ask the model. `late_answers` has the reasons, by
+        stage and number of its run, for which an answer is not read: in a call that is repeated it came too late.
         """
         self.model = model
         self.unpaid: list[str] = []
@@ -214,6 +217,9 @@ class StageRunner:
         self._recorder = recorder
         self._predictors = predictors or {}
         self._without_model = frozenset(without_model)
+        self._late_answers = late_answers or {}
+        self._runs: Counter[str] = Counter()
+        """Runs with the model that have begun, by stage."""
 
     @property
     def trouble(self) -> str | None:
@@ -254,9 +260,13 @@ class StageRunner:
         reason = f"{TOO_SLOW} {seconds or 0:.0f} s"
         asked = self.model
         limit: Limit | None = None
+        self._runs[stage.name] += 1
+        late = self._late_answers.get((stage.name, self._runs[stage.name]))
         try:
             with anyio.move_on_after(seconds):
                 output = await self._ask(self.model, stage, given)
+                if late:
+                    raise NotRecorded(late)
                 self._failures = 0
                 self.has_answered = True
                 kept, dropped = stage.ground(given, output)

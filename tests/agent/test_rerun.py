@@ -30,7 +30,7 @@ from marchwarden.programs.keeping import kept_program, read_kept_program
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import load_settings, shipped
 from marchwarden.sources.source_registry import open_tools
-from marchwarden.stages.stage import Stages, WithoutModel
+from marchwarden.stages.stage import TOO_SLOW, Stages, WithoutModel
 from marchwarden.store.content_store import Store
 from marchwarden.text.embedding import Embedder
 from marchwarden.trace.reader import Trace, read_trace
@@ -211,6 +211,22 @@ async def test_a_small_budget_ends_the_same_way(budget: int) -> None:
 async def test_a_model_that_was_too_slow_is_too_slow_again(stage: str) -> None:
     done = await run_with_model(but(stage, Reply("{}", delay=60)), seconds=1.5)
     assert_same(await again(done.trace))
+
+
+@pytest.mark.parametrize("stage", ["plan", "open_questions"])
+async def test_an_answer_that_came_too_late_to_be_read_is_too_late_again(stage: str) -> None:
+    done = await run_with_model(good)
+    lines = [dict(line) for line in done.trace.raw]
+    place = next(n for n, line in enumerate(lines) if line["action"] == "model_call" and line["stage"] == stage)
+    late = {"action": "fallback", "stage": stage, "reason": f"{TOO_SLOW} 1 s", "limit": None}
+    lines.insert(place + 1, {**lines[place], **late, "decision": f"{stage} goes on without the model"})
+    path = done.trace.path.with_name("late.jsonl")
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ran = await again(read_trace(path))
+    # Without that answer the call goes on another way than this trace has it, but not before.
+    assert ran.first is not None
+    assert (ran.first.then or {})["action"] == ("assess" if stage == "open_questions" else "plan")
+    assert stage == "plan" or ran.result.open_questions == []
 
 
 async def test_a_model_that_never_answered_in_time_is_told_of_in_the_same_words() -> None:
