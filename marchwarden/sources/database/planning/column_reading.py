@@ -114,7 +114,7 @@ def read_column(state: QuestionState, link: Link) -> None:
 
 
 def skip_preposition(state: QuestionState, link: Link) -> None:
-    """Pass over a word between a column and what it is compared with: `a salary of more than 5`, `started in 2019`."""
+    """Pass over a word between a column and its condition: `a salary of more than 5`, `started in 2019`."""
     following, value = state.peek(), state.peek(1)
     if following is None or value is None:
         return
