@@ -22,11 +22,10 @@ from marchwarden.cli.early import debugging
 from marchwarden.cli.evaluation import eval
 from marchwarden.cli.library import history, show, store
 from marchwarden.cli.optimization import calibrate, compile, programs
-from marchwarden.cli.quick import WRONG_USAGE, QuestionCommand, QuickCommand, QuickGroup
+from marchwarden.cli.quick import INTERRUPTED, WRONG_USAGE, QuestionCommand, QuickCommand, QuickGroup
 from marchwarden.errors import EXTRAS, MarchwardenError, WrongArgument, missing_package
 
-# Exit codes: as the shell's of a failure, and of a process that SIGINT ended (128 + 2).
-FAILURE, INTERRUPTED = 1, 130
+FAILURE = 1
 
 _EXIT_CODES = """Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found · 130 interrupted.
 

@@ -205,7 +205,7 @@ def _run(
     if failures:
         raise failures[0]
     if not found:
-        raise typer.Exit(INTERRUPTED)
+        raise KeyboardInterrupt
     return found[0], bool(interrupts)
 
 

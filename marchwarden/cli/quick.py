@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Exit code of a command line that can't be run, as click has it.
 WRONG_USAGE = 2
+# As of a process that SIGINT ended (128 + 2).
+INTERRUPTED = 130
 
 
 def _quicken(params: Iterable[Any]) -> None:
@@ -79,6 +81,11 @@ class QuickGroup(TyperGroup):
             return super().invoke(ctx)
         except typer.TyperException as error:
             raise _told(error, f"{ctx.command_path} {ctx.invoked_subcommand or ''}".strip()) from None
+        except KeyboardInterrupt:  # of commands that have no more to say about it than that
+            from marchwarden.cli.views import console
+
+            console.notice("Interrupted.")
+            raise typer.Exit(INTERRUPTED) from None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _quicken(self.get_params(ctx))

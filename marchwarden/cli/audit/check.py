@@ -80,7 +80,8 @@ def command(
     if not any(plan.cited for plan in plans):
         if json:
             console.json({"traces": [], "counts": {}})
-        console.done("There is nothing to check: no call here has a citation.")
+        why = "no call here has a citation" if every else f"the {'call' if trace else 'latest answer'} cites nothing"
+        console.done(f"There is nothing to check: {why}.")
         raise typer.Exit(NOTHING_TO_CHECK)
     lost: list[StorageError] = []
 

@@ -68,10 +68,10 @@ def test_a_page_that_cannot_be_reached_has_an_exit_code_of_its_own(run: Run, ask
 def test_nothing_to_check(run: Run, tmp_path: Path) -> None:
     assert run("check", "--all").code == 3
     a_trace_citing(tmp_path / "traces", {})
-    for arguments in ((), ("--all",)):
+    for arguments, why in (((), "the latest answer cites nothing"), (("--all",), "no call here has a citation")):
         ran = run("check", *arguments)
         assert ran.code == 3
-        assert "nothing to check" in ran.said
+        assert f"There is nothing to check: {why}." in ran.said
     assert json.loads(run("check", "--json").out) == {"traces": [], "counts": {}}
 
 

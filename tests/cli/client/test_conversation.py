@@ -129,20 +129,22 @@ def test_an_interrupt_before_the_server_answers_ends_the_call() -> None:
         Conversation(REQUEST, Connection(None, {}, interrupting)).hold(silent)
 
 
-def test_an_interrupt_in_the_middle_of_an_import_ends_the_call_likewise() -> None:
+@pytest.mark.parametrize(("command", "module"), [("ask", "mcp"), ("investigate", "marchwarden.orchestrator")])
+def test_an_interrupt_in_the_middle_of_an_import_ends_the_call_likewise(command: str, module: str) -> None:
     """There a second Ctrl-C is raised by Python itself, inside of groups of tasks."""
     script = """
 import sys
+command, module = sys.argv[1:]
 class Interrupting:
     def find_spec(self, name, path, target=None):
-        if name == "mcp":
+        if name == module:
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Interrupting())
-sys.argv = ["marchwarden", "ask", "What grows in Utah?"]
+sys.argv = ["marchwarden", command, "What grows in Utah?"]
 from marchwarden.cli import main
 main()
 """
-    ran = python(script)
+    ran = python(script, command, module)
     assert (ran.returncode, ran.stderr) == (130, b"Interrupted.\n")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
 from marchwarden.sources.database.rows_process import run_job
-from marchwarden.sources.database.schema import Schema
+from marchwarden.sources.database.schema import Column, Schema, Table
 from tests.sources.database.databases import make_shop
 
 
@@ -50,3 +50,45 @@ def test_what_is_not_certain_is_not_planned(question: str, reason: str, schema: 
     planned = plan_statement(question, schema)
     assert isinstance(planned, NotPlanned)
     assert reason in planned.reason
+
+
+def _with_days(kind: str, *tables: Table) -> Schema:
+    staff = (
+        Column("staff", "name", "VARCHAR", ("Anna Keller", "Hans Muller"), complete=True),
+        Column("staff", "town", "VARCHAR", ("Bern", "Basel"), complete=True),
+        Column("staff", "salary", "BIGINT"),
+        Column("staff", "started", kind),
+    )
+    return Schema((Table("staff", staff), *tables))
+
+
+@pytest.mark.parametrize(
+    ("question", "condition"),
+    [
+        ("Which staff started before 2019?", "started < '2019-01-01'"),
+        ("Which staff started after 2019?", "started > '2019-12-31'"),
+        ("Which staff started in 2019?", "started BETWEEN '2019-01-01' AND '2019-12-31'"),
+        ("Which staff did not start in 2019?", "started NOT BETWEEN '2019-01-01' AND '2019-12-31'"),
+        ("Which staff started between 2018 and 2020?", "started BETWEEN '2018-01-01' AND '2020-12-31'"),
+        ("Which staff in Bern started in 2019?", "town = 'Bern' AND started BETWEEN '2019-01-01' AND '2019-12-31'"),
+        ("Which staff have a salary of more than 100,000?", "salary > 100000"),
+    ],
+)
+def test_years_of_a_column_of_days(question: str, condition: str) -> None:
+    other = Table("room", (Column("room", "floor", "BIGINT"),))
+    for schema in (_with_days("DATE"), _with_days("DATE", other)):
+        assert plan_statement(question, schema, "duckdb") == f"SELECT name FROM staff WHERE {condition}"
+
+
+def test_a_year_with_no_word_for_its_column_is_of_the_only_days() -> None:
+    schema = _with_days("TIMESTAMP", Table("room", (Column("room", "floor", "BIGINT"),)))
+    days = "started BETWEEN '2023-01-01' AND '2023-12-31 23:59:59.999999'"
+    assert plan_statement("What is the total salary of staff in 2023?", schema, "duckdb") == (
+        f"SELECT SUM(salary) FROM staff WHERE {days}"
+    )
+
+
+def test_a_number_that_is_no_year_is_not_compared_with_days() -> None:
+    planned = plan_statement("Which staff started after 5?", _with_days("DATE"), "duckdb")
+    assert isinstance(planned, NotPlanned)
+    assert planned.reason == "started of staff holds days, and 5 is none"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from marchwarden.sources.database.planning.condition_reading import condition_on, has_value_after
-from marchwarden.sources.database.planning.draft import Unclear
+from marchwarden.sources.database.planning.condition_reading import YEAR, condition_on, has_value_after
+from marchwarden.sources.database.planning.draft import Unclear, holds_days
 from marchwarden.sources.database.planning.order_reading import top_by_column, top_of_table
 from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.planning.question_state import QuestionState
@@ -73,6 +73,7 @@ def read_column(state: QuestionState, link: Link) -> None:
     if state.top is not None:
         top_by_column(state, link)
         return
+    skip_preposition(state, link)
     if has_value_after(state):
         condition_on(state, link)
         return
@@ -110,6 +111,16 @@ def read_column(state: QuestionState, link: Link) -> None:
             state.aggregates = []
     else:
         state.query.select.append((column, ""))
+
+
+def skip_preposition(state: QuestionState, link: Link) -> None:
+    """Pass over a word between a column and its condition: `a salary of more than 5`, `started in 2019`."""
+    following, value = state.peek(), state.peek(1)
+    if following is None or value is None:
+        return
+    is_year = value.kind == "number" and YEAR.fullmatch(value.words) and all(map(holds_days, link.columns))
+    if (following.words == "of" and state.next_is("compare", ahead=1)) or (following.words == "in" and is_year):
+        state.at += 1
 
 
 def count_column(state: QuestionState, link: Link) -> None:

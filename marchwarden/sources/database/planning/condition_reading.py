@@ -10,7 +10,7 @@ from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.planning.question_state import QuestionState
 from marchwarden.sources.database.schema import Column
 
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
 def widen_condition(state: QuestionState, operator: str) -> None:
@@ -179,7 +179,7 @@ def read_number(state: QuestionState, link: Link) -> None:
     if state.last is not None and state.joint == "OR":
         state.add_condition(state.last, "=", state.literal_of(link, state.last))
         return
-    if _YEAR.fullmatch(link.words) and not state.top:
+    if YEAR.fullmatch(link.words) and not state.top:
         column, _ = state.implied_column(("year",), "=")
         operator = "!=" if state.negated else "="
         state.negated = False
@@ -191,7 +191,7 @@ def read_number(state: QuestionState, link: Link) -> None:
 def read_between(state: QuestionState) -> None:
     if state.last is None:
         low = state.peek()
-        if low and low.kind == "number" and _YEAR.fullmatch(low.words):
+        if low and low.kind == "number" and YEAR.fullmatch(low.words):
             add_between(state, state.implied_column(("year",), "=")[0])
             return
         raise Unclear("it is not clear what lies between")

@@ -62,6 +62,29 @@ def is_measure(column: Column) -> bool:
     return bool(column.values) and all(re.fullmatch(r"-?\d[\d.:/ -]*", value) for value in column.values)
 
 
+def holds_days(column: Column) -> bool:
+    """Return whether a column holds days, of which texts such as `2019-03-01` can be compared."""
+    is_day = re.search(r"date|timestamp", column.type, re.IGNORECASE) is not None
+    return is_day and all(re.fullmatch(r"\d{4}-\d\d-\d\d(?: .*)?", value) for value in column.values)
+
+
+def in_days(column: Column, operator: str, value: str) -> tuple[str, str]:
+    """Return a condition on a column of days with the first and last day of its years, where its numbers are years.
+
+    Raises Unclear where a number is no year: databases refuse to compare days with it, or answer wrongly (SQLite).
+    """
+    numbers = re.findall(r"\d+(?:\.\d+)?", value)
+    if value.startswith(("'", "AVG ")):
+        return operator, value
+    if not all(re.fullmatch(r"[1-9]\d{3}", number) for number in numbers):
+        raise Unclear(f"{column.name} of {column.table} holds days, and {value} is none")
+    time = "" if column.type.lower() == "date" else " 23:59:59.999999"
+    first, last = quote_text(f"{numbers[0]}-01-01"), quote_text(f"{numbers[-1]}-12-31{time}")
+    if operator in ("=", "!=", "BETWEEN"):
+        return "NOT BETWEEN" if operator == "!=" else "BETWEEN", f"{first} AND {last}"
+    return operator, first if operator in ("<", ">=") else last
+
+
 def quote_text(text: str) -> str:
     escaped = text.replace("'", "''")
     return f"'{escaped}'"

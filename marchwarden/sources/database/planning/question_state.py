@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from marchwarden.sources.database.planning.draft import Condition, Draft, Unclear, is_number, quote_text
+from marchwarden.sources.database.planning.draft import (
+    Condition,
+    Draft,
+    Unclear,
+    holds_days,
+    in_days,
+    is_number,
+    quote_text,
+)
 from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.schema import Column, Schema, Table, words_of_name
 
@@ -77,6 +85,10 @@ class QuestionState:
             born = [c for c in born if not {"place", "city", "country"} & set(words_of_name(c.name))]
             if len(born) == 1:
                 return born[0], {"DESC": "ASC", "ASC": "DESC", ">": "<", "<": ">"}.get(direction, direction)
+        if not found and "year" in words:
+            days = [column for table in tables for column in table.columns if holds_days(column)]
+            if len(days) == 1 and (days[0], "") not in self.query.select:
+                return days[0], direction
         raise Unclear(f"it is not clear which column “{words[0]}” means")
 
     def near_tables(self) -> list[Table]:
@@ -151,6 +163,8 @@ class QuestionState:
         raise Unclear(f"{column.name} of {column.table} has no value “{link.words}”")
 
     def add_condition(self, column: Column, operator: str, value: str) -> None:
+        if holds_days(column):
+            operator, value = in_days(column, operator, value)
         joint, self.joint = self.joint, "AND"
         if joint == "OR" and not self.query.conditions:
             joint = "AND"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from marchwarden.sources.database.planning.draft import quote_text
+from marchwarden.sources.database.planning.draft import holds_days, quote_text
 from marchwarden.sources.database.planning.single_table.table_links import (
     Match,
     Named,
@@ -312,7 +312,9 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
             continue
         number, span = _number(token.text), Span(place, place + 1)
         column, more = _numeric_near(q, span, number)
-        if column is None and re.fullmatch(r"1[5-9]\d\d|20\d\d", token.text) and q.time_column is None:
+        is_year = re.fullmatch(r"1[5-9]\d\d|20\d\d", token.text) is not None
+        has_times = q.time_column is not None or any(map(holds_days, q.table.columns))
+        if column is None and is_year and not has_times:
             told.used.append(span)  # a year that the whole table is of
             told.doubts += 1
             continue
