@@ -38,7 +38,7 @@ def staff() -> TableRows:
         ("Which employees work neither in Bern nor in Basel?", "Bob Jonas Erik"),
         ("Which employees work outside Bern, Basel and Zurich?", "Erik"),
         ("Who works anywhere but Bern?", "Bob Hans Jonas Erik"),
-        ("Who works anywhere apart from Bern?", "Bob Hans Jonas Erik"),
+        ("Which employees work anywhere apart from Bern?", "Bob Hans Jonas Erik"),
         ("Qui ne travaille pas à Bern?", "Bob Hans Jonas Erik"),
         # A negation is of the value after it only.
         ("Who works in Bern but not in Basel?", "Alice Carla Dana"),
