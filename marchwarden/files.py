@@ -130,7 +130,7 @@ def write_output(path: Path, body: bytes) -> None:
     if path.exists() and not path.is_file() and not path.is_dir():
         path.write_bytes(body)
     else:
-        write_whole(path.resolve(), body)
+        write_whole(_followed(path), body)
 
 
 def check_output_place(path: Path, *, replaces: bool = True) -> None:
@@ -145,7 +145,7 @@ def check_output_place(path: Path, *, replaces: bool = True) -> None:
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         return
-    path = path.resolve()
+    path = _followed(path)
     aside = path.with_name(f".{path.name}-{uuid4().hex}")  # the name that `write_whole` would make
     try:
         with aside.open("xb", buffering=0) as file:
@@ -158,7 +158,13 @@ def check_output_place(path: Path, *, replaces: bool = True) -> None:
 
 def check_output_folder(folder: Path) -> None:
     """Raise the OSError that making a folder and files in it would meet now. Nothing is made."""
-    there = next((each for each in (folder, *folder.absolute().parents) if each.exists()), folder)
+    # A link that leads nowhere stands in the way too.
+    there = next((each for each in (folder, *folder.absolute().parents) if os.path.lexists(each)), folder)
     if not there.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, f"{there} is a file")
-    check_output_place(there / "probe")
+        raise NotADirectoryError(errno.ENOTDIR, f"{there} is {'a file' if there.exists() else 'a link to nothing'}")
+    check_output_place(there / uuid4().hex)
+
+
+def _followed(path: Path) -> Path:
+    """Return where the links of a path lead. One that leads to itself is a place like any other name."""
+    return Path(os.path.realpath(path))  # Path.resolve raises RuntimeError for it before Python 3.13

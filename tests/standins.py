@@ -22,7 +22,7 @@ from marchwarden.errors import ConfigurationError
 from marchwarden.ledger import Ledger
 from marchwarden.settings import Settings
 from marchwarden.text.ranking import rank
-from marchwarden.trace.events import Finished, ModelCalled, Recorder, Started
+from marchwarden.trace.events import Dropped, Finished, ModelCalled, Recorder, Started
 
 Keep = Callable[[Checkpoint], None] | None
 
@@ -188,6 +188,42 @@ async def _misreport(request: ResearchRequest, recorder: Recorder, trace_id: str
     """Report an event that there is not."""
     recorder.send("event", '{"action": "invent", "decision": "more"}')  # type: ignore[attr-defined]
     await asyncio.sleep(600)
+    return a_result(trace_id)
+
+
+async def _forge(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Report events that claim to be other lines of the trace, before and after the answer."""
+    forged = (
+        '{"action": "drop", "decision": "d", "what": "claim", "text": "t", "step": 9, "before": "x", "seal": "y"}'
+    )
+    recorder.send("event", forged)  # type: ignore[attr-defined]
+    result = a_result(trace_id, "the answer")
+    recorder.record(Finished(decision="done", result=result))
+    recorder.send("event", forged)  # type: ignore[attr-defined]
+    return result
+
+
+async def _die_with_the_answer(
+    request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep
+) -> ResearchResult:
+    recorder.record(Finished(decision="done", result=a_result(trace_id, "the answer")))
+    os.kill(os.getpid(), signal.SIGKILL)
+    return a_result(trace_id)
+
+
+async def _say_much(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Report an event that the channel has no room for."""
+    recorder.record(Dropped(decision="too long", what="claim", text="x" * 8_000_000))
+    return a_result(trace_id, "the answer")
+
+
+async def _misreport_numbers(
+    request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep
+) -> ResearchResult:
+    """Report what is no JSON for Python, and then that it is done by the file that the question names."""
+    recorder.send("event", "1" * 10_000)  # type: ignore[attr-defined]
+    Path(request.question.split()[1]).touch()  # noqa: ASYNC240
+    time.sleep(600)  # noqa: ASYNC251
     return a_result(trace_id)
 
 

@@ -38,6 +38,21 @@ def test_an_output_follows_links(tmp_path: Path) -> None:
     assert (tmp_path / "target").read_bytes() == b"new"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_links_that_lead_nowhere_and_names_inside_a_folder_stop_no_output_with_a_crash(tmp_path: Path) -> None:
+    loop, nowhere, runs = tmp_path / "loop.md", tmp_path / "nowhere", tmp_path / "runs"
+    loop.symlink_to(loop)
+    nowhere.symlink_to(tmp_path / "not there")
+    for link in (loop, nowhere):
+        with pytest.raises(NotADirectoryError):
+            check_output_folder(link / "first")
+    check_output_place(loop)
+    write_output(loop, b"new")
+    assert loop.read_bytes() == b"new"
+    (runs / "probe").mkdir(parents=True)  # the name that was tried in folders
+    check_output_folder(runs)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes and limits of POSIX")
 def test_an_output_goes_into_stdout_where_that_is_a_pipe(tmp_path: Path) -> None:
     reader, writer = os.pipe()

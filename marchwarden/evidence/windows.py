@@ -41,6 +41,8 @@ _EDITION = re.compile(
     r"\barxiv[:.]|\bPMID\b|\bISBN\b",
     re.IGNORECASE,
 )
+# Without its year, a line of that form is as often a result, a telephone number or an opening hour of somebody.
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d[a-z]?\b")
 # Characters of an entry at most. A guess: more are prose that cites.
 _MAX_ENTRY_CHARS = 500
 _ASKS_FOR_WORKS = re.compile(
@@ -61,8 +63,8 @@ def entries_of_references(page: Page, passages: Sequence[Passage]) -> set[int]:
             end = page.text.find("\n", passage.start)
             line = (start, len(page.text) if end < 0 else end)
             text = page.text[slice(*line)]
-            is_entry = (
-                len(text) <= _MAX_ENTRY_CHARS and bool(_AUTHORS.search(text)) and _EDITION.search(text) is not None
+            is_entry = len(text) <= _MAX_ENTRY_CHARS and all(
+                pattern.search(text) for pattern in (_AUTHORS, _EDITION, _YEAR)
             )
         if is_entry:
             found.add(passage.number)

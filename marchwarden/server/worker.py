@@ -38,7 +38,7 @@ from marchwarden.sharing.publication import publishing
 from marchwarden.text import embedding
 from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import (
-    ACTIONS,
+    FIELDS,
     Concluded,
     Event,
     Failed,
@@ -308,6 +308,8 @@ class _Call:
         """Time of its first event, once its sources are ready, when its clock began to run; None before."""
         self._message = "starting"
         self._deadline = self._started + START_SECONDS
+        self._latest = math.inf
+        """Time to which the deadline can be put off."""
         self._drained = False
         self._stop_at = math.inf
         """Time at which the operator's patience ends."""
@@ -351,7 +353,8 @@ class _Call:
 
     async def _receive(self) -> bytes:
         """Return the bytes that the process sent next; none once it is gone."""
-        if not self._is_closing:
+        # The rest of a frame that the channel has no room for is not waited for: its process stands still meanwhile.
+        if not self._is_closing and not self._reader.is_inside_frame:
             await anyio.sleep(READ_EVERY_SECONDS)
         while not self._drained:
             now = time.monotonic()
@@ -393,7 +396,9 @@ class _Call:
 
     async def _take(self, frame: Frame) -> None:
         if frame.kind == "event":
-            await self._record(frame.json())
+            # Nothing follows the line that seals the trace with its answer.
+            if self._finished is None:
+                await self._record(frame.json())
         elif frame.kind == "progress":
             self._message = frame.json()
             self._tell(self._message)
@@ -415,12 +420,15 @@ class _Call:
         """Write an event of the process, by the fields of its JSON. Only those that matter here are read as events: a
         process sends some twenty, which it has made by their models itself."""
         action = fields.get("action")
-        if action not in ACTIONS:
+        known = FIELDS.get(action) if isinstance(action, str) else None
+        if known is None:
             raise FrameError(f"not an event: {action!r}")
+        # No other fields: a line's number, time and seal are the writer's to give.
+        fields = {name: value for name, value in fields.items() if name in known}
         self._is_closing = self._is_closing or action in _NEAR_THE_END
         if action == "conclude" and self._began is not None and self._killed is None:
             # The answer is there. Its pages are brought to the disk, which is not to cost it.
-            self._deadline = max(self._deadline, time.monotonic() + SYNC_SECONDS)
+            self._deadline = max(self._deadline, min(self._latest, time.monotonic() + SYNC_SECONDS))
         event = parse_event(fields) if action in _HEEDED else None
         if isinstance(event, Finished):
             # The result of a call that was killed is not the one that its caller gets.
@@ -442,6 +450,7 @@ class _Call:
                 limit = self._job.settings.seconds_for(self._job.request.depth)
                 self._began = time.monotonic()
                 self._deadline = self._began + limit + GRACE_SECONDS
+                self._latest = self._deadline + SYNC_SECONDS
             for note in event.program_notes:
                 self._on_program_note(note)
         elif isinstance(event, ModelCalled):
@@ -461,7 +470,8 @@ class _Call:
 
     async def _take_what_waits(self) -> None:
         """Take what the process sent before it was killed."""
-        with anyio.CancelScope(shield=True), suppress(BlockingIOError, FrameError, StorageError):
+        # Whatever is wrong with it: the caller is gone, and the trace is still to say so.
+        with anyio.CancelScope(shield=True), suppress(Exception):
             while received := self._read():
                 for frame in self._reader.feed(received):
                     await self._take(frame)
@@ -475,6 +485,9 @@ class _Call:
     # Once it has ended
 
     async def _outcome(self) -> ResearchResult:
+        if self._finished is not None:
+            # It is in the trace, whatever became of the process after that.
+            return self._result or self._finished
         if self._killed == "stopped" and self._began is None:
             await self._record_cancellation()
             raise ServerStopping(retry_after=RESTART_SECONDS)

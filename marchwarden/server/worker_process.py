@@ -76,6 +76,11 @@ class FrameReader:
     def __init__(self) -> None:
         self._buffer = bytearray()
 
+    @property
+    def is_inside_frame(self) -> bool:
+        """True where a part of a frame has arrived."""
+        return bool(self._buffer)
+
     def feed(self, received: bytes) -> Iterator[Frame]:
         """Yield the frames that are now whole. Raises FrameError where the bytes are none."""
         self._buffer += received

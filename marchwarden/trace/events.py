@@ -438,7 +438,10 @@ _ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator=
 
 
 # Actions of all events, one for each.
-ACTIONS: frozenset[str] = frozenset(each.model_fields["action"].default for each in get_args(Event))
+FIELDS: dict[str, frozenset[str]] = {
+    each.model_fields["action"].default: frozenset(each.model_fields) for each in get_args(Event)
+}
+"""Names of the fields of each event, by its action."""
 
 
 def parse_event(data: dict[str, Any]) -> Event:

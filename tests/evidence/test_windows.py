@@ -169,6 +169,10 @@ def test_entries_of_a_list_of_references_answer_only_those_who_ask_for_works() -
         "Vaswani et al. (2017) described the transformer.",
         "John F. Kennedy (1917–1963) was the 35th president.",
         "The ratio was 3:1 in 2019, as Smith et al. had found.",
+        # These have authors' form and numbers, and no year.
+        "Weber, K. (Bern), telephone 031, 555-1234",
+        "Lee, B. (room 12) Tue 9:00-12:00",
+        "Roth, C. (NOR) 6-4, 6-3, 7-6",
     )
     page = a_page(*entries, *sentences)
     found = entries_of_references(page, page.passages)

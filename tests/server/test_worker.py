@@ -232,6 +232,36 @@ async def test_a_cancelled_call_is_dead_within_a_second_and_its_trace_says_so(ca
     assert caller.actions == ["start", "cancelled"]
 
 
+async def test_a_cancelled_call_that_sent_rubbish_has_its_end_in_its_trace(
+    monkeypatch: pytest.MonkeyPatch, caller: Caller, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(worker, "READ_EVERY_SECONDS", 60.0)  # it waits in the channel when the call is cancelled
+    async with anyio.create_task_group() as group:
+        group.start_soon(caller.ask, f"misreport_numbers {tmp_path / 'sent'}")
+        await _until((tmp_path / "sent").exists)
+        group.cancel_scope.cancel()
+    assert caller.actions == ["start", "cancelled"]
+
+
+async def test_a_process_can_write_no_number_and_no_seal_of_a_line_and_none_after_the_answer(caller: Caller) -> None:
+    assert (await caller.ask("forge")).answer == "the answer"
+    assert caller.actions == ["start", "drop", "result"]
+    assert [line["step"] for line in caller.trace.raw] == [1, 2, 3]
+    assert caller.trace.raw[1]["before"].startswith("sha256:")
+    assert "seal" not in caller.trace.raw[1]
+
+
+async def test_the_answer_that_is_in_the_trace_is_given_though_its_process_dies(caller: Caller) -> None:
+    assert (await caller.ask("die_with_the_answer")).answer == "the answer"
+    assert caller.actions == ["start", "result"]
+
+
+async def test_the_rest_of_a_long_event_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "READ_EVERY_SECONDS", 1.0)
+    caller = Caller(Settings(max_seconds=15))
+    assert (await caller.ask("say_much")).answer == "the answer"
+
+
 async def test_a_call_that_is_cancelled_before_its_process_exists_leaves_none(caller: Caller) -> None:
     with anyio.move_on_after(0):
         await caller.ask("sleep")
@@ -271,6 +301,7 @@ async def test_a_call_that_never_gets_its_process_tells_so_and_is_a_failure_not_
     assert (line["action"], line["question"], line["error"]) == ("failed", "answer me", "NotReady")
     assert "overloaded" in line["decision"]
     await _until(lambda: multiprocessing.active_children() == [])
+    monkeypatch.setattr(worker, "START_SECONDS", 60.0)
     assert (await Caller(Settings()).ask("answer me")).answer
 
 

@@ -7,9 +7,10 @@ words don't tell. Values of one column are alternatives, and those of several co
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from marchwarden.evidence.question import VAGUE_TERMS, names_in
 from marchwarden.observations import Passage
@@ -20,8 +21,16 @@ from marchwarden.text.ranking import guess_language, terms, terms_of
 _MEANT = 0.5
 # Share of the question's words that the rows, the names of columns and the titles hold at least. A guess.
 _EXPLAINED = 0.5
-# A word that turns the value after it round, with at most so many words between. A guess.
-_NOT = re.compile(r"\b(?:not|except|excluding|without|outside|other than|besides|\w+n['’]t)\W+(?:\w+\W+){0,3}$", re.I)
+# Words after which another value is meant again: "not in Bern but in Basel".
+_BUT = r"\b(?:but|sondern|mais|sino)\b"
+# A word that turns the value after it round, with at most so many words between. A guess. "No. 12" is a number.
+_NOT = re.compile(
+    r"\b(?:(?:not|nicht)(?! (?:only|just|nur)\b)|never|neither|nor|no(?!\W*\d)|except|excluding|without|outside|"
+    r"besides|other than|apart from|rather than|instead of|(?:all|any\w*|every\w*) but|\w+n['’]t|"
+    r"kein\w*|nie|außer|ohne|pas|sauf|sans|ni|excepto|salvo|sin|tranne|senza)\W+"
+    rf"(?:(?!{_BUT})\w+\W+){{0,3}}$",
+    re.I,
+)
 # A comparison: no row is named by a number after it, and all rows count for what stands before.
 _COMPARED = re.compile(
     r"\b(?:(?:more|less|fewer|greater|higher|lower|larger|smaller|older|younger|longer|shorter|earlier|later|better) "
@@ -50,6 +59,10 @@ class _Mention:
     column: str
 
 
+# By each term, the different cells that hold it, with the names of their columns, in the order of the rows.
+_Cells: TypeAlias = dict[str, list[tuple[str, frozenset[str]]]]
+
+
 class _NoSuchThing(Exception):
     """A question is about something that no row is about."""
 
@@ -68,7 +81,7 @@ class TableRows:
             else:
                 grouped.append([each])
         self.rows = [tuple(each) for each in grouped]
-        self._read: dict[str, list[_Row]] = {}
+        self._read: dict[str, tuple[list[_Row], _Cells]] = {}
 
     def named(self, question: str) -> list[tuple[Passage, ...]] | None:
         """Return the rows that a question means, each as its passages; None where its words don't tell them.
@@ -80,14 +93,14 @@ class TableRows:
         question = _POLITE.sub("", question)
         # In the question's language: a table seldom tells its own, in which "Hans" may be a stop word.
         language = guess_language(question)
-        rows = self._in(language)
+        rows, cells = self._in(language)
         heads = {each.heading or "" for row in self.rows for each in row}
         names = {name for row in self.rows for each in row for name, _ in each.cells}
         of_columns = set(terms(" ".join(names), language))
         of_table = of_columns | set(terms(" ".join((self._title, *heads)), language))
         named = {term for name in names_in(question) for term in _terms(name, language)}
         try:
-            mentions = _mentions(question, language, rows, of_table, named)
+            mentions = _mentions(question, language, cells, of_table, named)
         except _NoSuchThing:
             return []
         if not mentions:
@@ -97,15 +110,21 @@ class TableRows:
         asked = _terms(question, language) - VAGUE_TERMS
         if not named <= explained or len(asked & explained) < _EXPLAINED * len(asked):
             return None
-        by_column: dict[str, list[_Mention]] = defaultdict(list)
-        for each in mentions:
-            by_column[each.column].append(each)
-        chosen = [row for row in rows if all(_holds_one(row, question, each) for each in by_column.values())]
+        wanted: dict[str, list[frozenset[str]]] = defaultdict(list)
+        unwanted: dict[str, list[frozenset[str]]] = defaultdict(list)
+        for each, is_negated in zip(mentions, _negated(question, mentions), strict=True):
+            (unwanted if is_negated else wanted)[each.column].append(frozenset(each.terms))
+        chosen = [
+            row
+            for row in rows
+            if all(_holds_one(row, *each) for each in wanted.items())
+            and not any(_holds_one(row, *each) for each in unwanted.items())
+        ]
         if len(chosen) == len(rows) > 1 and not any(self._is_whole(rows, each) for each in mentions):
             return None
         return [self._pieces(row, matched, asked) for row in chosen]
 
-    def _in(self, language: str) -> list[_Row]:
+    def _in(self, language: str) -> tuple[list[_Row], _Cells]:
         if language not in self._read:
             values = [value for row in self.rows for each in row for _, value in each.cells]
             found = iter(zip(values, terms_of(values, language), strict=True))
@@ -116,7 +135,11 @@ class TableRows:
                     value, words = next(found)
                     cells.append((name or str(place), frozenset(words) | _capitals(value)))
                 read.append(_Row(row, tuple(cells)))
-            self._read[language] = read
+            holding: _Cells = defaultdict(list)
+            for column, cell in dict.fromkeys(value for row in read for value in row.values):
+                for term in cell:
+                    holding[term].append((column, cell))
+            self._read[language] = read, dict(holding)
         return self._read[language]
 
     def _is_whole(self, rows: Sequence[_Row], mention: _Mention) -> bool:
@@ -132,15 +155,12 @@ class TableRows:
         return tuple(each for place, each in enumerate(row.passages) if place == 0 or said[place] & (matched | asked))
 
 
-def _mentions(
-    question: str, language: str, rows: Sequence[_Row], of_table: set[str], named: set[str]
-) -> list[_Mention]:
+def _mentions(question: str, language: str, cells: _Cells, of_table: set[str], named: set[str]) -> list[_Mention]:
     """Return the longest runs of words that stand together in a cell; none for words that no row holds.
 
     Raises _NoSuchThing where a name goes on with a word that no such cell holds: "Hans Muller", and the table has a
     Hans Weber and a Karl Muller.
     """
-    held = {term for row in rows for _, cell in row.values for term in cell}
     # For each word: its term, and whether a row holds it. None for a word that says nothing here.
     told: list[tuple[int, str, bool] | None] = []
     end_before = 0
@@ -149,7 +169,7 @@ def _mentions(
         end_before = found.end()
         said = terms(found.group(), language) or sorted(_capitals(found.group()))
         said = [term for term in said if term in named or term not in of_table | VAGUE_TERMS]
-        told += [(found.start(), term, term in held) for term in said if term in held or term in named] or [None]
+        told += [(found.start(), term, term in cells) for term in said if term in cells or term in named] or [None]
     mentions: list[_Mention] = []
     at = 0
     while at < len(told):
@@ -158,7 +178,7 @@ def _mentions(
             run = [each for each in told[at:end] if each and each[2]]
             if len(run) == end - at:
                 words = tuple(term for _, term, _ in run)
-                column = _column_of(rows, words, is_named=bool(named & set(words)))
+                column = _column_of(cells, words, is_named=bool(named & set(words)))
             end -= column is None
         if column is None:
             at += 1
@@ -168,36 +188,43 @@ def _mentions(
         around = [each for each in (told[at - 1] if at else None, told[end] if end < len(told) else None) if each]
         for _, term, is_held in around:
             is_name = term in named and run[0][1] in named and term not in of_table
-            if is_name and (not is_held or _column_of(rows, (term,), is_named=True) == column):
+            if is_name and (not is_held or _column_of(cells, (term,), is_named=True) == column):
                 raise _NoSuchThing
         at = end
     return mentions
 
 
-def _column_of(rows: Sequence[_Row], run: tuple[str, ...], *, is_named: bool) -> str | None:
+def _column_of(cells: _Cells, run: tuple[str, ...], *, is_named: bool) -> str | None:
     """Return the column in whose cells a run of words stands, the one that it says most of; None for none."""
     wanted = frozenset(run)
-    shares: Counter[str] = Counter()
-    for row in rows:
-        for name, cell in row.values:
-            if wanted <= cell and (is_named or len(wanted) >= _MEANT * len(cell)):
-                shares[name] = max(shares[name], round(1000 * len(wanted) / len(cell)))
+    shares: dict[str, int] = {}
+    # Each cell of the run holds its rarest word, too.
+    for column, cell in min((cells.get(term, []) for term in wanted), key=len):
+        if wanted <= cell and (is_named or len(wanted) >= _MEANT * len(cell)):
+            shares[column] = max(shares.get(column, 0), round(1000 * len(wanted) / len(cell)))
     return max(shares, key=shares.__getitem__, default=None)
 
 
-def _holds_one(row: _Row, question: str, mentions: Sequence[_Mention]) -> bool:
-    """Return whether a row's cell holds one of the values that a question names in its column."""
-    held = [cell for name, cell in row.values if name == mentions[0].column]
-    found = any(set(each.terms) <= cell for each in mentions for cell in held)
-    return found != any(_NOT.search(question[: each.start]) for each in mentions)
+def _negated(question: str, mentions: Sequence[_Mention]) -> list[bool]:
+    """Return for each mention whether the question asks for others: "not in Bern or Basel", "Bern, but not Basel"."""
+    negated: list[bool] = []
+    before: _Mention | None = None
+    for each in mentions:
+        # A negation turns round the first value after it, and those of the same column that are listed with that.
+        between = question[before.start if before else 0 : each.start]
+        is_listed = before is not None and before.column == each.column and not re.search(_BUT, between, re.I)
+        negated.append(_NOT.search(between) is not None or (is_listed and negated[-1]))
+        before = each
+    return negated
+
+
+def _holds_one(row: _Row, column: str, values: Sequence[frozenset[str]]) -> bool:
+    """Return whether a row's cell in a column holds one of the values."""
+    return any(value <= cell for name, cell in row.values if name == column for value in values)
 
 
 def _terms(text: str, language: str) -> set[str]:
     return set(terms(text, language)) | _capitals(text)
-
-
-def _terms_in_order(word: str, language: str) -> list[str]:
-    return terms(word, language) or sorted(_capitals(word))
 
 
 def _capitals(text: str) -> frozenset[str]:

@@ -53,7 +53,7 @@ class DuckdbReader:
     def _load(self, file: Path) -> None:
         table = re.sub(r"\W+", "_", file.stem)
         reader = _READERS[file.suffix.lower()]
-        self._connection.execute(f'CREATE TABLE "{table}" AS SELECT * FROM {reader}(?)', [str(file)])
+        self._connection.execute(f"CREATE TABLE {_quoted(table)} AS SELECT * FROM {reader}(?)", [str(file)])
 
     def close(self) -> None:
         self._connection.close()
@@ -83,11 +83,17 @@ class DuckdbReader:
         return {"tables": tables, "keys": self._foreign_keys()}
 
     def _values(self, table: str, column: str, most: int) -> dict[str, Any]:
+        name, within = _quoted(column), _quoted(table)
+        texts = f"FROM {within} WHERE length({name})"
         found = self._connection.execute(
-            f'SELECT DISTINCT "{column}" FROM "{table}" WHERE length("{column}") <= {_MAX_VALUE_CHARS} '
-            f"LIMIT {most + 1}"
+            f"SELECT DISTINCT {name} {texts} <= {_MAX_VALUE_CHARS} LIMIT {most + 1}"
         ).fetchall()
-        return {"values": [value for (value,) in found[:most]], "complete": len(found) <= most}
+        # Longer ones are values, too.
+        complete = (
+            len(found) <= most
+            and self._connection.execute(f"SELECT 1 {texts} > {_MAX_VALUE_CHARS} LIMIT 1").fetchone() is None
+        )
+        return {"values": [value for (value,) in found[:most]], "complete": complete}
 
     def _key(self, table: str) -> list[str]:
         found = self._connection.execute(
@@ -103,3 +109,8 @@ class DuckdbReader:
             "FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'"
         ).fetchall()
         return [[table, own[0], other, others[0]] for table, own, other, others in found if len(own) == 1]
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'

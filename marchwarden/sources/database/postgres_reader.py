@@ -109,11 +109,13 @@ class PostgresReader:
         return {"tables": tables, "keys": self._foreign_keys()}
 
     def _values(self, table: str, column: str, most: int) -> dict[str, Any]:
-        names = psycopg.sql.SQL("SELECT DISTINCT {0} FROM {1} WHERE length({0}) <= {2} LIMIT {3}").format(
-            psycopg.sql.Identifier(column), psycopg.sql.Identifier(table), _MAX_VALUE_CHARS, most + 1
-        )
-        found = self._connection.execute(names).fetchall()
-        return {"values": [value for (value,) in found[:most]], "complete": len(found) <= most}
+        names = psycopg.sql.SQL("SELECT DISTINCT {0} FROM {1} WHERE length({0}) <= {2} LIMIT {3}")
+        longer = psycopg.sql.SQL("SELECT 1 FROM {1} WHERE length({0}) > {2} LIMIT 1")
+        parts = (psycopg.sql.Identifier(column), psycopg.sql.Identifier(table), _MAX_VALUE_CHARS, most + 1)
+        found = self._connection.execute(names.format(*parts)).fetchall()
+        # Longer ones are values, too.
+        complete = len(found) <= most and self._connection.execute(longer.format(*parts)).fetchone() is None
+        return {"values": [value for (value,) in found[:most]], "complete": complete}
 
     def _key(self, table: int) -> list[str]:
         return [

@@ -101,11 +101,16 @@ class SqliteReader:
         if is_secret(column):
             return {}
         name = _quoted(column)
+        texts = f"FROM {_quoted(table)} WHERE typeof({name}) = 'text' AND length({name})"
         found = self._connection.execute(
-            f"SELECT DISTINCT {name} FROM {_quoted(table)} WHERE typeof({name}) = 'text' "
-            f"AND length({name}) <= {_MAX_VALUE_CHARS} LIMIT {most + 1}"
+            f"SELECT DISTINCT {name} {texts} <= {_MAX_VALUE_CHARS} LIMIT {most + 1}"
         ).fetchall()
-        return {"values": [value for (value,) in found[:most]], "complete": len(found) <= most}
+        # Longer ones are values, too.
+        complete = (
+            len(found) <= most
+            and self._connection.execute(f"SELECT 1 {texts} > {_MAX_VALUE_CHARS} LIMIT 1").fetchone() is None
+        )
+        return {"values": [value for (value,) in found[:most]], "complete": complete}
 
 
 def _first_key(ask: Any, table: str) -> str:

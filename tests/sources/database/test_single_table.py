@@ -98,6 +98,31 @@ def test_words_that_change_a_question_are_not_passed_over(question: str, schema:
     assert isinstance(plan_statement(question, schema), NotPlanned)
 
 
+def test_a_column_with_a_long_text_holds_no_numbers_and_a_column_rowid_no_order(tmp_path: Path) -> None:
+    path = tmp_path / "scores.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE scores (Team TEXT, Points TEXT, rowid INTEGER)")
+        for number, points in enumerate(("12", "15", "9", "30", "31", f"disqualified {'after a protest ' * 5}")):
+            connection.execute(
+                "INSERT INTO scores VALUES (?, ?, ?)", (f"Team {'ABCDEF'[number]}x", points, 9 - number)
+            )
+    connection.close()
+    job = {"engine": "sqlite", "target": str(path), "seconds": 5, "do": "describe", "most_values": 100}
+    schema = Schema.of(run_job(job))
+    for question in ("which team had the least points?", "which team is listed after team bx?"):
+        assert isinstance(plan_statement(question, schema), NotPlanned)
+
+
+def test_names_of_columns_in_a_file_may_hold_quotation_marks(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    (tmp_path / "pipes.csv").write_text('name,"bore 3"" pipe"\nArl,one\nBex,two\n')
+    schema = Schema.of(
+        run_job({"engine": "files", "target": str(tmp_path), "seconds": 10, "do": "describe", "most_values": 100})
+    )
+    assert [column.name for column in schema.tables[0].columns] == ["name", 'bore 3" pipe']
+    assert schema.tables[0].columns[1].values
+
+
 def test_rows_of_a_table_without_an_order_have_no_place(schema: Schema) -> None:
     assert isinstance(plan_statement("which rider is listed after bo tennant?", schema, "postgres"), NotPlanned)
 
@@ -184,6 +209,9 @@ def test_a_column_of_texts_of_one_kind_has_numbers(
         ("Length of use", ("14 days", "2 hours", "20 days")),  # two units
         ("Date", ("12 May 2004", "3 June", "4 June 2004")),  # no order among each other
         ("City", ("Bergen", "Oslo", "1")),
+        # Stars and fractions can be read in one way only: else these take hours.
+        ("Stars", ("12 " + "*" * 56 + "!", "2004 " + "#" * 54 + "!")),
+        ("Share", ("12 " + "/1 " * 18 + "!", "1:02 " + "/1 " * 18 + "!")),
     ],
 )
 def test_texts_of_no_kind_have_none(name: str, values: tuple[str, ...]) -> None:

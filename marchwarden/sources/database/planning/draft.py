@@ -59,7 +59,9 @@ def is_measure(column: Column) -> bool:
     """Return whether the values of a column have an order that a question can mean: numbers, dates, years."""
     if column.is_number or column.is_time:
         return True
-    return bool(column.values) and all(re.fullmatch(r"-?\d[\d.:/ -]*", value) for value in column.values)
+    # Texts are compared letter by letter, `9` after `12`: only of one length they have the order of what they say.
+    is_even = column.complete and len({len(value) for value in column.values}) == 1
+    return is_even and all(re.fullmatch(r"-?\d[\d.:/ -]*", value) for value in column.values)
 
 
 def holds_days(column: Column) -> bool:

@@ -21,7 +21,7 @@ _MOST_OTHERS = 8
 _PLAIN_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?P<unit>)")
 # With a sign or an abbreviation of its unit, and a remark in brackets: `64.28%`, `73 kg (161 lb)`.
 _NUMBER_AND_UNIT = re.compile(
-    r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)? ?(?P<unit>%|[a-zA-Z²³]{0,7})(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]|[†‡*#]+))*"
+    r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)? ?(?P<unit>%|[a-zA-Z²³]{0,7})(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]|[†‡*#]))*"
 )
 
 

@@ -63,7 +63,13 @@ def plan_over_table(question: str, schema: Schema, dialect: str) -> str | None:
         asked = TableQuestion(question, table, dialect)
         write = Writer(asked)
         plan = next((plan for family in families if (plan := family(asked, write)) is not None), None)
-        if plan is not None and _is_certain(plan, asked.left_over(plan.used), is_alone=is_alone, dialect=dialect):
+        # A column of this name hides the one that tells the order of rows.
+        has_order = all(column.name.lower() != write.row for column in table.columns)
+        if (
+            plan is not None
+            and (has_order or not plan.by_row)
+            and _is_certain(plan, asked.left_over(plan.used), is_alone=is_alone, dialect=dialect)
+        ):
             found.append(write.statement(plan))
     return found[0] if len(found) == 1 else None
 

@@ -25,7 +25,8 @@ _MONTH = r"(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _SPAN = r"(?:\s*[-–—/]\s*\d{1,2}(?:st|nd|rd|th)?)?"
 _YEAR = r"(?P<year>1[0-9]\d\d|20\d\d|2[1-9]\d\d)"
-_REST = r"(?:\s*(?:/ ?[\d.,]+ ?[a-z]{0,3}|\([^()]*\)|\[[^\[\]]*\]|[†‡*#]+))*"
+# There is one way only to read each of its parts: with two, a cell of forty stars took hours.
+_REST = r"(?:\s*(?:/ ?[\d.,]+(?: ?[a-z]{1,3})?|\([^()]*\)|\[[^\[\]]*\]|[†‡*#]))*"
 _DATES = tuple(
     re.compile(pattern + _REST, re.IGNORECASE)
     for pattern in (
