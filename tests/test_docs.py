@@ -294,6 +294,7 @@ def test_the_python_examples_of_the_reference_run() -> None:
             exec(compile(example, PYTHON, "exec"), {})
     assert Path("researcher.json").exists()
     assert "[1]" in printed.getvalue()
+    assert "# The queen" in printed.getvalue()
 
 
 def test_the_cells_of_the_notebook_run_one_after_another() -> None:

@@ -15,6 +15,8 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.scoring import answer_scorers, metrics
 from marchwarden.evaluation.scoring.metrics import BY_NAME, METRICS, SCORERS, figures, score
 from tests.evaluation.samples import (
+    a_conflict,
+    a_gap,
     a_nugget,
     a_question,
     a_quotation,
@@ -166,6 +168,15 @@ def test_statements_are_measured_by_their_markers_and_by_what_their_excerpts_car
     found = of(case(WALL, result.model_copy(update={"answer": result.answer + "\nIt fell in 1950."})))
     assert found["claim_grounding"] == 1 / 2
     assert found["citation_coverage"] == 2 / 3
+
+
+def test_findings_of_a_question_that_waits_for_its_labels_are_no_false_alarms() -> None:
+    found = {"gaps": [a_gap("length of the wall")], "discovery_events": [an_event("the wall"), a_conflict("a", "b")]}
+    cells = score(case(a_question(), an_answer(**found)))
+    findings = ("gaps", "gap_categories", "discoveries", "contradictions")
+    assert [cells[name] for name in findings] == [None] * 4
+    labelled = score(case(a_question(nuggets=[a_nugget()]), an_answer(**found)))
+    assert [labelled[name]["found"] for name in ("gaps", "discoveries", "contradictions")] == [1, 1, 1]
 
 
 def test_only_vital_nuggets_are_wanted() -> None:

@@ -92,3 +92,12 @@ def test_a_number_that_is_no_year_is_not_compared_with_days() -> None:
     planned = plan_statement("Which staff started after 5?", _with_days("DATE"), "duckdb")
     assert isinstance(planned, NotPlanned)
     assert planned.reason == "started of staff holds days, and 5 is none"
+
+
+def test_the_first_and_last_are_told_by_days_and_not_by_rows() -> None:
+    schema = _with_days("DATE")
+    first = "SELECT name FROM staff WHERE started IS NOT NULL ORDER BY started ASC LIMIT 1"
+    assert plan_statement("Who started first?", schema, "duckdb") == first
+    assert isinstance(plan_statement("Which staff in Bern started first?", schema, "duckdb"), NotPlanned)
+    listed = plan_statement("Who is listed first?", schema, "duckdb")
+    assert listed == "SELECT name FROM staff ORDER BY rowid ASC LIMIT 1"

@@ -85,7 +85,7 @@ class QuestionState:
             born = [c for c in born if not {"place", "city", "country"} & set(words_of_name(c.name))]
             if len(born) == 1:
                 return born[0], {"DESC": "ASC", "ASC": "DESC", ">": "<", "<": ">"}.get(direction, direction)
-        if not found and "year" in words:
+        if not found and words in (("year",), ("year", "date")):
             days = [column for table in tables for column in table.columns if holds_days(column)]
             if len(days) == 1 and (days[0], "") not in self.query.select:
                 return days[0], direction

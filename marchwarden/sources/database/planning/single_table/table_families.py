@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from marchwarden.sources.database.planning.draft import quote_text
+from marchwarden.sources.database.planning.draft import holds_days, quote_text
 from marchwarden.sources.database.planning.single_table.table_links import Span, TableQuestion, places_in
 from marchwarden.sources.database.planning.single_table.table_parts import (
     Plan,
@@ -171,6 +171,14 @@ def position(q: TableQuestion, write: Writer) -> Plan | None:
         return Plan("first year", f"{function}({write.name(year)})", told.where, used=used, doubts=doubts)
     order = write.number(year) if year and q.is_time(year) and not listed else write.row
     where = [*told.where, *(write.without_sums() if order == write.row else [])]
+    days = [each for each in q.table.columns if holds_days(each)]
+    named = [each.span for each in q.columns if len(days) == 1 and days[0] in each.columns]
+    if order == write.row and named and not listed:
+        # `who started first`: the days tell it, and not the rows.
+        if head[0] is days[0] and not when:
+            return None
+        order = write.name(days[0])
+        where, used = [*told.where, f"{order} IS NOT NULL"], [*used, *named]
     by_row = order == write.row
     return Plan("position", write.name(head[0]), where, "", f"{order} {direction}", True, used, doubts, by_row)
 
