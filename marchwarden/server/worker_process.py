@@ -144,10 +144,12 @@ class Reporter:
     def _keep(self) -> None:
         if self._store is None:
             return
-        names = sorted(name for name in self._named if self._store.has(name))
-        if names:
-            self._store.sync(names)
-            self.send("kept", json.dumps(names))
+        # Where it can't, as where memory is left for no thread, the parent does it: the answer is there.
+        with suppress(OSError, RuntimeError, MemoryError):
+            names = sorted(name for name in self._named if self._store.has(name))
+            if names:
+                self._store.sync(names)
+                self.send("kept", json.dumps(names))
 
 
 def run(job: Job, channel: socket.socket) -> None:

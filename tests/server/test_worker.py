@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -514,6 +514,21 @@ def test_a_worker_sends_no_checkpoint_twice_and_a_result_that_no_event_holds() -
     frames = sent(report)
     assert [frame.kind for frame in frames] == ["checkpoint", "checkpoint", "event", "result"]
     assert frames[-1].json()["answer"] == other.answer
+
+
+def test_the_end_of_a_call_is_reported_where_its_pages_cannot_be_brought_to_the_disk(tmp_path: Path) -> None:
+    class Full(Store):
+        def sync(self, keys: Iterable[str]) -> None:
+            raise RuntimeError("can't start new thread")
+
+    store = Full(tmp_path)
+    name = store.put(b"page")
+
+    def report(reporter: Reporter) -> None:
+        reporter.record(Dropped(decision=name, what="claim", text="t"))
+        reporter.record(_finished())
+
+    assert [frame.kind for frame in sent(report, store)] == ["event", "event"]
 
 
 def sent(report: Callable[[Reporter], object], store: Store | None = None) -> list[Frame]:

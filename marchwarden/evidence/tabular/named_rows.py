@@ -23,11 +23,12 @@ _MEANT = 0.5
 _EXPLAINED = 0.5
 # Words after which another value is meant again: "not in Bern but in Basel".
 _BUT = r"\b(?:but|sondern|mais|sino)\b"
-# A word that turns the value after it round, with at most so many words between. A guess. "No. 12" is a number.
+# A word that turns the value after it round, with at most so many words between. A guess. Short words of capitals
+# are names: "No One", "Ni".
 _NOT = re.compile(
-    r"\b(?:(?:not|nicht)(?! (?:only|just|nur)\b)|never|neither|nor|no(?!\W*\d)|except|excluding|without|outside|"
+    r"\b(?:(?:not|nicht)(?! (?:only|just|nur)\b)|never|neither|nor|except|excluding|without|outside|"
     r"besides|other than|apart from|rather than|instead of|(?:all|any\w*|every\w*) but|\w+n['’]t|"
-    r"kein\w*|nie|außer|ohne|pas|sauf|sans|ni|excepto|salvo|sin|tranne|senza)\W+"
+    r"kein\w*|außer|excepto|(?-i:no|nie|ohne|pas|sauf|sans|ni|salvo|sin|tranne|senza))\W+"
     rf"(?:(?!{_BUT})\w+\W+){{0,3}}$",
     re.I,
 )
@@ -212,6 +213,8 @@ def _negated(question: str, mentions: Sequence[_Mention]) -> list[bool]:
     for each in mentions:
         # A negation turns round the first value after it, and those of the same column that are listed with that.
         between = question[before.start if before else 0 : each.start]
+        if question[each.start].isdigit():  # "no. 12" is a number, and not another one
+            between = re.sub(r"\bno\W*$", "", between)
         is_listed = before is not None and before.column == each.column and not re.search(_BUT, between, re.I)
         negated.append(_NOT.search(between) is not None or (is_listed and negated[-1]))
         before = each

@@ -43,6 +43,8 @@ class _Session:
     caller: str | None
     requests: int = 0
     """Number of its requests that are being answered."""
+    listening: int = 0
+    """Number of streams on which its client waits for news, which many clients do all the time."""
 
 
 class Door:
@@ -99,13 +101,16 @@ class Door:
                     self._events.forget(own)
             await send(message)
 
+        listens = scope["method"] == "GET"
         if known:
-            known.requests += 1
+            known.requests += not listens
+            known.listening += listens
         try:
             await self._app(scope, watched_receive, watched_send)
         finally:
             if known and given:
-                known.requests -= 1
+                known.requests -= not listens
+                known.listening -= listens
                 if given in self._sessions:
                     self._sessions.move_to_end(given)
         await self._end_idle_sessions(scope)
@@ -127,12 +132,16 @@ class Door:
             await self._app(ending, _nothing, _unheard)
 
     def _idle_for_longest(self) -> str | None:
-        by_number = Counter(each.caller for each in self._sessions.values()).most_common()
+        by_number = Counter(each.caller for each in self._sessions.values())
+        most = max(by_number.values())
         *others, _ = self._sessions.items()  # but for the one of this request
-        for caller, _ in by_number:
+        # Nobody else's, however busy those of the caller with the most are. Those that only listen come last.
+        for may_listen in (False, True):
             for name, each in others:
+                if by_number[each.caller] < most or each.requests or (each.listening and not may_listen):
+                    continue
                 # A client that was cut off fetches the answer to what it asked.
-                if each.caller == caller and not each.requests and not self._events.has_unanswered(each.own):
+                if not self._events.has_unanswered(each.own):
                     return name
         return None
 

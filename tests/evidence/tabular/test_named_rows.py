@@ -64,6 +64,17 @@ def test_the_rows_that_a_question_names_are_all_found(question: str, names: str)
     assert [row[0].cells[0][1].split()[0] for row in rows] == names.split()
 
 
+def test_a_number_and_a_name_with_no_are_not_negated() -> None:
+    page = read_page(
+        b"Name,Locker\nNo One,12\nCid Roth,13\nBo Ten,14\n", url="/home/ada/lockers.csv", content_type="text/csv"
+    )
+    assert isinstance(page, Page)
+    for question in ("Whose locker is no. 12?", "Whose locker is no 12?", "What is the locker of No One?"):
+        rows = TableRows(page.passages, "lockers").named(question)
+        assert rows is not None
+        assert [row[0].cells[0][1] for row in rows] == ["No One"], question
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -429,6 +429,25 @@ async def test_who_opens_many_sessions_ends_only_own_ones(tmp_path: Path) -> Non
         assert [await is_open(alice, each) for each in many] == [False, False, False, True, True]
 
 
+async def test_who_listens_in_all_sessions_ends_no_session_of_another(tmp_path: Path) -> None:
+    async with (
+        an_app(with_callers(tmp_path), most_sessions=3) as app,
+        a_client(app, token=ALICE) as alice,
+        a_client(app, token=BOB) as bob,
+    ):
+        bobs = await initialize(bob)
+        many = []
+        async with anyio.create_task_group() as group:
+            for _ in range(4):
+                many.append(await initialize(alice))
+                stream = {**many[-1], "accept": "text/event-stream"}
+                group.start_soon(partial(alice.get, URL, headers=stream))
+                await anyio.wait_all_tasks_blocked()
+            assert await is_open(bob, bobs)
+            assert [await is_open(alice, each) for each in many] == [False, False, True, True]
+            group.cancel_scope.cancel()
+
+
 async def test_a_session_with_a_call_that_runs_is_not_ended_though_its_client_was_cut_off(tmp_path: Path) -> None:
     began, go_on = anyio.Event(), anyio.Event()
 
