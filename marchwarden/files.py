@@ -158,11 +158,21 @@ def check_output_place(path: Path, *, replaces: bool = True) -> None:
 
 def check_output_folder(folder: Path) -> None:
     """Raise the OSError that making a folder and files in it would meet now. Nothing is made."""
-    # A link that leads nowhere stands in the way too.
-    there = next((each for each in (folder, *folder.absolute().parents) if os.path.lexists(each)), folder)
+    there = next((each for each in (folder, *folder.absolute().parents) if _stands(each)), folder)
     if not there.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, f"{there} is {'a file' if there.exists() else 'a link to nothing'}")
     check_output_place(there / uuid4().hex)
+
+
+def _stands(path: Path) -> bool:
+    """Return whether something has this name, be it a link that leads nowhere. Raises OSError for too long a name."""
+    try:
+        path.lstat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise
+        return False
+    return True
 
 
 def _followed(path: Path) -> Path:
