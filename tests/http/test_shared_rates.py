@@ -56,9 +56,8 @@ async def test_processes_take_turns(tmp_path: Path, one_at_a_time: bool) -> None
     # A busy machine makes each later, and none earlier. The clock of the file and that of the test differ by less than
     # a hundredth of a second.
     assert all(time_ - begun > place * EVERY_S - 0.01 for place, time_ in enumerate(service.times))
-    assert (
-        service.most == 1 or not one_at_a_time
-    )  # a slow answer may still be on its way when the next one is asked for
+    # On a busy machine an answer may still be on its way when the next one is asked for.
+    assert service.most == 1 or not one_at_a_time
     if one_at_a_time:  # counted from each answer, so that a request which comes late pushes back the next
         assert all(later - earlier > EVERY_S - 0.01 for earlier, later in pairwise(service.times))
 
