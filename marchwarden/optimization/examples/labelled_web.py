@@ -27,12 +27,15 @@ from marchwarden.text.embedding import open_embedder
 
 # Seconds to wait for a page whose delay is longer than the timeout: it fails all the same. A guess.
 _LATE_PAGE_WAIT_S = 0.05
+# Seconds to wait for any other page, at least: however busy the machine, the same pages make the same examples, so
+# that a search that goes on finds its answers. A guess.
+_PAGE_WAIT_S = 120.0
 
 
 def patience(web: FrozenWeb, url: str, timeout: float) -> float:
     """Return the seconds to wait for a page: next to none for one that would come after the timeout anyway."""
     entry = web.page(url)
-    return _LATE_PAGE_WAIT_S if entry is not None and entry.delay_s >= timeout else timeout
+    return _LATE_PAGE_WAIT_S if entry is not None and entry.delay_s >= timeout else max(timeout, _PAGE_WAIT_S)
 
 
 class LabelledWeb:
