@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -22,6 +25,25 @@ def within(promised_s: float) -> float:
     """Return the seconds that something may take: those promised at night, on a machine of its own; in a check, which
     shares it with whatever else runs, only so many that it surely hangs."""
     return promised_s if IS_NIGHTLY else promised_s + 30.0
+
+
+@contextmanager
+def cpu_clock() -> Iterator[Callable[[], float]]:
+    """Give the CPU seconds since the block began, of this thread alone, and without collecting others' garbage."""
+    began = time.thread_time()
+    gc.disable()
+    try:
+        yield lambda: time.thread_time() - began
+    finally:
+        gc.enable()
+
+
+@contextmanager
+def a_moment(cpu_s: float = 3.0) -> Iterator[None]:
+    """Bound what a block takes: far above what is measured, and far below what a slow algorithm needs."""
+    with cpu_clock() as spent:
+        yield
+        assert spent() < cpu_s
 
 
 def some(cases: Sequence[T], step: int) -> list[T]:

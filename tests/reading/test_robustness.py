@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import time
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 from lxml.html import document_fromstring
@@ -25,18 +23,11 @@ from marchwarden.reading.passages import lay_out
 from marchwarden.reading.text_blocks import Block, first_blocks
 from tests.http.packed import docx as document
 from tests.http.packed import epub, paragraph
+from tests.profiles import a_moment
 from tests.reading.pages import html, pdf
 
 URL = "https://example.org/garden/crops"
 SENTENCE = "The garden has twelve beds, and each of them was dug in the spring."
-
-
-@contextmanager
-def a_moment(seconds: float = 3.0) -> Iterator[None]:
-    """Of this process's own time: other programs on the machine do not count."""
-    began = time.process_time()
-    yield
-    assert time.process_time() - began < seconds
 
 
 @pytest.mark.parametrize("piece", ["@a", "a,", "/*", "@media a{", "a{", "}", "a{b:c}"])
