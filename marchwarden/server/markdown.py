@@ -5,6 +5,7 @@ The most useful parts come first: the answer, what is missing, how sure it is, t
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
@@ -75,7 +76,8 @@ def blocks(result: ResearchResult, *, hashes: bool = False) -> Iterator[str]:
 
     With `hashes`, each citation is shown with the hash of its page.
     """
-    yield markdown_text(result.answer, markers=True)
+    # A line with an indent belongs to the one before it: a break, and no item of a list.
+    yield re.sub(r"\n {2,}([-+]?)", _hanging, markdown_text(result.answer, markers=True))
     if any(citation.source == "snapshot" for citation in result.citations):
         yield FROZEN_WEB
     yield from _section("Gaps", [_gap(gap) for gap in result.gaps])
@@ -88,6 +90,10 @@ def blocks(result: ResearchResult, *, hashes: bool = False) -> Iterator[str]:
     cost = result.cost_metadata
     used = f"{counted(cost.tokens_used, 'token')}, {counted(cost.iterations_run, 'iteration')}"
     yield f"Cost: {used}, {cost.wall_time_sec:.1f} s, {markdown_line(cost.model_id)}. Trace: trace://{result.trace_id}"
+
+
+def _hanging(start: re.Match[str]) -> str:
+    return f"  \n  \\{start[1]}" if start[1] else "  \n  "
 
 
 def _section(title: str, parts: list[str]) -> Iterator[str]:

@@ -38,15 +38,23 @@ _MARKER = re.compile(r"\s*\[(\d{1,3})\]")
 
 @dataclass(frozen=True)
 class Line:
-    """A line of an answer. Texts stand at even places of `parts`, numbers of citations at odd ones."""
+    """A line of an answer, with those that hang from it.
+
+    Texts stand at even places of `parts`, numbers of citations at odd ones.
+    """
 
     is_item: bool
     parts: list[str]
 
 
 def answer_lines(answer: str) -> list[Line]:
-    """Split an answer into lines, and each line at its markers."""
-    found = (line.strip() for line in answer.splitlines())
+    """Split an answer into lines, and each line at its markers. A line with an indent belongs to the one before."""
+    found: list[str] = []
+    for line in answer.splitlines():
+        if line.startswith("  ") and found:
+            found[-1] += f"\n{line[2:].rstrip()}"
+        else:
+            found.append(line.strip())
     return [Line(each.startswith(("- ", "* ")), _MARKER.split(re.sub(r"^[-*] ", "", each))) for each in found if each]
 
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -336,7 +337,10 @@ def _slice(excerpt: Excerpt) -> tuple[str, int]:
 
 
 def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], int]) -> str:
-    """Return a claim with markers before the full stop of each sentence, or line: of the excerpts that support it."""
+    """Return a claim with markers before the stop of each sentence: of the excerpts that support it.
+
+    Lines that are no sentences (code, rows, items) stay lines, with an indent; the last of a run is marked.
+    """
     is_of_pdf = all(
         (each.place or "").startswith("page=") or urlsplit(each.locator).path.lower().endswith(".pdf")
         for each in excerpts
@@ -348,21 +352,39 @@ def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], i
             lines[-1] = f"{lines[-1]} {line}"
         else:
             lines.append(line)
-    sentences = [sentence for line in lines for sentence in split_sentences(_unmarked(line))]
-    marked = []
-    for sentence in sentences:
-        says_so = []
-        if len(sentences) > 1:
-            # Excerpts that hold the sentence as it is, or all that it says.
-            says_so = [
-                each
-                for each in excerpts
-                if sentence in _unmarked(each.text) or support(sentence, [each.text]).carried
-            ]
-        markers = dict.fromkeys(numbers[_slice(each)] for each in says_so or excerpts)
-        stop = sentence[-1] if sentence[-1:] in ".!?。！？" else "."
-        marked.append(f"{sentence.rstrip('.!?。！？ ')} {''.join(f'[{number}]' for number in markers)}{stop}")
-    return " ".join(marked)
+    is_alone = len([line for line in lines if line.strip()]) == 1
+    told: list[tuple[str, bool]] = []  # with whether it is a sentence
+    for line in lines:
+        sentences = split_sentences(_unmarked(line))
+        if is_alone or (sentences and _SENTENCE_END.search(line) and not _CODE.search(line)):
+            told += [(sentence, True) for sentence in sentences]
+        elif line.strip():
+            told.append((_MARKER.sub(lambda found: found[0].replace("[", "[ "), line.rstrip()), False))
+
+    def marks(said: str) -> str:
+        # Excerpts that hold it as it is, or all that it says.
+        says_so = [each for each in excerpts if said in _unmarked(each.text) or support(said, [each.text]).carried]
+        return "".join(
+            f"[{number}]" for number in dict.fromkeys(numbers[_slice(each)] for each in says_so or excerpts)
+        )
+
+    laid_out: list[str] = []
+    for are_sentences, found in groupby(told, lambda each: each[1]):
+        run = [said for said, _ in found]
+        if are_sentences:
+            ends = [said[-1] if _STOPS.search(said) else "." for said in run]
+            run = [f"{_STOPS.sub('', said)} {marks(said)}{end}" for said, end in zip(run, ends, strict=True)]
+            laid_out.append(" ".join(run))
+        else:
+            laid_out += [*run[:-1], f"{run[-1]} {marks(run[-1])}"]
+    return "\n  ".join(laid_out)
+
+
+# The end of a sentence, or of what leads in to the lines below it.
+_SENTENCE_END = re.compile(r"[.!?:…。！？：।][\"”»’')\]]*$")
+_STOPS = re.compile(r"[.!?:。！？：। ]+$")
+# What begins or ends a line of code, of a configuration or of a terminal, and no sentence.
+_CODE = re.compile(r"^\s*[$#>%/({\[<@+*=~;-]|^\S+:$|[;{}=\\,|]$|^\s{2,}")
 
 
 def _unmarked(text: str) -> str:

@@ -11,7 +11,7 @@ from rich.style import Style
 from rich.text import Text
 
 from marchwarden.cli.views.safe_text import count, one_line, visible, word
-from marchwarden.cli.views.tables import Prose
+from marchwarden.cli.views.tables import Lines, Prose
 from marchwarden.server.result_words import confidence_parts, discovery_head, discovery_kind
 from marchwarden.text.escaping import web_address
 
@@ -79,13 +79,16 @@ def _section(title: str, *body: RenderableType) -> View:
 
 
 def _answer(answer: str) -> View:
-    """Show the answer line by line; the items of a list hang from their bullet."""
+    """Show the answer line by line; the items of a list, and lines with an indent, hang from their bullet."""
     for line in visible(answer).split("\n"):
-        is_item = line.startswith(("- ", "* "))
+        is_item, is_hanging = line.startswith(("- ", "* ")), line.startswith("  ")
         # Text() takes the line as it is: rich's markup in an answer is not interpreted.
-        text = Text(line[2:] if is_item else line)
+        text = Text(line[2:] if is_item or is_hanging else line)
         text.highlight_regex(r"\[\d{1,3}\]", "cyan")
-        yield Prose(text, 4, "  •") if is_item else Prose(text)
+        if is_hanging:
+            yield Lines(text, 4)
+        else:
+            yield Prose(text, 4, "  •") if is_item else Prose(text)
 
 
 def _citations(citations: Sequence[Citation]) -> View:

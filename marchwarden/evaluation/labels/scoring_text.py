@@ -125,20 +125,25 @@ class Statement:
 
 
 def statements(answer: str) -> list[Statement]:
-    """Return the factual sentences of an answer, without headings, questions and remarks on the sources
-    themselves."""
-    found = []
-    for line in answer.splitlines():
-        line = line.strip().removeprefix("- ").removeprefix("* ").strip()
-        for start, end in sentences(line):
+    """Return the factual sentences of an answer, without headings, questions and remarks on the sources themselves.
+
+    A line with an indent that has no marker (of code, a row) has those of the next line with any.
+    """
+    found: list[Statement] = []
+    below: tuple[int, ...] = ()
+    for raw in reversed(answer.splitlines()):
+        line = raw.strip().removeprefix("- ").removeprefix("* ").strip()
+        below = tuple(markers_of(line)) or (below if raw.startswith("  ") else ())
+        for start, end in reversed(list(sentences(line))):
             sentence = line[start:end].strip()
             text = without_markers(sentence)
             if text.endswith((":", "?")) or text.startswith(DISAGREEMENT):
                 continue
             # One word alone states nothing; one number may. So a list of numbers is measured as statements, too.
             if len(terms(text)) > 1 or any(character.isdigit() for character in text):
-                found.append(Statement(text, tuple(markers_of(sentence))))
-    return found
+                markers = tuple(markers_of(sentence))
+                found.append(Statement(text, markers or (below if raw.startswith("  ") else ())))
+    return found[::-1]
 
 
 def without_markers(answer: str) -> str:
