@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -339,52 +338,72 @@ def _slice(excerpt: Excerpt) -> tuple[str, int]:
 def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], int]) -> str:
     """Return a claim with markers before the stop of each sentence: of the excerpts that support it.
 
-    Lines that are no sentences (code, rows, items) stay lines, with an indent; the last of a run is marked.
+    What is no sentence keeps its lines, with an indent after the first. Of a block of code, the last line is marked.
     """
     is_of_pdf = all(
         (each.place or "").startswith("page=") or urlsplit(each.locator).path.lower().endswith(".pdf")
         for each in excerpts
     )
-    lines: list[str] = []
-    for line in text.splitlines():
-        # The lines of one paragraph of a PDF are one; rows of a table stay.
-        if is_of_pdf and lines and line and lines[-1] and " | " not in f"{lines[-1]}{line}":
-            lines[-1] = f"{lines[-1]} {line}"
-        else:
-            lines.append(line)
-    is_alone = len([line for line in lines if line.strip()]) == 1
-    told: list[tuple[str, bool]] = []  # with whether it is a sentence
-    for line in lines:
-        sentences = split_sentences(_unmarked(line))
-        if is_alone or (sentences and _SENTENCE_END.search(line) and not _CODE.search(line)):
-            told += [(sentence, True) for sentence in sentences]
-        elif line.strip():
-            told.append((_MARKER.sub(lambda found: found[0].replace("[", "[ "), line.rstrip()), False))
-
-    def marks(said: str) -> str:
+    blocks = [block.splitlines() for block in re.split(r"\n\s*\n", text.strip())]
+    parts: list[_Part] = []
+    for lines in blocks:
+        if is_of_pdf and " | " not in "".join(lines):
+            lines = [" ".join(lines)]  # the lines of one paragraph
+        is_alone = len(blocks) == len(lines) == 1
+        if not is_alone and any(_CODE.search(line) for line in lines):
+            parts.append(_Part("\n".join(_MARKER.sub(_no_marker, line.rstrip()) for line in lines)))
+            continue
+        for line in lines:
+            is_prose = is_alone or _SENTENCE_END.search(line) is not None
+            told = split_sentences(_unmarked(line)) if is_prose else [_unmarked(line)]
+            begins = [not (is_prose and len(lines) == 1 and parts and parts[-1].flows), *(False for _ in told[1:])]
+            parts += [
+                _Part(said, begins=new, is_prose=is_prose, flows=is_prose and len(lines) == 1)
+                for said, new in zip(told, begins, strict=True)
+            ]
+    says: dict[int, list[Excerpt]] = {}
+    for place, part in enumerate(parts):
         # Excerpts that hold it as it is, or all that it says.
-        says_so = [each for each in excerpts if said in _unmarked(each.text) or support(said, [each.text]).carried]
-        return "".join(
-            f"[{number}]" for number in dict.fromkeys(numbers[_slice(each)] for each in says_so or excerpts)
-        )
-
-    laid_out: list[str] = []
-    for are_sentences, found in groupby(told, lambda each: each[1]):
-        run = [said for said, _ in found]
-        if are_sentences:
-            ends = [said[-1] if _STOPS.search(said) else "." for said in run]
-            run = [f"{_STOPS.sub('', said)} {marks(said)}{end}" for said, end in zip(run, ends, strict=True)]
-            laid_out.append(" ".join(run))
+        says[place] = [
+            each
+            for each in excerpts
+            if len(parts) == 1 or part.text in _unmarked(each.text) or support(part.text, [each.text]).carried
+        ]
+    unsaid = [each for each in excerpts if not any(each in found for found in says.values())]
+    laid_out = ""
+    for place, part in enumerate(parts):
+        found = [*says[place], *(unsaid if place == 0 else [])] or excerpts
+        marks = "".join(f"[{number}]" for number in dict.fromkeys(numbers[_slice(each)] for each in found))
+        if part.is_prose:
+            stop = part.text[-1] if _STOPS.search(part.text) else "."
+            said = f"{_STOPS.sub('', part.text)} {marks}{stop}"
         else:
-            laid_out += [*run[:-1], f"{run[-1]} {marks(run[-1])}"]
-    return "\n  ".join(laid_out)
+            said = f"{part.text} {marks}"
+        laid_out += ("\n" if part.begins else " ") * bool(laid_out) + said
+    return laid_out.replace("\n", "\n  ")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A sentence, a line or a block of code of a claim."""
+
+    text: str
+    begins: bool = True
+    """Whether it stands on a line of its own."""
+    is_prose: bool = False
+    flows: bool = False
+    """Whether the sentence of another paragraph may follow on its line."""
+
+
+def _no_marker(found: re.Match[str]) -> str:
+    return found[0].replace("[", "[ ")
 
 
 # The end of a sentence, or of what leads in to the lines below it.
 _SENTENCE_END = re.compile(r"[.!?:…。！？：।][\"”»’')\]]*$")
 _STOPS = re.compile(r"[.!?:。！？：। ]+$")
 # What begins or ends a line of code, of a configuration or of a terminal, and no sentence.
-_CODE = re.compile(r"^\s*[$#>%/({\[<@+*=~;-]|^\S+:$|[;{}=\\,|]$|^\s{2,}")
+_CODE = re.compile(r"^\s*[$#>%/{<@+=~;-]|^[\w.-]+:$|[;{}=\\,]$|^\s{2,}")
 
 
 def _unmarked(text: str) -> str:

@@ -38,7 +38,7 @@ def test_each_sentence_has_the_markers_of_the_excerpts_that_say_it() -> None:
 def test_lines_of_a_list_or_a_table_stay_lines() -> None:
     rows = "Opened | 1931\nLength | 352 m"
     answer, _ = render_answer(a_ledger(rows), [Claim(text=rows, excerpts=[1])])
-    assert answer == "Opened | 1931\n  Length | 352 m [1]"
+    assert answer == "Opened | 1931 [1]\n  Length | 352 m [1]"
 
 
 def test_code_keeps_its_lines_and_its_indent() -> None:
@@ -51,8 +51,8 @@ def test_code_keeps_its_lines_and_its_indent() -> None:
         "Add the repository to a file [1]. Then run it [1]:",
         "  repos:",
         "    - id: lock",
-        "      args: [ 1]",
-        "  macOS",
+        "      args: [ 1] [1]",
+        "  macOS [1]",
         "  $ run --all [1]",
         "  It prints what it did [1].",
     ]
@@ -64,7 +64,7 @@ def test_the_lines_of_a_pdf_are_one_text_but_for_the_rows_of_its_tables() -> Non
     ledger.excerpts[0] = ledger.excerpts[0].model_copy(update={"place": "page=1"})
     answer, _ = render_answer(ledger, [Claim(text=text, excerpts=[1])])
     well = "The well is 23 metres deep and was dug by the Harlow brothers [1]. It is dry [1]."
-    assert answer == f"{well}\n  Opened | 1931\n  Depth | 23 m [1]"
+    assert answer == f"{well}\n  Opened | 1931 [1]\n  Depth | 23 m [1]"
 
 
 def test_copied_text_keeps_its_addresses_and_a_model_may_write_none() -> None:

@@ -127,13 +127,13 @@ class Statement:
 def statements(answer: str) -> list[Statement]:
     """Return the factual sentences of an answer, without headings, questions and remarks on the sources themselves.
 
-    A line with an indent that has no marker (of code, a row) has those of the next line with any.
+    A line without a marker (of code) has those of the next line with any, where that has an indent.
     """
     found: list[Statement] = []
     below: tuple[int, ...] = ()
     for raw in reversed(answer.splitlines()):
         line = raw.strip().removeprefix("- ").removeprefix("* ").strip()
-        below = tuple(markers_of(line)) or (below if raw.startswith("  ") else ())
+        below = tuple(markers_of(line)) or below
         for start, end in reversed(list(sentences(line))):
             sentence = line[start:end].strip()
             text = without_markers(sentence)
@@ -142,7 +142,9 @@ def statements(answer: str) -> list[Statement]:
             # One word alone states nothing; one number may. So a list of numbers is measured as statements, too.
             if len(terms(text)) > 1 or any(character.isdigit() for character in text):
                 markers = tuple(markers_of(sentence))
-                found.append(Statement(text, markers or (below if raw.startswith("  ") else ())))
+                found.append(Statement(text, markers if markers or markers_of(line) else below))
+        if not raw.startswith("  "):
+            below = ()
     return found[::-1]
 
 
