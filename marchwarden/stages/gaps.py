@@ -14,7 +14,7 @@ from marchwarden.errors import Limit
 from marchwarden.evidence.grounding import invented
 from marchwarden.evidence.relevance import promise
 from marchwarden.ledger import Aspect, Attempt, Ledger, Pointer, PointerKind, Source
-from marchwarden.observations import FailureKind
+from marchwarden.observations import FailureKind, placed
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
@@ -421,6 +421,10 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
                 "The page that was read does not answer" if pages == 1 else "None of the pages that were read answers"
             )
         detail += f" {none} this{' beyond what the context says' if without_turns(ledger.context) else ''}."
+    # Whoever asked can look there: a passage that is too unlikely to be quoted may still be the one.
+    unquoted = [each for each in ledger.excerpts_for(aspect.number) if not each.answers]
+    if closest := max(unquoted, key=lambda each: each.relevance, default=None):
+        detail += f" The closest passage is in {placed(closest.locator, closest.place)}."
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
 
 

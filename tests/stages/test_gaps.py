@@ -7,7 +7,7 @@ import pytest
 from marchwarden.contract import GapCategory
 from marchwarden.errors import Limit
 from marchwarden.evidence.relevance import promise
-from marchwarden.ledger import Ledger
+from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.stages.gaps import STEPS, GapsGiven, find_decided_gaps, model_free
 from marchwarden.stages.registry import STAGES
@@ -61,6 +61,23 @@ def test_only_what_may_mend_itself_is_to_be_asked_again_later(provider: str, adv
     ledger.add_search(SearchOutcome(query="utah", provider=provider, failure=failure), 1)
     (gap,) = find_decided_gaps(GapsGiven(ledger, [], frozenset()))
     assert gap.detail == f"The search failed: {provider}: it can't be searched.{advice}"
+
+
+def test_where_nothing_answers_the_gap_says_where_the_closest_passage_is() -> None:
+    ledger = Ledger(question="What grows in Utah?")
+    ledger.set_aspects(["What grows in Utah"])
+    for start, relevance, answers in [(0, 0.12, False), (40, 0.28, False)]:
+        ledger.excerpts.append(
+            Excerpt(
+                number=start, locator="/notes/crops.md", aspect=1, start=start, end=start + 6, text="Beans.",
+                relevance=relevance, answers=answers, place=f"L{start}",
+            )
+        )  # fmt: skip
+    (gap,) = model_free(GapsGiven(ledger, [], frozenset()))
+    assert gap.detail.endswith("The closest passage is in /notes/crops.md#L40.")
+    ledger.excerpts.clear()
+    (gap,) = model_free(GapsGiven(ledger, [], frozenset()))
+    assert "closest" not in gap.detail
 
 
 def a_ledger_with_closed_pages(question: str, *titles: str) -> Ledger:
