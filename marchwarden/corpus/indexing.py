@@ -225,7 +225,9 @@ class _Run:
             self._commit()
             raise
         except ValueError as error:  # engines raise it for all that goes wrong on the disk
-            raise StorageError(f"the index can't be written: {error}", hint="Is the disk full?") from error
+            raise StorageError(
+                f"the index can't be written: {error}", hint="Check whether the disk is full."
+            ) from error
         summary = self._catalogue.summary()
         report.roots, report.files, report.documents = summary.roots, summary.files, summary.documents
         return report

@@ -101,7 +101,7 @@ class ObjectStore:
             self._store  # noqa: B018  what is wrong with its settings is told now
 
     def create(self, name: str, body: bytes) -> bool:
-        """Create an object. False where it is there already: it stays as it is."""
+        """Create an object. False where it already exists: it stays as it is."""
         import obstore
         from obstore.exceptions import AlreadyExistsError
 
@@ -115,7 +115,7 @@ class ObjectStore:
         return True
 
     def create_from(self, name: str, file: Path) -> bool:
-        """Create an object from a file, in pieces where it is large. False where it is there already.
+        """Create an object from a file, in pieces where it is large. False where it already exists.
 
         A large one whose name is not taken yet replaces what another process creates meanwhile: give one name to one
         content only.
