@@ -31,7 +31,7 @@ def test_without_keys_it_works_and_says_how_to_get_more(run: Run) -> None:
     ran = run("doctor")
     assert ran.code == 0
     flat = " ".join(ran.out.split())
-    assert "note model none: answers consist of sentences from pages → Set ANTHROPIC_API_KEY" in flat
+    assert "note model none: answers consist of sentences from pages → To use a model, set ANTHROPIC_API_KEY" in flat
     assert "note search MARCHWARDEN_OFFLINE is set, so the frozen web" in flat
     assert "ok traces" in flat
     assert "pages on" in flat

@@ -85,8 +85,8 @@ def test_proxies_are_named_without_their_passwords(monkeypatch: pytest.MonkeyPat
     [
         (0, {}, False, ["the same as the search service's"]),
         (3600, {"age": "3600"}, False, ["the same as the search service's"]),
-        (3600, {}, False, ["60 minutes ahead of the search service's"]),
-        (-7200, {}, False, ["120 minutes behind the search service's"]),
+        (3600, {}, False, ["60 minutes ahead of the search service's clock"]),
+        (-7200, {}, False, ["120 minutes behind the search service's clock"]),
         (3600, {}, True, []),
         (None, {"date": "yesterday"}, False, []),
         (None, {}, False, []),
