@@ -48,7 +48,7 @@ _ENTRIES = (
         "encyclopedia",
         "Wikipedia, in the language of the question",
         "marchwarden.sources.encyclopedia.wikipedia:open_wikipedia",
-        "one request after another, with a User-Agent that names a contact (MARCHWARDEN_CONTACT)",
+        "one request at a time; please set MARCHWARDEN_CONTACT, which is sent with each",
         "CC BY-SA 4.0",
     ),
     SourceEntry(
@@ -56,7 +56,7 @@ _ENTRIES = (
         "encyclopedia",
         "facts about people, places and things, by Wikidata",
         "marchwarden.sources.encyclopedia.wikidata:open_wikidata",
-        "one request after another, with a User-Agent that names a contact (MARCHWARDEN_CONTACT)",
+        "one request at a time; please set MARCHWARDEN_CONTACT, which is sent with each",
         "CC0",
         topics=("general",),
     ),

@@ -205,7 +205,7 @@ def _checked(paths: list[Path]) -> list[Path]:
         if not path.exists():
             raise typer.BadParameter(f"{path}: there is no such file or folder")
         if not str(path.resolve()).isprintable():
-            raise typer.BadParameter(f"{path}: a name with characters that can't be shown can't be cited")
+            raise typer.BadParameter(f"{path}: its name has unprintable characters, so it can't be cited")
     return found
 
 

@@ -80,7 +80,7 @@ class CorpusFetcher:
     def _read(self, url: str) -> FetchOutcome:
         record = self._record(url)
         if record is None:
-            return _failed(url, FailureKind.NOT_FOUND, f"the corpus {self._corpus.name} holds no such file")
+            return _failed(url, FailureKind.NOT_FOUND, f"the corpus {self._corpus.name} has no such file")
         if is_fetched(self._corpus.folder):
             try:
                 record = replace(record, fetched=fetched_file(self._corpus.folder, record.path, self._corpus.store))
@@ -92,7 +92,7 @@ class CorpusFetcher:
         if isinstance(body, Failure):
             return FetchOutcome(url, url, failure=body)
         if content_hash(body) != record.hash:
-            detail = f"the file is no longer what was indexed; {again(self._corpus.name)} looks again"
+            detail = f"the file has changed since it was indexed; {again(self._corpus.name)} looks again"
             return _failed(url, FailureKind.CHANGED, detail)
         try:
             with Catalogue.reading(self._corpus.catalogue) as catalogue:

@@ -104,7 +104,7 @@ def lock_folders(compiles: Path, *folders: Path) -> Iterator[None]:
                 ) from None
             if not _try_lock(file.fileno()):
                 raise EvaluationError(
-                    f"another compile is at work on {folder}", hint="Wait for it, or name another --out."
+                    f"another compile is already running in {folder}", hint="Wait for it, or name another --out."
                 )
         yield
 
@@ -140,5 +140,5 @@ def find_checkpoint(compiles: Path, identity: CompileIdentity) -> Path:
         except (OSError, ValidationError):
             continue
     raise EvaluationError(
-        f"no compile with these options is in {compiles} to go on with", hint="To start one, leave out --resume."
+        f"{compiles} has no compile with these options to resume", hint="To start one, leave out --resume."
     )

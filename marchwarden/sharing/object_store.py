@@ -58,7 +58,10 @@ _REASONS = (
     (r"169\.254\.\d|/latest/api/token|metadata\.google\.internal|MissingAccount", "no credentials were found"),
     (r"NoSuchBucket|ContainerNotFound|bucket does not exist|No such container", "there is no such bucket"),
     (r"\b(?:401|403) \w|PermissionDenied|Unauthenticated|Permission denied", "it refuses the credentials"),
-    (r"\b501 Not Implemented|NotImplemented|NotSupported", "it has no conditional put, which is needed"),
+    (
+        r"\b501 Not Implemented|NotImplemented|NotSupported",
+        "it does not support conditional writes, which are needed",
+    ),
     (r"kind: Timeout|timed out", "it did not answer in time"),
     (r"dns error|failed to lookup", "its address has no host"),
     (r"kind: Connect|error sending request", "it can't be reached"),

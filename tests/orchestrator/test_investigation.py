@@ -136,7 +136,7 @@ async def test_one_that_refuses_costs_nothing_and_is_not_asked_again(tmp_path: P
     assert result.cost_metadata.tokens_used == 0
     assert [(event.sent, event.final) for event in events_of(trace, Lost)] == [(False, True)]
     (gap,) = (gap for gap in result.gaps if "refusing" in gap.topic)
-    assert gap.detail.endswith("No result came: it refused: there is no key.")
+    assert gap.detail.endswith("It gave no result: it refused: there is no key.")
 
 
 async def test_one_that_reports_more_than_it_had_is_charged_what_it_had(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ async def test_it_is_asked_under_the_id_with_the_limits_that_it_knows() -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (lambda params: result_of({"answer": "without the rest"}), "its result breaks the contract"),
+        (lambda params: result_of({"answer": "without the rest"}), "its result does not follow the contract"),
         (lambda params: failed(f"it ended\nTrace: trace://{TRACE_ID}"), "the call failed: it ended."),
         (lambda params: 1 / 0, "the call failed"),
     ],

@@ -661,7 +661,7 @@ async def test_sigterm_ends_an_http_server_in_the_middle_of_a_call(tmp_path: Pat
         ("192.168.1.1", False, "other machines"),
         ("0.0.0.0", False, "other machines"),
         ("example.org", False, "other machines"),
-        ("0.0.0.0", True, "no name that callers use"),
+        ("0.0.0.0", True, "not a name that callers use"),
         ("192.0.2.1", True, "can't be listened on"),
     ],
 )

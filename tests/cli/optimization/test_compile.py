@@ -284,7 +284,7 @@ def test_two_compiles_of_one_program_do_not_run_at_once(compile: Compile, model:
     with lock_folders(Path("~/.marchwarden/compiles").expanduser(), own()):
         ran = compile()
     assert ran.code == 1
-    assert "another compile is at work" in ran.said
+    assert "another compile is already running" in ran.said
     assert model.received == []
 
 
