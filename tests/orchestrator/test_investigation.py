@@ -250,7 +250,7 @@ async def test_a_discovery_that_nobody_answers_for_is_handed_on_with_the_reason(
     result, trace = await investigate([web], tmp_path)
     assert any("legal" in event.decision for event in events_of(trace, Skipped))
     assert [event.suggested_researcher for event in result.discovery_events] == ["legal"]
-    assert any("No researcher of the team answers for 'legal'" in gap.detail for gap in result.gaps)
+    assert any("No researcher of the team is for 'legal'" in gap.detail for gap in result.gaps)
 
 
 @pytest.mark.parametrize(
