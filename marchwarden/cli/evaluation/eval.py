@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 EPILOGUE = """Examples:
 
 marchwarden eval
-    the model in force on the development questions
+    the model in your settings, on the development questions
 marchwarden eval --split test --model extractive --out runs/extractive-test
-    without any model, on the questions that nothing is tuned on
+    without any model, on the test questions
 marchwarden eval --kind contradictory --limit 5 --jobs 1
     five of that kind, on as many topics as there are
 marchwarden eval --questions mine.jsonl --web my-web
