@@ -317,7 +317,7 @@ def sources_of(text: str) -> tuple[str, ...]:
 
 def _list_sources() -> str:
     names = [f"{name}:NAME" if entry.is_named else name for name, entry in SOURCES.items()]
-    return f"{', '.join([*GROUPS, *names])}, or several with commas between them"
+    return f"{', '.join([*GROUPS, *names])}, or several, separated by commas"
 
 
 def _source(text: str) -> str:

@@ -117,5 +117,5 @@ def _lines(kept: Kept, folder: Path) -> list[str]:
         f"Folder   {folder}",
         f"Traces   {sum(kept.traces.values()):,} ({endings or 'none'}), {kept.trace_bytes:,} bytes{between}",
         f"Store    {kept.objects:,} pages, texts and other objects, {kept.object_bytes:,} bytes, compressed",
-        f"Unnamed  {kept.unnamed:,} objects of no trace, {kept.unnamed_bytes:,} bytes, for `prune` after an hour",
+        f"Unused   {kept.unnamed:,} objects of no trace, {kept.unnamed_bytes:,} bytes; `traces prune` removes them",
     ]
