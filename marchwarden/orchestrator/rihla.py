@@ -283,8 +283,7 @@ def _after_discovery(
             topic=question,
             category=GapCategory.SCOPE_EXCEEDED,
             detail=f"{event.identifier or 'Something'}{named_on}, may have the answer. No researcher of the "
-            f"team answers "
-            f"for {kind!r}.",
+            f"team is for {kind!r}.",
         )
         yield Unserved(question, "discovery", rihla.step.aspect, rihla.number, reason, told)
 
